@@ -25,13 +25,26 @@ ROOT = Path(__file__).parent.parent
 CRATES = ROOT / "crates"
 PACKAGE = ROOT / "python" / "piecework"
 
-FOUNDATION = {"error", "table_sections", "spec", "text", "double_array", "vocab", "encoding"}
+FOUNDATION = {
+    "error",
+    "table_sections",
+    "spec",
+    "text",
+    "double_array",
+    "word_key",
+    "vocab",
+    "encoding",
+    "locks",
+    "threads",
+}
 STAGES = {"added_tokens", "normalize", "pretokenize", "model", "postprocess", "decode"}
 MAY_USE = {
     **dict.fromkeys(FOUNDATION | STAGES | {"word_cache"}, FOUNDATION),
-    "encode": FOUNDATION | STAGES | {"word_cache"},
-    "train": FOUNDATION | STAGES | {"word_cache"},
-    "batch": FOUNDATION | STAGES | {"word_cache", "encode", "train"},
+    "split": FOUNDATION | STAGES,
+    "encode": FOUNDATION | STAGES | {"split", "word_cache"},
+    "count": FOUNDATION | STAGES | {"split"},
+    "train": FOUNDATION | STAGES | {"count"},
+    "batch": FOUNDATION | STAGES | {"encode"},
 }
 """Modules of crates/core, each with the modules it may use besides itself."""
 

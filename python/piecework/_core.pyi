@@ -713,7 +713,7 @@ class LearnedEntries:
     stopped_early: str | None
     """The reason why fewer than `vocab_size` entries were learned, else None."""
 
-def learn_further_entries(
+def continue_training(
     core: Core,
     counts: RawCounts,
     *,
@@ -762,7 +762,7 @@ def learn_bpe(
     ties: str,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedEntries:
-    """Learn a BPE vocabulary; `ties` is "lowest-ids" or "greatest-strings"."""
+    """Learn a BPE vocabulary and its merges; `ties` is "lowest-ids" or "greatest-strings"."""
 
 class LearnedPieces:
     """The result of a Unigram trainer: entries in id order with their scores, and its steps."""

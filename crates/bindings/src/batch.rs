@@ -1,19 +1,18 @@
 //! Many encoded texts: flat columns that become numpy arrays when they are first read, or lists without numpy.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
+use numpy::{Element, PyArray1};
 use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{BatchIds, Spans};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
-use crate::arrays::need_numpy;
 use crate::encoding::{Column, Encoding};
 use crate::errors::bad_argument;
+use crate::lazy_array::LazyArray;
 use crate::numbers::Numbers;
 
 /// Many encoded texts.
@@ -21,14 +20,14 @@ use crate::numbers::Numbers;
 pub struct RawBatch {
     rows: usize,
     tokens: usize,
-    ids: Values<u32>,
-    row_offsets: Values<i64>,
-    type_ids: Option<Values<u8>>,
-    attention_mask: Option<Values<u8>>,
+    ids: LazyArray<u32>,
+    row_offsets: LazyArray<i64>,
+    type_ids: Option<LazyArray<u8>>,
+    attention_mask: Option<LazyArray<u8>>,
     /// Offsets (two a token) and word ids.
-    spans: Option<(Values<u32>, Values<i32>)>,
-    sequence_ids: Option<Values<i8>>,
-    samples: Option<Values<i64>>,
+    spans: Option<(LazyArray<u32>, LazyArray<i32>)>,
+    sequence_ids: Option<LazyArray<i8>>,
+    samples: Option<LazyArray<i64>>,
     numbers: Arc<Numbers>,
 }
 
@@ -38,18 +37,18 @@ impl RawBatch {
         let mut sequences = None;
         let spans = batch.spans.map(|Spans { offsets, word_ids, sequence_ids }| {
             sequences = sequence_ids;
-            (Values::of(offsets.into_flattened()), Values::of(word_ids))
+            (LazyArray::of(offsets.into_flattened()), LazyArray::of(word_ids))
         });
         Self {
             rows: batch.row_offsets.len().saturating_sub(1),
             tokens: batch.ids.len(),
-            ids: Values::of(batch.ids),
-            row_offsets: Values::of(batch.row_offsets),
-            type_ids: batch.type_ids.map(Values::of),
-            attention_mask: batch.attention_mask.map(Values::of),
+            ids: LazyArray::of(batch.ids),
+            row_offsets: LazyArray::of(batch.row_offsets),
+            type_ids: batch.type_ids.map(LazyArray::of),
+            attention_mask: batch.attention_mask.map(LazyArray::of),
             spans,
-            sequence_ids: sequences.map(Values::of),
-            samples: batch.samples.map(Values::of),
+            sequence_ids: sequences.map(LazyArray::of),
+            samples: batch.samples.map(LazyArray::of),
             numbers,
         }
     }
@@ -77,13 +76,13 @@ impl RawBatch {
         Ok(Self {
             rows: row_offsets.len()?.saturating_sub(1),
             tokens: ids.len()?,
-            ids: Values::of_array(ids),
-            row_offsets: Values::of_array(row_offsets),
-            type_ids: type_ids.map(Values::of_array),
-            attention_mask: attention_mask.map(Values::of_array),
-            spans: offsets.map(Values::of_array).zip(word_ids.map(Values::of_array)),
-            sequence_ids: sequence_ids.map(Values::of_array),
-            samples: samples.map(Values::of_array),
+            ids: LazyArray::of_array(ids),
+            row_offsets: LazyArray::of_array(row_offsets),
+            type_ids: type_ids.map(LazyArray::of_array),
+            attention_mask: attention_mask.map(LazyArray::of_array),
+            spans: offsets.map(LazyArray::of_array).zip(word_ids.map(LazyArray::of_array)),
+            sequence_ids: sequence_ids.map(LazyArray::of_array),
+            samples: samples.map(LazyArray::of_array),
             numbers: Arc::default(),
         })
     }
@@ -245,7 +244,7 @@ impl Row {
         &self,
         py: Python<'_>,
         batch: &RawBatch,
-        words: &Values<i32>,
+        words: &LazyArray<i32>,
     ) -> PyResult<Vec<Option<u8>>> {
         match &batch.sequence_ids {
             Some(sequences) => self.items(py, sequences, 1, |sequence| u8::try_from(sequence).ok()),
@@ -253,7 +252,7 @@ impl Row {
         }
     }
 
-    fn items_or(&self, py: Python<'_>, column: Option<&Values<u8>>, default: u8) -> PyResult<Vec<u8>> {
+    fn items_or(&self, py: Python<'_>, column: Option<&LazyArray<u8>>, default: u8) -> PyResult<Vec<u8>> {
         match column {
             Some(column) => self.items(py, column, 1, |value| value),
             None => Ok(vec![default; self.range(py)?.len()]),
@@ -264,7 +263,7 @@ impl Row {
     fn items<T: Element + Copy, R>(
         &self,
         py: Python<'_>,
-        column: &Values<T>,
+        column: &LazyArray<T>,
         width: usize,
         convert: impl Fn(T) -> R,
     ) -> PyResult<Vec<R>> {
@@ -297,48 +296,4 @@ pub(crate) fn rows<'i>(ids: &'i [u32], row_offsets: &[i64]) -> PyResult<Vec<&'i 
     rows.ok_or_else(|| {
         bad_argument("row_offsets", "an offset beyond the ids", "rising offsets within the ids")
     })
-}
-
-/// One column: a vector until it is read as an array, which then owns the memory.
-struct Values<T> {
-    values: Mutex<Option<Arc<Vec<T>>>>,
-    array: PyOnceLock<Py<PyArray1<T>>>,
-}
-
-impl<T: Element + Clone> Values<T> {
-    fn of(values: Vec<T>) -> Self {
-        Self { values: Mutex::new(Some(Arc::new(values))), array: PyOnceLock::new() }
-    }
-
-    fn of_array(array: Bound<'_, PyArray1<T>>) -> Self {
-        let column = Self { values: Mutex::new(None), array: PyOnceLock::new() };
-        column.array.get_or_init(array.py(), || array.clone().unbind());
-        column
-    }
-
-    /// Return the array; the values are copied only while another thread reads them.
-    fn array<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyArray1<T>>> {
-        if self.array.get(py).is_none() {
-            need_numpy(py)?;
-        }
-        let made = self.array.get_or_init(py, || {
-            let values = self.values().take().map_or_else(Vec::new, Arc::unwrap_or_clone);
-            values.into_pyarray(py).unbind()
-        });
-        Ok(made.bind(py))
-    }
-
-    /// Read the values, from the array once there is one.
-    fn read<R>(&self, py: Python<'_>, work: impl FnOnce(&[T]) -> R) -> PyResult<R> {
-        let values = self.values().clone();
-        match values {
-            Some(values) => Ok(work(&values)),
-            None => Ok(work(self.array(py)?.try_readonly()?.as_slice()?)),
-        }
-    }
-
-    /// Lock the values; no Python code runs under this lock.
-    fn values(&self) -> MutexGuard<'_, Option<Arc<Vec<T>>>> {
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }

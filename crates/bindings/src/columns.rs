@@ -4,7 +4,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use piecework_capsules::{column_of_array, column_of_stream};
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
-use piecework_kernels::arrow::{Column, Unreadable};
+use piecework_kernels::arrow::{Column, ColumnError};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -39,7 +39,7 @@ pub(crate) enum BorrowedColumn<'py> {
 impl TextColumn {
     #[staticmethod]
     fn of_arrow(column: &Bound<'_, PyAny>, place: &str) -> PyResult<Self> {
-        let unreadable = |Unreadable(found)| bad_argument(place, found, "a column of strings");
+        let unreadable = |ColumnError(found)| bad_argument(place, found, "a column of strings");
         let stream = column.getattr_opt("__arrow_c_stream__")?;
         let read = if let Some(lend) = stream {
             column_of_stream(&lend.call0()?)?

@@ -8,7 +8,7 @@ use piecework_core::batch::{Encoder, Keep};
 use piecework_core::encode::{Input, Options, Origin, Scratch, Tokenizer};
 use piecework_core::encoding::Token;
 use piecework_core::error::Error;
-use piecework_core::spec::{Direction, Padding, TokenizerSpec, Truncation, TruncationStrategy};
+use piecework_core::spec::{Padding, TokenizerSpec, Truncation};
 use piecework_core::text::{CharIndex, PreTokenizedText};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
@@ -19,11 +19,13 @@ use crate::custom::functions as custom_functions;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, selector, Borrowed, InputObject, InputRows};
+use crate::lengths::{direction_name, parse_direction, truncation_strategy};
 use crate::numbers::Numbers;
 use crate::sampling::{drawn, SeededSampling};
 use crate::stream::RawDecodeStream;
 use crate::strings::string;
 use crate::text::borrow;
+use crate::threads::thread_count;
 
 /// The number of ids that are decoded before Python strings are made of the bytes.
 const IDS_PER_CHUNK: usize = 1 << 15;
@@ -84,30 +86,6 @@ fn chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u
     })
 }
 
-fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Left => "left",
-        Direction::Right => "right",
-    }
-}
-
-fn parse_direction(name: &str) -> PyResult<Direction> {
-    match name {
-        "left" => Ok(Direction::Left),
-        "right" => Ok(Direction::Right),
-        other => Err(bad_argument("direction", other, "left or right")),
-    }
-}
-
-fn truncation_strategy(name: &str) -> PyResult<TruncationStrategy> {
-    match name {
-        "longest_first" => Ok(TruncationStrategy::LongestFirst),
-        "only_first" => Ok(TruncationStrategy::OnlyFirst),
-        "only_second" => Ok(TruncationStrategy::OnlySecond),
-        other => Err(bad_argument("strategy", other, "longest_first, only_first or only_second")),
-    }
-}
-
 /// Read and compile without the GIL; errors name the source.
 pub(crate) fn compile(
     py: Python<'_>,
@@ -120,21 +98,6 @@ pub(crate) fn compile(
         source => raise(error.within(source)),
     })?;
     Ok(Core::of(pipeline))
-}
-
-/// Check a number of threads; Python resolves `num_threads` and the environment.
-pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
-    if (1..=4096).contains(&num_threads) {
-        return Ok(num_threads as usize);
-    }
-    Err(bad_argument("num_threads", num_threads.to_string(), "1 to 4096, or None"))
-}
-
-/// Return the number of CPUs available to the process, by CPU affinity and control group.
-#[catch_panics]
-#[pyfunction]
-pub(crate) fn available_processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[catch_panics]

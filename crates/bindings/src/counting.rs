@@ -4,33 +4,33 @@ use std::sync::{Mutex, MutexGuard};
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch;
+use piecework_core::count;
+use piecework_core::count::Counts;
 use piecework_core::normalize::Normalizer;
 use piecework_core::pretokenize::PreTokenizer;
 use piecework_core::split::Splitter;
-use piecework_core::train::Counts;
 use piecework_formats::tokenizer_json;
 use pyo3::prelude::*;
 
 use crate::arrays::array;
-use crate::core::thread_count;
 use crate::custom::functions as custom_functions;
 use crate::errors::raise;
 use crate::panics::lock;
 use crate::text::{borrow_all, items};
+use crate::threads::thread_count;
 
 /// Counts the pre-tokens of a corpus.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct WordCounter {
-    counter: Mutex<batch::WordCounter>,
+    counter: Mutex<count::WordCounter>,
     splitter: Splitter,
-    lines: batch::Lines,
-    sentences: batch::Sentences,
+    lines: count::LineEnds,
+    filter: count::TextFilter,
     num_threads: usize,
 }
 
 impl WordCounter {
-    fn counter(&self) -> PyResult<MutexGuard<'_, batch::WordCounter>> {
+    fn counter(&self) -> PyResult<MutexGuard<'_, count::WordCounter>> {
         lock(&self.counter)
     }
 }
@@ -60,11 +60,11 @@ impl WordCounter {
             Normalizer::compile(normalizer.as_ref()).map_err(raise)?,
             PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
         );
-        let lines = if keep_line_ends { batch::Lines::WithEnds } else { batch::Lines::WithoutEnds };
-        let sentences = batch::Sentences { max_bytes, reserved, with_counts };
-        let counter = batch::WordCounter::new(splitter.clone(), lines, num_threads);
-        let counter = Mutex::new(counter.taking(sentences.clone()));
-        Ok(Self { counter, splitter, lines, sentences, num_threads })
+        let lines = if keep_line_ends { count::LineEnds::Keep } else { count::LineEnds::Strip };
+        let filter = count::TextFilter { max_bytes, reserved, with_counts };
+        let counter = count::WordCounter::new(splitter.clone(), lines, num_threads);
+        let counter = Mutex::new(counter.with_filter(filter.clone()));
+        Ok(Self { counter, splitter, lines, filter, num_threads })
     }
 
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
@@ -93,9 +93,9 @@ impl WordCounter {
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
-        let fresh = batch::WordCounter::new(self.splitter.clone(), self.lines, self.num_threads);
-        let fresh = fresh.taking(self.sentences.clone());
-        let counts = py.detach(|| std::mem::replace(&mut *self.counter()?, fresh).finish().map_err(raise));
+        let empty = count::WordCounter::new(self.splitter.clone(), self.lines, self.num_threads);
+        let empty = empty.with_filter(self.filter.clone());
+        let counts = py.detach(|| std::mem::replace(&mut *self.counter()?, empty).finish().map_err(raise));
         Ok(RawCounts { counts: counts? })
     }
 }

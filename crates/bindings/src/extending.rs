@@ -1,7 +1,7 @@
 //! Extension of the vocabulary of a compiled tokenizer by training.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::train::wordpiece::{learn_further, Present, TrainSpec};
+use piecework_core::train::wordpiece::{self, ExistingModel, WordPieceTrainSpec};
 use pyo3::prelude::*;
 
 use crate::core::Core;
@@ -16,7 +16,7 @@ use crate::learning::{score_named, ties_named, watched, LearnedEntries};
     barriers, progress
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
-pub(crate) fn learn_further_entries(
+pub(crate) fn continue_training(
     py: Python<'_>,
     core: &Core,
     counts: &RawCounts,
@@ -29,17 +29,18 @@ pub(crate) fn learn_further_entries(
     barriers: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
-    let spec = TrainSpec {
+    let spec = WordPieceTrainSpec {
         vocab_size,
         score: score_named(score)?,
         ties: Some(ties_named(ties)?),
         min_frequency,
         continuing_subword_prefix,
         max_token_length,
-        ..TrainSpec::default()
+        ..WordPieceTrainSpec::default()
     };
     let pipeline = core.encoder.pipeline();
-    let present = Present { model: pipeline.model(), vocab: pipeline.vocab(), barriers: &barriers };
-    let learned = watched(py, progress, |pulse| learn_further(&counts.counts, present, &spec, pulse))?;
+    let model = ExistingModel { model: pipeline.model(), vocab: pipeline.vocab(), barriers: &barriers };
+    let learned =
+        watched(py, progress, |pulse| wordpiece::continue_training(&counts.counts, model, &spec, pulse))?;
     Ok(LearnedEntries { learned })
 }

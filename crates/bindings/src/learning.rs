@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
-use piecework_core::train::wordpiece::{Score, Ties};
+use piecework_core::train::wordpiece::{PairScore, WordPieceTies};
 use piecework_core::train::{bpe, wordpiece, Learned, Merge};
 use pyo3::prelude::*;
 
@@ -33,9 +33,9 @@ impl LearnedEntries {
     fn merges(&self) -> Vec<(&str, &str, &str, u64, f64)> {
         let token = |id: u32| self.learned.vocab[id as usize].as_str();
         let merge = |merge: &Merge| {
-            (token(merge.left), token(merge.right), token(merge.joined), merge.count, merge.score)
+            (token(merge.left), token(merge.right), token(merge.merged), merge.count, merge.score)
         };
-        self.learned.joins.iter().map(merge).collect()
+        self.learned.merges.iter().map(merge).collect()
     }
 
     #[getter]
@@ -66,7 +66,7 @@ pub(crate) fn learn_wordpiece(
     max_token_length: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
-    let spec = wordpiece::TrainSpec {
+    let spec = wordpiece::WordPieceTrainSpec {
         vocab_size,
         score: score_named(score)?,
         ties: ties.map(ties_named).transpose()?,
@@ -103,7 +103,7 @@ pub(crate) fn learn_bpe(
     ties: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
-    let spec = bpe::TrainSpec {
+    let spec = bpe::BpeTrainSpec {
         vocab_size,
         min_frequency,
         limit_alphabet,
@@ -113,7 +113,7 @@ pub(crate) fn learn_bpe(
         end_of_word_suffix,
         max_token_length,
         ties: bpe_ties_named(ties)?,
-        ..bpe::TrainSpec::default()
+        ..bpe::BpeTrainSpec::default()
     };
     let learned = watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))?;
     Ok(LearnedEntries { learned })
@@ -160,29 +160,29 @@ fn pulse(py: Python<'_>, progress: Option<&Py<PyAny>>, done: usize, total: usize
     Ok(())
 }
 
-pub(crate) fn score_named(name: &str) -> PyResult<Score> {
+pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
     match name {
-        "likelihood" => Ok(Score::Likelihood),
-        "pmi" => Ok(Score::Pmi),
-        "frequency" => Ok(Score::Frequency),
-        "top-down" => Ok(Score::TopDown),
+        "likelihood" => Ok(PairScore::Likelihood),
+        "pmi" => Ok(PairScore::Pmi),
+        "frequency" => Ok(PairScore::Frequency),
+        "top-down" => Ok(PairScore::TopDown),
         _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi, frequency or top-down")),
     }
 }
 
-pub(crate) fn ties_named(name: &str) -> PyResult<Ties> {
+pub(crate) fn ties_named(name: &str) -> PyResult<WordPieceTies> {
     match name {
-        "lowest-ids" => Ok(Ties::LowestIds),
-        "smallest-strings" => Ok(Ties::SmallestStrings),
-        "first-seen" => Ok(Ties::FirstSeen),
+        "lowest-ids" => Ok(WordPieceTies::LowestIds),
+        "smallest-strings" => Ok(WordPieceTies::SmallestStrings),
+        "first-seen" => Ok(WordPieceTies::FirstSeen),
         _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, smallest-strings or first-seen")),
     }
 }
 
-fn bpe_ties_named(name: &str) -> PyResult<bpe::Ties> {
+fn bpe_ties_named(name: &str) -> PyResult<bpe::BpeTies> {
     match name {
-        "lowest-ids" => Ok(bpe::Ties::LowestIds),
-        "greatest-strings" => Ok(bpe::Ties::GreatestStrings),
+        "lowest-ids" => Ok(bpe::BpeTies::LowestIds),
+        "greatest-strings" => Ok(bpe::BpeTies::GreatestStrings),
         _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids or greatest-strings")),
     }
 }

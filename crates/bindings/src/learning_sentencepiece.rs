@@ -2,15 +2,15 @@
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::spec::SentencePieceKind;
-use piecework_core::train::sentencepiece::{learn, TrainSpec};
-use piecework_core::train::Shape;
+use piecework_core::train::sentencepiece::{learn, SentencePieceTrainSpec};
+use piecework_core::train::PieceRules;
 use pyo3::prelude::*;
 
-use crate::core::thread_count;
 use crate::counting::RawCounts;
 use crate::errors::bad_argument;
 use crate::learning::watched;
 use crate::learning_unigram::LearnedPieces;
+use crate::threads::thread_count;
 
 /// Learn the pieces of a SentencePiece model.
 #[catch_panics]
@@ -47,14 +47,14 @@ pub(crate) fn learn_sentencepiece(
     num_threads: i64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedPieces> {
-    let spec = TrainSpec {
+    let spec = SentencePieceTrainSpec {
         kind: kind_named(model_type)?,
         vocab_size,
         hard_vocab_limit,
         symbols,
         character_coverage,
         required_chars: required_chars.chars().collect(),
-        shape: Shape {
+        piece_rules: PieceRules {
             max_chars: max_sentencepiece_length,
             split_by_unicode_script,
             split_by_number,

@@ -1,18 +1,18 @@
 //! Training of Unigram.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::train::unigram::{learn, Step, TrainSpec};
+use piecework_core::train::unigram::{learn, EmStep, UnigramTrainSpec};
 use pyo3::prelude::*;
 
-use crate::core::thread_count;
 use crate::counting::RawCounts;
 use crate::learning::watched;
+use crate::threads::thread_count;
 
 /// The result of a trainer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedPieces {
     pub(crate) pieces: Vec<(String, f64)>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<EmStep>,
 }
 
 #[catch_panics]
@@ -53,7 +53,7 @@ pub(crate) fn learn_unigram(
     num_threads: i64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedPieces> {
-    let spec = TrainSpec {
+    let spec = UnigramTrainSpec {
         vocab_size,
         special_tokens,
         user_defined_symbols,
@@ -64,7 +64,7 @@ pub(crate) fn learn_unigram(
         max_piece_length,
         shrinking_factor,
         num_sub_iterations,
-        ..TrainSpec::default()
+        ..UnigramTrainSpec::default()
     };
     let num_threads = thread_count(num_threads)?;
     let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, num_threads, pulse))?;

@@ -16,9 +16,11 @@ mod errors;
 mod extending;
 mod files;
 mod input;
+mod lazy_array;
 mod learning;
 mod learning_sentencepiece;
 mod learning_unigram;
+mod lengths;
 mod levels;
 mod numbers;
 mod panics;
@@ -29,6 +31,7 @@ mod segmentations;
 mod stream;
 mod strings;
 mod text;
+mod threads;
 
 use pyo3::prelude::*;
 
@@ -45,13 +48,13 @@ mod _core {
     #[pymodule_export]
     use crate::columns::TextColumn;
     #[pymodule_export]
-    use crate::core::{available_processors, Core};
+    use crate::core::Core;
     #[pymodule_export]
     use crate::counting::{RawCounts, WordCounter};
     #[pymodule_export]
     use crate::encoding::{missing_column, Encoding};
     #[pymodule_export]
-    use crate::extending::learn_further_entries;
+    use crate::extending::continue_training;
     #[pymodule_export]
     use crate::files::{
         is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
@@ -78,6 +81,8 @@ mod _core {
     use crate::segmentations::{entropy, scores, segmentations};
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
+    #[pymodule_export]
+    use crate::threads::available_processors;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -37,6 +37,10 @@ pub mod encoding;
 
 pub mod encode;
 
+pub mod count;
+
 pub mod train;
 
 pub mod batch;
+
+mod threads;

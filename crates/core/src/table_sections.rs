@@ -1,42 +1,42 @@
-//! Tables taken apart into named arrays of numbers, which a file can hold as they are.
+//! Table sections: named arrays of numbers, as a compiled cache stores them.
 //!
-//! A table that takes long to build puts its arrays here and can be made of them again. What was read from
-//! a file is checked where it is put together, so that no index leads out of an array.
+//! A table that is slow to build stores its arrays as sections and is restored from them. Restoring checks the
+//! arrays, so that no index is out of bounds.
 
 pub use piecework_kernels::array::{Array, Plain};
 
 use crate::error::{Error, ErrorKind};
 
-/// Named arrays in the order in which they were put in.
+/// Named arrays in the order of insertion.
 #[derive(Clone, Debug, Default)]
 pub struct TableSections(Vec<(String, Array<u8>)>);
 
 impl TableSections {
-    /// Put in an array under a name that no other has.
+    /// Add an array; its name must be new.
     pub fn put<T: Plain>(&mut self, name: &str, values: &Array<T>) {
         self.0.push((name.to_owned(), values.bytes()));
     }
 
-    /// Whether there is an array of this name.
+    /// Whether there is an array of a name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(known, _)| known == name)
+        self.0.iter().any(|(other, _)| other == name)
     }
 
-    /// The array of a name, which must be there and hold such numbers.
+    /// Return the array of a name; fails if there is none, or if its length does not fit the type.
     pub fn get<T: Plain>(&self, name: &str) -> Result<Array<T>, Error> {
-        let found = self.0.iter().find(|(known, _)| known == name);
+        let found = self.0.iter().find(|(other, _)| other == name);
         let (_, bytes) = found.ok_or_else(|| damaged(name, "nothing"))?;
         bytes.view(0..bytes.len()).ok_or_else(|| damaged(name, format!("{} bytes", bytes.len())))
     }
 
-    /// All arrays with their names.
+    /// Iterate over names and arrays.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Array<u8>)> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes))
     }
 }
 
-/// The error for an array that cannot be what was put in.
+/// The error for an array that is damaged.
 pub fn damaged(name: &str, found: impl Into<String>) -> Error {
     Error::new(ErrorKind::Format, name, found, "a table as it was written")
 }

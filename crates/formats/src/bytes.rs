@@ -1,4 +1,4 @@
-//! What byte-level files share: tokens as bytes and as printable text, and the pipeline around them.
+//! Shared parts of byte-level formats: tokens as bytes and as printable text, and byte-level pipelines.
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
@@ -7,17 +7,17 @@ use piecework_core::spec::{
 };
 use piecework_core::text::{byte_of_printable, printable_of};
 
-/// Write bytes as the printable characters that stand for them.
+/// Return the printable characters of bytes (GPT-2's mapping).
 pub(crate) fn printable(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| printable_of(byte)).collect()
 }
 
-/// Read printable characters as the bytes that they stand for.
+/// Return the bytes of printable characters, or `None` for other characters.
 pub(crate) fn from_printable(text: &str) -> Option<Vec<u8>> {
     text.chars().map(byte_of_printable).collect()
 }
 
-/// The lowest byte for which `has` knows no token is an error.
+/// Check that there is a token for every byte; the error names the lowest byte without one.
 pub(crate) fn check_alphabet(place: &str, has: impl Fn(u8) -> bool) -> Result<(), Error> {
     match (0..=255).find(|&byte| !has(byte)) {
         None => Ok(()),
@@ -28,7 +28,7 @@ pub(crate) fn check_alphabet(place: &str, has: impl Fn(u8) -> bool) -> Result<()
     }
 }
 
-/// A byte-level tokenizer that neither normalizes nor frames.
+/// A byte-level tokenizer without normalizer and post-processor.
 pub(crate) fn tokenizer(
     model: BpeSpec,
     pre_tokenizer: PreTokenizerSpec,
@@ -46,12 +46,12 @@ pub(crate) fn tokenizer(
     }
 }
 
-/// Settings of a byte-level stage that puts no space before the text.
+/// The settings of a byte-level stage without `add_prefix_space`.
 pub(crate) fn byte_level(use_regex: bool) -> ByteLevelSpec {
     ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex }
 }
 
-/// Split at the matches of a pattern, then write bytes as characters.
+/// A pre-tokenizer that splits at the matches of a pattern and maps bytes to printable characters.
 pub(crate) fn split_bytes(pattern: String, behavior: SplitBehavior, invert: bool) -> PreTokenizerSpec {
     let split = PreTokenizerSpec::Split { pattern: PatternSpec::Regex(pattern), behavior, invert };
     PreTokenizerSpec::Sequence(vec![split, PreTokenizerSpec::ByteLevel(byte_level(false))])

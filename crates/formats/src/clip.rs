@@ -1,7 +1,7 @@
-//! CLIP's `bpe_simple_vocab_16e6.txt`: merges alone, from which the vocabulary is made up.
+//! CLIP's `bpe_simple_vocab_16e6.txt`: merges only; the vocabulary follows from them.
 //!
-//! The file holds far more merges than the model uses. Its entries are the 256 bytes, the same with `</w>`,
-//! what the merges make, and two special tokens: 49,408 in all (Radford et al. 2021, reference code).
+//! The file has far more merges than the model uses. The entries are the 256 bytes, the same with `</w>`, the
+//! merged tokens, and two special tokens: 49,408 in all (Radford et al. 2021, reference code).
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
@@ -50,7 +50,7 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     Ok(tokenizer(model, special_tokens))
 }
 
-/// Refuse two merges that make the same entry: its id would be that of the later one.
+/// Reject two merges with the same merged entry, whose id would be that of the later merge.
 fn check_once(lines: &[Merge<'_>]) -> Result<(), Error> {
     let mut first_line = FxHashMap::with_capacity_and_hasher(lines.len(), FxBuildHasher);
     for &(number, left, right) in lines {
@@ -75,7 +75,7 @@ fn entries_of(merges: &[(String, String)]) -> Vec<String> {
     plain.chain(marked).chain(made).chain([START.to_owned(), END.to_owned()]).collect()
 }
 
-/// CLIP's pipeline: lower case, single spaces, words framed by the two special tokens.
+/// CLIP's pipeline: lowercasing, single spaces, and the two special tokens around each text.
 pub(crate) fn tokenizer(model: BpeSpec, special_tokens: Vec<AddedToken>) -> TokenizerSpec {
     let id_of = |content: &str| special_tokens.iter().find(|token| token.content == content).map(|t| t.id);
     let framing = id_of(END).zip(id_of(START)).map(|(end, start)| PostProcessorSpec::Roberta {

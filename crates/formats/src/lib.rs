@@ -1,4 +1,4 @@
-//! Tokenizer files: bytes to specification and back, nothing else. No format builds a tokenizer.
+//! Tokenizer files: bytes to specification and back. No format builds a tokenizer.
 
 #![forbid(unsafe_code)]
 

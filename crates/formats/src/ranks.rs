@@ -1,19 +1,20 @@
-//! Tokens by rank, and the merges that give the same encoding.
+//! Tokens by rank, and merges that give the same encoding.
 //!
-//! Rank-BPE joins, again and again, the leftmost neighbours whose concatenation has the lowest rank. BPE by
-//! merges joins the neighbours of the first merge in a list. For every token let its *canonical pair* be the
-//! two parts that rank-BPE, run on the bytes of the token alone, has when only two are left. The list of
-//! canonical pairs in the order of the ranks gives the same encoding of every word:
+//! *Rank-BPE* (tiktoken) repeatedly merges the leftmost adjacent symbols whose concatenation has the lowest
+//! rank. *Merge-BPE* merges the adjacent symbols of the first applicable merge in a list. The *canonical pair*
+//! of a token is the pair of symbols that rank-BPE, run on the bytes of the token alone, reaches last. The
+//! canonical pairs in the order of ranks, as merges, give the same encoding of every word:
 //!
-//! Let rank-BPE, somewhere in a word, be about to join X and Y to the token T. No join so far has crossed
-//! the borders of this occurrence of T. Each join inside was that of the lowest rank in the whole word, the
-//! leftmost of equals, hence also in this stretch; so the joins inside are those that rank-BPE makes of T
-//! alone, in that order, and (X, Y) is the canonical pair of T. The other way round, a canonical pair joins
-//! to its token, with the rank of that token. So at every step both algorithms have the same candidates in
-//! the same order. A token without a canonical pair is never formed; it is found as a whole word only, which
-//! is what `ignore_merges` does, and what encoders by rank do first.
+//! Let rank-BPE be about to merge X and Y to the token T in some word. No merge so far has crossed the
+//! boundaries of this occurrence of T. Each merge inside was the leftmost of lowest rank in the whole word,
+//! and so within T. Hence the merges inside are those that rank-BPE makes of T alone, in that order, and
+//! (X, Y) is the canonical pair of T. Conversely, a canonical pair merges to its token, with the rank of that
+//! token. So at every step both algorithms have the same candidates in the same order. A token without a
+//! canonical pair is never formed by merges; it is found as a whole word only, as with `ignore_merges`, and
+//! as encoders by rank do first.
 //!
-//! One run per token: quadratic in its length, which is bounded, so linear in the size of the file.
+//! One run of rank-BPE a token is quadratic in the length of the token, which is bounded. So the time is
+//! linear in the size of the file.
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::BpeSpec;
@@ -21,25 +22,28 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::bytes::{check_alphabet, from_printable, printable};
 
-/// The longest token, in bytes; published ones have up to 128.
+/// The length of the longest token, in bytes; published tokens have up to 128.
 const MAX_TOKEN_BYTES: usize = 1024;
 const NO_RANK: u32 = u32::MAX;
 
-/// A token with its rank and where it stands in the file.
-pub(crate) struct Entry {
+/// A token with its rank and its number in the file.
+pub(crate) struct RankedToken {
     pub(crate) token: Vec<u8>,
     pub(crate) rank: u32,
     pub(crate) number: usize,
 }
 
-/// Tokens in the order of their ranks, each once, every byte among them.
+/// Distinct tokens in the order of their ranks, with a token for every byte.
 pub(crate) struct Ranks {
     tokens: Vec<(Vec<u8>, u32)>,
 }
 
 impl Ranks {
-    /// Check the entries of a file; `place_of` names the one of a number.
-    pub(crate) fn new(mut entries: Vec<Entry>, place_of: impl Fn(usize) -> String) -> Result<Self, Error> {
+    /// Check the tokens of a file; `place_of` returns the name of a token by its number.
+    pub(crate) fn new(
+        mut entries: Vec<RankedToken>,
+        place_of: impl Fn(usize) -> String,
+    ) -> Result<Self, Error> {
         check_tokens(&entries, &place_of)?;
         entries.sort_by_key(|entry| (entry.rank, entry.number));
         if let Some(twice) = entries.windows(2).find(|two| two[0].rank == two[1].rank) {
@@ -50,10 +54,10 @@ impl Ranks {
         Ok(Self { tokens: entries.into_iter().map(|entry| (entry.token, entry.rank)).collect() })
     }
 
-    /// The tokens of a vocabulary with its ids as ranks; an entry that is no text of bytes is an error.
+    /// The tokens of a vocabulary with ids as ranks; fails for an entry that is not byte-level.
     pub(crate) fn of_vocab<'v>(vocab: impl Iterator<Item = (&'v str, u32)>) -> Result<Self, Error> {
         let entry = |(text, rank): (&str, u32)| match from_printable(text) {
-            Some(token) => Ok(Entry { token, rank, number: rank as usize }),
+            Some(token) => Ok(RankedToken { token, rank, number: rank as usize }),
             None => {
                 let found = format!("{text:?}, which is not made of the characters that stand for bytes");
                 Err(Error::new(ErrorKind::Vocabulary, "model.vocab", found, "byte-level entries"))
@@ -68,10 +72,10 @@ impl Ranks {
 
     /// The byte where each token of more than one byte is cut into its canonical pair.
     pub(crate) fn cuts(&self) -> impl Iterator<Item = (&[u8], Option<usize>)> {
-        let table = Table::new(&self.tokens);
-        let mut symbols = Symbols::default();
+        let table = RankTable::new(&self.tokens);
+        let mut symbols = RankMerger::default();
         let longer = self.tokens.iter().map(|(token, _)| token.as_slice()).filter(|token| token.len() > 1);
-        longer.map(move |token| (token, symbols.last_cut(token, &table)))
+        longer.map(move |token| (token, symbols.last_boundary(token, &table)))
     }
 
     /// The canonical pairs in the order of the ranks, as printable text.
@@ -99,20 +103,20 @@ impl Ranks {
     }
 }
 
-fn check_tokens(entries: &[Entry], place_of: &impl Fn(usize) -> String) -> Result<(), Error> {
+fn check_tokens(entries: &[RankedToken], place_of: &impl Fn(usize) -> String) -> Result<(), Error> {
     let mut first_with: FxHashMap<&[u8], usize> =
         FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
     for entry in entries {
-        let wrong = |found, expected| {
+        let invalid = |found, expected| {
             Err(Error::new(ErrorKind::Vocabulary, place_of(entry.number), found, expected))
         };
         if entry.token.len() > MAX_TOKEN_BYTES {
             let found = format!("a token of {} bytes", entry.token.len());
-            return wrong(found, format!("at most {MAX_TOKEN_BYTES}"));
+            return invalid(found, format!("at most {MAX_TOKEN_BYTES}"));
         }
         if let Some(first) = first_with.insert(&entry.token, entry.number) {
             let token = String::from_utf8_lossy(&entry.token);
-            return wrong(
+            return invalid(
                 format!("the token {token:?}, which {} has too", place_of(first)),
                 "each token once".into(),
             );
@@ -121,14 +125,14 @@ fn check_tokens(entries: &[Entry], place_of: &impl Fn(usize) -> String) -> Resul
     check_alphabet("tokens", |byte| first_with.contains_key([byte].as_slice()))
 }
 
-/// The rank of a token: pairs of bytes, the most frequent question, without hashing; up to 15 bytes by value.
-struct Table<'t> {
+/// Looks up ranks: pairs of bytes, the most frequent case, by index; up to 15 bytes by value; others by hash.
+struct RankTable<'t> {
     of_two: Vec<u32>,
     of_short: FxHashMap<u128, u32>,
     of_long: FxHashMap<&'t [u8], u32>,
 }
 
-impl<'t> Table<'t> {
+impl<'t> RankTable<'t> {
     fn new(tokens: &'t [(Vec<u8>, u32)]) -> Self {
         let mut table = Self {
             of_two: vec![NO_RANK; 1 << 16],
@@ -159,7 +163,7 @@ impl<'t> Table<'t> {
     }
 }
 
-/// The bytes and their number in one integer.
+/// Return up to 15 bytes and their number as one integer.
 fn short_key(token: &[u8]) -> Option<u128> {
     let mut key = [0; 16];
     key[..15].get_mut(..token.len())?.copy_from_slice(token);
@@ -171,19 +175,19 @@ fn two(first: u8, second: u8) -> usize {
     usize::from(first) << 8 | usize::from(second)
 }
 
-/// Where the symbols of a token begin and end, and the rank of each with its right neighbour.
+/// The symbol boundaries of a token, and the rank of each symbol merged with its right neighbour.
 #[derive(Default)]
-struct Symbols {
-    borders: Vec<usize>,
+struct RankMerger {
+    boundaries: Vec<usize>,
     ranks: Vec<u32>,
 }
 
-impl Symbols {
-    /// Run rank-BPE until two symbols are left; where they meet, if it comes to that.
-    fn last_cut(&mut self, token: &[u8], table: &Table) -> Option<usize> {
-        let Self { borders, ranks } = self;
-        borders.clear();
-        borders.extend(0..=token.len());
+impl RankMerger {
+    /// Run rank-BPE until two symbols are left; returns their boundary, or `None` if more are left.
+    fn last_boundary(&mut self, token: &[u8], table: &RankTable) -> Option<usize> {
+        let Self { boundaries, ranks } = self;
+        boundaries.clear();
+        boundaries.extend(0..=token.len());
         ranks.clear();
         ranks.extend(token.windows(2).map(|pair| table.rank(pair)));
         while ranks.len() > 1 {
@@ -192,16 +196,16 @@ impl Symbols {
                 .enumerate()
                 .min_by_key(|(_, rank)| **rank)
                 .filter(|best| *best.1 != NO_RANK)?;
-            borders.remove(at + 1);
+            boundaries.remove(at + 1);
             ranks.remove(at);
             if at < ranks.len() {
-                ranks[at] = table.rank(&token[borders[at]..borders[at + 2]]);
+                ranks[at] = table.rank(&token[boundaries[at]..boundaries[at + 2]]);
             }
             if at > 0 {
-                ranks[at - 1] = table.rank(&token[borders[at - 1]..borders[at + 1]]);
+                ranks[at - 1] = table.rank(&token[boundaries[at - 1]..boundaries[at + 1]]);
             }
         }
-        borders.get(1).copied()
+        boundaries.get(1).copied()
     }
 }
 
@@ -212,7 +216,7 @@ mod tests {
     fn ranks(longer: &[&str]) -> Ranks {
         let bytes = (0..=255u8).map(|byte| vec![byte]);
         let tokens = bytes.chain(longer.iter().map(|token| token.as_bytes().to_vec()));
-        let entry = |(number, token)| Entry { token, rank: number as u32, number };
+        let entry = |(number, token)| RankedToken { token, rank: number as u32, number };
         Ranks::new(tokens.enumerate().map(entry).collect(), |number| format!("line {number}")).unwrap()
     }
 

@@ -1,6 +1,8 @@
-//! Normalization rules as `spm_train --normalization_rule_tsv` reads them: a line is a rule, its source and
-//! its replacement in hexadecimal code points parted by spaces (`49 27 6D<TAB>49 20 61 6D`), then anything
-//! after another tab. Without a replacement the source is removed.
+//! Normalization rules as `spm_train --normalization_rule_tsv` reads them.
+//!
+//! A line is a rule: the source and the replacement as hexadecimal code points separated by spaces
+//! (`49 27 6D<TAB>49 20 61 6D`), then an optional comment after another tab. An empty replacement removes the
+//! source.
 
 use std::fmt::Write;
 
@@ -10,7 +12,7 @@ use crate::text::unmarked_utf8;
 
 const EXPECTED: &str = "code points in hexadecimal, such as 49 or U+1F600, parted by spaces";
 
-/// Read rules; the rule at position `i` stands in line `i + 1`.
+/// Read rules; the rule at index `i` is that of line `i + 1`.
 pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
     let text = unmarked_utf8(bytes)?;
     let rule = |(at, line)| {
@@ -20,7 +22,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
     text.lines().enumerate().map(rule).collect()
 }
 
-/// Write rules in their order, each with a remark that shows it.
+/// Write rules in order, each with a comment that shows its text.
 #[must_use]
 pub fn write(rules: &[(String, String)]) -> Vec<u8> {
     let mut text = String::new();

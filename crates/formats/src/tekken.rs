@@ -1,7 +1,7 @@
-//! `tekken.json`, Mistral's ranks: pattern and sizes in the file, special tokens in it or implied.
+//! `tekken.json`, Mistral's ranks: with pattern and sizes, and with or without special tokens.
 //!
-//! Special tokens have the ids from 0 on, a token has its rank and their number. Files list more tokens than
-//! the vocabulary has: those beyond its size are cut off.
+//! Special tokens have the first ids. The id of another token is its rank plus the number of special tokens.
+//! Files list more tokens than the vocabulary has; those beyond its size are ignored.
 
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
@@ -10,9 +10,9 @@ use piecework_core::spec::{AddedToken, SplitBehavior, TokenizerSpec};
 
 use crate::bytes::{split_bytes, tokenizer};
 use crate::json::{parse, Field};
-use crate::ranks::{Entry, Ranks};
+use crate::ranks::{RankedToken, Ranks};
 
-/// The special tokens of files that name none, up to version 7.
+/// The special tokens of files that do not list them, up to version 7.
 const IMPLIED: [&str; 20] = [
     "<unk>",
     "<s>",
@@ -36,7 +36,7 @@ const IMPLIED: [&str; 20] = [
     "[TOOL_CONTENT]",
 ];
 const LAST_VERSION_IMPLYING: u32 = 7;
-/// Far more than any file has; each becomes an added token.
+/// The most special tokens, far more than any file has; each becomes an added token.
 const MAX_SPECIAL_TOKENS: usize = 1 << 16;
 
 const FIELDS: [&str; 8] =
@@ -66,7 +66,7 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     ))
 }
 
-/// The first `count` tokens; each must stand at the place that its rank says.
+/// Return the first `count` tokens; fails unless the index of each is its rank.
 fn read_ranks(vocab: &Field, count: usize) -> Result<Ranks, Error> {
     let listed = vocab.items()?.len();
     if listed < count {
@@ -84,12 +84,12 @@ fn read_ranks(vocab: &Field, count: usize) -> Result<Ranks, Error> {
         if token.is_empty() {
             return Err(bytes.error("at least one byte in base64"));
         }
-        entries.push(Entry { token, rank: rank.id()?, number });
+        entries.push(RankedToken { token, rank: rank.id()?, number });
     }
     Ranks::new(entries, |number| format!("vocab[{number}]"))
 }
 
-/// Those in the file, or implied, then fillers up to their number.
+/// Return the special tokens of the file, or the implied ones, and fillers up to their number.
 fn read_special_tokens(root: &Field, config: &Field, count: usize) -> Result<Vec<AddedToken>, Error> {
     let mut tokens = match root.find("special_tokens")? {
         Some(listed) => {

@@ -3,7 +3,7 @@
 use piecework_core::error::{Error, ErrorKind};
 
 const UTF8_MARK: &str = "\u{FEFF}";
-/// Byte order marks of other encodings, longer ones first: that of UTF-32 begins with that of UTF-16.
+/// Byte order marks of other encodings, longer ones first, because UTF-32's begins with UTF-16's.
 const OTHER_MARKS: [(&[u8], &str); 4] = [
     (b"\xFF\xFE\0\0", "UTF-32"),
     (b"\0\0\xFE\xFF", "UTF-32"),
@@ -11,7 +11,7 @@ const OTHER_MARKS: [(&[u8], &str); 4] = [
     (b"\xFE\xFF", "UTF-16"),
 ];
 
-/// Read UTF-8; errors name the byte, and the encoding where a mark names it.
+/// Return bytes as UTF-8; the error names the offset, and the encoding if a byte order mark shows it.
 pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Error> {
     if let Some((_, encoding)) = OTHER_MARKS.iter().find(|(mark, _)| bytes.starts_with(mark)) {
         let found = format!("the byte order mark of {encoding}");
@@ -23,7 +23,7 @@ pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Error> {
     })
 }
 
-/// Read UTF-8 in which a byte order mark would be part of the first entry.
+/// Return bytes as UTF-8; rejects a byte order mark, which would become part of the first entry.
 pub(crate) fn unmarked_utf8(bytes: &[u8]) -> Result<&str, Error> {
     let text = utf8(bytes)?;
     if text.starts_with(UTF8_MARK) {
@@ -33,7 +33,7 @@ pub(crate) fn unmarked_utf8(bytes: &[u8]) -> Result<&str, Error> {
     Ok(text)
 }
 
-/// Read UTF-8 and skip a byte order mark.
+/// Return bytes as UTF-8 without a byte order mark.
 pub(crate) fn utf8_after_mark(bytes: &[u8]) -> Result<&str, Error> {
     let text = utf8(bytes)?;
     Ok(text.strip_prefix(UTF8_MARK).unwrap_or(text))

@@ -1,5 +1,6 @@
-//! `.tiktoken`: one token a line, in base64, with its rank. Neither pattern nor special tokens are in the
-//! file: the caller gives them.
+//! `.tiktoken`: one token a line, in base64, with its rank.
+//!
+//! The file has neither the pattern nor the special tokens; the caller passes them.
 
 use std::collections::HashSet;
 
@@ -9,14 +10,14 @@ use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{AddedToken, BpeSpec, ModelSpec, PreTokenizerSpec, TokenizerSpec};
 
 use crate::bytes::tokenizer;
-use crate::ranks::{Entry, Ranks};
+use crate::ranks::{RankedToken, Ranks};
 
-/// How the file of Whisper writes the empty token.
+/// The empty token in Whisper's files.
 const EMPTY: &[u8] = b"=";
 
-/// Read ranks as a tokenizer with this pre-tokenizer and these special tokens.
+/// Read ranks as a tokenizer with a pre-tokenizer and special tokens.
 ///
-/// Empty lines are passed over; errors name the line, counted from 1.
+/// Empty lines are skipped. Errors name the line, counted from 1.
 pub fn read(
     bytes: &[u8],
     pre_tokenizer: PreTokenizerSpec,
@@ -35,24 +36,24 @@ fn place_of(number: usize) -> String {
     format!("line {number}")
 }
 
-fn read_line(number: usize, line: &[u8]) -> Result<Entry, Error> {
-    let wrong = || {
+fn read_line(number: usize, line: &[u8]) -> Result<RankedToken, Error> {
+    let invalid = || {
         let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
         let expected = "a token in base64, a space and its rank";
         Error::new(ErrorKind::Format, place_of(number), format!("{shown:?}"), expected)
     };
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let (Some(token), Some(rank), None) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(wrong());
+        return Err(invalid());
     };
-    let rank = std::str::from_utf8(rank).ok().and_then(|rank| rank.parse().ok()).ok_or_else(wrong)?;
-    let token = if token == EMPTY { Vec::new() } else { STANDARD.decode(token).map_err(|_| wrong())? };
-    Ok(Entry { token, rank, number })
+    let rank = std::str::from_utf8(rank).ok().and_then(|rank| rank.parse().ok()).ok_or_else(invalid)?;
+    let token = if token == EMPTY { Vec::new() } else { STANDARD.decode(token).map_err(|_| invalid())? };
+    Ok(RankedToken { token, rank, number })
 }
 
-/// Write the ranks of a byte-level tokenizer, each id a rank; the added tokens are left out.
+/// Write the ids of a byte-level tokenizer as ranks, without the added tokens.
 ///
-/// The merges must be those that the ranks stand for, or the file would encode otherwise.
+/// Fails unless the merges are the canonical pairs of the ranks, because the file would encode differently.
 pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
     let ranks = ranks_of(spec)?;
     let mut text = Vec::new();
@@ -63,7 +64,7 @@ pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// The ranks that encode as a byte-level BPE model does.
+/// Return the ranks that encode as a byte-level BPE model does.
 fn ranks_of(spec: &TokenizerSpec) -> Result<Ranks, Error> {
     let ModelSpec::Bpe(model) = &spec.model else {
         return Err(refused("model.type", "a model that is not BPE", "byte-level BPE"));

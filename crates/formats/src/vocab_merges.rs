@@ -1,9 +1,9 @@
 //! `vocab.json` with `merges.txt` (GPT-2 calls them `encoder.json` and `vocab.bpe`): entries with their ids,
-//! and one merge a line, the first joined first.
+//! and one merge a line in the order of ranks.
 //!
-//! The files hold the model alone. What the models that come in them do with text is told by the entries:
-//! entries for all 256 bytes are GPT-2's pipeline; with `</w>` at the end of words too, CLIP's; `</w>`
-//! without the bytes, that of the first GPT.
+//! The files have the model only; the rest of the pipeline is inferred from the entries. Entries for all 256
+//! bytes mean GPT-2's pipeline; with `</w>` at the ends of words, CLIP's; `</w>` without the bytes means the
+//! first GPT's.
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
@@ -22,16 +22,16 @@ const END_OF_WORD: &str = "</w>";
 const HEADER: &str = "#version";
 const VERSION: &str = "#version: 0.2";
 
-/// What the caller may say about the tokenizer; what is `None` is told by the entries.
+/// Settings that the files do not have; `None` infers them from the entries.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// How text is split into words.
+    /// The pre-tokenizer.
     pub pre_tokenizer: Option<PreTokenizerSpec>,
-    /// Entries that become special tokens: by default those in `<...>` that no merge makes.
+    /// Entries that become special tokens; by default those in `<...>` that no merge yields.
     pub special_tokens: Option<Vec<String>>,
 }
 
-/// Read the two files; errors name the one at fault by what `names` calls it.
+/// Read the two files; errors begin with the name of the file, from `names`.
 pub fn read(
     vocab: &[u8],
     merges: &[u8],
@@ -44,18 +44,18 @@ pub fn read(
         .and_then(|lines| check_merges(lines, &ids))
         .map_err(|error| error.within(names.1))?;
     let special_tokens = special_tokens(&vocab, &ids, &merges, settings.special_tokens)?;
-    let kind = Kind::of(&vocab);
-    let needs_bytes = kind != Kind::Gpt1 && settings.pre_tokenizer.is_none();
+    let kind = PublishedPipeline::of(&vocab);
+    let needs_bytes = kind != PublishedPipeline::Gpt1 && settings.pre_tokenizer.is_none();
     if needs_bytes {
         let has = |byte| ids.contains_key(printable(&[byte]).as_str());
         check_alphabet("entries", has).map_err(|error| error.within(names.0))?;
     }
-    let has_unknown = kind == Kind::Gpt1 && ids.contains_key("<unk>");
+    let has_unknown = kind == PublishedPipeline::Gpt1 && ids.contains_key("<unk>");
     let model = BpeSpec {
         dropout: None,
         unk_token: has_unknown.then(|| "<unk>".to_owned()),
         continuing_subword_prefix: None,
-        end_of_word_suffix: (kind != Kind::Gpt2).then(|| END_OF_WORD.to_owned()),
+        end_of_word_suffix: (kind != PublishedPipeline::Gpt2).then(|| END_OF_WORD.to_owned()),
         fuse_unk: false,
         byte_fallback: false,
         ignore_merges: false,
@@ -67,16 +67,16 @@ pub fn read(
     Ok(TokenizerSpec { pre_tokenizer, ..spec })
 }
 
-/// The three pipelines that come in these files.
+/// The published pipelines with these files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PublishedPipeline {
     Gpt2,
     Clip,
     Gpt1,
 }
 
-impl Kind {
-    /// A quarter of the entries marked as ends of words cannot be chance.
+impl PublishedPipeline {
+    /// Infer the pipeline; a quarter of the entries with `</w>` shows that it marks ends of words.
     fn of(vocab: &VocabSpec) -> Self {
         let marked = vocab.iter().filter(|(token, _)| token.ends_with(END_OF_WORD)).count();
         let is_byte = |token: &str| token.chars().eq([piecework_core::text::printable_of(0)]);
@@ -117,7 +117,7 @@ fn read_vocab(bytes: &[u8]) -> Result<VocabSpec, Error> {
 /// A merge with the number of its line, from 1.
 pub(crate) type Merge<'t> = (usize, &'t str, &'t str);
 
-/// Empty lines are passed over; a version line may stand first.
+/// Read merges; skips empty lines and a version line at the start.
 pub(crate) fn read_merges(bytes: &[u8]) -> Result<Vec<Merge<'_>>, Error> {
     let lines =
         (1..).zip(utf8_after_mark(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
@@ -145,20 +145,20 @@ fn line_of(number: usize) -> String {
     format!("line {number}")
 }
 
-/// Each merge must join two entries to an entry, and stand there once.
+/// Check that each merge occurs once and that its left, right and merged tokens are entries.
 fn check_merges(lines: Vec<Merge>, ids: &FxHashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
     let mut first_line = FxHashMap::with_capacity_and_hasher(lines.len(), FxBuildHasher);
-    let wrong = |number, found, expected: &str| {
+    let invalid = |number, found, expected: &str| {
         Err(Error::new(ErrorKind::Vocabulary, line_of(number), found, expected))
     };
     for &(number, left, right) in &lines {
         let joined = format!("{left}{right}");
         if let Some(absent) = [left, right, &joined].into_iter().find(|token| !ids.contains_key(*token)) {
             let found = format!("{absent:?}, which is not in the vocabulary");
-            return wrong(number, found, "two entries of the vocabulary that join to an entry");
+            return invalid(number, found, "two entries of the vocabulary that join to an entry");
         }
         if let Some(first) = first_line.insert((left, right), number) {
-            return wrong(number, format!("the merge of line {first} again"), "each merge once");
+            return invalid(number, format!("the merge of line {first} again"), "each merge once");
         }
     }
     Ok(lines.into_iter().map(|(_, left, right)| (left.to_owned(), right.to_owned())).collect())

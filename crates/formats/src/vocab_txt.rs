@@ -1,4 +1,4 @@
-//! `vocab.txt`: one token a line, its id the number of the line from 0 on.
+//! `vocab.txt`: one token a line; its id is the number of the line, from 0.
 
 use piecework_core::error::{shortened, Error, ErrorKind};
 use piecework_core::spec::{
@@ -11,11 +11,12 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::text::unmarked_utf8;
 
-/// BERT's special tokens; those that a file has become added tokens.
+/// BERT's special tokens; those in the file become added tokens.
 const SPECIAL_TOKENS: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 
-/// Read a `vocab.txt` as a BERT tokenizer. `lowercase: None` decides by the entries: a vocabulary
-/// with capital ASCII letters outside brackets was made from cased text.
+/// Read a `vocab.txt` as a BERT tokenizer.
+///
+/// With `lowercase: None`, a vocabulary with ASCII capitals outside brackets is cased; others are lowercased.
 pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Error> {
     let vocab = read_entries(bytes)?;
     let id_of = |wanted: &str| vocab.iter().find(|(token, _)| token == wanted).map(|&(_, id)| id);
@@ -48,14 +49,14 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
     })
 }
 
-/// Whether a line is empty or ASCII whitespace.
+/// Whether a file has a line that is empty or ASCII whitespace.
 #[must_use]
 pub fn has_blank_line(bytes: &[u8]) -> bool {
     let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     body.split(|&byte| byte == b'\n').any(|line| line.trim_ascii().is_empty())
 }
 
-/// Write one token a line; ids must run from 0 without gaps, tokens must survive the reading.
+/// Write one token a line; fails for gaps in the ids and for tokens that would be read differently.
 pub fn write(vocab: &VocabSpec) -> Result<Vec<u8>, Error> {
     let mut by_id: Vec<&(String, u32)> = vocab.iter().collect();
     by_id.sort_unstable_by_key(|(_, id)| *id);
@@ -96,8 +97,8 @@ fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
     Ok(vocab)
 }
 
-/// Refuse what cannot be one token: a carriage return ends a line for some readers and not for others, NUL is
-/// dropped from every text, and the tables of a very long token would not fit in memory.
+/// Reject invalid tokens: a carriage return ends a line for some readers only, normalizers drop NUL from every
+/// text, and the tables of a very long token would not fit in memory.
 fn check_token(token: &str, line: usize) -> Result<(), Error> {
     let place = || format!("line {}", line + 1);
     if token.len() > MAX_TOKEN_BYTES {

@@ -1,7 +1,7 @@
-//! Arrays that never change: made in memory, or read from a file.
+//! Immutable arrays, from vectors or from a file.
 //!
-//! Tables are built as vectors and kept as arrays, so that the same code reads one that was built and one
-//! that a file holds. A copy shares the memory.
+//! Tables are built as vectors and stored as arrays, so the same code reads a table that was built and a table
+//! from a compiled cache. Clones share the memory.
 
 use std::any::Any;
 use std::fmt;
@@ -33,7 +33,7 @@ mod sealed {
     unsafe impl<const N: usize> Plain for [u32; N] {}
 }
 
-/// What arrays may hold: numbers, whose bytes a file can hold as they are.
+/// Numbers whose bytes a file can store unchanged.
 pub trait Plain: sealed::Plain {}
 
 impl<T: sealed::Plain> Plain for T {}
@@ -45,9 +45,9 @@ fn bytes_of(numbers: &mut [u64]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), bytes) }
 }
 
-/// An array that never changes.
+/// An immutable array.
 pub struct Array<T> {
-    /// The first of `len` values that `owner` keeps alive and nobody changes.
+    /// The first of `len` values that `owner` keeps alive and that never change.
     start: NonNull<T>,
     len: usize,
     owner: Arc<dyn Any + Send + Sync>,
@@ -88,9 +88,9 @@ impl<T: Plain> Array<T> {
 }
 
 impl Array<u8> {
-    /// Read up to `len` bytes into memory of this process, which nobody else can change.
+    /// Read up to `len` bytes into memory of this process.
     ///
-    /// The memory is aligned for every `Plain` type. An error where the system does not have as much.
+    /// The memory is aligned for every `Plain` type. Fails if the allocation or the read fails.
     pub fn read(source: &mut impl Read, len: usize) -> io::Result<Self> {
         let words = len.div_ceil(size_of::<u64>());
         let mut memory: Vec<u64> = huge_pages::with_capacity(words);
@@ -112,7 +112,7 @@ impl Array<u8> {
         Ok(Self { start, len: filled, owner })
     }
 
-    /// The values that a range of the bytes holds, if it is one and lies on their boundaries.
+    /// The values in a range of the bytes; `None` if the range is out of bounds or not aligned to values.
     #[must_use]
     pub fn view<T: Plain>(&self, range: Range<usize>) -> Option<Array<T>> {
         let bytes = self.get(range)?;
@@ -149,13 +149,13 @@ impl<T> fmt::Debug for Array<T> {
 pub struct Text(Array<u8>);
 
 impl Text {
-    /// Check bytes once and for all.
+    /// Check that bytes are UTF-8.
     pub fn new(bytes: Array<u8>) -> Result<Self, Utf8Error> {
         std::str::from_utf8(&bytes)?;
         Ok(Self(bytes))
     }
 
-    /// The bytes with their owner.
+    /// The bytes, which share the memory.
     #[must_use]
     pub fn bytes(&self) -> &Array<u8> {
         &self.0

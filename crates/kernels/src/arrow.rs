@@ -1,6 +1,6 @@
-//! Columns of strings as Arrow's C data interface lends them: no copy, and no library of Arrow's.
+//! Import of string columns through Arrow's C data interface, without a copy and without an Arrow library.
 //!
-//! Read are `utf8`, `large_utf8`, `binary`, `large_binary` and `string_view`, alone or as a stream of
+//! Formats: `utf8`, `large_utf8`, `binary`, `large_binary` and `string_view`, as an array or as a stream of
 //! chunks. See "The Arrow C data interface", "The Arrow C stream interface" and "The Arrow PyCapsule
 //! interface" at arrow.apache.org.
 
@@ -9,41 +9,41 @@ use std::ptr::NonNull;
 
 mod raw;
 
-/// The bytes of a view, and the most bytes of a value that stands in its view.
+/// The bytes of a view, and the most bytes of a value that is stored in its view.
 const VIEW_BYTES: usize = 16;
 const INLINE_BYTES: usize = 12;
 
 pub use raw::{ArrowArray, ArrowSchema, ArrowStream};
 
-/// A column that a producer has lent; given back when it is dropped.
+/// A column that a producer owns; released when it is dropped.
 #[derive(Debug)]
 pub struct Column {
-    chunks: Vec<Chunk>,
+    chunks: Vec<ColumnChunk>,
     /// The first row of each chunk, and the number of rows.
     starts: Vec<usize>,
 }
 
-/// Why a column cannot be read: what it is or what its producer says.
+/// The reason why a column cannot be read: its format, or the message of its producer.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unreadable(pub String);
+pub struct ColumnError(pub String);
 
-/// How the values of a column are laid out.
+/// The layout of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
+enum ColumnLayout {
     /// 32-bit offsets into one buffer.
     Short,
     /// 64-bit offsets.
     Long,
     /// Views into several buffers, short values within the view.
     Views,
-    /// Nothing but nulls, and no buffers: what an empty column may be.
+    /// Nulls only, without buffers, as in an empty column.
     Nulls,
 }
 
 #[derive(Debug)]
-struct Chunk {
+struct ColumnChunk {
     array: ArrowArray,
-    layout: Layout,
+    layout: ColumnLayout,
 }
 
 impl Column {
@@ -55,13 +55,13 @@ impl Column {
     /// `stream` must point to an aligned `struct ArrowArrayStream`, released or not, that nobody else uses during
     /// the call. What the stream and its arrays lend must be as the C data interface says: buffers of the sizes
     /// that length, offset and offsets require, unchanged until the array is released.
-    pub unsafe fn from_stream(stream: NonNull<ArrowStream>) -> Result<Self, Unreadable> {
+    pub unsafe fn from_stream(stream: NonNull<ArrowStream>) -> Result<Self, ColumnError> {
         // SAFETY: by the contract of this function.
         let mut stream = unsafe { ArrowStream::take(stream) }.ok_or_else(gone)?;
         let layout = layout_of(&stream.schema()?)?;
         let mut chunks = Vec::new();
         while let Some(array) = stream.next()? {
-            chunks.push(Chunk::new(array, layout)?);
+            chunks.push(ColumnChunk::new(array, layout)?);
         }
         Ok(Self::of_chunks(chunks))
     }
@@ -74,14 +74,14 @@ impl Column {
     pub unsafe fn from_array(
         schema: NonNull<ArrowSchema>,
         array: NonNull<ArrowArray>,
-    ) -> Result<Self, Unreadable> {
+    ) -> Result<Self, ColumnError> {
         // SAFETY: by the contract of this function.
         let (schema, array) = unsafe { (ArrowSchema::take(schema), ArrowArray::take(array)) };
         let layout = layout_of(&schema.ok_or_else(gone)?)?;
-        Ok(Self::of_chunks(vec![Chunk::new(array.ok_or_else(gone)?, layout)?]))
+        Ok(Self::of_chunks(vec![ColumnChunk::new(array.ok_or_else(gone)?, layout)?]))
     }
 
-    fn of_chunks(chunks: Vec<Chunk>) -> Self {
+    fn of_chunks(chunks: Vec<ColumnChunk>) -> Self {
         let mut starts = vec![0];
         let mut rows = 0;
         starts.extend(chunks.iter().map(|chunk| {
@@ -116,32 +116,32 @@ impl Column {
     }
 }
 
-fn gone() -> Unreadable {
-    Unreadable("an Arrow array that was taken before".into())
+fn gone() -> ColumnError {
+    ColumnError("an Arrow array that was taken before".into())
 }
 
-fn layout_of(schema: &ArrowSchema) -> Result<Layout, Unreadable> {
+fn layout_of(schema: &ArrowSchema) -> Result<ColumnLayout, ColumnError> {
     let format = schema.format();
     match format.as_str() {
-        _ if schema.has_dictionary() => Err(Unreadable("an Arrow dictionary".into())),
-        "u" | "z" => Ok(Layout::Short),
-        "U" | "Z" => Ok(Layout::Long),
-        "vu" => Ok(Layout::Views),
-        "n" => Ok(Layout::Nulls),
-        _ => Err(Unreadable(format!("an Arrow column of format {format:?}"))),
+        _ if schema.has_dictionary() => Err(ColumnError("an Arrow dictionary".into())),
+        "u" | "z" => Ok(ColumnLayout::Short),
+        "U" | "Z" => Ok(ColumnLayout::Long),
+        "vu" => Ok(ColumnLayout::Views),
+        "n" => Ok(ColumnLayout::Nulls),
+        _ => Err(ColumnError(format!("an Arrow column of format {format:?}"))),
     }
 }
 
-impl Chunk {
-    /// Check what can be checked: the interface does not tell how long most buffers are.
-    fn new(array: ArrowArray, layout: Layout) -> Result<Self, Unreadable> {
+impl ColumnChunk {
+    /// Check the layout as far as possible: the interface does not have the lengths of most buffers.
+    fn new(array: ArrowArray, layout: ColumnLayout) -> Result<Self, ColumnError> {
         let chunk = Self { array, layout };
-        let wrong = |what: &str| Err(Unreadable(format!("an Arrow array {what}")));
+        let wrong = |what: &str| Err(ColumnError(format!("an Arrow array {what}")));
         if !chunk.array.is_sound(layout) {
             return wrong("with wrong sizes or without its buffers");
         }
         // A column of nulls has no buffers, and any length: there is nothing to walk through.
-        let has_values = layout != Layout::Nulls;
+        let has_values = layout != ColumnLayout::Nulls;
         if has_values && (0..chunk.len()).any(|row| !chunk.is_null(row) && chunk.get(row).is_none()) {
             return wrong("whose offsets do not rise");
         }
@@ -153,7 +153,7 @@ impl Chunk {
     }
 
     fn is_null(&self, row: usize) -> bool {
-        if self.layout == Layout::Nulls {
+        if self.layout == ColumnLayout::Nulls {
             return true;
         }
         let at = self.array.offset() + row;
@@ -164,29 +164,29 @@ impl Chunk {
             .is_some_and(|bits| unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0)
     }
 
-    /// The bytes of a row below the length.
+    /// The bytes of a row, whose index must be below the length.
     fn get(&self, row: usize) -> Option<&[u8]> {
         if row >= self.len() || self.is_null(row) {
             return None;
         }
         let at = self.array.offset() + row;
         match self.layout {
-            Layout::Short => {
+            ColumnLayout::Short => {
                 // SAFETY: there is one offset more than values, and `at` is the number of a value.
                 let (start, end) = unsafe { (self.item::<i32>(1, at)?, self.item::<i32>(1, at + 1)?) };
                 self.slice(start.into(), end.into())
             }
-            Layout::Long => {
+            ColumnLayout::Long => {
                 // SAFETY: as above.
                 let (start, end) = unsafe { (self.item(1, at)?, self.item(1, at + 1)?) };
                 self.slice(start, end)
             }
-            Layout::Views => self.viewed(at),
-            Layout::Nulls => None,
+            ColumnLayout::Views => self.viewed(at),
+            ColumnLayout::Nulls => None,
         }
     }
 
-    /// Item `at` of a buffer; `None` where the array lacks the buffer.
+    /// Item `at` of a buffer; `None` if the array lacks the buffer.
     ///
     /// Buffers need not be aligned: the interface recommends it only.
     ///
@@ -233,7 +233,7 @@ impl Chunk {
     }
 }
 
-/// A string of the interface, or nothing for a null pointer.
+/// A string of the interface; `None` for a null pointer.
 ///
 /// # Safety
 /// `pointer` must be null or point to a string that ends with a zero and lives during the call.

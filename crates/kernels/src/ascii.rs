@@ -1,8 +1,8 @@
-//! ASCII letters in other case.
+//! ASCII case conversion.
 
-/// Copy bytes, ASCII capitals as small letters; `to` is as long as `from`.
+/// Copy bytes with ASCII letters lowercased; `to` has the length of `from`.
 ///
-/// Plain enough for the compiler to make it as wide as the machine's baseline.
+/// The compiler vectorizes the loop for the baseline of the target.
 #[inline]
 pub fn copy_lowercase(from: &[u8], to: &mut [u8]) {
     for (to, byte) in to.iter_mut().zip(from) {

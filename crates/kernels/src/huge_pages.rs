@@ -1,15 +1,15 @@
-//! Asking the system for large pages behind tables that are read all over.
+//! Large pages for tables with random access.
 
 use std::mem::MaybeUninit;
 
-/// Below this many bytes no large page fits.
+/// The size of a large page, in bytes.
 const LEAST_BYTES: usize = 2 << 20;
 #[cfg(all(target_os = "linux", not(miri)))]
 const PAGE_BYTES: usize = 4096;
 
-/// An empty vector with room for `capacity`, in large pages where the system has them.
+/// Return an empty vector with capacity, in large pages if the system has them.
 ///
-/// Memory is taken as it is written, not before. Where a system refuses so much, there is no room yet.
+/// The system assigns memory on the first write. If the reservation fails, the vector has no capacity.
 #[must_use]
 pub fn with_capacity<T>(capacity: usize) -> Vec<T> {
     let mut vector = Vec::new();
@@ -19,7 +19,7 @@ pub fn with_capacity<T>(capacity: usize) -> Vec<T> {
     vector
 }
 
-/// Say that memory which was not yet written had better be in large pages; changes nothing but time.
+/// Advise the system to use large pages for memory that was not written yet; affects speed only.
 fn prefer_large_pages<T>(memory: &mut [MaybeUninit<T>]) {
     let bytes = size_of_val(memory);
     if bytes < LEAST_BYTES {

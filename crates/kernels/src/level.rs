@@ -1,28 +1,29 @@
-//! Which instructions the kernels use: the best that the processor has, unless told otherwise.
+//! The instruction set that the kernels use: by default, the best of the processor.
 
-/// A set of instructions that has routines of its own and that this processor has: there is no other way
-/// to come by a level. All levels give the same answers.
+/// An instruction set that this processor supports and that kernels are written for.
+///
+/// Values of other instruction sets cannot be created. All levels give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level(Set);
 
-/// From the least to the best.
+/// Instruction sets, in ascending order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Set {
-    /// The definitions; what every machine can do.
+    /// The scalar definitions, on every machine.
     Scalar = 1,
     /// 16 bytes at a time, on every 64-bit ARM.
     Neon = 2,
     /// 32 bytes at a time, on most x86-64 since 2013.
     Avx2 = 3,
-    /// 64 bytes at a time, with permutations of bytes.
+    /// 64 bytes at a time, with byte permutations (VBMI).
     Avx512 = 4,
 }
 
 const ALL: [Set; 4] = [Set::Scalar, Set::Neon, Set::Avx2, Set::Avx512];
 const UNKNOWN: u8 = 0;
 
-/// The level in use by every thread of the process.
+/// The active level of the process.
 #[cfg(not(any(test, feature = "level-per-thread")))]
 mod active {
     use std::sync::atomic::{AtomicU8, Ordering};
@@ -39,8 +40,8 @@ mod active {
     }
 }
 
-/// The level in use by one thread: Rust's tests run in threads of one process, and a test that activates a
-/// level must not change that of another.
+/// The active level of a thread: Rust's tests run in threads of one process, and a test that activates a level
+/// must not affect others.
 #[cfg(any(test, feature = "level-per-thread"))]
 mod active {
     use std::cell::Cell;
@@ -65,7 +66,7 @@ impl Level {
         ALL.into_iter().filter(|set| set.is_supported()).map(Self).collect()
     }
 
-    /// The level in use: the best, or the one that was activated.
+    /// The active level: the best, or the one that was activated.
     #[inline]
     #[must_use]
     pub fn active() -> Self {
@@ -75,7 +76,7 @@ impl Level {
         }
     }
 
-    /// Use this level from now on, in every thread; with the feature `level-per-thread` only in this one.
+    /// Activate this level in all threads, or in this thread only with the feature `level-per-thread`.
     pub fn activate(self) {
         active::set(self.0 as u8);
     }
@@ -105,7 +106,7 @@ impl Level {
 }
 
 impl Set {
-    /// Miri interprets the definitions alone.
+    /// Miri interprets the scalar definitions only.
     fn is_supported(self) -> bool {
         match self {
             Self::Scalar => true,

@@ -1,5 +1,7 @@
-//! Byte-level inner loops. The only crate with `unsafe`: every block is argued, and every accelerated
-//! routine has a scalar twin that defines it and is always compiled.
+//! SIMD loops and the Arrow import: the only crate with `unsafe`.
+//!
+//! Every `unsafe` block has a safety comment. Every accelerated routine has a scalar definition, which is always
+//! compiled.
 
 pub mod array;
 pub mod arrow;

@@ -1,6 +1,6 @@
-//! Asking the processor for a cache line before it is needed.
+//! Prefetch of cache lines.
 
-/// Begin to load the cache line of `value`; changes nothing but the time of a later read.
+/// Prefetch the cache line of `value`; affects speed only.
 #[inline]
 pub fn prefetch_read<T>(value: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from piecework._core import Core, LearnedEntries, learn_further_entries
+from piecework._core import Core, LearnedEntries, continue_training
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, TokenizerSpec, WordPiece
 from piecework.train import Counts, pipeline_of
@@ -40,7 +40,7 @@ def extend_spec(
     if score is not None and score not in scores:
         raise ArgumentError("score", repr(score), f"one of {', '.join(scores)}")
     chosen = score or scores[0]
-    learned = learn_further_entries(
+    learned = continue_training(
         core,
         counts._raw,
         vocab_size=len(model.vocab) + n,

@@ -1,8 +1,6 @@
 //! Many texts at once: shared out over threads by bytes, gathered in order.
 
-mod chunks;
 mod columns;
-mod count;
 mod offsets;
 mod ordered_collector;
 #[cfg(test)]
@@ -11,7 +9,6 @@ mod route_law;
 mod tests;
 
 pub use columns::{BatchIds, Keep, Spans};
-pub use count::{Lines, Sentences, WordCounter};
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -22,7 +19,7 @@ use crate::encode::{room_for, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::locks::try_lock;
 use crate::postprocess::Frame;
-use chunks::{shares_of, work_on, Stop};
+use crate::threads::{shares_of, work_on, Stop};
 use ordered_collector::OrderedCollector;
 
 /// How often a store that is in use is asked again.

@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use super::chunks::Stop;
 use super::columns::BatchIds;
 use super::{named, Rows};
 use crate::encode::{Row, Scratch};
 use crate::error::Error;
 use crate::postprocess::Frame;
+use crate::threads::Stop;
 
 /// How many ids are made before they are laid: with their texts they fit the cache of a core.
 const ENOUGH: usize = 1 << 14;

@@ -1,39 +1,39 @@
-//! The alphabet: which characters are entries, and where in words each was seen.
+//! The alphabet: the characters that are entries, and their positions in words.
 //!
-//! A character counts once for each of its occurrences, weighted by its word's count. `limit` keeps the
-//! best by (wanted in any case, count descending, code point).
+//! Occurrences are weighted by word counts. A limit keeps the first characters by (required, count
+//! descending, code point).
 
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
 use super::progress::Progress;
-use super::Counts;
+use crate::count::Counts;
 use crate::error::Error;
 
-/// The characters kept, with where in words each was seen.
+/// The characters that are entries, with their use.
 pub(super) struct Alphabet {
-    kept: FxHashMap<char, Seen>,
+    kept: FxHashMap<char, CharUsage>,
 }
 
-/// How often and where a character was seen.
+/// The count of a character, and its positions in words.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct CharUsage {
     count: u64,
-    /// By `Place`.
-    places: [bool; 4],
-    /// Whether the alphabet has it even when unseen.
-    pub(super) wanted: bool,
+    /// By `CharPosition`: whether the character occurs there.
+    positions: [bool; 4],
+    /// Whether the alphabet includes the character in any case.
+    pub(super) required: bool,
 }
 
-/// Where in a word a character stands.
+/// A position in a word: whether it is the first, and whether it is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CharPosition {
     pub(super) first: bool,
     pub(super) last: bool,
 }
 
-impl Place {
+impl CharPosition {
     pub(super) const ALL: [Self; 4] = [
         Self { first: false, last: false },
         Self { first: false, last: true },
@@ -46,82 +46,82 @@ impl Place {
     }
 }
 
-impl Seen {
-    /// Whether it was seen in this place.
-    pub(super) fn at(&self, place: Place) -> bool {
-        self.places[place.index()]
+impl CharUsage {
+    /// Whether the character occurs in a position.
+    pub(super) fn at(&self, position: CharPosition) -> bool {
+        self.positions[position.index()]
     }
 
-    /// Whether a word begins with it.
-    pub(super) fn begins(&self) -> bool {
-        Place::ALL.iter().any(|&place| place.first && self.at(place))
+    /// Whether a word begins with the character.
+    pub(super) fn begins_words(&self) -> bool {
+        CharPosition::ALL.iter().any(|&position| position.first && self.at(position))
     }
 
-    /// Whether it was seen after another character.
-    pub(super) fn continues(&self) -> bool {
-        Place::ALL.iter().any(|&place| !place.first && self.at(place))
+    /// Whether the character follows another one in a word.
+    pub(super) fn continues_words(&self) -> bool {
+        CharPosition::ALL.iter().any(|&position| !position.first && self.at(position))
     }
 }
 
 impl Alphabet {
-    /// Count the characters of all words and keep the best.
+    /// Count the characters of all words and keep at most `limit`.
     pub(super) fn choose(
         counts: &Counts,
-        wanted: &[char],
+        required: &[char],
         limit: Option<usize>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut kept: FxHashMap<char, Seen> = FxHashMap::default();
+        let mut kept: FxHashMap<char, CharUsage> = FxHashMap::default();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            for (character, place) in places(word) {
-                let seen = kept.entry(character).or_default();
-                seen.count += count;
-                seen.places[place.index()] = true;
+            for (character, position) in char_positions(word) {
+                let usage = kept.entry(character).or_default();
+                usage.count += count;
+                usage.positions[position.index()] = true;
             }
         }
-        for &character in wanted {
-            kept.entry(character).or_default().wanted = true;
+        for &character in required {
+            kept.entry(character).or_default().required = true;
         }
-        Ok(Self { kept: limited(kept, limit) })
+        Ok(Self { kept: most_frequent(kept, limit) })
     }
 
-    /// Whether a character is an entry.
+    /// Whether the alphabet contains a character.
     pub(super) fn contains(&self, character: char) -> bool {
         self.kept.contains_key(&character)
     }
 
-    /// Whether all characters of a word are entries.
+    /// Whether the alphabet contains all characters of a word.
     pub(super) fn spells(&self, word: &str) -> bool {
         word.chars().all(|character| self.contains(character))
     }
 
-    /// Where a character was seen, if it was kept.
-    pub(super) fn get(&self, character: char) -> Option<&Seen> {
+    /// The use of a character, if the alphabet contains it.
+    pub(super) fn get(&self, character: char) -> Option<&CharUsage> {
         self.kept.get(&character)
     }
 
-    /// The characters kept for which `wants` says so, in no order.
+    /// The characters whose use meets a condition, in no order.
     pub(super) fn select<'a>(
         &'a self,
-        wants: impl Fn(&Seen) -> bool + 'a,
+        condition: impl Fn(&CharUsage) -> bool + 'a,
     ) -> impl Iterator<Item = char> + 'a {
-        self.kept.iter().filter(move |(_, seen)| wants(seen)).map(|(&character, _)| character)
+        self.kept.iter().filter(move |(_, usage)| condition(usage)).map(|(&character, _)| character)
     }
 }
 
-/// The characters of a word with their places.
-pub(super) fn places(word: &str) -> impl Iterator<Item = (char, Place)> + '_ {
+/// The characters of a word with their positions.
+pub(super) fn char_positions(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
     word.char_indices().map(|(at, character)| {
-        (character, Place { first: at == 0, last: at + character.len_utf8() == word.len() })
+        (character, CharPosition { first: at == 0, last: at + character.len_utf8() == word.len() })
     })
 }
 
-fn limited(mut kept: FxHashMap<char, Seen>, limit: Option<usize>) -> FxHashMap<char, Seen> {
+fn most_frequent(mut kept: FxHashMap<char, CharUsage>, limit: Option<usize>) -> FxHashMap<char, CharUsage> {
     let Some(limit) = limit.filter(|&limit| limit < kept.len()) else { return kept };
     let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> = kept
         .iter()
-        .map(|(&character, seen)| (Reverse(seen.wanted), Reverse(seen.count), character))
+        .map(|(&character, usage)| (Reverse(usage.required), Reverse(usage.count), character))
         .collect();
     order.sort_unstable();
     for (_, _, character) in &order[limit..] {

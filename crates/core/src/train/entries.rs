@@ -1,6 +1,6 @@
-//! The vocabulary under construction: entry strings, and whether left + right is one of them already.
+//! The entries during training: strings by id, and lookup of the merged string of two entries.
 //!
-//! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a joined string follows from its
+//! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a merged string follows from its
 //! parts' and asking for it builds no string.
 
 use std::rc::Rc;
@@ -10,19 +10,19 @@ use hashbrown::hash_table::HashTable;
 const MODULUS: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0fd1_9b75_3a2c_64e7;
 
-/// Entries in id order; two entries never have the same string.
+/// The entries in id order; their strings are distinct.
 pub(super) struct Entries {
     prefix: String,
     names: Vec<Rc<str>>,
-    shapes: Vec<Shape>,
+    hashes: Vec<EntryHash>,
     ids: HashTable<u32>,
 }
 
-/// What is needed of an entry to join it to another without looking at its string.
+/// The hash and the lengths of an entry, from which those of a merged string follow.
 #[derive(Clone, Copy)]
-struct Shape {
+struct EntryHash {
     hash: u64,
-    /// Hash of the string without the prefix, and BASE to the power of its length in bytes.
+    /// The hash of the string without the prefix, and BASE to the power of its length in bytes.
     body_hash: u64,
     body_power: u64,
     chars: u32,
@@ -31,7 +31,7 @@ struct Shape {
 
 impl Entries {
     pub(super) fn new(prefix: &str) -> Self {
-        Self { prefix: prefix.to_owned(), names: Vec::new(), shapes: Vec::new(), ids: HashTable::new() }
+        Self { prefix: prefix.to_owned(), names: Vec::new(), hashes: Vec::new(), ids: HashTable::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -52,49 +52,50 @@ impl Entries {
         Rc::clone(&self.names[id as usize])
     }
 
-    /// Give the id of `name`, making it an entry if it is none yet; says whether it was made.
+    /// Return the id of a string, and whether it is new; adds it if it is.
     pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
-        let shape = Shape::of(name, &self.prefix);
-        let Self { names, shapes, ids, .. } = self;
-        if let Some(&id) = ids.find(spread(shape.hash), |&id| *names[id as usize] == *name) {
+        let entry_hash = EntryHash::of(name, &self.prefix);
+        let Self { names, hashes, ids, .. } = self;
+        if let Some(&id) = ids.find(spread(entry_hash.hash), |&id| *names[id as usize] == *name) {
             return (id, false);
         }
         let id = names.len() as u32;
         names.push(name.into());
-        shapes.push(shape);
-        ids.insert_unique(spread(shape.hash), id, |&id| spread(shapes[id as usize].hash));
+        hashes.push(entry_hash);
+        ids.insert_unique(spread(entry_hash.hash), id, |&id| spread(hashes[id as usize].hash));
         (id, true)
     }
 
-    /// Find the entry spelled `name`.
+    /// Return the entry of a string.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
         self.lookup(extend(name).0, |known| known == name)
     }
 
-    /// Find the entry spelled as `left` followed by `right` without its prefix.
-    pub(super) fn find_joined(&self, left: u32, right: u32) -> Option<u32> {
-        let (one, two) = (&self.shapes[left as usize], &self.shapes[right as usize]);
+    /// Return the entry whose string is `left` followed by `right` without its prefix, in constant time on
+    /// average.
+    pub(super) fn find_merged(&self, left: u32, right: u32) -> Option<u32> {
+        let (one, two) = (&self.hashes[left as usize], &self.hashes[right as usize]);
         let hash = reduce(u128::from(multiply(one.hash, two.body_power)) + u128::from(two.body_hash));
         let (head, tail) = (self.names[left as usize].as_ref(), self.body(right));
         self.lookup(hash, |name| is_both(name, head, tail))
     }
 
-    /// Spell `left` followed by `right` without its prefix.
-    pub(super) fn spell_joined(&self, left: u32, right: u32) -> String {
+    /// The string of `left` followed by that of `right` without its prefix.
+    pub(super) fn merged_string(&self, left: u32, right: u32) -> String {
         let mut name = self.names[left as usize].as_ref().to_owned();
         name.push_str(self.body(right));
         name
     }
 
-    /// Count the characters of `left` and `right` joined, the prefix not counted.
-    pub(super) fn joined_chars(&self, left: u32, right: u32) -> usize {
+    /// Count the characters of `left` and `right` merged, the prefix not counted.
+    pub(super) fn merged_chars(&self, left: u32, right: u32) -> usize {
         let chars =
-            self.shapes[left as usize].chars as usize + self.shapes[right as usize].body_chars as usize;
+            self.hashes[left as usize].chars as usize + self.hashes[right as usize].body_chars as usize;
         let name = &self.names[left as usize];
         let starts = if name.len() >= self.prefix.len() {
             name.starts_with(self.prefix.as_str())
         } else {
-            self.spell_joined(left, right).starts_with(&self.prefix)
+            self.merged_string(left, right).starts_with(&self.prefix)
         };
         if starts {
             chars - self.prefix.chars().count()
@@ -103,7 +104,7 @@ impl Entries {
         }
     }
 
-    /// Visit each (left, right) of entries that spell `id` when joined; linear in the entry's length.
+    /// Visit each pair of entries whose merged string is that of `id`, in time linear in its length.
     pub(super) fn splits(&self, id: u32, mut visit: impl FnMut(u32, u32)) {
         let name = self.names[id as usize].as_ref();
         let ends = tail_hashes(name);
@@ -123,7 +124,7 @@ impl Entries {
     }
 
     fn lookup(&self, hash: u64, same: impl Fn(&str) -> bool) -> Option<u32> {
-        let found = |&id: &u32| self.shapes[id as usize].hash == hash && same(&self.names[id as usize]);
+        let found = |&id: &u32| self.hashes[id as usize].hash == hash && same(&self.names[id as usize]);
         self.ids.find(spread(hash), found).copied()
     }
 
@@ -133,7 +134,7 @@ impl Entries {
     }
 }
 
-impl Shape {
+impl EntryHash {
     fn of(name: &str, prefix: &str) -> Self {
         let body = name.strip_prefix(prefix).unwrap_or(name);
         let (body_hash, body_power) = extend(body);
@@ -148,7 +149,7 @@ fn is_both(whole: &str, head: &str, tail: &str) -> bool {
     whole.len() == head.len() + tail.len() && whole.starts_with(head) && whole.ends_with(tail)
 }
 
-/// Hash `text`; also gives BASE to the power of its length in bytes.
+/// Return the hash of a text, and BASE to the power of its length in bytes.
 fn extend(text: &str) -> (u64, u64) {
     text.bytes().fold((0, 1), |(hash, power), byte| (append(hash, byte), multiply(power, BASE)))
 }
@@ -157,7 +158,7 @@ fn append(hash: u64, byte: u8) -> u64 {
     reduce(u128::from(multiply(hash, BASE)) + u128::from(byte) + 1)
 }
 
-/// `extend` of what follows each byte offset.
+/// By byte offset: `extend` of the rest of the text.
 fn tail_hashes(text: &str) -> Vec<(u64, u64)> {
     let mut tails = vec![(0, 1); text.len() + 1];
     for (at, byte) in text.bytes().enumerate().rev() {
@@ -174,7 +175,7 @@ fn multiply(a: u64, b: u64) -> u64 {
     reduce(u128::from(a) * u128::from(b))
 }
 
-/// Take the remainder by 2^61 - 1 of a product of two remainders.
+/// Return the remainder modulo 2^61 - 1 of a product of two remainders.
 fn reduce(value: u128) -> u64 {
     let sum = (value as u64 & MODULUS) + (value >> 61) as u64;
     if sum >= MODULUS {
@@ -184,7 +185,7 @@ fn reduce(value: u128) -> u64 {
     }
 }
 
-/// Spread 61 bits over the 64 that the hash table looks at.
+/// Spread 61 bits over the 64 that the hash table uses.
 fn spread(hash: u64) -> u64 {
     hash ^ (hash << 3)
 }

@@ -1,39 +1,37 @@
-//! What learners give, and what they all begin with: counts that can be summed, special tokens and
-//! alphabet.
+//! The result of the trainers that merge, and the first steps of all trainers: checks, special tokens, alphabet.
 
 use super::entries::Entries;
 use super::progress::Progress;
-use super::Counts;
+use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 
-/// One join, in the order learned: ids are positions in `Learned::vocab`.
+/// A merge; ids are indices into `Learned::vocab`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Merge {
-    /// The left part.
+    /// The left entry.
     pub left: u32,
-    /// The right part.
+    /// The right entry.
     pub right: u32,
-    /// Left and right as one entry; it may have been one already.
-    pub joined: u32,
-    /// How often the pair occurred.
+    /// The merged entry; it may have existed before.
+    pub merged: u32,
+    /// The count of the pair.
     pub count: u64,
-    /// The score that made it the best pair.
+    /// The score of the pair.
     pub score: f64,
 }
 
-/// What a learner made.
+/// The result of training.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Learned {
     /// The entries in id order.
     pub vocab: Vec<String>,
-    /// The joins that led there; empty for learners that make none.
-    pub joins: Vec<Merge>,
-    /// Why there are fewer than `vocab_size` entries, if there are.
+    /// The merges in the order of their creation; empty for `TopDown`.
+    pub merges: Vec<Merge>,
+    /// The reason why there are fewer than `vocab_size` entries, if there are.
     pub stopped_early: Option<String>,
 }
 
-/// Make sure that there are words and that no sum of characters leaves 64 bits: all other counts are
-/// parts of this one.
+/// Check that there are words and that the number of characters fits 64 bits, as then all other counts do.
 pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Result<(), Error> {
     if counts.is_empty() {
         return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));
@@ -54,7 +52,7 @@ pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Resu
     Ok(())
 }
 
-/// Lay down special tokens and alphabet, which must leave within `vocab_size`.
+/// Return special tokens and alphabet as the first entries; fails if `vocab_size` cannot hold them.
 pub(super) fn first_entries(
     prefix: &str,
     special_tokens: &[String],

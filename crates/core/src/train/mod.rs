@@ -1,35 +1,31 @@
-//! Learning vocabularies: words and counts in, entries out.
+//! Training: word counts to vocabularies.
 //!
 //! ```text
-//! count_map   words, u64 counts and first positions while they are gathered
-//! counts      the same, finished: what learners read, and what shards merge
-//! alphabet    which characters are entries, and where in words they stand
-//! entries     the vocabulary under construction: strings, lengths, who is already there
-//! progress    tells the caller how far a learner is, and lets it stop
-//! shape       what pieces may look like
-//! cutter      where no piece may go across
-//! learned     what learners give, and what they all begin with
-//! wordpiece   likelihood, pmi, frequency and top-down
-//! bpe         byte-pair merges
-//! unigram     the likeliest pieces
-//! sentencepiece  models of SentencePiece, with its rules
+//! alphabet         the characters that are entries, and their positions in words
+//! entries          the entries during training: strings, ids, merged strings
+//! progress         progress reports and interruption
+//! piece_rules      the rules for SentencePiece pieces
+//! symbol_splitter  splitting of words where no piece may cross
+//! learned          the result of training, and the first entries
+//! wordpiece        WordPiece: likelihood, pmi, frequency and top-down
+//! bpe              byte-pair encoding
+//! unigram          Unigram
+//! sentencepiece    the four models of SentencePiece
 //! ```
+//!
+//! Training is deterministic: the result depends on counts and settings only, not on threads or on the order
+//! of the corpus, except where ties use first positions.
 
 mod alphabet;
 pub mod bpe;
-mod count_map;
-pub mod counts;
-mod cutter;
 mod entries;
 mod learned;
+mod piece_rules;
 mod progress;
 pub mod sentencepiece;
-mod shape;
+mod symbol_splitter;
 pub mod unigram;
 pub mod wordpiece;
 
-pub use count_map::CountMap;
-pub use counts::Counts;
-pub(crate) use counts::SOURCE_SHIFT;
 pub use learned::{Learned, Merge};
-pub use shape::Shape;
+pub use piece_rules::PieceRules;

@@ -1,15 +1,15 @@
-//! Telling the caller how far the learner is, a few times a second, and stopping when it says so.
+//! Progress reports to the caller several times a second, and interruption.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind};
 
-/// Units of work (each well under a microsecond) between two looks at the clock.
-const LOOK_EVERY: usize = 1 << 14;
+/// Units of work, each well below a microsecond, between two readings of the clock.
+const CHECK_EVERY: usize = 1 << 14;
 const CALL_EVERY: Duration = Duration::from_millis(40);
 
-/// Counts units of work and calls back when enough time has passed.
+/// Counts units of work and calls the caller when enough time has passed.
 pub(super) struct Progress<'a> {
     call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     done: usize,
@@ -19,7 +19,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Begin with a first call.
+    /// Start with a first call.
     pub(super) fn start(
         total: usize,
         call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
@@ -29,16 +29,16 @@ impl<'a> Progress<'a> {
         Ok(progress)
     }
 
-    /// Note how many entries there are.
+    /// Set the number of entries.
     pub(super) fn reach(&mut self, done: usize) {
         self.done = done;
     }
 
-    /// Note some units of work.
+    /// Add units of work.
     #[inline]
     pub(super) fn advance(&mut self, work: usize) -> Result<(), Error> {
         self.work = self.work.saturating_add(work);
-        if self.work < LOOK_EVERY {
+        if self.work < CHECK_EVERY {
             return Ok(());
         }
         self.work = 0;
@@ -48,7 +48,7 @@ impl<'a> Progress<'a> {
         self.report()
     }
 
-    /// End with a last call.
+    /// Finish with a last call.
     pub(super) fn finish(mut self, done: usize) -> Result<(), Error> {
         self.done = done;
         self.report()

@@ -15,16 +15,16 @@ use piecework_core::table_sections::{damaged, Array, TableSections};
 use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"\x93PWC\r\n\x1a\n";
-/// To be raised whenever any table is laid out otherwise.
+/// The format number; increase it when the layout of any table changes.
 const FORMAT: u32 = 1;
-/// Tables are in the byte order of the machine, which this tells.
+/// Shows the byte order of the tables, which is that of the machine.
 const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER: usize = 64;
 const ENTRY: usize = 48;
 const NAME: usize = 32;
 const CHECKED_FROM: usize = 16;
 
-/// Whether a file begins as a cache does.
+/// Whether a file begins with the magic of a cache.
 #[must_use]
 pub fn is_cache(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
@@ -59,7 +59,7 @@ pub(super) fn write(sections: &TableSections) -> Vec<u8> {
     file
 }
 
-/// Check a file and give its sections, whose memory is that of the file.
+/// Check a file and return its sections, which share the memory of the file.
 pub(super) fn read(file: &Array<u8>) -> Result<TableSections, Error> {
     let refused = |place: &str, found: String, expected: String| {
         Err(Error::new(ErrorKind::Format, place, found, expected))
@@ -90,16 +90,16 @@ pub(super) fn read(file: &Array<u8>) -> Result<TableSections, Error> {
 fn sections(file: &Array<u8>, count: usize) -> Result<TableSections, Error> {
     let list = count.checked_mul(ENTRY).and_then(|len| file.get(HEADER..HEADER.checked_add(len)?));
     let list = list.ok_or_else(|| damaged("sections", format!("{count} sections")))?;
-    let mut parts = TableSections::default();
+    let mut sections = TableSections::default();
     for entry in list.chunks_exact(ENTRY) {
         let (name, place) = entry.split_at(NAME);
         let name = String::from_utf8_lossy(name);
         let (start, len) = (long(place, 0) as usize, long(place, 8) as usize);
         let bytes = start.checked_add(len).and_then(|end| file.view::<u8>(start..end));
         let bytes = bytes.ok_or_else(|| damaged("sections", format!("{len} bytes from {start} on")))?;
-        parts.put(name.trim_end_matches('\0'), &bytes);
+        sections.put(name.trim_end_matches('\0'), &bytes);
     }
-    Ok(parts)
+    Ok(sections)
 }
 
 fn number(bytes: &[u8], at: usize) -> u32 {
@@ -110,7 +110,7 @@ fn long(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |number| u64::from_ne_bytes(*number))
 }
 
-/// Text filled up with zeros, or cut.
+/// Return text padded with zeros, or truncated.
 fn filled<const N: usize>(text: &str) -> [u8; N] {
     let mut bytes = [0; N];
     let len = text.len().min(N);

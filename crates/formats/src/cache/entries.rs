@@ -1,6 +1,6 @@
-//! A model as sections: settings as JSON; entries by their ids, merges as pairs of ids, scores bit for bit.
+//! A model as table sections: settings as JSON, entries as ids, merges as pairs of ids, scores as floats.
 //!
-//! The texts of the entries are those of the compiled vocabulary, which is among the parts.
+//! The tokens of the entries are those of the compiled vocabulary, which has sections of its own.
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
@@ -30,50 +30,50 @@ const TYPES: [PieceType; 6] = [
     PieceType::Byte,
 ];
 
-/// Put in a model that compiles: every part of a merge is an entry.
-pub(super) fn put(model: &ModelSpec, parts: &mut TableSections) -> Result<(), Error> {
-    parts.put(MODEL, &write_model(&settings_of(model)).into_bytes().into());
+/// Add the sections of a valid model: both tokens of every merge are entries.
+pub(super) fn add(model: &ModelSpec, sections: &mut TableSections) -> Result<(), Error> {
+    sections.put(MODEL, &write_model(&settings_of(model)).into_bytes().into());
     match model {
         ModelSpec::Unigram(spec) => {
             let unk_id = spec.unk_id.map_or(vec![], |id| vec![id as u64]);
-            parts.put(UNK_ID, &unk_id.into());
-            parts.put(SCORES, &spec.vocab.iter().map(|(_, score)| *score).collect::<Vec<f64>>().into());
+            sections.put(UNK_ID, &unk_id.into());
+            sections.put(SCORES, &spec.vocab.iter().map(|(_, score)| *score).collect::<Vec<f64>>().into());
         }
         ModelSpec::SentencePiece(spec) => {
             let type_of = |piece: &ScoredPiece| TYPES.iter().position(|kind| *kind == piece.kind);
             let types = spec.pieces.iter().map(|piece| type_of(piece).unwrap_or(0) as u8);
-            parts.put(PIECE_TYPES, &types.collect::<Vec<u8>>().into());
+            sections.put(PIECE_TYPES, &types.collect::<Vec<u8>>().into());
             let scores = spec.pieces.iter().map(|piece| piece.score);
-            parts.put(PIECE_SCORES, &scores.collect::<Vec<f32>>().into());
+            sections.put(PIECE_SCORES, &scores.collect::<Vec<f32>>().into());
         }
         _ => {
-            parts.put(IDS, &model.vocab().iter().map(|(_, id)| *id).collect::<Vec<u32>>().into());
+            sections.put(IDS, &model.vocab().iter().map(|(_, id)| *id).collect::<Vec<u32>>().into());
         }
     }
     if let ModelSpec::Bpe(spec) = model {
-        parts.put(MERGES, &merges_as_ids(spec)?.into());
+        sections.put(MERGES, &merges_as_ids(spec)?.into());
     }
     Ok(())
 }
 
-/// The model again, of which `vocab` are the entries.
-pub(super) fn get(vocab: &Vocab, parts: &TableSections) -> Result<ModelSpec, Error> {
-    let mut model = read_model(&parts.get::<u8>(MODEL)?)?;
+/// Restore a model from its sections and its vocabulary.
+pub(super) fn get(vocab: &Vocab, sections: &TableSections) -> Result<ModelSpec, Error> {
+    let mut model = read_model(&sections.get::<u8>(MODEL)?)?;
     match &mut model {
         ModelSpec::WordPiece(WordPieceSpec { vocab: entries, .. })
         | ModelSpec::Word(WordSpec { vocab: entries, .. })
-        | ModelSpec::Char(CharSpec { vocab: entries, .. }) => *entries = by_ids(vocab, parts)?,
+        | ModelSpec::Char(CharSpec { vocab: entries, .. }) => *entries = entries_of_ids(vocab, sections)?,
         ModelSpec::Bpe(spec) => {
-            spec.vocab = by_ids(vocab, parts)?;
-            spec.merges = merges(vocab, parts)?;
+            spec.vocab = entries_of_ids(vocab, sections)?;
+            spec.merges = merges(vocab, sections)?;
         }
         ModelSpec::Unigram(spec) => {
-            let scores = parts.get::<f64>(SCORES)?;
+            let scores = sections.get::<f64>(SCORES)?;
             check_len(SCORES, scores.len(), vocab)?;
             spec.vocab = listed(vocab, &scores)?;
-            spec.unk_id = parts.get::<u64>(UNK_ID)?.first().map(|&id| id as usize);
+            spec.unk_id = sections.get::<u64>(UNK_ID)?.first().map(|&id| id as usize);
         }
-        ModelSpec::SentencePiece(spec) => spec.pieces = pieces(vocab, parts)?,
+        ModelSpec::SentencePiece(spec) => spec.pieces = pieces(vocab, sections)?,
     }
     Ok(model)
 }
@@ -120,14 +120,14 @@ fn merges_as_ids(spec: &BpeSpec) -> Result<Vec<[u32; 2]>, Error> {
     spec.merges.iter().map(|(left, right)| Ok([id_of(left)?, id_of(right)?])).collect()
 }
 
-fn merges(vocab: &Vocab, parts: &TableSections) -> Result<Vec<(String, String)>, Error> {
+fn merges(vocab: &Vocab, sections: &TableSections) -> Result<Vec<(String, String)>, Error> {
     let pair = |&[left, right]: &[u32; 2]| Ok((token(vocab, left)?, token(vocab, right)?));
-    all(parts.get::<[u32; 2]>(MERGES)?.iter().map(pair))
+    all(sections.get::<[u32; 2]>(MERGES)?.iter().map(pair))
 }
 
 /// Entries in the order of the file they come from: every id of the vocabulary once.
-fn by_ids(vocab: &Vocab, parts: &TableSections) -> Result<VocabSpec, Error> {
-    let ids = parts.get::<u32>(IDS)?;
+fn entries_of_ids(vocab: &Vocab, sections: &TableSections) -> Result<VocabSpec, Error> {
+    let ids = sections.get::<u32>(IDS)?;
     let mut is_listed = vec![false; vocab.id_bound()];
     let is_new =
         |&id: &u32| is_listed.get_mut(id as usize).is_some_and(|listed| !std::mem::replace(listed, true));
@@ -149,8 +149,8 @@ fn check_len(name: &str, len: usize, vocab: &Vocab) -> Result<(), Error> {
     Err(damaged(name, format!("{len} values for {} ids", vocab.id_bound())))
 }
 
-fn pieces(vocab: &Vocab, parts: &TableSections) -> Result<Vec<ScoredPiece>, Error> {
-    let (scores, types) = (parts.get::<f32>(PIECE_SCORES)?, parts.get::<u8>(PIECE_TYPES)?);
+fn pieces(vocab: &Vocab, sections: &TableSections) -> Result<Vec<ScoredPiece>, Error> {
+    let (scores, types) = (sections.get::<f32>(PIECE_SCORES)?, sections.get::<u8>(PIECE_TYPES)?);
     let piece = |(id, (&score, &kind)): (usize, (&f32, &u8))| {
         let kind = TYPES.get(usize::from(kind)).ok_or_else(|| damaged(PIECE_TYPES, kind.to_string()))?;
         Ok(ScoredPiece { text: token(vocab, id as u32)?, score, kind: *kind })

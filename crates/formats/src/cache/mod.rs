@@ -1,9 +1,8 @@
 //! Compiled caches: a tokenizer with its built tables.
 //!
-//! A header, a list of sections and the sections, each an array of numbers or text that begins at a multiple
-//! of 64 bytes. One checksum covers all that follows it, so a file that was cut, changed or written
-//! elsewhere is refused and never half believed. Only the version of this library that wrote a cache reads
-//! it: it is no format to keep a tokenizer in.
+//! A file has a header, a list of sections, and the sections: arrays of numbers or text that begin at multiples
+//! of 64 bytes. A checksum covers everything after it, so truncated and changed files are rejected. A cache
+//! can be read only by the version of the library that wrote it; it is not a format for storage.
 
 mod container;
 mod entries;
@@ -22,7 +21,7 @@ pub use container::is_cache;
 
 /// What a cache holds.
 #[derive(Debug)]
-pub struct Cached {
+pub struct CompiledCache {
     /// What the tables were built from.
     pub spec: TokenizerSpec,
     /// The entries of its model, compiled.
@@ -56,7 +55,7 @@ pub fn write(
     sections.put(SPECIAL_IN_TEXT, &bytes(special_in_text.as_bytes()));
     sections.put(KEY, &bytes(key));
     sections.put(SPEC, &bytes(tokenizer_json::write(&stages_of(spec), false).as_bytes()));
-    entries::put(&spec.model, &mut sections)?;
+    entries::add(&spec.model, &mut sections)?;
     parts.iter().for_each(|(name, values)| sections.put(name, values));
     // What cannot be read back as it was must not be written: custom stages, say.
     let read = read_sections(sections.clone())?;
@@ -73,7 +72,7 @@ pub fn write(
 }
 
 /// Read a cache.
-pub fn read(bytes: &Array<u8>) -> Result<Cached, Error> {
+pub fn read(bytes: &Array<u8>) -> Result<CompiledCache, Error> {
     read_sections(container::read(bytes)?)
 }
 
@@ -88,7 +87,7 @@ pub fn fingerprint(sources: &[&[u8]]) -> [u8; 16] {
     hasher.digest128().to_le_bytes()
 }
 
-fn read_sections(parts: TableSections) -> Result<Cached, Error> {
+fn read_sections(parts: TableSections) -> Result<CompiledCache, Error> {
     let text = |name: &str| {
         String::from_utf8(parts.get::<u8>(name)?.to_vec()).map_err(|error| damaged(name, error.to_string()))
     };
@@ -99,7 +98,7 @@ fn read_sections(parts: TableSections) -> Result<Cached, Error> {
     if !TREATMENTS.contains(&special_in_text.as_str()) {
         return Err(damaged(SPECIAL_IN_TEXT, special_in_text));
     }
-    Ok(Cached { spec, vocab, special_in_text, key: parts.get::<u8>(KEY)?.to_vec(), parts })
+    Ok(CompiledCache { spec, vocab, special_in_text, key: parts.get::<u8>(KEY)?.to_vec(), parts })
 }
 
 /// Everything but the model.

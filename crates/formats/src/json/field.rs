@@ -1,71 +1,71 @@
-//! A value of the document that knows its path, so that every error can name it.
+//! A field of a document: a value with its path, which errors name.
 //!
-//! Paths are links to the values around a value; they become text only in errors.
+//! Paths are links to enclosing values; they are formatted in errors only.
 
 use piecework_core::error::{shortened, Error, ErrorKind};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::tree::{Node, Tree, Value};
 
-/// A value and where it stands.
+/// A value and its path.
 #[derive(Clone, Copy)]
 pub(crate) struct Field<'a> {
     value: Value<'a>,
-    place: Place<'a>,
+    path: FieldPath<'a>,
 }
 
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum FieldPath<'a> {
     Root,
     /// `outer.name`
-    Member(&'a Place<'a>, &'a str),
+    Member(&'a FieldPath<'a>, &'a str),
     /// `outer["name"]`: names that are data
-    Entry(&'a Place<'a>, &'a str),
+    Entry(&'a FieldPath<'a>, &'a str),
     /// `outer[3]`
-    Item(&'a Place<'a>, usize),
+    Item(&'a FieldPath<'a>, usize),
 }
 
 impl<'a> Field<'a> {
     pub(crate) fn root(tree: &'a Tree<'a>) -> Self {
-        Self { value: tree.root(), place: Place::Root }
+        Self { value: tree.root(), path: FieldPath::Root }
     }
 
-    /// An error about this value.
+    /// The error for an unexpected value.
     pub(crate) fn error(&self, expected: impl Into<String>) -> Error {
         self.contradiction(summary(self.node()), expected)
     }
 
-    /// An error about what this value says.
+    /// The error for a value that contradicts others.
     pub(crate) fn contradiction(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
-        Error::new(ErrorKind::Format, self.place.path(), found, expected)
+        Error::new(ErrorKind::Format, self.path.path(), found, expected)
     }
 
-    /// Refuse fields that are not among `known` and fields given twice.
+    /// Reject fields that are not among `known`, and repeated fields.
     pub(crate) fn fields(&self, known: &[&str]) -> Result<(), Error> {
         let mut seen = vec![false; known.len()];
         for (name, value) in self.members()? {
-            let at = |place: &Place| Error::new(ErrorKind::Format, place.path(), "", "");
-            let place = Place::Member(&self.place, name);
+            let at = |path: &FieldPath| Error::new(ErrorKind::Format, path.path(), "", "");
+            let path = FieldPath::Member(&self.path, name);
             let Some(index) = known.iter().position(|known| *known == name) else {
                 let expected = format!("one of the fields {}", known.join(", "));
-                return Err(Error { found: "an unknown field".into(), expected, ..at(&place) });
+                return Err(Error { found: "an unknown field".into(), expected, ..at(&path) });
             };
             if std::mem::replace(&mut seen[index], true) {
                 let found = format!("this field again, as {}", summary(value.node()));
-                return Err(Error { found, expected: "each field once".into(), ..at(&place) });
+                return Err(Error { found, expected: "each field once".into(), ..at(&path) });
             }
         }
         Ok(())
     }
 
-    /// A member that must be there and not be null.
+    /// A required member, which must not be null.
     pub(crate) fn get(&'a self, name: &'a str) -> Result<Field<'a>, Error> {
         match self.member(name)? {
             Some(field) if field.is_null() => Err(field.error("a value")),
             Some(field) => Ok(field),
             None => {
-                let place = Place::Member(&self.place, name).path();
-                Err(Error::new(ErrorKind::Format, place, "nothing", "this field"))
+                let path = FieldPath::Member(&self.path, name).path();
+                Err(Error::new(ErrorKind::Format, path, "nothing", "this field"))
             }
         }
     }
@@ -75,22 +75,22 @@ impl<'a> Field<'a> {
         Ok(self.member(name)?.filter(|field| !field.is_null()))
     }
 
-    /// A member that may be absent; null is a value like any other.
+    /// A member that may be absent; null is a value.
     pub(crate) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
         let found = self.members()?.find(|(known, _)| *known == name);
-        Ok(found.map(|(_, value)| Field { value, place: Place::Member(&self.place, name) }))
+        Ok(found.map(|(_, value)| Field { value, path: FieldPath::Member(&self.path, name) }))
     }
 
-    /// Whether there is such a member, be it null.
+    /// Whether there is a member of a name, null or not.
     pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
         Ok(self.members()?.any(|(known, _)| known == name))
     }
 
-    /// The entries of an object whose names are data; none may be there twice.
+    /// The entries of an object whose names are data; rejects repeated names.
     pub(crate) fn entries(&'a self) -> Result<impl ExactSizeIterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
         let mut seen = FxHashSet::with_capacity_and_hasher(members.len(), FxBuildHasher);
-        let field = |name: &'a str, value| Field { value, place: Place::Entry(&self.place, name) };
+        let field = |name: &'a str, value| Field { value, path: FieldPath::Entry(&self.path, name) };
         for (name, value) in members {
             if !seen.insert(name) {
                 let found = format!("this entry again, as {}", summary(value.node()));
@@ -102,7 +102,7 @@ impl<'a> Field<'a> {
 
     pub(crate) fn items(&'a self) -> Result<impl ExactSizeIterator<Item = Field<'a>>, Error> {
         let items = self.value.items().ok_or_else(|| self.error("an array"))?;
-        let item = |(i, value)| Field { value, place: Place::Item(&self.place, i) };
+        let item = |(i, value)| Field { value, path: FieldPath::Item(&self.path, i) };
         Ok(items.enumerate().map(item))
     }
 
@@ -113,7 +113,7 @@ impl<'a> Field<'a> {
         let (Some(first), Some(second), 2) = (items.next(), items.next(), count) else {
             return Err(self.contradiction(format!("an array of {count}"), what));
         };
-        let item = |i, value| Field { value, place: Place::Item(&self.place, i) };
+        let item = |i, value| Field { value, path: FieldPath::Item(&self.path, i) };
         Ok([item(0, first), item(1, second)])
     }
 
@@ -179,7 +179,7 @@ impl<'a> Field<'a> {
         matches!(self.node(), Node::Null)
     }
 
-    /// One of a few names, each with its value.
+    /// The value of one of a few names.
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = self.text()?;
         let chosen = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
@@ -191,8 +191,8 @@ impl<'a> Field<'a> {
     pub(crate) fn kind<'k>(&self, known: &[&'k str]) -> Result<&'k str, Error> {
         let expected = || format!("one of {}", known.join(", "));
         let Some(kind) = self.member("type")? else {
-            let place = Place::Member(&self.place, "type").path();
-            return Err(Error::new(ErrorKind::Format, place, "nothing", expected()));
+            let path = FieldPath::Member(&self.path, "type").path();
+            return Err(Error::new(ErrorKind::Format, path, "nothing", expected()));
         };
         let text = kind.text()?;
         let found = known.iter().find(|known| **known == text).copied();
@@ -215,19 +215,19 @@ impl<'a> Field<'a> {
     }
 }
 
-impl Place<'_> {
+impl FieldPath<'_> {
     fn path(&self) -> String {
         match self {
-            Place::Root => "document".to_owned(),
-            Place::Member(Place::Root, name) => shortened(name).into_owned(),
-            Place::Member(outer, name) => format!("{}.{}", outer.path(), shortened(name)),
-            Place::Entry(outer, name) => format!("{}[{:?}]", outer.path(), shortened(name)),
-            Place::Item(outer, i) => format!("{}[{i}]", outer.path()),
+            FieldPath::Root => "document".to_owned(),
+            FieldPath::Member(FieldPath::Root, name) => shortened(name).into_owned(),
+            FieldPath::Member(outer, name) => format!("{}.{}", outer.path(), shortened(name)),
+            FieldPath::Entry(outer, name) => format!("{}[{:?}]", outer.path(), shortened(name)),
+            FieldPath::Item(outer, i) => format!("{}[{i}]", outer.path()),
         }
     }
 }
 
-/// All values or the first error. Unlike `collect`, which does not know how many there will be, it makes room once.
+/// Return all values or the first error; reserves memory once, unlike `collect`.
 pub(crate) fn all<T>(values: impl ExactSizeIterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
     let mut all = Vec::with_capacity(values.len());
     for value in values {
@@ -236,7 +236,7 @@ pub(crate) fn all<T>(values: impl ExactSizeIterator<Item = Result<T, Error>>) ->
     Ok(all)
 }
 
-/// What stands there, short enough for a message.
+/// Return a short description of a value for errors.
 fn summary(node: &Node) -> String {
     match node {
         Node::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! JSON as tokenizer files hold it: a tree that keeps what stands there, and values that know their path.
+//! JSON of tokenizer files: a tree that keeps repeated names, and fields with paths for errors.
 
 mod field;
 mod tree;
@@ -10,7 +10,7 @@ pub(crate) use tree::Tree;
 
 use crate::text::utf8_after_mark;
 
-/// The most values of a text; each takes 32 bytes of memory. The largest published files have some two million.
+/// The most values of a text; each takes 32 bytes. The largest published files have about two million.
 const MAX_VALUES: usize = 1 << 26;
 
 /// Read a JSON text; errors name line and column.
@@ -20,7 +20,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Tree<'_>, Error> {
     Tree::read(text).ok_or_else(|| fault(text))
 }
 
-/// Refuse a text of more than `max` values; those of strings that look like values count too.
+/// Reject a text with more than `max` values; the count includes commas and brackets within strings.
 fn check_count(text: &str, max: usize) -> Result<(), Error> {
     let begins = |byte: &u8| matches!(byte, b',' | b':' | b'[' | b'{');
     // No value takes less than two bytes with what separates it from the next.
@@ -31,7 +31,7 @@ fn check_count(text: &str, max: usize) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Format, "document", found, "a smaller file"))
 }
 
-/// What is wrong with a text that is no JSON.
+/// Return the error for a text that is not JSON.
 fn fault(text: &str) -> Error {
     let (place, found) = match serde_json::from_str::<serde_json::Value>(text) {
         Err(error) => (format!("line {}, column {}", error.line(), error.column()), error.to_string()),

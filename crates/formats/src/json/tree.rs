@@ -1,14 +1,16 @@
-//! JSON text as a tree. Unlike `serde_json::Value` it keeps the members of objects as they stand,
-//! repeated names included, so that a reader can refuse them, and it borrows from the text.
+//! JSON text as a tree.
 //!
-//! All values lie in one list, each before those inside it, so that a file of half a million of them takes one
-//! allocation. What is no JSON is not explained here: `serde_json` reads it again and does, and what it takes
-//! for JSON this reader does, too. Numbers but the simplest and texts with escapes are read by it: vocabularies of
-//! scores are segmented by sums of what it makes, without `float_roundtrip`, of these very numbers.
+//! Unlike `serde_json::Value`, the tree keeps the order of members and repeated names, so that readers can
+//! reject these, and it borrows from the text. All values are in one list, each before its children, so a file
+//! with half a million values takes one allocation.
+//!
+//! The reader accepts the same texts as `serde_json`, which produces the error messages, and which parses
+//! strings with escapes and all but the simplest numbers. Scores are therefore parsed as `serde_json` parses
+//! them without `float_roundtrip`; segmentations depend on their exact values.
 
 use std::borrow::Cow;
 
-/// A value of a JSON text, without those inside it.
+/// A value of a JSON text, without its children.
 #[derive(Debug)]
 pub(crate) enum Node<'t> {
     Null,
@@ -17,17 +19,17 @@ pub(crate) enum Node<'t> {
     Signed(i64),
     Float(f64),
     Text(Cow<'t, str>),
-    Array(Inside),
+    Array(Children),
     /// Names and values in turn.
-    Object(Inside),
+    Object(Children),
 }
 
-/// What is inside an array or object.
+/// The children of an array or object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Inside {
-    /// Values, or names with a value each.
+pub(crate) struct Children {
+    /// The number of values, or of names with a value each.
     count: usize,
-    /// Nodes, those inside of insides among them.
+    /// The number of nodes, all descendants included.
     nodes: usize,
 }
 
@@ -35,29 +37,29 @@ pub(crate) struct Inside {
 #[derive(Debug)]
 pub(crate) struct Tree<'t>(Vec<Node<'t>>);
 
-/// A value with all inside it, and perhaps more that comes after.
+/// A value with its descendants; more nodes may follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value<'a>(&'a [Node<'a>]);
 
-/// Values one after the other.
+/// Consecutive values.
 #[derive(Clone, Debug)]
 pub(crate) struct Values<'a> {
     rest: Value<'a>,
     count: usize,
 }
 
-/// As deep as `serde_json` reads.
-const MOST_DEPTH: usize = 127;
-/// Bytes of text for each value, about; more take more room.
+/// The greatest depth, as in `serde_json`.
+const MAX_DEPTH: usize = 127;
+/// The assumed bytes of text for each value; denser texts allocate again.
 const BYTES_PER_NODE: usize = 12;
 
 impl<'t> Tree<'t> {
-    /// Read a whole text; `None` if it is no JSON.
+    /// Read a whole text; returns `None` if it is not JSON.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
         let room = text.len() / BYTES_PER_NODE + 1;
         keep_memory::<Node>(2 * room);
         let nodes = Vec::with_capacity(room);
-        let mut reader = Reader { text, at: 0, depth: 0, nodes };
+        let mut reader = TreeReader { text, at: 0, depth: 0, nodes };
         reader.value()?;
         reader.skip_space();
         (reader.at == text.len()).then_some(Self(reader.nodes))
@@ -69,8 +71,10 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Have memory that is freed used again, by the tables that are made of these values: an allocator that gives large
-/// blocks back to the system, which has to clear each page anew, keeps them once it has seen a larger one freed.
+/// Let the allocator keep freed memory for the tables that are built from these values.
+///
+/// An allocator that returns large blocks to the system keeps them once a larger one was freed; then the
+/// system does not have to clear each page again.
 fn keep_memory<T>(room: usize) {
     drop(std::hint::black_box(Vec::<T>::with_capacity(room)));
 }
@@ -101,7 +105,7 @@ impl<'a> Value<'a> {
         }))
     }
 
-    /// How many nodes the value has.
+    /// The number of nodes of the value.
     fn size(self) -> usize {
         match self.node() {
             Node::Array(inside) | Node::Object(inside) => 1 + inside.nodes,
@@ -132,14 +136,14 @@ impl<'a> Iterator for Values<'a> {
 impl ExactSizeIterator for Values<'_> {}
 
 /// Reads values one after the other.
-struct Reader<'t> {
+struct TreeReader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
     nodes: Vec<Node<'t>>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TreeReader<'t> {
     fn value(&mut self) -> Option<()> {
         self.skip_space();
         let node = match self.peek()? {
@@ -155,10 +159,10 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Read what is inside something, whose place is before it.
+    /// Read the children of a value, whose node precedes them.
     fn within(&mut self, read: impl FnOnce(&mut Self) -> Option<Node<'t>>) -> Option<()> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH {
+        if self.depth > MAX_DEPTH {
             return None;
         }
         let place = self.nodes.len();
@@ -168,8 +172,8 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// Read what is separated by commas, up to the closing bracket.
-    fn list(&mut self, close: u8, item: impl Fn(&mut Self) -> Option<()>) -> Option<Inside> {
+    /// Read items separated by commas, up to the closing bracket.
+    fn list(&mut self, close: u8, item: impl Fn(&mut Self) -> Option<()>) -> Option<Children> {
         let (from, mut count) = (self.nodes.len(), 0);
         self.at += 1;
         self.skip_space();
@@ -184,7 +188,7 @@ impl<'t> Reader<'t> {
             }
         }
         self.at += 1;
-        Some(Inside { count, nodes: self.nodes.len() - from })
+        Some(Children { count, nodes: self.nodes.len() - from })
     }
 
     fn member(&mut self) -> Option<()> {
@@ -202,7 +206,7 @@ impl<'t> Reader<'t> {
         self.value()
     }
 
-    /// Read a text, borrowed where it has no escapes.
+    /// Read a string, borrowed if it has no escapes.
     fn string(&mut self) -> Option<Cow<'t, str>> {
         let (bytes, quote) = (self.text.as_bytes(), self.at);
         let mut at = quote + 1;

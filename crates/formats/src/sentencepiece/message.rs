@@ -1,8 +1,7 @@
-//! A protobuf message as a list of numbered values, whatever it means; nothing in it is lost.
+//! A protobuf message as a list of numbered values, unknown fields included.
 //!
-//! Source: the wire format of protocol buffers, of which this reads and writes all but groups (which no
-//! version of the schema has). Nested messages are bytes until somebody reads them, so a file takes memory in
-//! proportion to its size.
+//! Source: the wire format of protocol buffers, without groups, which no version of the schema has. Nested
+//! messages are bytes until they are read, so memory is proportional to the size of the file.
 
 use std::borrow::Cow;
 
@@ -14,14 +13,14 @@ const MAX_VARINT: usize = 10;
 /// The fields in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Message<'a> {
-    /// Where the message stands, for errors.
+    /// The path of the message, for errors.
     place: String,
-    fields: Vec<(u32, Value<'a>)>,
+    fields: Vec<(u32, WireValue<'a>)>,
 }
 
 /// A value by its wire type.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value<'a> {
+pub(super) enum WireValue<'a> {
     Varint(u64),
     Fixed64([u8; 8]),
     Bytes(Cow<'a, [u8]>),
@@ -61,26 +60,26 @@ impl<'a> Message<'a> {
     }
 
     /// All values of a field.
-    pub(super) fn all(&self, number: u32) -> impl Iterator<Item = &Value<'a>> {
+    pub(super) fn all(&self, number: u32) -> impl Iterator<Item = &WireValue<'a>> {
         self.fields.iter().filter(move |(known, _)| *known == number).map(|(_, value)| value)
     }
 
-    /// The numbers of the fields in the order of the file.
+    /// The numbers of the fields, in file order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         self.fields.iter().map(|(number, _)| *number)
     }
 
-    /// Whether the field is there.
+    /// Whether the message has a field.
     pub(super) fn has(&self, (number, _): Field) -> bool {
         self.all(number).next().is_some()
     }
 
-    /// A flag or a number that is not negative; the last one counts.
+    /// A flag or a number that is not negative; the last value of the field.
     pub(super) fn number(&self, field: Field, default: u64) -> Result<u64, Error> {
         match self.all(field.0).last() {
             None => Ok(default),
-            Some(Value::Varint(number)) => Ok(*number),
-            Some(other) => Err(self.wrong(field, other, "an integer")),
+            Some(WireValue::Varint(number)) => Ok(*number),
+            Some(other) => Err(self.unexpected(field, other, "an integer")),
         }
     }
 
@@ -89,19 +88,19 @@ impl<'a> Message<'a> {
         Ok(self.number(field, default.into())? != 0)
     }
 
-    /// A 32-bit float, 0 if it is not there.
+    /// A 32-bit float; 0 if absent.
     pub(super) fn float(&self, field: Field) -> Result<f32, Error> {
         match self.all(field.0).last() {
             None => Ok(0.0),
-            Some(Value::Fixed32(bytes)) => Ok(f32::from_le_bytes(*bytes)),
-            Some(other) => Err(self.wrong(field, other, "a 32-bit float")),
+            Some(WireValue::Fixed32(bytes)) => Ok(f32::from_le_bytes(*bytes)),
+            Some(other) => Err(self.unexpected(field, other, "a 32-bit float")),
         }
     }
 
     /// A text.
     pub(super) fn text(&self, field: Field, default: &str) -> Result<String, Error> {
         let Some(value) = self.all(field.0).last() else { return Ok(default.to_owned()) };
-        let Value::Bytes(bytes) = value else { return Err(self.wrong(field, value, "a text")) };
+        let WireValue::Bytes(bytes) = value else { return Err(self.unexpected(field, value, "a text")) };
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let found = format!("bytes that are not UTF-8 at {}", error.valid_up_to());
             Error::new(ErrorKind::Format, self.at(field.1), found, "a text")
@@ -109,23 +108,23 @@ impl<'a> Message<'a> {
         Ok(text.to_owned())
     }
 
-    /// The bytes of a field; those of a message that is there several times are one message.
+    /// The bytes of a field; repeated values of a message are concatenated, which merges them.
     pub(super) fn merged(&self, field: Field) -> Result<Vec<u8>, Error> {
         let mut merged = Vec::new();
         for value in self.all(field.0) {
-            let Value::Bytes(bytes) = value else { return Err(self.wrong(field, value, "bytes")) };
+            let WireValue::Bytes(bytes) = value else { return Err(self.unexpected(field, value, "bytes")) };
             merged.extend_from_slice(bytes);
         }
         Ok(merged)
     }
 
-    /// Take all values of a field away.
+    /// Remove all values of a field.
     pub(super) fn remove(&mut self, (number, _): Field) {
         self.fields.retain(|(known, _)| *known != number);
     }
 
-    /// Give a field one value; a new field comes before those with a greater number.
-    pub(super) fn set(&mut self, field: Field, value: Value<'a>) {
+    /// Set a field to one value; a new field is inserted before those with greater numbers.
+    pub(super) fn set(&mut self, field: Field, value: WireValue<'a>) {
         let present = self.fields.iter().position(|(known, _)| *known == field.0);
         let later = || self.fields.iter().position(|(known, _)| *known > field.0);
         let at = present.or_else(later).unwrap_or(self.fields.len());
@@ -133,7 +132,7 @@ impl<'a> Message<'a> {
         self.fields.insert(at, (field.0, value));
     }
 
-    /// Where a field of the message stands.
+    /// The path of a field of the message.
     pub(super) fn at(&self, name: &str) -> String {
         if self.place.is_empty() {
             name.to_owned()
@@ -142,49 +141,49 @@ impl<'a> Message<'a> {
         }
     }
 
-    pub(super) fn wrong(&self, (_, name): Field, found: &Value<'_>, expected: &str) -> Error {
+    pub(super) fn unexpected(&self, (_, name): Field, found: &WireValue<'_>, expected: &str) -> Error {
         let found = match found {
-            Value::Varint(number) => format!("the integer {number}"),
-            Value::Fixed64(_) => "a 64-bit value".to_owned(),
-            Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
-            Value::Fixed32(_) => "a 32-bit value".to_owned(),
+            WireValue::Varint(number) => format!("the integer {number}"),
+            WireValue::Fixed64(_) => "a 64-bit value".to_owned(),
+            WireValue::Bytes(bytes) => format!("{} bytes", bytes.len()),
+            WireValue::Fixed32(_) => "a 32-bit value".to_owned(),
         };
         Error::new(ErrorKind::Format, self.at(name), found, expected)
     }
 }
 
 /// Append one field.
-pub(super) fn put_field(number: u32, value: &Value<'_>, out: &mut Vec<u8>) {
+pub(super) fn put_field(number: u32, value: &WireValue<'_>, out: &mut Vec<u8>) {
     let kind = match value {
-        Value::Varint(_) => 0,
-        Value::Fixed64(_) => 1,
-        Value::Bytes(_) => 2,
-        Value::Fixed32(_) => 5,
+        WireValue::Varint(_) => 0,
+        WireValue::Fixed64(_) => 1,
+        WireValue::Bytes(_) => 2,
+        WireValue::Fixed32(_) => 5,
     };
     put_varint(u64::from(number) << 3 | kind, out);
     match value {
-        Value::Varint(number) => put_varint(*number, out),
-        Value::Fixed64(bytes) => out.extend_from_slice(bytes),
-        Value::Bytes(bytes) => {
+        WireValue::Varint(number) => put_varint(*number, out),
+        WireValue::Fixed64(bytes) => out.extend_from_slice(bytes),
+        WireValue::Bytes(bytes) => {
             put_varint(bytes.len() as u64, out);
             out.extend_from_slice(bytes);
         }
-        Value::Fixed32(bytes) => out.extend_from_slice(bytes),
+        WireValue::Fixed32(bytes) => out.extend_from_slice(bytes),
     }
 }
 
-/// Take the first field, if it is complete.
-pub(super) fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
+/// Read the first field, if it is complete.
+pub(super) fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(u32, WireValue<'a>)> {
     let key = take_varint(rest)?;
     let number = u32::try_from(key >> 3).ok().filter(|&number| number > 0)?;
     let value = match key & 7 {
-        0 => Value::Varint(take_varint(rest)?),
-        1 => Value::Fixed64(take(rest, 8)?.try_into().ok()?),
+        0 => WireValue::Varint(take_varint(rest)?),
+        1 => WireValue::Fixed64(take(rest, 8)?.try_into().ok()?),
         2 => {
             let len = usize::try_from(take_varint(rest)?).ok()?;
-            Value::Bytes(Cow::Borrowed(take(rest, len)?))
+            WireValue::Bytes(Cow::Borrowed(take(rest, len)?))
         }
-        5 => Value::Fixed32(take(rest, 4)?.try_into().ok()?),
+        5 => WireValue::Fixed32(take(rest, 4)?.try_into().ok()?),
         _ => return None,
     };
     Some((number, value))

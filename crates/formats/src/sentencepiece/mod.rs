@@ -1,8 +1,8 @@
 //! SentencePiece's `.model` (a protobuf, `ModelProto` of its `sentencepiece_model.proto`) and `.vocab`.
 //!
-//! What tokenizing depends on becomes a specification; all else (how the model was trained, names, fields
-//! of others) is kept as bytes and written again, so that a file that is read and written is the same file
-//! if it was written in the order of its field numbers, as SentencePiece does.
+//! The settings that tokenization depends on become a specification. All others (training settings, names,
+//! unknown fields) are kept as bytes and written again. So a file that is read and written is the same file if
+//! its fields are in the order of their numbers, as SentencePiece writes them.
 
 mod message;
 mod read;
@@ -15,6 +15,6 @@ mod write;
 mod tests;
 
 pub use read::{is_model, read, read_rules};
-pub use settings::{settings, Named, Setting};
+pub use settings::{settings, NamedSetting, Setting};
 pub use vocab::{read_vocab, write_vocab};
 pub use write::write;

@@ -6,7 +6,7 @@ use piecework_core::spec::{
     SentencePieceNormalizerSpec, SentencePieceSpec, TokenizerSpec,
 };
 
-use super::message::{take_field, Field, Message, Value};
+use super::message::{take_field, Field, Message, WireValue};
 use super::schema::{
     ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP, DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD,
     DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE, ESCAPE_WHITESPACES, EXPECTED, EXTENSIONS, INPUT, KINDS,
@@ -14,16 +14,16 @@ use super::schema::{
     TRAINER, TYPE, TYPES, UNK_SURFACE, WHITESPACE_AS_SUFFIX,
 };
 
-/// Whether a file is such a model, with its fields in any order.
+/// Whether a file is a SentencePiece model, with its fields in any order.
 ///
-/// SentencePiece writes the pieces first. A file whose first field is complete is recognised even if the rest is cut
-/// off. A `vocab.txt` whose first lines are empty may begin alike, but its bytes are no lengths that fit.
+/// SentencePiece writes the pieces first. A truncated file is recognized if its first field is complete. A
+/// `vocab.txt` whose first lines are empty may begin alike, but its bytes are not lengths that fit.
 #[must_use]
 pub fn is_model(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     match take_field(&mut rest) {
-        Some((number, Value::Bytes(piece))) if number == PIECES.0 => is_piece(&piece),
-        Some((number, Value::Bytes(inner))) if [TRAINER.0, NORMALIZER.0].contains(&number) => {
+        Some((number, WireValue::Bytes(piece))) if number == PIECES.0 => is_piece(&piece),
+        Some((number, WireValue::Bytes(inner))) if [TRAINER.0, NORMALIZER.0].contains(&number) => {
             Message::parse(&inner, "").is_ok()
         }
         // Text does not parse to its end.
@@ -32,8 +32,8 @@ pub fn is_model(bytes: &[u8]) -> bool {
     }
 }
 
-fn is_piece_field(value: &Value<'_>) -> bool {
-    matches!(value, Value::Bytes(bytes) if is_piece(bytes))
+fn is_piece_field(value: &WireValue<'_>) -> bool {
+    matches!(value, WireValue::Bytes(bytes) if is_piece(bytes))
 }
 
 fn is_piece(bytes: &[u8]) -> bool {
@@ -42,7 +42,7 @@ fn is_piece(bytes: &[u8]) -> bool {
         .is_ok_and(|piece| piece.has(PIECE) && piece.numbers().all(|n| is_known(n) || n >= EXTENSIONS))
 }
 
-/// Read a `.model`. Errors name the field; a piece at fault is `pieces[7]`.
+/// Read a `.model`. Errors name the field, such as `pieces[7]`.
 pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let file = Message::parse(bytes, "")?;
     let trainer_bytes = file.merged(TRAINER)?;
@@ -63,14 +63,14 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     })
 }
 
-/// Read the normalizer of a `.model` alone: its rules and flags, by themselves.
+/// Read the normalizer of a `.model` only: its rules and flags.
 pub fn read_rules(bytes: &[u8]) -> Result<SentencePieceNormalizerSpec, Error> {
     read_normalizer(&Message::parse(bytes, "")?, NORMALIZER, &Message::default(), &[])
 }
 
 fn read_pieces(file: &Message<'_>) -> Result<Vec<ScoredPiece>, Error> {
-    let read = |(at, value): (usize, &Value<'_>)| {
-        let Value::Bytes(bytes) = value else { return Err(file.wrong(PIECES, value, "a piece")) };
+    let read = |(at, value): (usize, &WireValue<'_>)| {
+        let WireValue::Bytes(bytes) = value else { return Err(file.unexpected(PIECES, value, "a piece")) };
         let piece = Message::parse(bytes, &format!("pieces[{at}]"))?;
         Ok(ScoredPiece {
             text: piece.text(PIECE, "")?,
@@ -95,9 +95,9 @@ fn read_model(
             let bytes = file.merged(field)?;
             let mut spec = Message::parse(&bytes, field.1)?;
             if spec.has(CHARSMAP) {
-                spec.set(CHARSMAP, Value::Bytes(Vec::new().into()));
+                spec.set(CHARSMAP, WireValue::Bytes(Vec::new().into()));
             }
-            rest.set(field, Value::Bytes(spec.bytes().into()));
+            rest.set(field, WireValue::Bytes(spec.bytes().into()));
         }
     }
     Ok(SentencePieceSpec {
@@ -154,15 +154,17 @@ fn read_decoder(
 fn read_self_test(file: &Message<'_>) -> Result<Vec<(String, String)>, Error> {
     let bytes = file.merged(SELF_TEST)?;
     let test = Message::parse(&bytes, SELF_TEST.1)?;
-    let read = |(at, value): (usize, &Value<'_>)| {
-        let Value::Bytes(bytes) = value else { return Err(test.wrong(SAMPLES, value, "a sample")) };
+    let read = |(at, value): (usize, &WireValue<'_>)| {
+        let WireValue::Bytes(bytes) = value else {
+            return Err(test.unexpected(SAMPLES, value, "a sample"));
+        };
         let sample = Message::parse(bytes, &format!("{}.samples[{at}]", SELF_TEST.1))?;
         Ok((sample.text(INPUT, "")?, sample.text(EXPECTED, "")?))
     };
     test.all(SAMPLES.0).enumerate().map(read).collect()
 }
 
-/// A name of a special piece; an empty one stands for the usual one.
+/// The name of a special piece; empty means the default.
 fn name(trainer: &Message<'_>, field: Field, default: &str) -> Result<String, Error> {
     let name = trainer.text(field, default)?;
     Ok(if name.is_empty() { default.to_owned() } else { name })
@@ -177,5 +179,5 @@ fn choice<T: Copy>(
     let number = message.number(field, default)?;
     let found = known.iter().find(|(known, _)| *known == number).map(|(_, value)| *value);
     let expected = || format!("1 to {}", known.len());
-    found.ok_or_else(|| message.wrong(field, &Value::Varint(number), &expected()))
+    found.ok_or_else(|| message.unexpected(field, &WireValue::Varint(number), &expected()))
 }

@@ -1,9 +1,8 @@
-//! How a model was trained, as a `.model` says it: settings by name to the bytes of what a specification keeps
-//! as `rest`.
+//! The training settings in a `.model`: named settings to the bytes that a specification keeps as `rest`.
 
 use piecework_core::error::{Error, ErrorKind};
 
-use super::message::{put_field, Field, Message, Value};
+use super::message::{put_field, Field, Message, WireValue};
 use super::schema::{DENORMALIZER, NORMALIZER, NORMALIZER_SETTINGS, TRAINER, TRAINER_SETTINGS};
 
 /// The value of a setting.
@@ -20,28 +19,28 @@ pub enum Setting {
 }
 
 /// A setting and its name in the schema.
-pub type Named = (String, Setting);
+pub type NamedSetting = (String, Setting);
 
 /// Write settings of the trainer, the normalizer and the denormalizer, if there is one.
 ///
-/// The rules of both are not among them: they are those of the components. Places are kept for them, so that
-/// a file that is written and read gives the same bytes again.
+/// The rules of both normalizers are not included; the components have them. Empty fields reserve their
+/// positions, so that a file that is written and read has the same bytes.
 pub fn settings(
-    trainer: &[Named],
-    normalizer: &[Named],
-    denormalizer: Option<&[Named]>,
+    trainer: &[NamedSetting],
+    normalizer: &[NamedSetting],
+    denormalizer: Option<&[NamedSetting]>,
 ) -> Result<Vec<u8>, Error> {
     let mut file = Message::default();
-    file.set(TRAINER, Value::Bytes(message(trainer, &TRAINER_SETTINGS, TRAINER.1)?.into()));
-    file.set(NORMALIZER, Value::Bytes(message(normalizer, &NORMALIZER_SETTINGS, NORMALIZER.1)?.into()));
+    file.set(TRAINER, WireValue::Bytes(message(trainer, &TRAINER_SETTINGS, TRAINER.1)?.into()));
+    file.set(NORMALIZER, WireValue::Bytes(message(normalizer, &NORMALIZER_SETTINGS, NORMALIZER.1)?.into()));
     if let Some(given) = denormalizer {
         let written = message(given, &NORMALIZER_SETTINGS, DENORMALIZER.1)?;
-        file.set(DENORMALIZER, Value::Bytes(written.into()));
+        file.set(DENORMALIZER, WireValue::Bytes(written.into()));
     }
     Ok(file.bytes())
 }
 
-fn message(given: &[Named], known: &[Field], place: &str) -> Result<Vec<u8>, Error> {
+fn message(given: &[NamedSetting], known: &[Field], place: &str) -> Result<Vec<u8>, Error> {
     let mut numbered = Vec::with_capacity(given.len());
     for (name, setting) in given {
         let field = known.iter().find(|(_, known)| known == name).ok_or_else(|| {
@@ -63,12 +62,14 @@ fn message(given: &[Named], known: &[Field], place: &str) -> Result<Vec<u8>, Err
 }
 
 fn put(number: u32, setting: &Setting, out: &mut Vec<u8>) {
-    let mut put = |value: &Value<'_>| put_field(number, value, out);
+    let mut put = |value: &WireValue<'_>| put_field(number, value, out);
     match setting {
-        Setting::Integer(value) => put(&Value::Varint(*value as u64)),
-        Setting::Float(value) => put(&Value::Fixed32(value.to_le_bytes())),
-        Setting::Text(text) => put(&Value::Bytes(text.as_bytes().into())),
-        Setting::Texts(texts) => texts.iter().for_each(|text| put(&Value::Bytes(text.as_bytes().into()))),
+        Setting::Integer(value) => put(&WireValue::Varint(*value as u64)),
+        Setting::Float(value) => put(&WireValue::Fixed32(value.to_le_bytes())),
+        Setting::Text(text) => put(&WireValue::Bytes(text.as_bytes().into())),
+        Setting::Texts(texts) => {
+            texts.iter().for_each(|text| put(&WireValue::Bytes(text.as_bytes().into())));
+        }
     }
 }
 

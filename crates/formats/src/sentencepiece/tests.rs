@@ -1,4 +1,4 @@
-use super::message::{put_field, Message, Value};
+use super::message::{put_field, Message, WireValue};
 use super::*;
 use piecework_core::spec::{ModelSpec, TokenizerSpec};
 
@@ -9,24 +9,24 @@ fn file() -> Vec<u8> {
         [("<unk>", 0.0f32, 2), ("<s>", 0.0, 3), ("\u{2581}a", -1.5, 1), ("b", -2.0, 4)]
     {
         let mut piece = Vec::new();
-        put_field(1, &Value::Bytes(text.as_bytes().into()), &mut piece);
-        put_field(2, &Value::Fixed32(score.to_le_bytes()), &mut piece);
+        put_field(1, &WireValue::Bytes(text.as_bytes().into()), &mut piece);
+        put_field(2, &WireValue::Fixed32(score.to_le_bytes()), &mut piece);
         if kind != 1 {
-            put_field(3, &Value::Varint(kind), &mut piece);
+            put_field(3, &WireValue::Varint(kind), &mut piece);
         }
-        put_field(1, &Value::Bytes(piece.into()), &mut out);
+        put_field(1, &WireValue::Bytes(piece.into()), &mut out);
     }
     let mut trainer = Vec::new();
-    put_field(2, &Value::Bytes(b"prefix".as_slice().into()), &mut trainer);
-    put_field(3, &Value::Varint(2), &mut trainer);
-    put_field(24, &Value::Varint(1), &mut trainer);
-    put_field(301, &Value::Fixed64([7; 8]), &mut trainer);
-    put_field(2, &Value::Bytes(trainer.into()), &mut out);
+    put_field(2, &WireValue::Bytes(b"prefix".as_slice().into()), &mut trainer);
+    put_field(3, &WireValue::Varint(2), &mut trainer);
+    put_field(24, &WireValue::Varint(1), &mut trainer);
+    put_field(301, &WireValue::Fixed64([7; 8]), &mut trainer);
+    put_field(2, &WireValue::Bytes(trainer.into()), &mut out);
     let mut normalizer = Vec::new();
-    put_field(1, &Value::Bytes(b"identity".as_slice().into()), &mut normalizer);
-    put_field(3, &Value::Varint(0), &mut normalizer);
-    put_field(3, &Value::Bytes(normalizer.into()), &mut out);
-    put_field(200, &Value::Varint(u64::MAX), &mut out);
+    put_field(1, &WireValue::Bytes(b"identity".as_slice().into()), &mut normalizer);
+    put_field(3, &WireValue::Varint(0), &mut normalizer);
+    put_field(3, &WireValue::Bytes(normalizer.into()), &mut out);
+    put_field(200, &WireValue::Varint(u64::MAX), &mut out);
     out
 }
 
@@ -70,7 +70,7 @@ fn a_file_that_is_cut_off_anywhere_is_an_error_or_a_shorter_model() {
 fn names_the_field_at_fault() {
     let bad = |field: &[u8]| {
         let mut piece = Vec::new();
-        put_field(1, &Value::Bytes(field.into()), &mut piece);
+        put_field(1, &WireValue::Bytes(field.into()), &mut piece);
         read(&piece).unwrap_err().to_string()
     };
     assert!(bad(&[0x0A, 2, 0xFF, 0xFE]).starts_with("pieces[0].piece: found bytes that are not UTF-8 at 0"));

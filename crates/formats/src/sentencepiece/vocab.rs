@@ -1,4 +1,4 @@
-//! `.vocab`: a piece and its score a line, between them a tab; for people, and for other tools.
+//! `.vocab`: one piece a line, with a tab and its score; for people and for other tools.
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{ModelSpec, ScoredPiece, TokenizerSpec};
@@ -7,7 +7,7 @@ use super::message::Message;
 use super::schema::{OUTPUT_PIECE_SCORE, TRAINER};
 use crate::text::unmarked_utf8;
 
-/// Write the pieces, scores as C++ streams write floats: six digits; or without scores, where the model says so.
+/// Write the pieces with scores in six digits, as C++ streams write floats, or without scores, by the model.
 pub fn write_vocab(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
     let ModelSpec::SentencePiece(model) = &spec.model else {
         let found = "another model than SentencePiece's";
@@ -28,8 +28,8 @@ fn listed(pieces: &[ScoredPiece]) -> String {
     pieces.iter().map(|piece| format!("{}\n", piece.text)).collect()
 }
 
-/// Read texts and numbers: scores, or counts as `spm_encode --generate_vocabulary` writes them. A line without
-/// a number has 1.
+/// Read texts with scores, or with counts as `spm_encode --generate_vocabulary` writes them. A line without a
+/// number has 1.
 pub fn read_vocab(bytes: &[u8]) -> Result<Vec<(String, f64)>, Error> {
     let text = unmarked_utf8(bytes)?;
     let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
@@ -37,22 +37,22 @@ pub fn read_vocab(bytes: &[u8]) -> Result<Vec<(String, f64)>, Error> {
 }
 
 fn read_line(number: usize, line: &str) -> Result<(String, f64), Error> {
-    let wrong = |found: String, expected| {
+    let invalid = |found: String, expected| {
         Err(Error::new(ErrorKind::Format, format!("line {number}"), found, expected))
     };
     let mut fields = line.split('\t');
     let piece = fields.next().unwrap_or_default();
     if piece.is_empty() {
-        return wrong("no piece".into(), "a piece, a tab and a number");
+        return invalid("no piece".into(), "a piece, a tab and a number");
     }
     match fields.next().map(|score| (score, score.parse::<f64>())) {
         None => Ok((piece.to_owned(), 1.0)),
         Some((_, Ok(score))) if score.is_finite() => Ok((piece.to_owned(), score)),
-        Some((score, _)) => wrong(format!("{score:?}"), "a finite number after the tab"),
+        Some((score, _)) => invalid(format!("{score:?}"), "a finite number after the tab"),
     }
 }
 
-/// A number as `%g` writes it: six significant digits, without zeros at the end.
+/// Format a number as `%g`: six significant digits without trailing zeros.
 fn six_digits(value: f32) -> String {
     let scientific = format!("{:.5e}", f64::from(value));
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

@@ -8,7 +8,7 @@ use piecework_core::spec::{
     SentencePieceNormalizerSpec, SentencePieceSpec, TokenizerSpec,
 };
 
-use super::message::{put_field, Field, Message, Value};
+use super::message::{put_field, Field, Message, WireValue};
 use super::schema::{
     ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP, DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD,
     DEFAULT_UNK, DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE, ESCAPE_WHITESPACES, EXPECTED, INPUT, KINDS,
@@ -16,51 +16,51 @@ use super::schema::{
     TRAINER, TYPE, TYPES, UNK_PIECE, UNK_SURFACE, VOCAB_SIZE, WHITESPACE_AS_SUFFIX,
 };
 
-/// Write a `.model`; the normalizer, the model and the decoder must be SentencePiece's, and nothing else there.
+/// Write a `.model`; fails unless the stages are SentencePiece's normalizer, model and decoder only.
 pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
-    let (normalizer, model, decoder) = parts(spec)?;
+    let (normalizer, model, decoder) = stages_of(spec)?;
     let rest = Message::parse(&model.rest, "model.rest")?;
     let trainer = trainer(&rest, normalizer, model, decoder)?;
     let mut file = rest.clone();
-    file.set(TRAINER, Value::Bytes(trainer.into()));
-    file.set(NORMALIZER, Value::Bytes(normalizer_message(&rest, NORMALIZER, normalizer)?.into()));
+    file.set(TRAINER, WireValue::Bytes(trainer.into()));
+    file.set(NORMALIZER, WireValue::Bytes(normalizer_message(&rest, NORMALIZER, normalizer)?.into()));
     if let Some(denormalizer) = &decoder.denormalizer {
         let message = normalizer_message(&rest, DENORMALIZER, denormalizer)?;
-        file.set(DENORMALIZER, Value::Bytes(message.into()));
+        file.set(DENORMALIZER, WireValue::Bytes(message.into()));
     }
     if !model.self_test.is_empty() {
-        file.set(SELF_TEST, Value::Bytes(self_test(&model.self_test).into()));
+        file.set(SELF_TEST, WireValue::Bytes(self_test(&model.self_test).into()));
     }
     let mut out = Vec::new();
     for piece in &model.pieces {
-        put_field(PIECES.0, &Value::Bytes(written_piece(piece).into()), &mut out);
+        put_field(PIECES.0, &WireValue::Bytes(piece_bytes(piece).into()), &mut out);
     }
     file.write(&mut out);
     Ok(out)
 }
 
-type TableSections<'s> =
+type SentencePieceStages<'s> =
     (&'s SentencePieceNormalizerSpec, &'s SentencePieceSpec, &'s SentencePieceDecoderSpec);
 
-fn parts(spec: &TokenizerSpec) -> Result<TableSections<'_>, Error> {
-    let refused = |place: &str, found: &str| {
+fn stages_of(spec: &TokenizerSpec) -> Result<SentencePieceStages<'_>, Error> {
+    let unsupported = |place: &str, found: &str| {
         let expected = "what SentencePiece has: write a tokenizer.json, or convert to its stages";
         Err(Error::new(ErrorKind::Argument, place, found, expected))
     };
     let Some(NormalizerSpec::SentencePiece(normalizer)) = &spec.normalizer else {
-        return refused("normalizer", "another normalizer than SentencePiece's");
+        return unsupported("normalizer", "another normalizer than SentencePiece's");
     };
     let ModelSpec::SentencePiece(model) = &spec.model else {
-        return refused("model", "another model than SentencePiece's");
+        return unsupported("model", "another model than SentencePiece's");
     };
     let Some(DecoderSpec::SentencePiece(decoder)) = &spec.decoder else {
-        return refused("decoder", "another decoder than SentencePiece's");
+        return unsupported("decoder", "another decoder than SentencePiece's");
     };
     if !spec.added_tokens.is_empty() {
-        return refused("added_tokens", "tokens that are not pieces");
+        return unsupported("added_tokens", "tokens that are not pieces");
     }
     if spec.pre_tokenizer.is_some() {
-        return refused("pre_tokenizer", "a pre-tokenizer");
+        return unsupported("pre_tokenizer", "a pre-tokenizer");
     }
     Ok((normalizer, model, decoder))
 }
@@ -77,7 +77,7 @@ fn trainer(
     let kind = KINDS.iter().find(|(_, kind)| *kind == model.kind).map_or(1, |(number, _)| *number);
     set_number(&mut trainer, MODEL_TYPE, kind, 1)?;
     if is_new {
-        trainer.set(VOCAB_SIZE, Value::Varint(model.pieces.len() as u64));
+        trainer.set(VOCAB_SIZE, WireValue::Varint(model.pieces.len() as u64));
         set_text(&mut trainer, UNK_PIECE, &decoder.unk_piece, DEFAULT_UNK)?;
     }
     set_flag(&mut trainer, WHITESPACE_AS_SUFFIX, normalizer.treat_whitespace_as_suffix, false)?;
@@ -97,7 +97,7 @@ fn normalizer_message(
     let bytes = rest.merged(field)?;
     let mut message = Message::parse(&bytes, field.1)?;
     if !spec.charsmap.is_empty() || message.has(CHARSMAP) {
-        message.set(CHARSMAP, Value::Bytes(Cow::Borrowed(&spec.charsmap)));
+        message.set(CHARSMAP, WireValue::Bytes(Cow::Borrowed(&spec.charsmap)));
     }
     set_flag(&mut message, ADD_DUMMY_PREFIX, spec.add_dummy_prefix, true)?;
     set_flag(&mut message, REMOVE_EXTRA_WHITESPACES, spec.remove_extra_whitespaces, true)?;
@@ -105,13 +105,13 @@ fn normalizer_message(
     Ok(message.bytes())
 }
 
-fn written_piece(piece: &ScoredPiece) -> Vec<u8> {
+fn piece_bytes(piece: &ScoredPiece) -> Vec<u8> {
     let mut out = Vec::with_capacity(piece.text.len() + 9);
-    put_field(PIECE.0, &Value::Bytes(piece.text.as_bytes().into()), &mut out);
-    put_field(SCORE.0, &Value::Fixed32(piece.score.to_le_bytes()), &mut out);
+    put_field(PIECE.0, &WireValue::Bytes(piece.text.as_bytes().into()), &mut out);
+    put_field(SCORE.0, &WireValue::Fixed32(piece.score.to_le_bytes()), &mut out);
     if piece.kind != PieceType::Normal {
         let number = TYPES.iter().find(|(_, kind)| *kind == piece.kind).map_or(1, |(number, _)| *number);
-        put_field(TYPE.0, &Value::Varint(number), &mut out);
+        put_field(TYPE.0, &WireValue::Varint(number), &mut out);
     }
     out
 }
@@ -120,17 +120,17 @@ fn self_test(samples: &[(String, String)]) -> Vec<u8> {
     let mut out = Vec::new();
     for (input, expected) in samples {
         let mut sample = Vec::new();
-        put_field(INPUT.0, &Value::Bytes(input.as_bytes().into()), &mut sample);
-        put_field(EXPECTED.0, &Value::Bytes(expected.as_bytes().into()), &mut sample);
-        put_field(SAMPLES.0, &Value::Bytes(sample.into()), &mut out);
+        put_field(INPUT.0, &WireValue::Bytes(input.as_bytes().into()), &mut sample);
+        put_field(EXPECTED.0, &WireValue::Bytes(expected.as_bytes().into()), &mut sample);
+        put_field(SAMPLES.0, &WireValue::Bytes(sample.into()), &mut out);
     }
     out
 }
 
-/// Set a field unless the message says so already.
+/// Set a field unless it has the value already; an absent field has the value `default`.
 fn set_number(message: &mut Message<'_>, field: Field, value: u64, default: u64) -> Result<(), Error> {
     if message.number(field, default)? != value {
-        message.set(field, Value::Varint(value));
+        message.set(field, WireValue::Varint(value));
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ fn set_text<'a>(
     default: &str,
 ) -> Result<(), Error> {
     if message.text(field, default)? != value {
-        message.set(field, Value::Bytes(value.as_bytes().into()));
+        message.set(field, WireValue::Bytes(value.as_bytes().into()));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{BpeSpec, CharSpec, ModelSpec, VocabSpec};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::models::{read_vocab, WrittenVocab};
+use super::models::{read_vocab, VocabJson};
 use super::read::optional;
 use crate::json::{all, Field};
 
@@ -21,7 +21,7 @@ const FIELDS: [&str; 10] = [
     "merges",
 ];
 
-/// Files from before one of the switches do without it.
+/// Read a BPE model; flags are optional, because older files do not have all of them.
 pub(super) fn read_bpe(field: &Field, extra: &[&str]) -> Result<BpeSpec, Error> {
     field.fields(&[&FIELDS, extra].concat())?;
     let text = |name| optional(field, name, |value| value.text().map(str::to_owned));
@@ -39,7 +39,7 @@ pub(super) fn read_bpe(field: &Field, extra: &[&str]) -> Result<BpeSpec, Error> 
     })
 }
 
-/// Without merges and with nothing special asked for, every character is a token.
+/// Return the model, as a character model if it has an unknown token, no merges and default settings.
 pub(super) fn without_merges_as_char(spec: BpeSpec) -> ModelSpec {
     let is_plain = spec.merges.is_empty()
         && spec.dropout.is_none()
@@ -54,7 +54,7 @@ pub(super) fn without_merges_as_char(spec: BpeSpec) -> ModelSpec {
     }
 }
 
-/// A share from 0 to 1, in single precision as `tokenizers` keeps it.
+/// Read a probability from 0 to 1, in single precision as in `tokenizers`.
 fn read_share(field: &Field) -> Result<f64, Error> {
     let share = field.number()?;
     if !(0.0..=1.0).contains(&share) {
@@ -63,12 +63,12 @@ fn read_share(field: &Field) -> Result<f64, Error> {
     Ok(shortest(share as f32))
 }
 
-/// The shortest digits that name a single, not the double nearest to it.
+/// Return the double with the shortest digits of a single-precision number.
 fn shortest(single: f32) -> f64 {
     single.to_string().parse().unwrap_or(single.into())
 }
 
-/// Either all merges are pairs, or all are the old `"a b"`, among which `#version` lines may stand.
+/// Read merges: all pairs, or all in the older form `"a b"`, which may include `#version` lines.
 fn read_merges(field: &Field) -> Result<Vec<(String, String)>, Error> {
     if field.items()?.next().is_some_and(|first| first.is_text()) {
         let lines = field.items()?.map(|merge| split_merge(&merge));
@@ -96,9 +96,9 @@ fn split_merge(field: &Field) -> Result<Option<(String, String)>, Error> {
     }
 }
 
-/// The fields of a BPE model in the order in which they are written.
+/// A BPE model for writing; fields in the order of the file.
 #[derive(Default)]
-pub(super) struct WrittenBpe<'a> {
+pub(super) struct BpeJson<'a> {
     dropout: Option<f64>,
     unk_token: Option<&'a str>,
     continuing_subword_prefix: Option<&'a str>,
@@ -110,7 +110,7 @@ pub(super) struct WrittenBpe<'a> {
     merges: &'a [(String, String)],
 }
 
-impl<'a> WrittenBpe<'a> {
+impl<'a> BpeJson<'a> {
     pub(super) fn of(spec: &'a BpeSpec) -> Self {
         Self {
             dropout: spec.dropout,
@@ -130,7 +130,7 @@ impl<'a> WrittenBpe<'a> {
     }
 }
 
-impl Serialize for WrittenBpe<'_> {
+impl Serialize for BpeJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(Some(FIELDS.len()))?;
         fields.serialize_entry("type", "BPE")?;
@@ -147,7 +147,7 @@ impl Serialize for WrittenBpe<'_> {
         fields.serialize_entry("fuse_unk", &self.fuse_unk)?;
         fields.serialize_entry("byte_fallback", &self.byte_fallback)?;
         fields.serialize_entry("ignore_merges", &self.ignore_merges)?;
-        fields.serialize_entry("vocab", &WrittenVocab(self.vocab))?;
+        fields.serialize_entry("vocab", &VocabJson(self.vocab))?;
         fields.serialize_entry("merges", self.merges)?;
         fields.end()
     }

@@ -1,4 +1,4 @@
-//! Custom stages: functions given apart from the document, one for each in its order. Files have none.
+//! Custom stages: functions passed beside the document, in the order of its stages. Files have none.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::json::Field;
 
 const KIND: &str = "Custom";
 
-/// The functions of the custom stages that are still to be read.
+/// The functions of the custom stages that are not read yet.
 #[derive(Default)]
 pub(super) struct Functions<'f>(Cell<&'f [Arc<dyn TextFunction>]>);
 

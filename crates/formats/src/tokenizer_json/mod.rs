@@ -1,9 +1,9 @@
 //! `tokenizer.json`: version 1.0 read and written, version 2.0 read.
 //!
-//! Each stage has one file that holds both its reading and its writing. Fields are written as
-//! `tokenizers` 0.23 writes them, in its order; what it lets a file leave out may be left out here.
-//! It ignores what it does not know; here unknown fields and components, repeated names, wrong types
-//! and contradictions are errors that name their path and what is known.
+//! One file a stage, with its reader and its writer. Fields are written as `tokenizers` 0.23 writes them, in its
+//! order, and the same fields are optional. `tokenizers` ignores unknown content. Here unknown fields and
+//! components, repeated names, wrong types and contradictions are errors, which name the path and what is
+//! expected.
 
 mod added_tokens;
 mod bpe;

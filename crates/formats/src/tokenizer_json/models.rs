@@ -1,4 +1,4 @@
-//! `model`; files from before models had a `type` are told by their other fields.
+//! `model`. In older files without a `type`, other fields show the kind of the model.
 
 use piecework_core::error::Error;
 use piecework_core::spec::{
@@ -6,9 +6,9 @@ use piecework_core::spec::{
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::bpe::{self, read_bpe, WrittenBpe};
+use super::bpe::{self, read_bpe, BpeJson};
 use super::read::optional;
-use super::sentencepiece::{self, WrittenModel};
+use super::sentencepiece::{self, SentencePieceJson};
 use crate::json::{all, parse, Field};
 
 pub(super) const KINDS: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", "SentencePiece"];
@@ -18,18 +18,18 @@ pub(super) fn read(field: &Field) -> Result<ModelSpec, Error> {
     read_kind(field, kind, &[])
 }
 
-/// Read a model alone.
+/// Read a model only.
 pub(crate) fn read_model(bytes: &[u8]) -> Result<ModelSpec, Error> {
     read(&Field::root(&parse(bytes)?))
 }
 
-/// Write a model alone.
+/// Write a model only.
 pub(crate) fn write_model(model: &ModelSpec) -> String {
-    // As for a whole document, nothing can go wrong.
-    serde_json::to_string(&Written(model)).unwrap_or_default()
+    // Serialization to a string cannot fail, as for a whole document.
+    serde_json::to_string(&ModelJson(model)).unwrap_or_default()
 }
 
-/// Read a model of this kind; `extra` names fields that a BPE model may have besides the usual ones.
+/// Read a model of a kind; a BPE model may also have the fields in `extra`.
 pub(super) fn read_kind(field: &Field, kind: &str, extra: &[&str]) -> Result<ModelSpec, Error> {
     match kind {
         "BPE" => read_bpe(field, extra).map(bpe::without_merges_as_char),
@@ -40,7 +40,7 @@ pub(super) fn read_kind(field: &Field, kind: &str, extra: &[&str]) -> Result<Mod
     }
 }
 
-/// Fields that one kind of model alone has, the telling ones of `tokenizers` first.
+/// Fields that only one kind of model has, those that `tokenizers` checks first.
 fn kind_by_fields(field: &Field) -> Result<&'static str, Error> {
     let is_list = field.member("vocab")?.is_some_and(|vocab| vocab.is_array());
     Ok(match () {
@@ -107,25 +107,25 @@ pub(super) fn read_vocab(field: &Field) -> Result<VocabSpec, Error> {
     all(field.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?))))
 }
 
-/// A model as it is written, without a copy of its vocabulary.
-pub(super) struct Written<'a>(pub(super) &'a ModelSpec);
+/// A model for writing, without a copy of its vocabulary.
+pub(super) struct ModelJson<'a>(pub(super) &'a ModelSpec);
 
-impl Serialize for Written<'_> {
+impl Serialize for ModelJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             ModelSpec::WordPiece(spec) => write_wordpiece(spec, serializer),
             ModelSpec::Word(spec) => {
                 let mut fields = serializer.serialize_map(None)?;
                 fields.serialize_entry("type", "WordLevel")?;
-                fields.serialize_entry("vocab", &WrittenVocab(&spec.vocab))?;
+                fields.serialize_entry("vocab", &VocabJson(&spec.vocab))?;
                 fields.serialize_entry("unk_token", &spec.unk_token)?;
                 fields.end()
             }
             ModelSpec::Char(CharSpec { vocab, unk_token }) => {
-                WrittenBpe::of_char(vocab, unk_token).serialize(serializer)
+                BpeJson::of_char(vocab, unk_token).serialize(serializer)
             }
-            ModelSpec::Bpe(spec) => WrittenBpe::of(spec).serialize(serializer),
-            ModelSpec::SentencePiece(spec) => WrittenModel(spec).serialize(serializer),
+            ModelSpec::Bpe(spec) => BpeJson::of(spec).serialize(serializer),
+            ModelSpec::SentencePiece(spec) => SentencePieceJson(spec).serialize(serializer),
             ModelSpec::Unigram(spec) => {
                 let mut fields = serializer.serialize_map(None)?;
                 fields.serialize_entry("type", "Unigram")?;
@@ -138,7 +138,7 @@ impl Serialize for Written<'_> {
     }
 }
 
-/// `unk` and `segmentation` are written only when they are not what every reader assumes.
+/// Writes `unk` and `segmentation` only if they differ from the defaults.
 fn write_wordpiece<S: Serializer>(spec: &WordPieceSpec, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_map(None)?;
     fields.serialize_entry("type", "WordPiece")?;
@@ -151,14 +151,14 @@ fn write_wordpiece<S: Serializer>(spec: &WordPieceSpec, serializer: S) -> Result
     if spec.segmentation == Segmentation::Shortest {
         fields.serialize_entry("segmentation", "shortest")?;
     }
-    fields.serialize_entry("vocab", &WrittenVocab(&spec.vocab))?;
+    fields.serialize_entry("vocab", &VocabJson(&spec.vocab))?;
     fields.end()
 }
 
 /// Entries in the order of their ids.
-pub(super) struct WrittenVocab<'a>(pub(super) &'a [(String, u32)]);
+pub(super) struct VocabJson<'a>(pub(super) &'a [(String, u32)]);
 
-impl Serialize for WrittenVocab<'_> {
+impl Serialize for VocabJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut by_id: Vec<&(String, u32)> = self.0.iter().collect();
         by_id.sort_by_key(|(_, id)| *id);

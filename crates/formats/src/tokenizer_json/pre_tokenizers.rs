@@ -26,14 +26,14 @@ const KINDS: [&str; 12] = [
     "Sequence",
 ];
 
-/// What `FixedLength` is without a length.
+/// The default length of `FixedLength`.
 const DEFAULT_LENGTH: usize = 5;
 
 pub(super) fn read(field: &Field, functions: &Functions<'_>) -> Result<PreTokenizerSpec, Error> {
     read_among(field, &KINDS, functions)
 }
 
-/// Read a pre-tokenizer that, like all in it, is of one of `kinds`.
+/// Read a pre-tokenizer whose kind, and that of its members, is one of `kinds`.
 pub(super) fn read_among(
     field: &Field,
     kinds: &[&str],

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::json::{parse, Field};
 
-/// What a document may hold.
+/// The fields of a document.
 pub(super) const FIELDS: [&str; 9] = [
     "version",
     "truncation",
@@ -24,13 +24,12 @@ pub(super) const FIELDS: [&str; 9] = [
     "model",
 ];
 
-/// Read a `tokenizer.json`; the time and memory it takes are linear in its length.
+/// Read a `tokenizer.json` in time and memory linear in its length.
 pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     read_with(bytes, &[])
 }
 
-/// Read a document that no file holds: with custom stages, whose functions are given apart, in the
-/// order of the document.
+/// Read a document with custom stages, whose functions are passed in the order of the document.
 pub fn read_with(bytes: &[u8], functions: &[Arc<dyn TextFunction>]) -> Result<TokenizerSpec, Error> {
     let functions = &Functions::new(functions);
     let tree = parse(bytes)?;
@@ -53,7 +52,7 @@ pub fn read_with(bytes: &[u8], functions: &[Arc<dyn TextFunction>]) -> Result<To
     })
 }
 
-/// Read an object that holds only a normalizer and a pre-tokenizer.
+/// Read an object with a normalizer and a pre-tokenizer only.
 pub fn read_pipeline(
     bytes: &[u8],
     functions: &[Arc<dyn TextFunction>],

@@ -1,4 +1,4 @@
-//! The normalizer, the models and the decoder of SentencePiece: components that this library adds.
+//! SentencePiece's normalizer, models and decoder: components that `tokenizers` does not have.
 
 use base64::engine::Engine;
 use piecework_core::error::Error;
@@ -136,7 +136,7 @@ pub(super) fn read_model(field: &Field) -> Result<SentencePieceSpec, Error> {
     })
 }
 
-/// A piece is its text, its score and, unless it is normal, its type.
+/// Read a piece: text, score and, unless it is normal, type.
 fn read_piece(field: &Field) -> Result<ScoredPiece, Error> {
     let mut items = field.items()?;
     let (Some(text), Some(number), kind, None) = (items.next(), items.next(), items.next(), items.next())
@@ -169,13 +169,13 @@ fn bytes(field: &Field) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// A model as it is written, without a copy of its pieces.
-pub(super) struct WrittenModel<'a>(pub(super) &'a SentencePieceSpec);
+/// A model for writing, without a copy of its pieces.
+pub(super) struct SentencePieceJson<'a>(pub(super) &'a SentencePieceSpec);
 
-impl Serialize for WrittenModel<'_> {
+impl Serialize for SentencePieceJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let spec = self.0;
-        let pieces: Vec<WrittenPiece<'_>> = spec.pieces.iter().map(WrittenPiece).collect();
+        let pieces: Vec<PieceJson<'_>> = spec.pieces.iter().map(PieceJson).collect();
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("type", KIND)?;
         fields.serialize_entry("kind", name_of(&spec.kind, &KINDS))?;
@@ -191,9 +191,9 @@ impl Serialize for WrittenModel<'_> {
     }
 }
 
-struct WrittenPiece<'a>(&'a ScoredPiece);
+struct PieceJson<'a>(&'a ScoredPiece);
 
-impl Serialize for WrittenPiece<'_> {
+impl Serialize for PieceJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ScoredPiece { text, score, kind } = self.0;
         let is_normal = *kind == PieceType::Normal;

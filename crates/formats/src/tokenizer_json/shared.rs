@@ -1,4 +1,4 @@
-//! TableSections that several stages write alike.
+//! Helpers that several stages share.
 
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -8,7 +8,7 @@ use serde_json::{json, Value};
 
 use crate::json::Field;
 
-/// Padding is written; files without it are read.
+/// Base64 that is written with padding and read with or without it.
 pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -29,12 +29,12 @@ pub(super) fn bare<T>(field: &Field, component: T) -> Result<T, Error> {
     field.fields(&["type"]).map(|()| component)
 }
 
-/// The name that stands for a value in a table of choices.
+/// Return the name of a value in a table of choices.
 pub(super) fn name_of<T: Copy + PartialEq>(choices: &[(&'static str, T)], value: T) -> &'static str {
     choices.iter().find(|(_, choice)| *choice == value).map_or("", |(name, _)| *name)
 }
 
-/// The members of a Sequence, each read by `read`; there may be none.
+/// Read the members of a Sequence, which may be empty.
 pub(super) fn sequence<T>(
     field: &Field,
     name: &str,
@@ -77,7 +77,7 @@ pub(super) fn write_behavior(behavior: SplitBehavior) -> &'static str {
     name_of(&BEHAVIORS, behavior)
 }
 
-/// Files from before `use_regex` split by the pattern.
+/// Read `use_regex`, which is true in older files without it.
 pub(super) fn read_byte_level(field: &Field) -> Result<ByteLevelSpec, Error> {
     field.fields(&["type", "add_prefix_space", "trim_offsets", "use_regex"])?;
     Ok(ByteLevelSpec {
@@ -96,8 +96,8 @@ pub(super) fn write_byte_level(spec: ByteLevelSpec) -> Value {
     })
 }
 
-/// Old files say `add_prefix_space` instead of `prepend_scheme`, and give `str_rep`, the replacement
-/// once more. `add_prefix_space: true` says nothing when there is a scheme; `false` must agree with it.
+/// Older files have `add_prefix_space` instead of `prepend_scheme`, and repeat the replacement as `str_rep`.
+/// With a scheme, `add_prefix_space: true` has no effect, and `false` must agree with the scheme.
 pub(super) fn read_metaspace(field: &Field) -> Result<MetaspaceSpec, Error> {
     field.fields(&["type", "replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"])?;
     let replacement = field.get("replacement")?;

@@ -1,5 +1,5 @@
-//! Whole documents: what is read is written as `tokenizers` 0.23.3 writes it, what is wrong is refused
-//! by its path. Expected texts are what `Tokenizer.from_str(...).to_str()` gives.
+//! Whole documents are written as `tokenizers` 0.23.3 writes them, and errors name the path. Expected texts
+//! are from `Tokenizer.from_str(...).to_str()`.
 
 use piecework_core::spec::{
     DecoderSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PostProcessorSpec, PreTokenizerSpec,

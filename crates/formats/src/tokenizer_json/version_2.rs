@@ -1,9 +1,8 @@
 //! Version 2.0, read as the 1.0 pipeline that does the same.
 //!
-//! What 1.0 writes as one pre-tokenizer stands apart there: `Metaspace` is the normalizer
-//! `MetaspaceNormalizer` and a `Split` at its mark, `ByteLevel` is the model's `byte_level` and a
-//! `Split` by GPT-2's pattern. A template has the ids of special tokens in place. Merges are pairs,
-//! and models have a type. (`tokenizers` 1.0 describes the format in `tk-serialize/SPEC.md`.)
+//! Pre-tokenizers of 1.0 are divided in 2.0: `Metaspace` is the normalizer `MetaspaceNormalizer` and a `Split`
+//! at the metaspace; `ByteLevel` is the model's `byte_level` and a `Split` by GPT-2's pattern. Templates have
+//! the ids of special tokens. Merges are pairs, and models have a type. (`tokenizers` 1.0 describes the format in `tk-serialize/SPEC.md`.)
 
 use std::collections::HashMap;
 
@@ -35,13 +34,13 @@ const PRE_TOKENIZERS: [&str; 10] = [
 /// The split of GPT-2, which 1.0 has as `ByteLevel` with `use_regex`.
 const GPT2_PATTERN: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// Read a document of version 2.0. Its `role_to_token` is checked and left out: 1.0 has no place for it.
+/// Read a document of version 2.0. `role_to_token` is checked and ignored, because 1.0 has no such field.
 pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
     root.fields(&[&FIELDS[..], &["role_to_token"]].concat())?;
     if let Some(roles) = root.find("role_to_token")? {
         roles.entries()?.try_for_each(|(_, token)| token.text().map(drop))?;
     }
-    let (normalizer, marks) = read_normalizer(root)?;
+    let (normalizer, metaspace) = read_normalizer(root)?;
     let model_field = root.get("model")?;
     let (model, is_byte_level) = read_model(&model_field)?;
     let split = optional(root, "pre_tokenizer", |field| {
@@ -52,7 +51,7 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
         truncation: optional(root, "truncation", lengths::read_truncation)?,
         padding: optional(root, "padding", lengths::read_padding)?,
         normalizer,
-        pre_tokenizer: pre_tokenizer(root, split, marks, is_byte_level)?,
+        pre_tokenizer: pre_tokenizer(root, split, metaspace, is_byte_level)?,
         post_processor: optional(root, "post_processor", |field| {
             read_template(field, &model, &added_tokens)
         })?,
@@ -64,19 +63,19 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
 
 /// The settings of a `MetaspaceNormalizer`.
 #[derive(Clone, Copy)]
-struct Marks {
+struct MetaspaceSettings {
     replacement: char,
     prepend: bool,
     drop_whitespace: bool,
 }
 
-/// The normalizer, and the marks that its last stage puts in.
-fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<Marks>), Error> {
+/// Read the normalizer, and the settings of a `MetaspaceNormalizer` at its end.
+fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<MetaspaceSettings>), Error> {
     let Some(field) = root.find("normalizer")? else {
         return Ok((None, None));
     };
-    if let Some(marks) = read_marks(&field)? {
-        return Ok((None, Some(marks)));
+    if let Some(metaspace) = read_metaspace(&field)? {
+        return Ok((None, Some(metaspace)));
     }
     if !is_kind(&field, "Sequence")? {
         return Ok((Some(normalizers::read(&field, &Functions::default())?), None));
@@ -84,21 +83,21 @@ fn read_normalizer(root: &Field) -> Result<(Option<NormalizerSpec>, Option<Marks
     field.fields(&["type", "normalizers"])?;
     let members = field.get("normalizers")?;
     let last = members.items()?.last();
-    let marks = last.map_or(Ok(None), |last| read_marks(&last))?;
-    let plain = members.items()?.len() - usize::from(marks.is_some());
+    let metaspace = last.map_or(Ok(None), |last| read_metaspace(&last))?;
+    let plain = members.items()?.len() - usize::from(metaspace.is_some());
     let plain =
         members.items()?.take(plain).map(|member| normalizers::read(&member, &Functions::default()));
     let plain: Vec<NormalizerSpec> = plain.collect::<Result<_, _>>()?;
-    let is_all_marks = plain.is_empty() && marks.is_some();
-    Ok(((!is_all_marks).then_some(NormalizerSpec::Sequence(plain)), marks))
+    let is_all_marks = plain.is_empty() && metaspace.is_some();
+    Ok(((!is_all_marks).then_some(NormalizerSpec::Sequence(plain)), metaspace))
 }
 
-fn read_marks(field: &Field) -> Result<Option<Marks>, Error> {
+fn read_metaspace(field: &Field) -> Result<Option<MetaspaceSettings>, Error> {
     if !is_kind(field, "MetaspaceNormalizer")? {
         return Ok(None);
     }
     field.fields(&["type", "replacement", "prepend", "drop_whitespace"])?;
-    Ok(Some(Marks {
+    Ok(Some(MetaspaceSettings {
         replacement: field.get("replacement")?.char()?,
         prepend: field.get("prepend")?.flag()?,
         drop_whitespace: field.get("drop_whitespace")?.flag()?,
@@ -122,14 +121,14 @@ fn read_model(field: &Field) -> Result<(ModelSpec, bool), Error> {
     Ok((models::read_kind(field, kind, &["byte_level"])?, is_byte_level))
 }
 
-/// Put together what 2.0 takes apart.
+/// Combine the stages that 2.0 divides.
 fn pre_tokenizer(
     root: &Field,
     split: Option<PreTokenizerSpec>,
-    marks: Option<Marks>,
+    metaspace: Option<MetaspaceSettings>,
     is_byte_level: bool,
 ) -> Result<Option<PreTokenizerSpec>, Error> {
-    if marks.is_none() && !is_byte_level {
+    if metaspace.is_none() && !is_byte_level {
         return Ok(split);
     }
     let mut splits = match split {
@@ -137,12 +136,12 @@ fn pre_tokenizer(
         split => split.into_iter().collect(),
     };
     let mut stages = Vec::new();
-    if let Some(marks) = marks {
-        let splits_there = splits.first() == Some(&mark_split(marks.replacement));
+    if let Some(metaspace) = metaspace {
+        let splits_there = splits.first() == Some(&mark_split(metaspace.replacement));
         if splits_there {
             splits.remove(0);
         }
-        stages.extend(metaspace(root, marks, splits_there)?);
+        stages.extend(metaspace_stages(root, metaspace, splits_there)?);
     }
     stages.append(&mut splits);
     if is_byte_level {
@@ -154,13 +153,17 @@ fn pre_tokenizer(
     Ok(Some(if stages.len() == 1 { stages.remove(0) } else { PreTokenizerSpec::Sequence(stages) }))
 }
 
-fn metaspace(root: &Field, marks: Marks, split: bool) -> Result<Vec<PreTokenizerSpec>, Error> {
-    let prepend_scheme = if marks.prepend { PrependScheme::Always } else { PrependScheme::Never };
-    let spec = MetaspaceSpec { replacement: marks.replacement, prepend_scheme, split };
-    if !marks.drop_whitespace {
+fn metaspace_stages(
+    root: &Field,
+    metaspace: MetaspaceSettings,
+    split: bool,
+) -> Result<Vec<PreTokenizerSpec>, Error> {
+    let prepend_scheme = if metaspace.prepend { PrependScheme::Always } else { PrependScheme::Never };
+    let spec = MetaspaceSpec { replacement: metaspace.replacement, prepend_scheme, split };
+    if !metaspace.drop_whitespace {
         return Ok(vec![PreTokenizerSpec::Metaspace(spec)]);
     }
-    if !(marks.prepend && split) {
+    if !(metaspace.prepend && split) {
         let expected = "\"prepend\": true and a Split at the replacement with it";
         return Err(root.get("normalizer")?.contradiction("\"drop_whitespace\": true", expected));
     }
@@ -183,7 +186,7 @@ fn gpt2_split() -> PreTokenizerSpec {
     }
 }
 
-/// A template of ids becomes one of names: those that the ids have in the vocabulary.
+/// Convert a template of ids to one of tokens by the vocabulary.
 fn read_template(
     field: &Field,
     model: &ModelSpec,

@@ -1,4 +1,4 @@
-//! Specification to text, always version 1.0: every reader has that.
+//! Specification to text, always in version 1.0, which every reader supports.
 
 use piecework_core::spec::TokenizerSpec;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -30,7 +30,7 @@ impl Serialize for Document<'_> {
         fields
             .serialize_entry("post_processor", &spec.post_processor.as_ref().map(post_processors::write))?;
         fields.serialize_entry("decoder", &spec.decoder.as_ref().map(decoders::write))?;
-        fields.serialize_entry("model", &models::Written(&spec.model))?;
+        fields.serialize_entry("model", &models::ModelJson(&spec.model))?;
         fields.end()
     }
 }

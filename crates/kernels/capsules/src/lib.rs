@@ -7,7 +7,7 @@
 use std::ffi::CStr;
 use std::ptr::NonNull;
 
-use piecework_kernels::arrow::{Column, Unreadable};
+use piecework_kernels::arrow::{Column, ColumnError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -18,7 +18,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 /// Import the column of a capsule that `__arrow_c_stream__` returned.
 ///
 /// Raises where it is not a capsule named `arrow_array_stream`; `Err` inside where it is not a column of strings.
-pub fn column_of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Result<Column, Unreadable>> {
+pub fn column_of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Result<Column, ColumnError>> {
     let stream = pointer(capsule, STREAM)?;
     // SAFETY: by the Arrow PyCapsule interface, a capsule of this name holds a valid `struct ArrowArrayStream`,
     // released or not. Nobody else uses it meanwhile: this thread is attached to the interpreter.
@@ -32,7 +32,7 @@ pub fn column_of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Result<Column, U
 pub fn column_of_array(
     schema: &Bound<'_, PyAny>,
     array: &Bound<'_, PyAny>,
-) -> PyResult<Result<Column, Unreadable>> {
+) -> PyResult<Result<Column, ColumnError>> {
     let (schema, array) = (pointer(schema, SCHEMA)?, pointer(array, ARRAY)?);
     // SAFETY: by the Arrow PyCapsule interface, capsules of these names hold a valid `struct ArrowSchema` and a
     // valid `struct ArrowArray`, released or not. Nobody else uses them meanwhile, as above.

@@ -1,9 +1,9 @@
-//! The three structures of the interface as they lie in memory, each released when it is dropped.
+//! The three structures of the interface in their memory layout; each is released when it is dropped.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
-use super::{text_of, Layout, Unreadable};
+use super::{text_of, ColumnError, ColumnLayout};
 
 /// `struct ArrowSchema` of the C data interface.
 #[repr(C)]
@@ -114,14 +114,14 @@ impl ArrowArray {
         private_data: ptr::null_mut(),
     };
 
-    /// Whether sizes and buffers are what the layout asks for.
-    pub(super) fn is_sound(&self, layout: Layout) -> bool {
+    /// Whether sizes and buffers are those of a layout.
+    pub(super) fn is_sound(&self, layout: ColumnLayout) -> bool {
         let sizes = [self.length, self.offset, self.n_buffers];
         let enough = match layout {
-            Layout::Short | Layout::Long => self.n_buffers == 3,
-            Layout::Views => self.n_buffers >= 3,
+            ColumnLayout::Short | ColumnLayout::Long => self.n_buffers == 3,
+            ColumnLayout::Views => self.n_buffers >= 3,
             // Their values have none, whatever a producer lists.
-            Layout::Nulls => return (0..=1 << 48).contains(&self.length),
+            ColumnLayout::Nulls => return (0..=1 << 48).contains(&self.length),
         };
         let has_values = self.length == 0 || self.buffer::<u8>(1).is_some();
         sizes.iter().all(|&size| (0..=1 << 48).contains(&size))
@@ -155,7 +155,7 @@ impl ArrowArray {
 
 impl ArrowStream {
     /// The schema of every chunk.
-    pub(super) fn schema(&mut self) -> Result<ArrowSchema, Unreadable> {
+    pub(super) fn schema(&mut self) -> Result<ArrowSchema, ColumnError> {
         let mut schema = ArrowSchema {
             format: ptr::null(),
             name: ptr::null(),
@@ -176,7 +176,7 @@ impl ArrowStream {
     }
 
     /// The next chunk; `None` after the last.
-    pub(super) fn next(&mut self) -> Result<Option<ArrowArray>, Unreadable> {
+    pub(super) fn next(&mut self) -> Result<Option<ArrowArray>, ColumnError> {
         let mut array = ArrowArray::EMPTY;
         let get = self.get_next.ok_or_else(incomplete)?;
         // SAFETY: as above.
@@ -186,16 +186,16 @@ impl ArrowStream {
         }
     }
 
-    fn last_error(&mut self) -> Unreadable {
+    fn last_error(&mut self) -> ColumnError {
         // SAFETY: asked right after a call that failed, as the interface has it; the text lives until the next
         // call on the stream.
         let said = self.get_last_error.map(|get| unsafe { text_of(get(self)) });
-        Unreadable(format!("an Arrow stream that fails: {}", said.unwrap_or_default()))
+        ColumnError(format!("an Arrow stream that fails: {}", said.unwrap_or_default()))
     }
 }
 
-fn incomplete() -> Unreadable {
-    Unreadable("an Arrow stream without its functions".into())
+fn incomplete() -> ColumnError {
+    ColumnError("an Arrow stream without its functions".into())
 }
 
 #[cfg(test)]

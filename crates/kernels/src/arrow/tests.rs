@@ -22,7 +22,7 @@ unsafe fn column(
     length: i64,
     offset: i64,
     buffers: &mut [*const c_void],
-) -> Result<Column, Unreadable> {
+) -> Result<Column, ColumnError> {
     let mut schema = ArrowSchema::made(format);
     // SAFETY: both are valid and alive; their buffers are by the contract of this function.
     unsafe {
@@ -76,7 +76,7 @@ fn what_is_no_column_of_strings_is_refused() {
     assert!(lent!(c"U", 1, 0, &mut buffers[..2]).is_err());
     assert_eq!(
         lent!(c"l", 1, 0, &mut buffers).unwrap_err(),
-        Unreadable("an Arrow column of format \"l\"".into())
+        ColumnError("an Arrow column of format \"l\"".into())
     );
 }
 

@@ -1,4 +1,4 @@
-//! 32 bytes at once: the table in eight parts of 16, of which each byte takes one.
+//! 32 bytes at once: the table is divided into eight parts of 16 entries, one of which serves each byte.
 
 use std::arch::x86_64::{
     __m128i, __m256i, _mm256_adds_epu8, _mm256_broadcastsi128_si256, _mm256_loadu_si256,
@@ -8,8 +8,8 @@ use std::arch::x86_64::{
 
 use super::{filled_up, ByteClasses, BLOCK};
 
-/// One half of the table for each of the eight upper halves that an ASCII byte can have.
-type Parts = [__m256i; 8];
+/// The table by the eight upper nibbles of ASCII bytes.
+type NibbleTables = [__m256i; 8];
 
 /// `scalar::class_masks`.
 ///
@@ -21,7 +21,7 @@ pub(super) unsafe fn class_masks<const N: usize>(
     classes: &ByteClasses,
     masks: &mut Vec<[u64; N]>,
 ) {
-    let mut parts: Parts = [_mm256_setzero_si256(); 8];
+    let mut parts: NibbleTables = [_mm256_setzero_si256(); 8];
     for (part, entries) in parts.iter_mut().zip(classes.of_ascii.chunks_exact(16)) {
         // SAFETY: an unaligned load of 16 of the table's 128 bytes.
         let entries: __m128i = unsafe { _mm_loadu_si128(entries.as_ptr().cast()) };
@@ -40,13 +40,13 @@ pub(super) unsafe fn class_masks<const N: usize>(
     }
 }
 
-/// The masks of 64 bytes; only those of `is_text` are of any class.
+/// The masks of 64 bytes; bytes outside `is_text` have no class.
 ///
 /// # Safety
 /// Needs AVX2, and 64 readable bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn masks_of<const N: usize>(block: *const u8, parts: &Parts, is_text: u64) -> [u64; N] {
+unsafe fn masks_of<const N: usize>(block: *const u8, parts: &NibbleTables, is_text: u64) -> [u64; N] {
     // SAFETY: two unaligned loads within the 64 bytes.
     let halves = unsafe { [_mm256_loadu_si256(block.cast()), _mm256_loadu_si256(block.add(32).cast())] };
     let looked_up = [look_up(halves[0], parts), look_up(halves[1], parts)];
@@ -64,7 +64,7 @@ unsafe fn masks_of<const N: usize>(block: *const u8, parts: &Parts, is_text: u64
 /// saturation sets the top bit of all others, and the shuffle answers those with zero.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_up(bytes: __m256i, parts: &Parts) -> __m256i {
+fn look_up(bytes: __m256i, parts: &NibbleTables) -> __m256i {
     let mut entries = _mm256_setzero_si256();
     for (upper, &part) in (0..).zip(parts) {
         let index = _mm256_xor_si256(bytes, _mm256_set1_epi8(upper << 4));

@@ -1,4 +1,4 @@
-//! A mask at once: the numbers 0 to 63 compressed by it, then made wide.
+//! One mask at once: the numbers 0 to 63 are compressed by the mask, then widened.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_castsi512_si128, _mm512_castsi512_si256,
@@ -20,9 +20,9 @@ pub(crate) const NUMBERS: [u8; BLOCK] = {
     numbers
 };
 
-/// Numbers of more than a byte.
-pub trait Wide: Sized {
-    /// Write `base` plus each of the first `count` bytes, and anything after them: 64 in all.
+/// Numbers wider than a byte.
+pub trait SimdPosition: Sized {
+    /// Write `base` plus each of the first `count` bytes, then unspecified values: 64 in all.
     ///
     /// # Safety
     /// Needs the features named where it is implemented, and room for 64.
@@ -52,7 +52,7 @@ pub(super) unsafe fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
     unsafe { positions.set_len(listed) };
 }
 
-impl Wide for u16 {
+impl SimdPosition for u16 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn store(bytes: __m512i, _: u32, base: usize, out: *mut Self) {
@@ -67,7 +67,7 @@ impl Wide for u16 {
     }
 }
 
-impl Wide for u32 {
+impl SimdPosition for u32 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn store(bytes: __m512i, count: u32, base: usize, out: *mut Self) {

@@ -1,4 +1,4 @@
-//! Bit masks as lists: where the set bits are, one after the other.
+//! Bit masks to lists of the positions of set bits.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
@@ -6,19 +6,19 @@ pub mod scalar;
 
 use crate::level::Level;
 #[cfg(target_arch = "x86_64")]
-use avx512::Wide;
+use avx512::SimdPosition;
 #[cfg(not(target_arch = "x86_64"))]
-use scalar::Wide;
+use scalar::SimdPosition;
 
-/// How many bits a mask has.
+/// The bits of a mask.
 const BLOCK: usize = 64;
 
-/// A number of a bit.
-pub trait Position: Copy + Default + Wide {
+/// The position of a bit.
+pub trait Position: Copy + Default + SimdPosition {
     /// The most masks whose positions are listed.
     const MAX_MASKS: usize;
 
-    /// The number of a bit of the mask that begins with number `base`.
+    /// The position of a bit of the mask that begins at position `base`.
     fn at(base: usize, bit: u32) -> Self;
 }
 
@@ -40,14 +40,15 @@ impl Position for u32 {
     }
 }
 
-/// Put the numbers of all set bits of at most `MAX_MASKS` masks, bit `i` of mask `k` being number `64 k + i`, in
-/// place of what `positions` holds; those of further masks are left out.
+/// Replace `positions` by the positions of all set bits of at most `MAX_MASKS` masks; further masks are ignored.
+///
+/// Bit `i` of mask `k` has position `64 k + i`.
 #[inline]
 pub fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
     list_at(Level::active(), masks, positions);
 }
 
-/// `list` by the instructions of one level.
+/// `list` with the instructions of a level.
 #[inline]
 pub fn list_at<P: Position>(level: Level, masks: &[u64], positions: &mut Vec<P>) {
     let masks = &masks[..masks.len().min(P::MAX_MASKS)];

@@ -1,8 +1,8 @@
-//! The definition: bit after bit, from the lowest.
+//! The scalar definition: bit by bit, from the lowest.
 
 use super::{Position, BLOCK};
 
-/// How many are listed at once, needed or not: one branch for as many.
+/// Positions that are written at once, needed or not, with one branch.
 const GROUP: usize = 8;
 
 /// See [`super::list`].
@@ -26,10 +26,10 @@ pub fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
     positions.truncate(listed);
 }
 
-/// Where no instructions make numbers wide.
+/// Architectures without widening instructions.
 #[cfg(not(target_arch = "x86_64"))]
-pub trait Wide {}
+pub trait SimdPosition {}
 #[cfg(not(target_arch = "x86_64"))]
-impl Wide for u16 {}
+impl SimdPosition for u16 {}
 #[cfg(not(target_arch = "x86_64"))]
-impl Wide for u32 {}
+impl SimdPosition for u32 {}

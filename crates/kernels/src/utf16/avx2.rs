@@ -1,5 +1,5 @@
-//! 16 bytes at once: of each eight that may be last ones, a table tells the places, and those bytes and the two
-//! before each are gathered.
+//! 16 bytes at once: for each eight bytes, a table has the positions of the last bytes of characters, and these
+//! bytes and the two before each are gathered.
 
 use std::arch::x86_64::{
     __m128i, _mm_add_epi8, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8,
@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm_set1_epi8, _mm_setzero_si128, _mm_shuffle_epi8, _mm_slli_epi16, _mm_slli_si128, _mm_storeu_si128,
 };
 
-use super::block::{self, Kinds, Step, Whole};
+use super::block::{self, BlockResult, ByteMasks, CompleteChars};
 use super::ends::PLACES;
 
 const BLOCK: usize = 16;
@@ -22,16 +22,16 @@ pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
     block::append(text, units, |block, last, room| unsafe { step(block, last, room) })
 }
 
-/// The units of a block.
+/// Convert a block to code units.
 ///
 /// # Safety
 /// Needs the features named.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) -> Step {
+unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) -> BlockResult {
     // SAFETY: a load of 16 bytes.
     let bytes = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
-    let Whole { ends, len } = kinds(bytes).whole(last)?;
+    let CompleteChars { ends, len } = kinds(bytes).whole(last)?;
     let (low, high) = (ends as u8, (ends >> 8) as u8);
     let written = 2 * low.count_ones() as usize;
     let room = room.as_flattened_mut().as_mut_ptr();
@@ -45,7 +45,7 @@ unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) ->
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn kinds(bytes: __m128i) -> Kinds {
+fn kinds(bytes: __m128i) -> ByteMasks {
     let bits = |of| u64::from(_mm_movemask_epi8(of) as u16);
     let is = |bytes, byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
     let from = |byte: u8| _mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8(byte as i8)), bytes);
@@ -56,11 +56,11 @@ fn kinds(bytes: __m128i) -> Kinds {
     );
     let too_large = _mm_or_si128(from(0xF0), _mm_and_si128(is_upper, is(before, 0xED)));
     let following = bits(_mm_cmpgt_epi8(_mm_set1_epi8(-64), bytes));
-    Kinds {
+    ByteMasks {
         following,
         leads: bits(bytes) & !following,
         leads_two: bits(from(0xE0)),
-        refused: bits(_mm_or_si128(too_small, too_large)),
+        rejected: bits(_mm_or_si128(too_small, too_large)),
     }
 }
 

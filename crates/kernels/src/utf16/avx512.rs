@@ -1,4 +1,5 @@
-//! 64 bytes at once: the places of last bytes compressed, then those bytes and the two before each gathered.
+//! 64 bytes at once: the positions of the last bytes of characters are compressed, then these bytes and the two
+//! before each are gathered.
 
 use std::arch::x86_64::{
     __m256i, __m512i, _mm512_add_epi8, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cmpeq_epi8_mask,
@@ -8,7 +9,7 @@ use std::arch::x86_64::{
     _mm512_slli_epi16, _mm512_storeu_si512,
 };
 
-use super::block::{self, Kinds, Step};
+use super::block::{self, BlockResult, ByteMasks};
 use crate::positions::avx512::NUMBERS;
 
 const BLOCK: usize = 64;
@@ -22,13 +23,13 @@ pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
     block::append(text, units, |block, last, room| unsafe { step(block, last, room) })
 }
 
-/// The units of a block.
+/// Convert a block to code units.
 ///
 /// # Safety
 /// Needs the features named.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) -> Step {
+unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) -> BlockResult {
     // SAFETY: two loads of 64 bytes each.
     let (bytes, numbers) =
         unsafe { (_mm512_loadu_si512(block.as_ptr().cast()), _mm512_loadu_si512(NUMBERS.as_ptr().cast())) };
@@ -57,15 +58,15 @@ unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) ->
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn kinds(bytes: __m512i) -> Kinds {
+fn kinds(bytes: __m512i) -> ByteMasks {
     let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
     let is_below = |byte: u8| _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(byte as i8));
     let from = |byte: u8| _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(byte as i8));
     let following = _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(-64));
     let leads = _mm512_movepi8_mask(bytes) & !following;
     let (too_small, surrogates) = (is(0xE0) << 1 & is_below(0xA0), is(0xED) << 1 & from(0xA0));
-    let refused = from(0xF0) | leads & is_below(0xC2) | too_small | surrogates;
-    Kinds { following, leads, leads_two: from(0xE0), refused }
+    let rejected = from(0xF0) | leads & is_below(0xC2) | too_small | surrogates;
+    ByteMasks { following, leads, leads_two: from(0xE0), rejected }
 }
 
 /// Units of the first, second and third bytes of characters; of the first, what is not the character's falls out at

@@ -1,52 +1,52 @@
-//! A text block by block, and which bytes of a block are whose.
+//! Conversion block by block, and the classification of the bytes of a block.
 
 use super::scalar;
 
-/// Which bytes of a block are what, a bit each.
+/// The bytes of a block by their role in UTF-8, one bit each.
 #[derive(Clone, Copy)]
-pub(super) struct Kinds {
-    /// Not the first of a character.
+pub(super) struct ByteMasks {
+    /// Continuation bytes.
     pub(super) following: u64,
-    /// The first of two or more.
+    /// First bytes of characters of two bytes or more.
     pub(super) leads: u64,
-    /// The first of three or more.
+    /// First bytes of characters of three bytes or more.
     pub(super) leads_two: u64,
-    /// The first of four, or wrong wherever it stands or after the one before it.
-    pub(super) refused: u64,
+    /// First bytes of characters of four bytes, and bytes that are invalid by themselves or after the previous.
+    pub(super) rejected: u64,
 }
 
-/// The characters of a block that are whole.
+/// The complete characters of a block.
 #[derive(Clone, Copy)]
-pub(super) struct Whole {
-    /// The last byte of each.
+pub(super) struct CompleteChars {
+    /// The last byte of each character.
     pub(super) ends: u64,
-    /// How many bytes they have.
+    /// Their number of bytes.
     pub(super) len: usize,
 }
 
-impl Kinds {
-    /// The characters that end before byte `last`, if they are all of up to three bytes and as they must be.
+impl ByteMasks {
+    /// The characters that end before byte `last`, if all are valid and have at most three bytes.
     #[inline]
-    pub(super) fn whole(self, last: usize) -> Option<Whole> {
+    pub(super) fn whole(self, last: usize) -> Option<CompleteChars> {
         let firsts = !self.following & u64::MAX >> (63 - last);
         let len = firsts.checked_ilog2()?;
         let within = (1 << len) - 1;
         let expected = self.leads << 1 | self.leads_two << 2;
         // That none of them lacks a byte is seen at the byte after them.
-        let wrong = (expected ^ self.following) & (within << 1 | 1) | self.refused & within;
-        (wrong == 0 && len > 0).then_some(Whole { ends: firsts >> 1, len: len as usize })
+        let mismatch = (expected ^ self.following) & (within << 1 | 1) | self.rejected & within;
+        (mismatch == 0 && len > 0).then_some(CompleteChars { ends: firsts >> 1, len: len as usize })
     }
 }
 
-/// What a block gave: bytes read and bytes written, none where the definition is to see to it.
-pub(super) type Step = Option<(usize, usize)>;
+/// The bytes read and the bytes written of a block; `None` if the scalar definition must convert it.
+pub(super) type BlockResult = Option<(usize, usize)>;
 
-/// Take a text through `step`, which is given a block and the byte before which characters must end in it.
+/// Convert a text by `step`, which is called with a block and the byte before which its characters must end.
 #[inline(always)]
 pub(super) fn append<const N: usize>(
     text: &[u8],
     units: &mut Vec<u8>,
-    step: impl Fn(&[u8; N], usize, &mut [[u8; N]; 2]) -> Step,
+    step: impl Fn(&[u8; N], usize, &mut [[u8; N]; 2]) -> BlockResult,
 ) -> bool {
     let (mut read, mut end) = (0, units.len());
     units.resize(end + 2 * (text.len() + N), 0);

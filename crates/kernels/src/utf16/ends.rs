@@ -1,6 +1,6 @@
-//! Where the set bits of a byte are: what gathers the bytes at them, eight at a time.
+//! The positions of the set bits of each byte, to gather bytes eight at a time.
 
-/// The numbers of the set bits of each byte, then zeros.
+/// By byte: the positions of its set bits, then zeros.
 pub(super) static PLACES: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut byte = 0;

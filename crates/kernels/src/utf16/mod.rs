@@ -1,7 +1,7 @@
-//! UTF-8 as UTF-16, which Python reads faster where text is not ASCII.
+//! UTF-8 to UTF-16, which Python converts to strings faster if the text is not ASCII.
 //!
-//! A block of bytes becomes the code units of all characters that end in it before its last byte. What a block
-//! cannot be told of (characters of four bytes, bytes that are no UTF-8) is left to the definition.
+//! A block of bytes becomes the code units of all characters that end in it before its last byte. Characters of
+//! four bytes and invalid UTF-8 are left to the scalar definition.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -19,14 +19,15 @@ mod tests;
 
 use crate::level::{Level, Set};
 
-/// Append a text as UTF-16, its units as the bytes that this machine keeps them in; says whether the text is UTF-8.
-/// Where it is not, what was appended means nothing.
+/// Append a text as UTF-16 in the byte order of the machine; returns whether the text is UTF-8.
+///
+/// If it is not, the appended bytes are unspecified.
 #[must_use]
 pub fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
     append_at(Level::active(), text, units)
 }
 
-/// `append` by the instructions of one level.
+/// `append` with the instructions of a level.
 #[must_use]
 pub fn append_at(level: Level, text: &[u8], units: &mut Vec<u8>) -> bool {
     match level.set() {

@@ -1,5 +1,5 @@
-//! 16 bytes at once: of each eight that may be last ones, a table tells the places, and those bytes and the two
-//! before each are gathered.
+//! 16 bytes at once: for each eight bytes, a table has the positions of the last bytes of characters, and these
+//! bytes and the two before each are gathered.
 
 use std::arch::aarch64::{
     uint16x8_t, uint8x16_t, vaddq_u8, vandq_u8, vbicq_u8, vceqq_u8, vcgeq_u8, vcltq_u8, vcombine_u8,
@@ -7,7 +7,7 @@ use std::arch::aarch64::{
     vorrq_u8, vpaddq_u8, vqtbl1q_u8, vreinterpretq_u64_u8, vreinterpretq_u8_u16, vshlq_n_u16, vst1q_u8,
 };
 
-use super::block::{self, Kinds, Step, Whole};
+use super::block::{self, BlockResult, ByteMasks, CompleteChars};
 use super::ends::PLACES;
 
 const BLOCK: usize = 16;
@@ -25,16 +25,16 @@ pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
     block::append(text, units, |block, last, room| unsafe { step(block, last, room) })
 }
 
-/// The units of a block.
+/// Convert a block to code units.
 ///
 /// # Safety
 /// Needs NEON.
 #[inline]
 #[target_feature(enable = "neon")]
-unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) -> Step {
+unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) -> BlockResult {
     // SAFETY: a load of 16 bytes.
     let bytes = unsafe { vld1q_u8(block.as_ptr()) };
-    let Whole { ends, len } = kinds(bytes).whole(last)?;
+    let CompleteChars { ends, len } = kinds(bytes).whole(last)?;
     let (low, high) = (ends as u8, (ends >> 8) as u8);
     let written = 2 * low.count_ones() as usize;
     let room = room.as_flattened_mut().as_mut_ptr();
@@ -48,7 +48,7 @@ unsafe fn step(block: &[u8; BLOCK], last: usize, room: &mut [[u8; BLOCK]; 2]) ->
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn kinds(bytes: uint8x16_t) -> Kinds {
+fn kinds(bytes: uint8x16_t) -> ByteMasks {
     let is = |bytes, byte| vceqq_u8(bytes, vdupq_n_u8(byte));
     let from = |byte| vcgeq_u8(bytes, vdupq_n_u8(byte));
     let (before, is_upper) = (vextq_u8::<15>(vdupq_n_u8(0), bytes), from(0xA0));
@@ -57,11 +57,11 @@ fn kinds(bytes: uint8x16_t) -> Kinds {
     let too_large = vorrq_u8(from(0xF0), vandq_u8(is_upper, is(before, 0xED)));
     let following = vandq_u8(from(0x80), vcltq_u8(bytes, vdupq_n_u8(0xC0)));
     let kinds = bits([following, from(0xC0), from(0xE0), vorrq_u8(too_small, too_large)]);
-    let [following, leads, leads_two, refused] = [0, 16, 32, 48].map(|kind| kinds >> kind & 0xFFFF);
-    Kinds { following, leads, leads_two, refused }
+    let [following, leads, leads_two, rejected] = [0, 16, 32, 48].map(|kind| kinds >> kind & 0xFFFF);
+    ByteMasks { following, leads, leads_two, rejected }
 }
 
-/// Which of 64 bytes are all ones, the others being zeros: their weights, added by twos until eight bytes are one.
+/// The mask of the bytes that are all ones among 64 bytes of ones or zeros: pairwise sums of bit weights.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bits(bytes: [uint8x16_t; 4]) -> u64 {

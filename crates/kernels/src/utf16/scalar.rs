@@ -1,4 +1,4 @@
-//! The definition: character by character.
+//! The scalar definition: character by character.
 
 /// See [`super::append`].
 #[must_use]

@@ -73,9 +73,9 @@ fn every_level_refuses_what_is_no_text() {
         check(&text[..place]);
         check(&text[place..]);
         for byte in [0x00, 0x41, 0x80, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xE0, 0xED, 0xF0, 0xF4, 0xFF] {
-            let mut wrong = text.clone();
-            wrong[place] = byte;
-            check(&wrong);
+            let mut mismatch = text.clone();
+            mismatch[place] = byte;
+            check(&mismatch);
         }
     }
 }

@@ -1,105 +1,75 @@
-//! Learning byte-pair merges from word counts: special tokens, alphabet, then joined entries
-//! (Sennrich, Haddow, Birch 2016, section 3.2).
+//! BPE training: word counts to special tokens, alphabet and merged entries.
+//!
+//! Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units",
+//! section 3.2.
 //!
 //! ```text
-//! forms       the entries of single characters, and their order
-//! words       the distinct words as sequences of entries, four bytes a character
-//! pairs       the pairs worth following: counts and where they occur
-//! neighbours  what one join changes, gathered by the entry next to it
-//! order       which pair comes first among equals
-//! learner     the most frequent pair first, in rounds
+//! spec               settings, and the order of ties
+//! char_forms         the entries of single characters
+//! packed_words       the distinct words as sequences of entries, four bytes a character
+//! tracked_pairs      the frequent pairs of a round: counts and positions
+//! neighbour_changes  the changes of one merge, by neighbouring entry
+//! pair_priority      the order among pairs of equal count
+//! vocabulary         entries, and the pairs that may be merged
+//! round              the pairs of a round, and the heap of the best
+//! trainer            the most frequent pair first, in rounds
 //! ```
 //!
-//! `tests` holds a naive twin that counts everything anew at each join.
+//! `tests` compares the trainer with a naive one that counts all pairs for each merge.
 
-mod forms;
-mod learner;
-mod neighbours;
-mod order;
-mod pairs;
+mod char_forms;
+mod neighbour_changes;
+mod packed_words;
+mod pair_priority;
+mod round;
+mod spec;
 #[cfg(test)]
 mod tests;
-mod words;
+mod tracked_pairs;
+mod trainer;
+mod vocabulary;
 
 use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
+use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
-use crate::train::cutter::Cutter;
 use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
-use crate::train::{unigram, Counts, Learned, Shape};
+use crate::train::symbol_splitter::SymbolSplitter;
+use crate::train::{unigram, Learned};
 
-use forms::Forms;
-use learner::Learner;
-use words::Words;
+use char_forms::CharForms;
+use packed_words::PackedWords;
+use trainer::BpeTrainer;
 
-/// Which of the pairs that occur most often is joined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ties {
-    /// The one with the lower left id, then the lower right id, as in `tokenizers`.
-    #[default]
-    LowestIds,
-    /// The one with the greater left string, then the greater right string, as in subword-nmt.
-    GreatestStrings,
-    /// The one that makes the entry of fewer characters, then the lesser string, as in SentencePiece; then
-    /// the one with the shorter left part.
-    ShortestEntries,
-}
+pub use spec::{BpeTies, BpeTrainSpec};
 
-/// What to learn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TrainSpec {
-    /// Entries wanted, special tokens and alphabet included.
-    pub vocab_size: usize,
-    /// Pairs that occur fewer times are never joined; 0 is taken as 1.
-    pub min_frequency: u64,
-    /// At most this many characters, the most frequent ones.
-    pub limit_alphabet: Option<usize>,
-    /// Characters that are in the alphabet even when unseen.
-    pub initial_alphabet: Vec<char>,
-    /// Entries that come first and are never joined.
-    pub special_tokens: Vec<String>,
-    /// What marks an entry that continues a word; often nothing.
-    pub continuing_subword_prefix: String,
-    /// What marks an entry that ends a word; often nothing.
-    pub end_of_word_suffix: String,
-    /// The longest entry in characters, prefix and suffix not counted.
-    pub max_token_length: Option<usize>,
-    /// Which pair is joined among equals.
-    pub ties: Ties,
-    /// What entries may look like that are joined, if not anything.
-    pub shape: Option<Shape>,
-    /// Never join a pair that spells an entry which is there already.
-    pub distinct: bool,
-}
-
-/// Learn a byte-pair vocabulary and its merges from word counts.
+/// Learn a BPE vocabulary and its merges from word counts.
 ///
-/// The merges are the joins, in order; one may make an entry that is there already, so there can be more
-/// of them than new entries. `progress(entries, vocab_size)` is called at least every 50 ms or so and
-/// stops the learner by `ControlFlow::Break`.
+/// A merge may yield an existing entry, so there can be more merges than new entries. Calls
+/// `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the trainer.
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_core::train::bpe::{learn, TrainSpec};
-/// use piecework_core::train::Counts;
+/// use piecework_core::train::bpe::{learn, BpeTrainSpec};
+/// use piecework_core::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
-/// let spec = TrainSpec { vocab_size: 10, ..TrainSpec::default() };
+/// let spec = BpeTrainSpec { vocab_size: 10, ..BpeTrainSpec::default() };
 /// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab, ["b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Corpus` without any word, `Training` when `vocab_size` cannot hold the special tokens and
-/// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
+/// Errors: `Corpus` for counts without words; `Training` if `vocab_size` cannot hold the special tokens and
+/// the alphabet, or if a sum of counts exceeds 64 bits; `Interrupted` if `progress` stops the trainer.
 pub fn learn(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &BpeTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
@@ -108,40 +78,46 @@ pub fn learn(
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        forms::listed(&alphabet, spec),
+        char_forms::alphabet_entries(&alphabet, spec),
         spec.vocab_size,
     )?;
-    let words = Words::new(counts, &mut Forms::new(&entries, &alphabet, spec), &mut progress)?;
-    let learned = joined(spec, entries, words, &mut progress)?;
+    let words = PackedWords::new(counts, &mut CharForms::new(&entries, &alphabet, spec), &mut progress)?;
+    let learned = learn_merges(spec, entries, words, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
 
-/// Learn from what a cutter leaves of words; the alphabet is the first entries, in its order.
+/// Learn from the parts of words between symbols; the first entries are those of the alphabet, in its order.
 pub(super) fn learn_within(
     counts: &Counts,
-    cutter: &Cutter,
-    alphabet: &unigram::Alphabet,
-    spec: &TrainSpec,
+    splitter: &SymbolSplitter,
+    alphabet: &unigram::RankedAlphabet,
+    spec: &BpeTrainSpec,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let mut entries = Entries::new("");
     let ids: FxHashMap<char, u32> = (alphabet.ranked().iter())
         .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
         .collect();
-    let words = Words::of_parts(counts, cutter, &ids, progress)?;
-    joined(spec, entries, words, progress)
+    let words = PackedWords::of_parts(counts, splitter, &ids, progress)?;
+    learn_merges(spec, entries, words, progress)
 }
 
-fn joined(
-    spec: &TrainSpec,
+fn learn_merges(
+    spec: &BpeTrainSpec,
     entries: Entries,
-    words: Words,
+    words: PackedWords,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     match spec.ties {
-        Ties::LowestIds => Learner::<order::LowestIds>::new(spec, entries, words).run(progress),
-        Ties::GreatestStrings => Learner::<order::GreatestStrings>::new(spec, entries, words).run(progress),
-        Ties::ShortestEntries => Learner::<order::ShortestEntries>::new(spec, entries, words).run(progress),
+        BpeTies::LowestIds => {
+            BpeTrainer::<pair_priority::LowestIds>::new(spec, entries, words).run(progress)
+        }
+        BpeTies::GreatestStrings => {
+            BpeTrainer::<pair_priority::GreatestStrings>::new(spec, entries, words).run(progress)
+        }
+        BpeTies::ShortestEntries => {
+            BpeTrainer::<pair_priority::ShortestEntries>::new(spec, entries, words).run(progress)
+        }
     }
 }

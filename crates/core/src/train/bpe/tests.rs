@@ -1,76 +1,78 @@
-//! The learner against a naive twin, and worked examples.
+//! Comparison with a naive trainer, and worked examples.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::{learn, Ties, TrainSpec};
-use crate::train::alphabet::{places, Alphabet};
+use super::{learn, BpeTies, BpeTrainSpec};
+use crate::count::Counts;
+use crate::train::alphabet::{char_positions, Alphabet};
 use crate::train::learned::first_entries;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned, Shape};
+use crate::train::{Learned, PieceRules};
 
-fn run(counts: &Counts, spec: &TrainSpec) -> Learned {
+fn run(counts: &Counts, spec: &BpeTrainSpec) -> Learned {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")
 }
 
-/// Left, right, joined, count.
-type Joined = (u32, u32, u32, u64);
+/// Left, right, merged, count.
+type NumberedMerge = (u32, u32, u32, u64);
 
-fn joins(learned: &Learned) -> Vec<Joined> {
-    learned.joins.iter().map(|join| (join.left, join.right, join.joined, join.count)).collect()
+fn merges(learned: &Learned) -> Vec<NumberedMerge> {
+    learned.merges.iter().map(|merge| (merge.left, merge.right, merge.merged, merge.count)).collect()
 }
 
-/// Count all pairs anew for every join.
-fn run_naively(counts: &Counts, spec: &TrainSpec) -> (Vec<String>, Vec<Joined>) {
+/// Train naively: count all pairs for every merge.
+fn run_naively(counts: &Counts, spec: &BpeTrainSpec) -> (Vec<String>, Vec<NumberedMerge>) {
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(0, call).expect("a start");
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
         .expect("an alphabet");
-    let first = super::forms::listed(&alphabet, spec);
+    let first = super::char_forms::alphabet_entries(&alphabet, spec);
     let entries =
         first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
     let mut vocab = entries.expect("room for the alphabet").into_names();
     let mut words = split(counts, spec, &alphabet, &vocab);
-    let mut joins = Vec::new();
+    let mut merges = Vec::new();
     while vocab.len() < spec.vocab_size {
         let Some((left, right, count)) = best_pair(&words, &vocab, spec) else { break };
         let body = vocab[right as usize]
             .strip_prefix(spec.continuing_subword_prefix.as_str())
             .unwrap_or(&vocab[right as usize]);
         let name = format!("{}{body}", vocab[left as usize]);
-        let joined = vocab.iter().position(|known| *known == name).unwrap_or_else(|| {
+        let merged = vocab.iter().position(|known| *known == name).unwrap_or_else(|| {
             vocab.push(name);
             vocab.len() - 1
         }) as u32;
-        joins.push((left, right, joined, count));
-        words.iter_mut().for_each(|(word, _)| *word = apply(word, left, right, joined));
+        merges.push((left, right, merged, count));
+        words.iter_mut().for_each(|(word, _)| *word = apply(word, left, right, merged));
     }
-    (vocab, joins)
+    (vocab, merges)
 }
 
-/// An entry and how many characters it stands for.
+/// An entry and its number of characters.
 type Unit = (u32, usize);
 
 fn split(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &BpeTrainSpec,
     alphabet: &Alphabet,
     vocab: &[String],
 ) -> Vec<(Vec<Unit>, u64)> {
-    let unit = |(c, place): (char, crate::train::alphabet::Place)| {
-        let prefix = if place.first { "" } else { &spec.continuing_subword_prefix };
-        let suffix = if place.last { spec.end_of_word_suffix.as_str() } else { "" };
+    let unit = |(c, position): (char, crate::train::alphabet::CharPosition)| {
+        let prefix = if position.first { "" } else { &spec.continuing_subword_prefix };
+        let suffix = if position.last { spec.end_of_word_suffix.as_str() } else { "" };
         let name = format!("{prefix}{c}{suffix}");
         let entry = vocab.iter().position(|known| *known == name).expect("a form in the vocabulary");
         alphabet.contains(c).then_some((entry as u32, 1))
     };
-    let kept = |word: &str| places(word).filter(|(c, _)| alphabet.contains(*c)).filter_map(unit).collect();
+    let kept =
+        |word: &str| char_positions(word).filter(|(c, _)| alphabet.contains(*c)).filter_map(unit).collect();
     counts.iter().map(|(word, count)| (kept(word), count)).collect()
 }
 
-fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &TrainSpec) -> Option<(u32, u32, u64)> {
+fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &BpeTrainSpec) -> Option<(u32, u32, u64)> {
     let mut counted: std::collections::BTreeMap<(u32, u32), u64> = std::collections::BTreeMap::new();
     for (word, count) in words {
         for pair in word.windows(2) {
@@ -82,27 +84,27 @@ fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &TrainSpec) -> 
     let names = |&(left, right): &(u32, u32)| (&vocab[left as usize], &vocab[right as usize]);
     let both = |pair: &(u32, u32)| format!("{}{}", names(pair).0, names(pair).1);
     let allowed = |pair: &(u32, u32)| {
-        let is_shaped = spec.shape.as_ref().is_none_or(|shape| shape.allows(&both(pair)));
+        let is_shaped = spec.piece_rules.as_ref().is_none_or(|piece_rules| piece_rules.allows(&both(pair)));
         is_shaped && !(spec.distinct && vocab.contains(&both(pair)))
     };
     let shortness =
         |pair: &(u32, u32)| Reverse((both(pair).chars().count(), both(pair), names(pair).0.len()));
     let best = counted.iter().filter(|(pair, _)| allowed(pair)).max_by(|one, two| {
         one.1.cmp(two.1).then_with(|| match spec.ties {
-            Ties::LowestIds => two.0.cmp(one.0),
-            Ties::GreatestStrings => names(one.0).cmp(&names(two.0)),
-            Ties::ShortestEntries => shortness(one.0).cmp(&shortness(two.0)),
+            BpeTies::LowestIds => two.0.cmp(one.0),
+            BpeTies::GreatestStrings => names(one.0).cmp(&names(two.0)),
+            BpeTies::ShortestEntries => shortness(one.0).cmp(&shortness(two.0)),
         })
     });
     best.filter(|(_, &count)| count >= spec.min_frequency.max(1))
         .map(|(pair, &count)| (pair.0, pair.1, count))
 }
 
-fn apply(word: &[Unit], left: u32, right: u32, joined: u32) -> Vec<Unit> {
+fn apply(word: &[Unit], left: u32, right: u32, merged: u32) -> Vec<Unit> {
     let (mut out, mut at) = (Vec::new(), 0);
     while at < word.len() {
         if at + 1 < word.len() && (word[at].0, word[at + 1].0) == (left, right) {
-            out.push((joined, word[at].1 + word[at + 1].1));
+            out.push((merged, word[at].1 + word[at + 1].1));
             at += 2;
         } else {
             out.push(word[at]);
@@ -120,7 +122,7 @@ fn corpora() -> impl Strategy<Value = Counts> {
     })
 }
 
-fn specs() -> impl Strategy<Value = TrainSpec> {
+fn specs() -> impl Strategy<Value = BpeTrainSpec> {
     (
         40_usize..120,
         0_u64..6,
@@ -128,20 +130,22 @@ fn specs() -> impl Strategy<Value = TrainSpec> {
         prop_oneof![3 => Just(""), 1 => Just("#"), 1 => Just("##")],
         prop_oneof![3 => Just(""), 1 => Just("<"), 1 => Just("</w>")],
         proptest::collection::vec(prop_oneof![Just("ab"), Just("abc"), Just("[UNK]"), Just("a")], 0..3),
-        prop_oneof![Just(Ties::LowestIds), Just(Ties::GreatestStrings)],
+        prop_oneof![Just(BpeTies::LowestIds), Just(BpeTies::GreatestStrings)],
     )
         .prop_map(
-            |(vocab_size, min_frequency, limit_alphabet, prefix, suffix, special_tokens, ties)| TrainSpec {
-                vocab_size,
-                min_frequency,
-                limit_alphabet,
-                initial_alphabet: vec!['z'],
-                special_tokens: special_tokens.into_iter().map(String::from).collect(),
-                continuing_subword_prefix: prefix.to_owned(),
-                end_of_word_suffix: suffix.to_owned(),
-                max_token_length: None,
-                ties,
-                ..TrainSpec::default()
+            |(vocab_size, min_frequency, limit_alphabet, prefix, suffix, special_tokens, ties)| {
+                BpeTrainSpec {
+                    vocab_size,
+                    min_frequency,
+                    limit_alphabet,
+                    initial_alphabet: vec!['z'],
+                    special_tokens: special_tokens.into_iter().map(String::from).collect(),
+                    continuing_subword_prefix: prefix.to_owned(),
+                    end_of_word_suffix: suffix.to_owned(),
+                    max_token_length: None,
+                    ties,
+                    ..BpeTrainSpec::default()
+                }
             },
         )
 }
@@ -153,7 +157,7 @@ proptest! {
     fn learns_what_counting_anew_learns(counts in corpora(), spec in specs()) {
         let learned = run(&counts, &spec);
         let (vocab, naive) = run_naively(&counts, &spec);
-        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
     }
 
@@ -164,7 +168,7 @@ proptest! {
         limit in 1_usize..6,
     ) {
         // One string in two lengths, which marks can make, would be one entry of either length.
-        let spec = TrainSpec {
+        let spec = BpeTrainSpec {
             max_token_length: Some(limit),
             continuing_subword_prefix: String::new(),
             end_of_word_suffix: String::new(),
@@ -173,7 +177,7 @@ proptest! {
         };
         let learned = run(&counts, &spec);
         let (vocab, naive) = run_naively(&counts, &spec);
-        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
         prop_assert!(vocab.iter().all(|entry| entry.chars().count() <= limit));
     }
@@ -183,40 +187,41 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn joins_of_sentencepiece_are_distinct_and_have_its_shapes(
+    fn merges_of_sentencepiece_are_distinct_and_have_its_shapes(
         counts in corpora(),
         spec in specs(),
         max_chars in 1_usize..6,
         split_digits in proptest::bool::ANY,
     ) {
-        let spec = TrainSpec {
+        let spec = BpeTrainSpec {
             continuing_subword_prefix: String::new(),
             end_of_word_suffix: String::new(),
             special_tokens: Vec::new(),
-            ties: Ties::ShortestEntries,
-            shape: Some(Shape { max_chars, split_digits, ..Shape::default() }),
+            ties: BpeTies::ShortestEntries,
+            piece_rules: Some(PieceRules { max_chars, split_digits, ..PieceRules::default() }),
             distinct: true,
             ..spec
         };
         let learned = run(&counts, &spec);
         let (vocab, naive) = run_naively(&counts, &spec);
-        prop_assert_eq!(joins(&learned), naive);
+        prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
     }
 }
 
 #[test]
-fn twins_are_joined_from_the_left() {
+fn twins_are_merged_from_the_left() {
     let counts = Counts::from_parts(&["aaaaa", "aaaa"], &[3, 2], None).expect("distinct words");
-    let spec = TrainSpec { vocab_size: 3, ..TrainSpec::default() };
-    assert_eq!(joins(&run(&counts, &spec)), [(0, 0, 1, 18), (1, 1, 2, 5)]);
+    let spec = BpeTrainSpec { vocab_size: 3, ..BpeTrainSpec::default() };
+    assert_eq!(merges(&run(&counts, &spec)), [(0, 0, 1, 18), (1, 1, 2, 5)]);
 }
 
 #[test]
 fn one_long_word_is_no_trouble() {
     let words = ["ab".repeat(200_000), "a".repeat(300_000)];
     let counts = Counts::from_parts(&words, &[1, 1], None).expect("distinct words");
-    let learned = run(&counts, &TrainSpec { vocab_size: 60, min_frequency: 2, ..TrainSpec::default() });
+    let learned =
+        run(&counts, &BpeTrainSpec { vocab_size: 60, min_frequency: 2, ..BpeTrainSpec::default() });
     let longest = learned.vocab.iter().map(String::len).max();
     assert!(learned.stopped_early.is_some());
     assert_eq!(longest, Some(2 << 17));

@@ -1,50 +1,52 @@
-//! Expectation and maximization: how often each piece is expected over all segmentations of all words, and
-//! the scores that follow from it.
+//! The E-step: expected counts of all pieces over all segmentations; and the M-step: scores from counts.
 //!
-//! Maximization takes digammas instead of logarithms, a sparse prior in the sense of variational Bayes
-//! (Liang and Klein 2007; the choice of SentencePiece): what is rare gets less than its share.
+//! The M-step uses digammas instead of logarithms, as SentencePiece does: a sparse prior of variational Bayes
+//! (Liang and Klein 2007), which lowers the scores of rare pieces.
 
-use super::corpus::Corpus;
-use super::lattice::{Scratch, Stretch};
-use super::pieces::{Link, Pieces};
-use super::threads::Workers;
+use super::piece_set::{PieceLink, PieceSet};
+use super::segment_text::SegmentText;
+use super::text_lattice::{LatticeScratch, TextLattice};
+use super::threads::ThreadTeam;
 use crate::error::Error;
 
-/// A piece that is expected less often is dropped.
+/// Pieces with a lower expected count are removed.
 const THRESHOLD: f64 = 0.5;
 
 /// Expected counts by piece, in units of `1 / Corpus::one`.
-pub(super) struct Expected {
+pub(super) struct ExpectedCounts {
     pub(super) counts: Vec<u64>,
     pub(super) one: f64,
     pub(super) log_likelihood: f64,
 }
 
-/// What one thread has summed up.
-struct Sums {
-    scratch: Scratch,
+/// The sums of one thread.
+struct ThreadSums {
+    scratch: LatticeScratch,
     counts: Vec<u64>,
-    /// By number of the part.
+    /// The log-likelihood of each part, with the number of the part.
     log_likelihoods: Vec<(usize, f64)>,
 }
 
-/// Sum over all segments; the order of adding integers does not matter, that of floats is fixed.
+/// Run the E-step over all segments; the result does not depend on the order in which parts are done.
 pub(super) fn expect(
-    pieces: &Pieces,
-    corpus: &Corpus,
-    workers: &mut Workers<'_, '_>,
-) -> Result<Expected, Error> {
-    let probable = |link: &Link| Link { value: link.value.exp(), ..*link };
-    let links: Vec<Link> = pieces.links.iter().map(probable).collect();
+    pieces: &PieceSet,
+    corpus: &SegmentText,
+    workers: &mut ThreadTeam<'_, '_>,
+) -> Result<ExpectedCounts, Error> {
+    let probable = |link: &PieceLink| PieceLink { value: link.value.exp(), ..*link };
+    let links: Vec<PieceLink> = pieces.links.iter().map(probable).collect();
     let unknown = pieces.unknown_score().exp();
-    let fresh =
-        || Sums { scratch: Scratch::default(), counts: vec![0; pieces.len()], log_likelihoods: Vec::new() };
-    let sums = workers.run(&corpus.segments, fresh, |sums, part, segments| {
+    let new_state = || ThreadSums {
+        scratch: LatticeScratch::default(),
+        counts: vec![0; pieces.len()],
+        log_likelihoods: Vec::new(),
+    };
+    let sums = workers.run(&corpus.segments, new_state, |sums, part, segments| {
         let mut log_likelihood = 0.0;
         for segment in segments {
-            let stretch = Stretch::new(&corpus.text, pieces, &links, unknown, segment.range());
+            let lattice = TextLattice::new(&corpus.text, pieces, &links, unknown, segment.range());
             let weight = segment.count as f64 * corpus.one;
-            let logarithm = stretch.expect(weight, &mut sums.scratch, &mut sums.counts);
+            let logarithm = lattice.expect(weight, &mut sums.scratch, &mut sums.counts);
             log_likelihood += segment.count as f64 * logarithm;
         }
         sums.log_likelihoods.push((part, log_likelihood));
@@ -52,7 +54,7 @@ pub(super) fn expect(
     Ok(combined(sums, corpus.one))
 }
 
-fn combined(sums: Vec<Sums>, one: f64) -> Expected {
+fn combined(sums: Vec<ThreadSums>, one: f64) -> ExpectedCounts {
     let mut parts: Vec<(usize, f64)> =
         sums.iter().flat_map(|sums| sums.log_likelihoods.iter().copied()).collect();
     parts.sort_unstable_by_key(|&(part, _)| part);
@@ -62,15 +64,15 @@ fn combined(sums: Vec<Sums>, one: f64) -> Expected {
         counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         counts
     });
-    Expected { counts: added.unwrap_or_default(), one, log_likelihood }
+    ExpectedCounts { counts: added.unwrap_or_default(), one, log_likelihood }
 }
 
-/// Drop the pieces that are hardly expected, but keep `wanted` of them, and score the others.
-pub(super) fn maximize(pieces: &mut Pieces, expected: &Expected, wanted: usize) {
+/// Run the M-step: remove pieces with low expected counts, but keep at least `wanted`, and set the scores.
+pub(super) fn maximize(pieces: &mut PieceSet, expected: &ExpectedCounts, wanted: usize) {
     let counts = &expected.counts;
-    let least = lowest_kept(counts, (THRESHOLD * expected.one).ceil() as u64, wanted);
+    let cutoff = lowest_kept(counts, (THRESHOLD * expected.one).ceil() as u64, wanted);
     let kept: Vec<bool> =
-        counts.iter().enumerate().map(|(piece, &count)| least.keeps(piece, count)).collect();
+        counts.iter().enumerate().map(|(piece, &count)| cutoff.keeps(piece, count)).collect();
     let of_kept = || counts.iter().zip(&kept).filter(|(_, &kept)| kept).map(|(&count, _)| count);
     let total = of_kept().map(u128::from).sum::<u128>() as f64 / expected.one;
     let log_total = digamma(total.max(THRESHOLD));
@@ -82,28 +84,29 @@ pub(super) fn maximize(pieces: &mut Pieces, expected: &Expected, wanted: usize) 
     pieces.links.iter_mut().zip(scores).for_each(|(link, score)| link.value = score);
 }
 
-/// What a piece needs to be kept: a greater count, or this one and a number below the limit.
-struct Least {
+/// The condition for keeping a piece: a greater count, or an equal count and a number below `before`.
+struct CountCutoff {
     count: u64,
     before: usize,
 }
 
-impl Least {
+impl CountCutoff {
     fn keeps(&self, piece: usize, count: u64) -> bool {
         count > self.count || (count == self.count && piece < self.before)
     }
 }
 
-/// The threshold, lowered where fewer than `wanted` pieces would be left; of equal pieces the first stay.
-fn lowest_kept(counts: &[u64], threshold: u64, wanted: usize) -> Least {
+/// The cutoff at a threshold, lowered if fewer than `wanted` pieces would be left; of equal pieces, the first
+/// are kept.
+fn lowest_kept(counts: &[u64], threshold: u64, wanted: usize) -> CountCutoff {
     let enough = counts.iter().filter(|&&count| count >= threshold).count() >= wanted;
     if enough || counts.len() <= wanted {
-        return Least { count: if enough { threshold } else { 0 }, before: usize::MAX };
+        return CountCutoff { count: if enough { threshold } else { 0 }, before: usize::MAX };
     }
     let mut order: Vec<usize> = (0..counts.len()).collect();
     let rank = |&piece: &usize| (std::cmp::Reverse(counts[piece]), piece);
     let (_, &mut last, _) = order.select_nth_unstable_by_key(wanted - 1, rank);
-    Least { count: counts[last], before: last + 1 }
+    CountCutoff { count: counts[last], before: last + 1 }
 }
 
 /// The derivative of the logarithm of the gamma function, for positive arguments (Bernardo 1976, AS 103).

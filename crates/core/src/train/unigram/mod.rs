@@ -1,189 +1,148 @@
-//! Learning a Unigram vocabulary from word counts: many frequent substrings, of which the least useful are
-//! dropped round by round (Kudo 2018, section 3.2, with the constants of SentencePiece's trainer).
+//! Unigram training: word counts to scored pieces.
+//!
+//! The trainer starts with many frequent substrings. In rounds it estimates the probabilities of the pieces by
+//! EM and prunes the pieces whose loss is least.
+//!
+//! Source: Kudo 2018, "Subword Regularization", section 3.2, with the constants of SentencePiece's trainer.
 //!
 //! ```text
-//! alphabet     the characters that must be entries
-//! corpus       the distinct words as one text, cut where no piece may cross
-//! seeds        the frequent substrings, from a suffix array
-//! pieces       the pieces, and which of them begin at each place of the text
-//! shares       all segments, shared out over threads
-//! lattice      all segmentations of a stretch of text: their sum and the best of them
-//! expectation  how often each piece is expected, and its new score
-//! pruning      what the likelihood loses without a piece
-//! vocabulary   the entries that go before the pieces, and the final choice
+//! spec              settings
+//! ranked_alphabet   the characters that must be entries
+//! segment_text      the distinct words as one text, split where no piece may cross
+//! piece_set         the pieces, and the pieces that begin at each position of the text
+//! reserved_entries  the entries before the pieces, and the final choice
+//! sorted_suffixes   the suffix array, and the substrings that may be seeds
+//! seeds             the initial pieces
+//! threads           work on segments by several threads
+//! text_lattice      forward-backward and Viterbi over the segmentations of a text
+//! expectation       E-step and M-step
+//! pruning           the pruning loss of each piece
 //! ```
 //!
-//! Expected counts are summed as integers, so the outcome depends neither on the number of threads nor on
-//! the order of the words.
+//! Expected counts are summed as integers, so the result depends neither on the number of threads nor on the
+//! order of the words. An EM step takes time linear in the text and the pieces that match in it.
 
-mod alphabet;
-mod corpus;
 mod expectation;
-mod lattice;
-mod pieces;
+mod piece_set;
 mod pruning;
+mod ranked_alphabet;
+mod reserved_entries;
 mod seeds;
+mod segment_text;
+mod sorted_suffixes;
+mod spec;
 #[cfg(test)]
 mod tests;
+mod text_lattice;
 mod threads;
-mod vocabulary;
 
 use std::ops::ControlFlow;
 
+use crate::count::Counts;
 use crate::error::Error;
-use crate::train::cutter::Cutter;
 use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
-use crate::train::{Counts, Shape};
+use crate::train::symbol_splitter::SymbolSplitter;
 
-pub(in crate::train) use alphabet::Alphabet;
-use corpus::Corpus;
-use pieces::Pieces;
-use threads::Workers;
-use vocabulary::Reserved;
+use piece_set::PieceSet;
+pub(in crate::train) use ranked_alphabet::RankedAlphabet;
+use reserved_entries::ReservedEntries;
+use segment_text::SegmentText;
+use threads::ThreadTeam;
 
-/// How many more pieces than entries the rounds leave for the final choice.
+pub use spec::UnigramTrainSpec;
+
+/// The ratio of the pieces that pruning leaves to the entries of the vocabulary.
 const SURPLUS: f64 = 1.1;
 
-/// What to learn.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TrainSpec {
-    /// Entries wanted, all others included.
-    pub vocab_size: usize,
-    /// Entries that come first and are never part of a segmentation.
-    pub special_tokens: Vec<String>,
-    /// Entries that come next; words are cut around them, so they are always tokens of their own.
-    pub user_defined_symbols: Vec<String>,
-    /// Put the entries `<0x00>` to `<0xFF>` next.
-    pub byte_fallback: bool,
-    /// The share of the corpus's characters that the alphabet must reach; the rarest are left out.
-    pub character_coverage: f64,
-    /// Characters that are entries even when rare or unseen.
-    pub initial_alphabet: Vec<char>,
-    /// At most this many pieces to begin with.
-    pub seed_size: usize,
-    /// Pieces to begin with, with their counts; without, substrings of the corpus.
-    pub seeds: Option<Vec<(String, u64)>>,
-    /// The longest piece in characters.
-    pub max_piece_length: usize,
-    /// What a round keeps of the pieces; above 0 and below 1.
-    pub shrinking_factor: f64,
-    /// Steps of expectation and maximization in a round.
-    pub num_sub_iterations: usize,
-    /// What a piece may look like, if not anything of at most `max_piece_length` characters.
-    pub shape: Option<Shape>,
-    /// Learn exactly `vocab_size` entries; else fewer where more would be of no use.
-    pub hard_limit: bool,
-}
-
-impl Default for TrainSpec {
-    fn default() -> Self {
-        Self {
-            vocab_size: 8_000,
-            special_tokens: ["<unk>", "<s>", "</s>"].map(String::from).to_vec(),
-            user_defined_symbols: Vec::new(),
-            byte_fallback: false,
-            character_coverage: 0.9995,
-            initial_alphabet: Vec::new(),
-            seed_size: 1_000_000,
-            seeds: None,
-            max_piece_length: 16,
-            shrinking_factor: 0.75,
-            num_sub_iterations: 2,
-            shape: None,
-            hard_limit: true,
-        }
-    }
-}
-
-/// What one step of expectation found.
+/// The result of one EM step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    /// How many pieces there were.
+pub struct EmStep {
+    /// The number of pieces.
     pub pieces: usize,
-    /// The natural logarithm of the corpus's probability, summed over all segmentations.
+    /// The natural logarithm of the probability of the corpus, summed over all segmentations.
     pub log_likelihood: f64,
 }
 
-/// What the learner made.
+/// The result of Unigram training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnedUnigram {
-    /// Entries in id order with their log probabilities; 0 for those that are not learned.
+    /// Entries in id order with their log probabilities; 0 for reserved entries.
     pub pieces: Vec<(String, f64)>,
-    /// The steps that led there.
-    pub steps: Vec<Step>,
+    /// All EM steps.
+    pub steps: Vec<EmStep>,
 }
 
 /// Learn a Unigram vocabulary of exactly `vocab_size` entries from word counts.
 ///
-/// `progress(done, vocab_size)` is called at least every 50 ms or so, but for the time that sorting the
-/// suffixes of the words takes, and stops the learner by `ControlFlow::Break`.
+/// Calls `progress(done, vocab_size)` about every 50 ms or more often, except while suffixes are sorted;
+/// `ControlFlow::Break` stops the trainer.
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_core::train::unigram::{learn, TrainSpec};
-/// use piecework_core::train::Counts;
+/// use piecework_core::train::unigram::{learn, UnigramTrainSpec};
+/// use piecework_core::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
-/// let spec = TrainSpec { vocab_size: 14, ..TrainSpec::default() };
+/// let spec = UnigramTrainSpec { vocab_size: 14, ..UnigramTrainSpec::default() };
 /// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
 /// let best: Vec<&str> = learned.pieces[3..6].iter().map(|(piece, _)| piece.as_str()).collect();
 /// assert_eq!(best, ["pun", "hug", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Corpus` without any word, `Argument` for a setting out of range, `Training` when `vocab_size`
-/// cannot hold what must be there or is more than the corpus has substrings for, or when the corpus is
-/// beyond what integers here can count; `Interrupted` when `progress` says so.
+/// Errors: `Corpus` for counts without words; `Argument` for a setting out of range; `Training` if `vocab_size`
+/// cannot hold the reserved entries and the alphabet, if the corpus has too few substrings for it, or if
+/// counts exceed the integers used here; `Interrupted` if `progress` stops the trainer.
 pub fn learn(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &UnigramTrainSpec,
     workers: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedUnigram, Error> {
-    vocabulary::check(spec)?;
+    reserved_entries::check(spec)?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
-    let cutter = Cutter::new(&spec.user_defined_symbols, "")?;
-    let alphabet = Alphabet::choose(counts, &cutter, spec, &mut progress)?;
-    let learned = learn_within(counts, &cutter, &alphabet, spec, workers, &mut progress)?;
+    let splitter = SymbolSplitter::new(&spec.user_defined_symbols, "")?;
+    let alphabet = RankedAlphabet::choose(counts, &splitter, spec, &mut progress)?;
+    let learned = learn_within(counts, &splitter, &alphabet, spec, workers, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }
 
-/// Learn from what a cutter leaves of words, with an alphabet that has been chosen.
+/// Learn from the parts of words between symbols, with a given alphabet.
 pub(in crate::train) fn learn_within(
     counts: &Counts,
-    cutter: &Cutter,
-    alphabet: &Alphabet,
-    spec: &TrainSpec,
+    splitter: &SymbolSplitter,
+    alphabet: &RankedAlphabet,
+    spec: &UnigramTrainSpec,
     workers: usize,
     progress: &mut Progress<'_>,
 ) -> Result<LearnedUnigram, Error> {
-    let reserved = Reserved::new(spec, alphabet)?;
-    let corpus = Corpus::new(counts, cutter, alphabet, progress)?;
-    let pieces = seeds::plant(&corpus, &reserved, spec, progress)?;
+    let reserved = ReservedEntries::new(spec, alphabet)?;
+    let corpus = SegmentText::new(counts, splitter, alphabet, progress)?;
+    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, progress)?;
     let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
     if spec.hard_limit {
         reserved.check_supply(&corpus, &pieces, spec)?;
     }
-    let mut learner = Learner { spec, corpus: &corpus, workers, wanted, steps: Vec::new() };
-    let pieces = learner.run(pieces, progress)?;
-    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: learner.steps })
+    let mut trainer = UnigramTrainer { spec, corpus: &corpus, workers, wanted, steps: Vec::new() };
+    let pieces = trainer.run(pieces, progress)?;
+    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: trainer.steps })
 }
 
-struct Learner<'a> {
-    spec: &'a TrainSpec,
-    corpus: &'a Corpus,
+struct UnigramTrainer<'a> {
+    spec: &'a UnigramTrainSpec,
+    corpus: &'a SegmentText,
     workers: usize,
-    /// How many entries must be learned.
+    /// The least number of pieces.
     wanted: usize,
-    steps: Vec<Step>,
+    steps: Vec<EmStep>,
 }
 
-impl Learner<'_> {
-    /// Estimate and prune in turns until there are few enough pieces.
-    fn run(&mut self, mut pieces: Pieces, progress: &mut Progress<'_>) -> Result<Pieces, Error> {
+impl UnigramTrainer<'_> {
+    /// Estimate and prune until the pieces are few enough.
+    fn run(&mut self, mut pieces: PieceSet, progress: &mut Progress<'_>) -> Result<PieceSet, Error> {
         let target = (self.spec.vocab_size as f64 * SURPLUS) as usize;
         let seeds = pieces.len();
         loop {
@@ -194,22 +153,22 @@ impl Learner<'_> {
                 return Ok(pieces);
             }
             let size = ((self.spec.shrinking_factor * pieces.len() as f64) as usize).max(target);
-            let mut workers = Workers::new(self.workers, progress);
+            let mut workers = ThreadTeam::new(self.workers, progress);
             pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut workers)?;
             progress.reach(done(seeds, pieces.len(), target, self.spec.vocab_size));
         }
     }
 
-    fn estimate(&mut self, pieces: &mut Pieces, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let mut workers = Workers::new(self.workers, progress);
+    fn estimate(&mut self, pieces: &mut PieceSet, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let mut workers = ThreadTeam::new(self.workers, progress);
         let expected = expectation::expect(pieces, self.corpus, &mut workers)?;
-        self.steps.push(Step { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
+        self.steps.push(EmStep { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
         expectation::maximize(pieces, &expected, self.wanted);
         Ok(())
     }
 }
 
-/// How far the learner is, on the scale of the vocabulary: every round is as long as the last.
+/// The progress on the scale of the vocabulary; all rounds count as equally long.
 fn done(seeds: usize, pieces: usize, target: usize, vocab_size: usize) -> usize {
     let rounds = |from: usize, to: usize| (from as f64 / to.max(1) as f64).ln().max(0.0);
     let share = rounds(seeds, pieces) / rounds(seeds, target).max(f64::MIN_POSITIVE);

@@ -1,47 +1,48 @@
-//! Pruning: the pieces without which the likelihood of the corpus would lose least are dropped.
+//! Pruning: removal of the pieces with the least loss of corpus likelihood (Kudo 2018, section 3.2).
 //!
-//! The loss is approximate, as in SentencePiece: the segmentation of the corpus is the best one, and where a
-//! piece stood there would stand the best segmentation of its own text without it.
+//! The loss is approximate, as in SentencePiece: the corpus has its best segmentation, and each occurrence of
+//! a removed piece is replaced by the best segmentation of its text without it.
 
 use piecework_unicode::char_len;
 
-use super::corpus::Corpus;
-use super::lattice::{Scratch, Stretch};
-use super::pieces::{Pieces, NONE};
-use super::threads::Workers;
+use super::piece_set::{PieceSet, NONE};
+use super::segment_text::SegmentText;
+use super::text_lattice::{LatticeScratch, TextLattice};
+use super::threads::ThreadTeam;
 use crate::error::Error;
 
-/// What becomes of a piece.
+/// The decision on a piece.
 #[derive(Clone, Copy, PartialEq)]
-enum Fate {
-    /// Nothing could take its place.
+enum PruningDecision {
+    /// A single character: it cannot be replaced.
     Needed,
-    /// What the likelihood would lose without it.
+    /// The loss of likelihood without the piece.
     Loss(f64),
-    /// The best segmentation of the corpus, or of itself, does without it.
-    Useless,
+    /// The piece does not occur in the best segmentation of the corpus, or of its own text.
+    Unused,
 }
 
-/// Keep about `size` of the pieces, but no fewer than `wanted`.
+/// Keep about `size` pieces, but at least `wanted`.
 pub(super) fn prune(
-    pieces: &mut Pieces,
-    corpus: &Corpus,
+    pieces: &mut PieceSet,
+    corpus: &SegmentText,
     size: usize,
     wanted: usize,
-    workers: &mut Workers<'_, '_>,
+    workers: &mut ThreadTeam<'_, '_>,
 ) -> Result<(), Error> {
     let counts = counts_in_best(pieces, corpus, workers)?;
-    let fates = fates(pieces, corpus, &counts, workers)?;
+    let decisions = decisions(pieces, corpus, &counts, workers)?;
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&one, &two| {
-        rank(fates[two]).total_cmp(&rank(fates[one])).then_with(|| match fates[one] {
-            Fate::Useless => pieces.links[two].value.total_cmp(&pieces.links[one].value),
+        rank(decisions[two]).total_cmp(&rank(decisions[one])).then_with(|| match decisions[one] {
+            PruningDecision::Unused => pieces.links[two].value.total_cmp(&pieces.links[one].value),
             _ => std::cmp::Ordering::Equal,
         })
     });
-    let count = |wanted: fn(&Fate) -> bool| fates.iter().filter(|fate| wanted(fate)).count();
-    let needed = count(|fate| *fate == Fate::Needed);
-    let useful = count(|fate| *fate != Fate::Useless);
+    let count =
+        |wanted: fn(&PruningDecision) -> bool| decisions.iter().filter(|decision| wanted(decision)).count();
+    let needed = count(|decision| *decision == PruningDecision::Needed);
+    let useful = count(|decision| *decision != PruningDecision::Unused);
     order.truncate(useful.min(size).max(needed).max(wanted));
     let mut kept = vec![false; pieces.len()];
     order.into_iter().for_each(|piece| kept[piece] = true);
@@ -49,26 +50,26 @@ pub(super) fn prune(
     Ok(())
 }
 
-fn rank(fate: Fate) -> f64 {
-    match fate {
-        Fate::Needed => f64::INFINITY,
-        Fate::Loss(loss) => loss,
-        Fate::Useless => f64::NEG_INFINITY,
+fn rank(decision: PruningDecision) -> f64 {
+    match decision {
+        PruningDecision::Needed => f64::INFINITY,
+        PruningDecision::Loss(loss) => loss,
+        PruningDecision::Unused => f64::NEG_INFINITY,
     }
 }
 
-/// How often each piece stands in the best segmentations of all words.
+/// Count each piece in the best segmentations of all segments.
 fn counts_in_best(
-    pieces: &Pieces,
-    corpus: &Corpus,
-    workers: &mut Workers<'_, '_>,
+    pieces: &PieceSet,
+    corpus: &SegmentText,
+    workers: &mut ThreadTeam<'_, '_>,
 ) -> Result<Vec<u64>, Error> {
     let unknown = pieces.unknown_score();
-    let fresh = || (Scratch::default(), vec![0_u64; pieces.len()]);
-    let counts = workers.run(&corpus.segments, fresh, |(scratch, counts), _, segments| {
+    let new_state = || (LatticeScratch::default(), vec![0_u64; pieces.len()]);
+    let counts = workers.run(&corpus.segments, new_state, |(scratch, counts), _, segments| {
         for segment in segments {
-            let stretch = Stretch::new(&corpus.text, pieces, &pieces.links, unknown, segment.range());
-            stretch.best(
+            let lattice = TextLattice::new(&corpus.text, pieces, &pieces.links, unknown, segment.range());
+            lattice.best(
                 scratch,
                 |_, _| true,
                 |piece| {
@@ -86,57 +87,63 @@ fn counts_in_best(
     Ok(added.unwrap_or_default())
 }
 
-/// Judge all pieces.
-fn fates(
-    pieces: &Pieces,
-    corpus: &Corpus,
+/// Decide on all pieces.
+fn decisions(
+    pieces: &PieceSet,
+    corpus: &SegmentText,
     counts: &[u64],
-    workers: &mut Workers<'_, '_>,
-) -> Result<Vec<Fate>, Error> {
-    let judge =
-        Judge { pieces, corpus, counts, total: counts.iter().sum(), unknown: pieces.unknown_score() };
+    workers: &mut ThreadTeam<'_, '_>,
+) -> Result<Vec<PruningDecision>, Error> {
+    let estimator = LossEstimator {
+        pieces,
+        corpus,
+        counts,
+        total: counts.iter().sum(),
+        unknown: pieces.unknown_score(),
+    };
     let numbers: Vec<u32> = (0..pieces.len() as u32).collect();
-    let fresh = || (Scratch::default(), Vec::new());
-    let parts = workers.run(&numbers, fresh, |(scratch, parts), _, numbers| {
-        parts.extend(numbers.iter().map(|&piece| (piece, judge.fate(piece as usize, scratch))));
+    let new_state = || (LatticeScratch::default(), Vec::new());
+    let parts = workers.run(&numbers, new_state, |(scratch, parts), _, numbers| {
+        parts.extend(numbers.iter().map(|&piece| (piece, estimator.decision(piece as usize, scratch))));
     })?;
-    let mut fates = vec![Fate::Useless; pieces.len()];
-    for (piece, fate) in parts.into_iter().flat_map(|(_, parts)| parts) {
-        fates[piece as usize] = fate;
+    let mut decisions = vec![PruningDecision::Unused; pieces.len()];
+    for (piece, decision) in parts.into_iter().flat_map(|(_, parts)| parts) {
+        decisions[piece as usize] = decision;
     }
-    Ok(fates)
+    Ok(decisions)
 }
 
-struct Judge<'a> {
-    pieces: &'a Pieces,
-    corpus: &'a Corpus,
+struct LossEstimator<'a> {
+    pieces: &'a PieceSet,
+    corpus: &'a SegmentText,
     counts: &'a [u64],
     total: u64,
     unknown: f64,
 }
 
-impl Judge<'_> {
-    fn fate(&self, piece: usize, scratch: &mut Scratch) -> Fate {
+impl LossEstimator<'_> {
+    fn decision(&self, piece: usize, scratch: &mut LatticeScratch) -> PruningDecision {
         if self.counts[piece] == 0 {
-            return Fate::Useless;
+            return PruningDecision::Unused;
         }
         let name = self.pieces.name(self.corpus, piece);
         if name.len() == char_len(name[0]) {
-            return Fate::Needed;
+            return PruningDecision::Needed;
         }
-        let start = self.pieces.places[piece] as usize;
+        let start = self.pieces.positions[piece] as usize;
         let range = start..start + name.len();
-        let stretch = Stretch::new(&self.corpus.text, self.pieces, &self.pieces.links, self.unknown, range);
+        let lattice =
+            TextLattice::new(&self.corpus.text, self.pieces, &self.pieces.links, self.unknown, range);
         let mut parts = Vec::new();
         let without =
-            stretch.best(scratch, |start, end| (start, end) != (0, name.len()), |part| parts.push(part));
+            lattice.best(scratch, |start, end| (start, end) != (0, name.len()), |part| parts.push(part));
         if without > self.pieces.links[piece].value {
-            return Fate::Useless;
+            return PruningDecision::Unused;
         }
-        Fate::Loss(self.loss(self.counts[piece] as f64, &parts))
+        PruningDecision::Loss(self.loss(self.counts[piece] as f64, &parts))
     }
 
-    /// What the likelihood loses when all `count` occurrences of a piece become `parts`.
+    /// The loss of likelihood when all `count` occurrences of a piece are replaced by `parts`.
     fn loss(&self, count: f64, parts: &[u32]) -> f64 {
         let total = self.total as f64;
         let log_total_after = (total + count * (parts.len() as f64 - 1.0)).ln();

@@ -1,60 +1,30 @@
-//! Seeds: the characters, and the substrings that are worth being pieces, from a suffix array over the
-//! distinct words.
+//! The initial pieces: the characters, and the most frequent substrings or given seeds.
 //!
-//! A substring is a candidate when it occurs at least twice and is not always followed by one and the same
-//! character; the end of a word is no character, so every word that occurs twice is a candidate. Its
-//! weight is its count in the corpus times its length. What counts is how often words occur, not how many
-//! there are: a sweep over the sorted suffixes closes every candidate with its count (Kasai et al. 2001).
-//! Where seeds are given, those that occur take the place of the candidates, with the counts they are given.
+//! The weight of a substring is its count in the corpus times its length in characters; the `seed_size`
+//! substrings of most weight are taken. Given seeds replace the substrings if they occur in the corpus, with
+//! the counts that they are given.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
-use piecework_unicode::{begins_char, char_count};
 use rustc_hash::FxHashSet;
 
-use super::corpus::{Corpus, END};
-use super::pieces::{Link, Pieces, NONE};
-use super::vocabulary::Reserved;
-use super::TrainSpec;
+use super::piece_set::{PieceLink, PieceSet, NONE};
+use super::reserved_entries::ReservedEntries;
+use super::segment_text::SegmentText;
+use super::sorted_suffixes::{candidate, SeedCandidate, SortedSuffixes};
+use super::spec::UnigramTrainSpec;
 use crate::error::Error;
 use crate::train::progress::Progress;
-use crate::train::Shape;
 
-/// Rarer substrings are never pieces.
-const MIN_COUNT: u64 = 2;
-
-/// A substring that begins the suffixes `first..last` of the sorted ones.
-#[derive(Clone, Copy)]
-struct Candidate {
-    first: u32,
-    last: u32,
-    bytes: u32,
-    chars: u32,
-    count: u64,
-}
-
-impl Candidate {
-    /// The share of the corpus that it covers.
-    fn weight(&self) -> u128 {
-        u128::from(self.count) * u128::from(self.chars)
-    }
-
-    /// Where it stands among all by code points.
-    fn place(&self) -> (u32, u32) {
-        (self.first, self.bytes)
-    }
-}
-
-/// Find the characters and the best candidates, `seed_size` in all, or those that are given instead;
-/// scored by weight.
-pub(super) fn plant(
-    corpus: &Corpus,
-    reserved: &Reserved,
-    spec: &TrainSpec,
+/// Return the characters and the candidates of most weight, or the given seeds, `seed_size` in all; scores
+/// are logarithms of the shares of weight.
+pub(super) fn initial_pieces(
+    corpus: &SegmentText,
+    reserved: &ReservedEntries,
+    spec: &UnigramTrainSpec,
     progress: &mut Progress<'_>,
-) -> Result<Pieces, Error> {
-    let suffixes = Suffixes::new(corpus, spec);
+) -> Result<PieceSet, Error> {
+    let suffixes = SortedSuffixes::new(corpus, spec);
     progress.advance(corpus.text.len())?;
     let mut chosen = suffixes.characters(reserved);
     let room = spec.seed_size.saturating_sub(chosen.len());
@@ -62,15 +32,15 @@ pub(super) fn plant(
         Some(given) => suffixes.given(given, room, reserved, progress)?,
         None => best(suffixes.frequent(reserved, progress)?, room),
     });
-    chosen.sort_unstable_by_key(Candidate::place);
+    chosen.sort_unstable_by_key(SeedCandidate::position);
     Ok(suffixes.pieces(&chosen))
 }
 
-/// The candidates of most weight.
-fn best(mut candidates: Vec<Candidate>, room: usize) -> Vec<Candidate> {
+/// Keep the candidates of most weight.
+fn best(mut candidates: Vec<SeedCandidate>, room: usize) -> Vec<SeedCandidate> {
     if room < candidates.len() {
         if room > 0 {
-            let rank = |candidate: &Candidate| (Reverse(candidate.weight()), candidate.place());
+            let rank = |candidate: &SeedCandidate| (Reverse(candidate.weight()), candidate.position());
             candidates.select_nth_unstable_by_key(room - 1, rank);
         }
         candidates.truncate(room);
@@ -78,41 +48,13 @@ fn best(mut candidates: Vec<Candidate>, room: usize) -> Vec<Candidate> {
     candidates
 }
 
-/// The suffixes of all segments in order.
-struct Suffixes<'c> {
-    corpus: &'c Corpus,
-    /// Where each begins.
-    order: Vec<u32>,
-    /// The segment of each place of the text.
-    segment_of: Vec<u32>,
-    /// How many characters of a suffix matter: one more than the longest piece has.
-    max_chars: usize,
-    shape: Option<&'c Shape>,
-}
-
-/// A substring whose occurrences are being counted.
-struct Open {
-    bytes: usize,
-    first: usize,
-    count: u64,
-}
-
-impl<'c> Suffixes<'c> {
-    fn new(corpus: &'c Corpus, spec: &'c TrainSpec) -> Self {
-        let mut sorted = vec![0; corpus.text.len()];
-        divsufsort::sort_in_place(&corpus.text, &mut sorted);
-        let begins = |&place: &u32| !matches!(corpus.text[place as usize], END | 0x80..0xC0);
-        let order = sorted.into_iter().map(|place| place as u32).filter(begins).collect();
-        let mut segment_of = vec![0; corpus.text.len()];
-        for (number, segment) in (0..).zip(&corpus.segments) {
-            segment_of[segment.range()].fill(number);
-        }
-        let max_chars = spec.max_piece_length + 1;
-        Self { corpus, order, segment_of, max_chars, shape: spec.shape.as_ref() }
-    }
-
-    /// All substrings of two characters and more that are candidates.
-    fn frequent(&self, reserved: &Reserved, progress: &mut Progress<'_>) -> Result<Vec<Candidate>, Error> {
+impl<'c> SortedSuffixes<'c> {
+    /// All candidates of two characters and more.
+    fn frequent(
+        &self,
+        reserved: &ReservedEntries,
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<SeedCandidate>, Error> {
         let mut candidates = Vec::new();
         self.sweep(progress, |candidate| {
             if candidate.chars > 1 && !reserved.contains(self.name(&candidate)) {
@@ -122,15 +64,15 @@ impl<'c> Suffixes<'c> {
         Ok(candidates)
     }
 
-    /// The first of given substrings that may be pieces and occur, with the counts that they are given.
+    /// The first given substrings that may be pieces and occur, with their given counts.
     fn given(
         &self,
         given: &[(String, u64)],
         room: usize,
-        reserved: &Reserved,
+        reserved: &ReservedEntries,
         progress: &mut Progress<'_>,
-    ) -> Result<Vec<Candidate>, Error> {
-        let mut seen = FxHashSet::default();
+    ) -> Result<Vec<SeedCandidate>, Error> {
+        let mut counts_by_char = FxHashSet::default();
         let mut candidates = Vec::new();
         for (piece, count) in given {
             progress.advance(1)?;
@@ -138,8 +80,9 @@ impl<'c> Suffixes<'c> {
                 break;
             }
             let chars = piece.chars().count();
-            let may_be = (2..self.max_chars).contains(&chars) && self.shape.is_none_or(|s| s.allows(piece));
-            if may_be && !reserved.contains(piece.as_bytes()) && seen.insert(piece) {
+            let may_be =
+                (2..self.max_chars).contains(&chars) && self.piece_rules.is_none_or(|s| s.allows(piece));
+            if may_be && !reserved.contains(piece.as_bytes()) && counts_by_char.insert(piece) {
                 let suffixes = self.beginning_with(piece.as_bytes());
                 candidates.extend(suffixes.map(|found| candidate(found, piece.len(), chars, *count)));
             }
@@ -147,69 +90,14 @@ impl<'c> Suffixes<'c> {
         Ok(candidates)
     }
 
-    /// The suffixes that begin with a text, if there are any.
-    fn beginning_with(&self, text: &[u8]) -> Option<Range<usize>> {
-        let head = |&place: &u32| {
-            let rest = &self.corpus.text[place as usize..];
-            &rest[..text.len().min(rest.len())]
-        };
-        let first = self.order.partition_point(|place| head(place) < text);
-        let count = self.order[first..].partition_point(|place| head(place) == text);
-        (count > 0).then(|| first..first + count)
-    }
-
-    /// Give all candidates with their counts, each when its last suffix has passed.
-    fn sweep(&self, progress: &mut Progress<'_>, mut give: impl FnMut(Candidate)) -> Result<(), Error> {
-        let mut open = vec![Open { bytes: 0, first: 0, count: 0 }];
-        let mut before: &[u8] = &[];
-        for (at, &place) in self.order.iter().enumerate() {
-            progress.advance(1)?;
-            let suffix = self.suffix(place as usize);
-            self.close(&mut open, at, shared(before, suffix), &mut give);
-            add(&mut open, suffix.len(), at, self.count_at(place as usize));
-            before = suffix;
-        }
-        self.close(&mut open, self.order.len(), 0, &mut give);
-        Ok(())
-    }
-
-    /// Close all that is longer than what the next suffix shares with the last.
-    fn close(&self, open: &mut Vec<Open>, at: usize, shared: usize, give: &mut impl FnMut(Candidate)) {
-        let (mut count, mut first) = (0, at);
-        while open.last().is_some_and(|top| top.bytes > shared) {
-            let Some(done) = open.pop() else { break };
-            count += done.count;
-            first = done.first;
-            let below = open.last().map_or(0, |next| next.bytes).max(shared);
-            let bytes = &self.corpus.text[self.order[first] as usize..][..done.bytes];
-            if let Some(bytes) = self.allowed(bytes, below).filter(|_| count >= MIN_COUNT) {
-                give(candidate(first..at, bytes.len(), char_count(bytes) as usize, count));
-            }
-        }
-        if count > 0 {
-            add(open, shared, first, count);
-        }
-    }
-
-    /// What of a substring may be a piece: all, or its longest beginning of an allowed shape that has more
-    /// than `below` bytes and so occurs as often.
-    fn allowed<'t>(&self, bytes: &'t [u8], below: usize) -> Option<&'t [u8]> {
-        if char_count(bytes) as usize >= self.max_chars {
-            return None;
-        }
-        let Some(shape) = self.shape else { return Some(bytes) };
-        let longest = std::str::from_utf8(bytes).ok().and_then(|text| shape.longest(text));
-        longest.filter(|&len| len > below).map(|len| &bytes[..len])
-    }
-
     /// The single characters.
-    fn characters(&self, reserved: &Reserved) -> Vec<Candidate> {
-        let width = |&place: &u32| shortest(&self.corpus.text[place as usize..]);
+    fn characters(&self, reserved: &ReservedEntries) -> Vec<SeedCandidate> {
+        let width = |&position: &u32| shortest(&self.corpus.text[position as usize..]);
         let same = |one: &u32, two: &u32| width(one) == width(two);
         let mut characters = Vec::new();
         let mut first = 0;
         for run in self.order.chunk_by(same) {
-            let count = run.iter().map(|&place| self.count_at(place as usize)).sum();
+            let count = run.iter().map(|&position| self.count_at(position as usize)).sum();
             let character = candidate(first..first + run.len(), width(&run[0]).len(), 1, count);
             if !reserved.contains(self.name(&character)) {
                 characters.push(character);
@@ -219,18 +107,18 @@ impl<'c> Suffixes<'c> {
         characters
     }
 
-    /// Lay out chosen candidates, which are in order of code points.
-    fn pieces(&self, chosen: &[Candidate]) -> Pieces {
-        let total: u128 = chosen.iter().map(Candidate::weight).sum();
+    /// The pieces of chosen candidates, which are in order of code points.
+    fn pieces(&self, chosen: &[SeedCandidate]) -> PieceSet {
+        let total: u128 = chosen.iter().map(SeedCandidate::weight).sum();
         let log_total = (total as f64).ln();
-        let mut pieces = Pieces {
+        let mut pieces = PieceSet {
             links: Vec::with_capacity(chosen.len()),
-            places: Vec::with_capacity(chosen.len()),
+            positions: Vec::with_capacity(chosen.len()),
             longest: vec![NONE; self.corpus.text.len()],
             max_bytes: chosen.iter().map(|candidate| candidate.bytes as usize).max().unwrap_or(0),
         };
         let mut around: Vec<(u32, u32)> = Vec::new();
-        for (at, &place) in (0..).zip(&self.order) {
+        for (at, &position) in (0..).zip(&self.order) {
             while around.last().is_some_and(|&(last, _)| last <= at) {
                 around.pop();
             }
@@ -238,56 +126,14 @@ impl<'c> Suffixes<'c> {
                 let number = pieces.len() as u32;
                 let shorter = around.last().map_or(NONE, |&(_, piece)| piece);
                 let value = (next.weight() as f64).ln() - log_total;
-                pieces.links.push(Link { value, shorter, bytes: next.bytes });
-                pieces.places.push(place);
+                pieces.links.push(PieceLink { value, shorter, bytes: next.bytes });
+                pieces.positions.push(position);
                 around.push((next.last, number));
             }
-            pieces.longest[place as usize] = around.last().map_or(NONE, |&(_, piece)| piece);
+            pieces.longest[position as usize] = around.last().map_or(NONE, |&(_, piece)| piece);
         }
         pieces
     }
-
-    fn name(&self, candidate: &Candidate) -> &'c [u8] {
-        &self.corpus.text[self.order[candidate.first as usize] as usize..][..candidate.bytes as usize]
-    }
-
-    fn count_at(&self, place: usize) -> u64 {
-        self.corpus.segments[self.segment_of[place] as usize].count
-    }
-
-    /// What matters of the suffix that begins at a place.
-    fn suffix(&self, place: usize) -> &'c [u8] {
-        let end = self.corpus.segments[self.segment_of[place] as usize].range().end;
-        let all = &self.corpus.text[place..end];
-        let starts = (0..all.len()).filter(|&at| begins_char(all[at]));
-        let cut = starts.take(self.max_chars + 1).nth(self.max_chars);
-        &all[..cut.unwrap_or(all.len())]
-    }
-}
-
-fn candidate(suffixes: Range<usize>, bytes: usize, chars: usize, count: u64) -> Candidate {
-    Candidate {
-        first: suffixes.start as u32,
-        last: suffixes.end as u32,
-        bytes: bytes as u32,
-        chars: chars as u32,
-        count,
-    }
-}
-
-/// Count more occurrences of the substring of this length, which is the longest open one or longer.
-fn add(open: &mut Vec<Open>, bytes: usize, first: usize, count: u64) {
-    match open.last_mut().filter(|top| top.bytes == bytes) {
-        Some(top) => top.count += count,
-        None => open.push(Open { bytes, first, count }),
-    }
-}
-
-/// How many bytes two texts share at their start, in whole characters.
-fn shared(one: &[u8], two: &[u8]) -> usize {
-    let same = one.iter().zip(two).take_while(|(a, b)| a == b).count();
-    let whole = |&at: &usize| two.get(at).is_none_or(|&byte| begins_char(byte));
-    (0..=same).rev().find(whole).unwrap_or(0)
 }
 
 /// The first character of a text.

@@ -1,4 +1,4 @@
-//! Sharing work out over threads in parts of fixed size, so that no result depends on their number.
+//! Work by several threads in parts of fixed size, so that results do not depend on the number of threads.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,22 +9,22 @@ use crate::train::progress::Progress;
 
 /// Items in a part.
 const PART: usize = 1024;
-/// Units of work that an item stands for in reports of progress.
+/// Units of work of an item in progress reports.
 const WORK: usize = 16;
 
-/// The threads at hand, and whom to tell how far they are.
-pub(super) struct Workers<'w, 'p> {
+/// The number of threads, and the progress that the calling thread reports.
+pub(super) struct ThreadTeam<'w, 'p> {
     threads: usize,
     progress: &'w mut Progress<'p>,
 }
 
-impl<'w, 'p> Workers<'w, 'p> {
+impl<'w, 'p> ThreadTeam<'w, 'p> {
     pub(super) fn new(threads: usize, progress: &'w mut Progress<'p>) -> Self {
         Self { threads: threads.max(1), progress }
     }
 
-    /// Work on `items` part by part; each thread has a state of its own, and all states are returned.
-    /// `work` is also told the number of the part.
+    /// Call `work` with a state, the number of a part, and its items, for all parts; returns the states, one a
+    /// thread.
     pub(super) fn run<T: Sync, S: Send>(
         &mut self,
         items: &[T],

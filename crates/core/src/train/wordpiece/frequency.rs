@@ -1,55 +1,58 @@
-//! The most frequent pair first; `Order` decides among equals.
+//! The trainer of `tokenizers`: the most frequent pair first, ordered by `TieBreak` among equals.
 //!
-//! Counts of known pairs mostly fall, so a heap entry is an upper bound: the learner compares the top with
-//! the count and the tie key of today and pushes it back when it is out of date. A pair that gains
-//! occurrences gets a new entry at once.
+//! Counts of known pairs mostly fall, so a heap entry is an upper bound. The trainer compares the top of the
+//! heap with the current count and tie key and pushes it back if it is out of date. A pair that gains
+//! occurrences gets a new heap entry at once.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::merging::Joining;
-use super::ties::Order;
+use super::merge_state::MergeState;
+use super::tie_break::TieBreak;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::Learned;
 
-/// Ordered by count, then by lower tie key; the pair's number comes along.
-type Candidate<T> = (u64, Reverse<<T as Order>::Key>, u32);
+/// A heap entry: count, tie key and pair, ordered by higher count, then by lower tie key.
+type FrequencyCandidate<T> = (u64, Reverse<<T as TieBreak>::Key>, u32);
 
 /// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
-pub(super) fn learn<T: Order>(
-    mut joining: Joining<'_>,
+pub(super) fn learn<T: TieBreak>(
+    mut state: MergeState<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut heap: BinaryHeap<Candidate<T>> =
-        (0..joining.pairs.len() as u32).filter_map(|pair| candidate::<T>(&joining, pair)).collect();
-    while !joining.is_full() {
+    let mut heap: BinaryHeap<FrequencyCandidate<T>> =
+        (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(&state, pair)).collect();
+    while !state.is_full() {
         progress.advance(1)?;
         let Some((count, order, pair)) = heap.pop() else { break };
-        if joining.pairs.count(pair) != count {
-            heap.extend(recent::<T>(&joining, (count, order, pair)));
+        if state.pairs.count(pair) != count {
+            heap.extend(refreshed::<T>(&state, (count, order, pair)));
             continue;
         }
-        let Some(key) = T::key(&mut joining, pair) else { continue };
+        let Some(key) = T::key(&mut state, pair) else { continue };
         if key != order.0 {
             heap.push((count, Reverse(key), pair));
             continue;
         }
-        joining.join(pair, count as f64, progress)?;
-        heap.extend(joining.gained.iter().filter_map(|&pair| candidate::<T>(&joining, pair)));
+        state.merge(pair, count as f64, progress)?;
+        heap.extend(state.gained.iter().filter_map(|&pair| candidate::<T>(&state, pair)));
     }
-    Ok(joining.finish(|joining| format!("no pair occurs {} times any more", joining.min_frequency())))
+    Ok(state.finish(|state| format!("no pair occurs {} times any more", state.min_frequency())))
 }
 
-/// Make the heap entry of a pair, if it may be joined.
-fn candidate<T: Order>(joining: &Joining<'_>, pair: u32) -> Option<Candidate<T>> {
-    let count = joining.pairs.count(pair);
-    (count >= joining.min_frequency() && joining.fits(pair))
-        .then(|| (count, Reverse(T::bound(joining, pair)), pair))
+/// Return the heap entry of a pair, if it may be merged.
+fn candidate<T: TieBreak>(state: &MergeState<'_>, pair: u32) -> Option<FrequencyCandidate<T>> {
+    let count = state.pairs.count(pair);
+    (state.is_frequent(pair) && state.fits(pair)).then(|| (count, Reverse(T::bound(state, pair)), pair))
 }
 
-/// Bring a heap entry up to date; a pair that gained since has a younger entry in the heap already.
-fn recent<T: Order>(joining: &Joining<'_>, (count, order, pair): Candidate<T>) -> Option<Candidate<T>> {
-    let now = joining.pairs.count(pair);
-    (now < count && now >= joining.min_frequency()).then_some((now, order, pair))
+/// Return a heap entry with the current count; `None` if the pair gained, because then the heap already has
+/// a newer entry.
+fn refreshed<T: TieBreak>(
+    state: &MergeState<'_>,
+    (count, order, pair): FrequencyCandidate<T>,
+) -> Option<FrequencyCandidate<T>> {
+    let current = state.pairs.count(pair);
+    (current < count && current >= state.min_frequency()).then_some((current, order, pair))
 }

@@ -1,68 +1,74 @@
-//! The gain of the unigram corpus log-likelihood by a join, in 64-bit floats by one fixed expression.
+//! The gain of the unigram log-likelihood of the corpus by a merge, in 64-bit floats by one fixed expression.
 //!
-//! With c the entry counts, N their sum, f the matches and g(x) = x ln x, the gain is
-//! `((g(ca-f) - g(ca)) + (g(cb-f) - g(cb))) + (g(cab+f) - g(cab))` plus `g(N) - g(N-f)`. The part before
-//! the last does not know N, so with f it names a class of pairs that tie whatever N is.
+//! Let c be the entry counts, N their sum, f the count of the pair and g(x) = x ln x. The gain is
+//! `((g(ca-f) - g(ca)) + (g(cb-f) - g(cb))) + (g(cab+f) - g(cab))` plus `g(N) - g(N-f)`. The first part does
+//! not depend on N. So pairs with the same f and the same first part tie for every N: they share a key.
 //!
-//! *Upper bounds.* As real numbers: the gain falls as `ca` or `cb` rise, rises with `cab` and N, and N only
-//! falls. In f it is convex and 0 at f = 0, so with the counts fixed a gain above zero falls when f does.
-//! As f is at most `ca` and `cb`, take the gain at the least counts, or at f where that is more: along
-//! counts equal to f it rises with f (its slope is ln((N-f)/(cb-f)) plus ln((cab+f)/f) where one count is f
-//! and ln((cab+f)(N-f)/f²) where both are, and N is at least 2f), so this bounds whatever pair may come of
-//! this one while the counts stay above the least. Pairs of twins have no such bound and stay in sight.
-//! *In floats*, each g(x) is off by at most 4 units in the last place of g(N) and the sum of eight by at
-//! most 64; `error` is twice as much for safety, and every use of a bound allows for it.
+//! Source: the greedy merge by likelihood of Schuster and Nakajima 2012, section 3; the expression follows
+//! from the definition.
+//!
+//! *Upper bounds.* In real numbers, the gain falls as `ca` or `cb` rise, and rises with `cab` and N; N only
+//! falls. In f the gain is convex and 0 at f = 0, so with fixed counts a positive gain falls when f falls. As
+//! f is at most `ca` and `cb`, the bound is the gain at the least counts, or at f if f is more. Along counts
+//! equal to f the gain rises with f: its slope is ln((N-f)/(cb-f)) plus ln((cab+f)/f) where one count is f,
+//! and ln((cab+f)(N-f)/f²) where both are, and N is at least 2f. So the bound is valid while the counts stay
+//! at or above the least counts. Doubled pairs have no such bound and are always active.
+//!
+//! *Rounding.* Each g(x) is off by at most 4 units in the last place of g(N), and the sum of eight by at
+//! most 64. `error` is twice as much, and every use of a bound allows for it.
 
 use std::cmp::Ordering;
 
-use super::objective::{Facts, Objective};
+use super::objective::Objective;
+use super::pair_counts::PairCounts;
 
-/// The exact gain, with what depends on the size of the corpus alone.
+/// The gain of the log-likelihood, with its error bound for a corpus.
 pub(super) struct Likelihood {
-    /// How far any computed gain may be from the real one.
+    /// The largest difference between a computed gain and the real one.
     error: f64,
 }
 
-/// Matches and the bits of the part of the gain that does not depend on N.
+/// The pair count, and the bits of the part of the gain that does not depend on N.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Local {
+pub(super) struct GainKey {
     count: u64,
-    part: u64,
+    local_bits: u64,
 }
 
 impl Likelihood {
+    /// The objective for a corpus of `total` characters.
     pub(super) fn new(total: u64) -> Self {
         Self { error: 64.0 * f64::EPSILON * g(total).max(1.0) }
     }
 }
 
 impl Objective for Likelihood {
-    type Key = Local;
-    const NEEDS_JOINED: bool = true;
+    type Key = GainKey;
+    const NEEDS_MERGED: bool = true;
 
-    fn key(&self, facts: &Facts) -> Local {
-        Local { count: facts.count, part: local(facts).to_bits() }
+    fn key(&self, counts: &PairCounts) -> GainKey {
+        GainKey { count: counts.count, local_bits: local_gain(counts).to_bits() }
     }
 
-    fn value(&self, key: Local, total: u64) -> f64 {
-        f64::from_bits(key.part) + share(key.count, total)
+    fn value(&self, key: GainKey, total: u64) -> f64 {
+        f64::from_bits(key.local_bits) + size_gain(key.count, total)
     }
 
-    fn quick_value(&self, facts: &Facts, total: u64) -> f64 {
-        local(facts) + share(facts.count, total)
+    fn quick_value(&self, counts: &PairCounts, total: u64) -> f64 {
+        local_gain(counts) + size_gain(counts.count, total)
     }
 
-    fn compare(&self, one: (Local, f64), two: (Local, f64)) -> Ordering {
+    fn compare(&self, one: (GainKey, f64), two: (GainKey, f64)) -> Ordering {
         one.1.total_cmp(&two.1)
     }
 
-    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, total: u64) -> f64 {
-        if facts.twins {
+    fn bound(&self, counts: &PairCounts, min_left: u64, min_right: u64, total: u64) -> f64 {
+        if counts.doubled {
             return f64::INFINITY;
         }
-        let least =
-            Facts { left: least_left.max(facts.count), right: least_right.max(facts.count), ..*facts };
-        self.quick_value(&least, total).max(0.0) + 2.0 * self.error
+        let lowest =
+            PairCounts { left: min_left.max(counts.count), right: min_right.max(counts.count), ..*counts };
+        self.quick_value(&lowest, total).max(0.0) + 2.0 * self.error
     }
 
     fn slack(&self, _value: f64) -> f64 {
@@ -82,17 +88,18 @@ impl Objective for Likelihood {
     }
 }
 
-/// The part of the gain that does not depend on the number of entries in the corpus.
-fn local(facts: &Facts) -> f64 {
-    let count = facts.count;
-    let joined = g(facts.joined + count) - g(facts.joined);
-    if facts.twins {
-        return (g(facts.left - 2 * count) - g(facts.left)) + joined;
+/// The part of the gain that does not depend on N.
+fn local_gain(counts: &PairCounts) -> f64 {
+    let count = counts.count;
+    let merged = g(counts.merged + count) - g(counts.merged);
+    if counts.doubled {
+        return (g(counts.left - 2 * count) - g(counts.left)) + merged;
     }
-    ((g(facts.left - count) - g(facts.left)) + (g(facts.right - count) - g(facts.right))) + joined
+    ((g(counts.left - count) - g(counts.left)) + (g(counts.right - count) - g(counts.right))) + merged
 }
 
-fn share(count: u64, total: u64) -> f64 {
+/// The part of the gain that depends on N.
+fn size_gain(count: u64, total: u64) -> f64 {
     g(total) - g(total - count)
 }
 

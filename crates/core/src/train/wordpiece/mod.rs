@@ -1,178 +1,113 @@
-//! Learning a WordPiece vocabulary from word counts: special tokens, alphabet, then learned entries.
+//! WordPiece training: word counts to special tokens, alphabet and learned entries.
 //!
 //! ```text
-//! forms       the entries of single characters, and their order
-//! corpus      the distinct words as sequences of entries, in fixed coordinates
-//! pairs       adjacent pairs: counts and where they occur
-//! further     learning on from a vocabulary that is there
-//! joining     corpus + pairs + entries, and what one join changes in them
-//! ties        which of equally scored pairs is joined
-//! frequency   most frequent pair first
-//! greedy      best pair first for scores that rise when their parts become rarer: rounds, classes
-//! objective   what such a score offers
-//! classes     candidates of equal score, so that ties are cheap
-//! pmi         f(ab) / (f(a) f(b)), exactly
-//! likelihood  the gain of the unigram corpus log-likelihood
-//! top_down    substrings, longest first, under a searched threshold (TensorFlow Text's learner)
-//! substrings  the trie of frequent substrings that top_down works on
+//! spec               settings: scores and ties
+//! char_entries       the entries of single characters
+//! segmented_words    the distinct words as sequences of entries
+//! pair_table         adjacent pairs: counts and positions
+//! merge_state        words, pairs and entries, updated by each merge
+//! pair_counts        the counts from which a pair is scored
+//! tie_break          the order among pairs of equal score
+//! frequency          trainer: the most frequent pair first
+//! objective          the interface of the scores that `best_first` maximizes
+//! pmi                f(ab) / (f(a) f(b)), exactly
+//! likelihood         the gain of the unigram log-likelihood
+//! score_classes      pairs grouped by equal score
+//! candidate_pairs    the pairs that may be merged, by entry
+//! active_pairs       the pairs of a round, rescored after every merge
+//! best_first         trainer: the best pair first, in rounds
+//! by_merges          dispatch by score and ties
+//! continue_training  training that starts from an existing model
+//! substring_trie     the trie of frequent substrings
+//! top_down           trainer: frequent substrings, longest first (TensorFlow Text)
 //! ```
 //!
-//! Each learner is deterministic; `tests` holds a naive twin that counts everything anew at each join.
+//! Sources: Schuster and Nakajima 2012, "Japanese and Korean Voice Search", section 3, for greedy merges by
+//! likelihood; `tokenizers` for `frequency`; Song et al. 2021, "Fast WordPiece Tokenization", and
+//! TensorFlow Text's vocabulary generator for `top-down`.
+//!
+//! All trainers are deterministic. `tests` compares each with a naive trainer that recounts everything for
+//! each merge.
 
-mod classes;
-mod corpus;
-mod forms;
+mod active_pairs;
+mod best_first;
+mod by_merges;
+mod candidate_pairs;
+mod char_entries;
+mod continue_training;
 mod frequency;
-mod further;
-mod greedy;
 mod likelihood;
-mod merging;
+mod merge_state;
 mod objective;
-mod pairs;
+mod pair_counts;
+mod pair_table;
 mod pmi;
-mod substrings;
+mod score_classes;
+mod segmented_words;
+mod spec;
+mod substring_trie;
 #[cfg(test)]
 mod tests;
-mod ties;
+mod tie_break;
 mod top_down;
 
 use std::ops::ControlFlow;
 
-use crate::error::{Error, ErrorKind};
+use crate::count::Counts;
+use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::progress::Progress;
-use crate::train::{Counts, Learned};
+use crate::train::Learned;
 
-use merging::Joining;
-use ties::{FirstSeen, LowestIds, Order, SmallestStrings};
+use char_entries::alphabet_entries;
+use merge_state::MergeState;
 
-pub use further::{learn_further, Present};
-pub use ties::Ties;
-
-/// By what a learner chooses the next entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Score {
-    /// The exact gain of the unigram corpus log-likelihood.
-    #[default]
-    Likelihood,
-    /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
-    Pmi,
-    /// The most frequent pair.
-    Frequency,
-    /// Frequent substrings, longest first (the learner of TensorFlow Text).
-    TopDown,
-}
-
-/// What to learn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TrainSpec {
-    /// Entries wanted, special tokens and alphabet included.
-    pub vocab_size: usize,
-    /// By what the next entry is chosen.
-    pub score: Score,
-    /// Which of equally scored pairs is joined; `None` is the default of the score.
-    pub ties: Option<Ties>,
-    /// Pairs (or substrings) that occur fewer times are never learned; 0 is taken as 1.
-    pub min_frequency: u64,
-    /// At most this many characters, the most frequent ones.
-    pub limit_alphabet: Option<usize>,
-    /// Characters that are in the alphabet even when unseen.
-    pub initial_alphabet: Vec<char>,
-    /// Entries that come first and are never joined.
-    pub special_tokens: Vec<String>,
-    /// What marks an entry that continues a word.
-    pub continuing_subword_prefix: String,
-    /// The longest entry in characters, the prefix not counted.
-    pub max_token_length: Option<usize>,
-}
-
-impl Default for TrainSpec {
-    fn default() -> Self {
-        Self {
-            vocab_size: 30_000,
-            score: Score::default(),
-            ties: None,
-            min_frequency: 2,
-            limit_alphabet: None,
-            initial_alphabet: Vec::new(),
-            special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
-            continuing_subword_prefix: "##".to_owned(),
-            max_token_length: None,
-        }
-    }
-}
+pub use continue_training::{continue_training, ExistingModel};
+pub use spec::{PairScore, WordPieceTies, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///
-/// `progress(entries, vocab_size)` is called at least every 50 ms or so and stops the learner by
-/// `ControlFlow::Break`.
+/// Calls `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the
+/// trainer.
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_core::train::wordpiece::{learn, Score, TrainSpec};
-/// use piecework_core::train::Counts;
+/// use piecework_core::train::wordpiece::{learn, PairScore, WordPieceTrainSpec};
+/// use piecework_core::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
-/// let spec = TrainSpec { vocab_size: 15, score: Score::Pmi, ..TrainSpec::default() };
+/// let spec = WordPieceTrainSpec { vocab_size: 15, score: PairScore::Pmi, ..WordPieceTrainSpec::default() };
 /// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Argument` for ties that need first positions where the counts have none, `Corpus` without any
-/// word, `Training` when `vocab_size` cannot hold the special tokens and
-/// the alphabet or the corpus is beyond 64-bit counts, `Interrupted` when `progress` says so.
+/// Errors: `Argument` for ties that need first positions that the counts do not have; `Corpus` for counts
+/// without words; `Training` if `vocab_size` cannot hold the special tokens and the alphabet, or if a sum of
+/// counts exceeds 64 bits; `Interrupted` if `progress` stops the trainer.
 pub fn learn(
     counts: &Counts,
-    spec: &TrainSpec,
+    spec: &WordPieceTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
-    if spec.score == Score::TopDown && spec.ties.is_some() {
-        let expected = "none: score=\"top-down\" ranks substrings by count, then by code points";
-        return Err(Error::new(ErrorKind::Argument, "ties", "an order of pairs", expected));
-    }
+    spec.check_ties(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        forms::of(&alphabet, spec),
+        alphabet_entries(&alphabet, spec),
         spec.vocab_size,
     )?;
     let learned = match spec.score {
-        Score::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
-        _ => {
-            spec.ties().check(counts)?;
-            learn_by_joins(Joining::new(counts, spec, &alphabet, entries, &mut progress)?, &mut progress)?
-        }
+        PairScore::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
+        _ => by_merges::learn(
+            MergeState::new(counts, spec, &alphabet, entries, &mut progress)?,
+            &mut progress,
+        )?,
     };
     progress.finish(learned.vocab.len())?;
     Ok(learned)
-}
-
-impl TrainSpec {
-    fn ties(&self) -> Ties {
-        self.ties.unwrap_or(self.score.default_ties())
-    }
-}
-
-fn learn_by_joins(joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    match joining.spec.ties() {
-        Ties::LowestIds => learn_in::<LowestIds>(joining, progress),
-        Ties::SmallestStrings => learn_in::<SmallestStrings>(joining, progress),
-        Ties::FirstSeen => learn_in::<FirstSeen>(joining, progress),
-    }
-}
-
-fn learn_in<T: Order>(joining: Joining<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    match joining.spec.score {
-        Score::Pmi => greedy::learn::<_, T>(pmi::Pmi, joining, progress),
-        Score::Likelihood => {
-            let objective = likelihood::Likelihood::new(joining.total);
-            greedy::learn::<_, T>(objective, joining, progress)
-        }
-        Score::Frequency | Score::TopDown => frequency::learn::<T>(joining, progress),
-    }
 }

@@ -1,44 +1,36 @@
-//! What a score must offer so that `greedy` can find the best pair without scoring all of them each time.
+//! The interface of the scores that `best_first` maximizes: exact comparison and upper bounds.
 
 use std::cmp::Ordering;
 use std::hash::Hash;
 
-/// What scores are made of.
-#[derive(Clone, Copy)]
-pub(super) struct Facts {
-    /// Occurrences of the pair.
-    pub(super) count: u64,
-    /// Occurrences of its left part, its right part, and of the entry that joining would make.
-    pub(super) left: u64,
-    pub(super) right: u64,
-    pub(super) joined: u64,
-    /// Whether both parts are the same entry.
-    pub(super) twins: bool,
-}
+use super::pair_counts::PairCounts;
 
-/// A score.
+/// A score of pairs. `total` is the number of entries in the segmented corpus.
 pub(super) trait Objective {
-    /// What two pairs that always tie have in common.
+    /// The exact score, up to a function of `total`: pairs with equal keys tie whatever `total` is.
     type Key: Copy + Eq + Hash;
-    /// Whether `Facts::joined` matters.
-    const NEEDS_JOINED: bool;
+    /// Whether the score depends on `PairCounts::merged`.
+    const NEEDS_MERGED: bool;
 
-    /// The class of a pair.
-    fn key(&self, facts: &Facts) -> Self::Key;
-    /// The score of a class, exact or nearly so; `total` is the number of entries in the corpus.
+    /// Return the key of a pair.
+    fn key(&self, counts: &PairCounts) -> Self::Key;
+    /// Return the score of a key as a float, within half of `slack` of the exact score.
     fn value(&self, key: Self::Key, total: u64) -> f64;
-    /// The score of a pair, as near.
-    fn quick_value(&self, facts: &Facts, total: u64) -> f64;
-    /// Compare two classes, given with their values, exactly.
+    /// Return the same score directly from counts.
+    fn quick_value(&self, counts: &PairCounts, total: u64) -> f64;
+    /// Compare two keys exactly; each comes with its `value`.
     fn compare(&self, one: (Self::Key, f64), two: (Self::Key, f64)) -> Ordering;
-    /// A value that the pair's does not reach while the parts occur at least so often and it gains nothing.
-    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, total: u64) -> f64;
-    /// How far below the best value a class may seem to be and be the best.
+    /// Return an upper bound of the pair's score.
+    ///
+    /// It is valid while the pair gains no occurrences and its entries occur at least `min_left` and
+    /// `min_right` times.
+    fn bound(&self, counts: &PairCounts, min_left: u64, min_right: u64, total: u64) -> f64;
+    /// Return how far below the best value the value of the exact maximum may be.
     fn slack(&self, value: f64) -> f64;
-    /// Values below this may be noise: there, all pairs are compared for each join.
+    /// Return the value below which scores may be rounding errors; there, all pairs are compared.
     fn floor(&self) -> f64;
-    /// Whether a join of this value is worth making.
+    /// Whether a merge of this score is made at all.
     fn gains(&self, value: f64) -> bool;
-    /// Why there are no more joins.
+    /// Return the message for a training that stops early.
     fn reason(&self, min_frequency: u64) -> String;
 }

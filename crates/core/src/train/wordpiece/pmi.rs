@@ -1,8 +1,9 @@
-//! f(ab) / (f(a) f(b)), the score published for WordPiece, compared exactly.
+//! f(ab) / (f(a) f(b)), the score that courses publish for WordPiece, compared exactly as fractions.
 
 use std::cmp::Ordering;
 
-use super::objective::{Facts, Objective};
+use super::objective::Objective;
+use super::pair_counts::PairCounts;
 
 /// The published score.
 pub(super) struct Pmi;
@@ -19,15 +20,15 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 
 impl Objective for Pmi {
     type Key = Fraction;
-    const NEEDS_JOINED: bool = false;
+    const NEEDS_MERGED: bool = false;
 
-    fn key(&self, facts: &Facts) -> Fraction {
-        let one = gcd(facts.count, facts.left);
-        let rest = facts.count / one;
-        let two = gcd(rest, facts.right);
+    fn key(&self, counts: &PairCounts) -> Fraction {
+        let one = gcd(counts.count, counts.left);
+        let rest = counts.count / one;
+        let two = gcd(rest, counts.right);
         Fraction {
             numerator: rest / two,
-            denominator: u128::from(facts.left / one) * u128::from(facts.right / two),
+            denominator: u128::from(counts.left / one) * u128::from(counts.right / two),
         }
     }
 
@@ -35,19 +36,19 @@ impl Objective for Pmi {
         key.numerator as f64 / key.denominator as f64
     }
 
-    fn quick_value(&self, facts: &Facts, _total: u64) -> f64 {
-        facts.count as f64 / (facts.left as f64 * facts.right as f64)
+    fn quick_value(&self, counts: &PairCounts, _total: u64) -> f64 {
+        counts.count as f64 / (counts.left as f64 * counts.right as f64)
     }
 
     fn compare(&self, one: (Fraction, f64), two: (Fraction, f64)) -> Ordering {
         multiply(one.0.numerator, two.0.denominator).cmp(&multiply(two.0.numerator, one.0.denominator))
     }
 
-    /// With m the lesser and M the greater of the least counts, f/(f(a) f(b)) cannot pass min(f, m)/(m M),
-    /// because f is at most f(a) and f(b).
-    fn bound(&self, facts: &Facts, least_left: u64, least_right: u64, _total: u64) -> f64 {
-        let (less, more) = (least_left.min(least_right).max(1), least_left.max(least_right).max(1));
-        let bound = facts.count.min(less) as f64 / (less as f64 * more as f64);
+    /// The bound min(f, m) / (m M), where m is the lesser and M the greater of the least counts: f is at most
+    /// f(a) and f(b).
+    fn bound(&self, counts: &PairCounts, min_left: u64, min_right: u64, _total: u64) -> f64 {
+        let (less, more) = (min_left.min(min_right).max(1), min_left.max(min_right).max(1));
+        let bound = counts.count.min(less) as f64 / (less as f64 * more as f64);
         bound * (1.0 + 16.0 * UNIT)
     }
 
@@ -68,7 +69,7 @@ impl Objective for Pmi {
     }
 }
 
-/// Multiply 64 by 128 bits: upper and lower half of the product.
+/// Multiply 64 by 128 bits; returns the upper 128 and the lower 64 bits of the product.
 fn multiply(one: u64, two: u128) -> (u128, u64) {
     let low = u128::from(one) * u128::from(two as u64);
     let high = u128::from(one) * (two >> 64);

@@ -1,11 +1,11 @@
 use super::*;
 use proptest::prelude::*;
-use serde_json::Value as Plain;
+use serde_json::Value as SerdeValue;
 
 /// The value as `serde_json` gives it: of members with the same name the last counts.
-fn plain(value: Value<'_>) -> Plain {
+fn plain(value: Value<'_>) -> SerdeValue {
     match value.node() {
-        Node::Null => Plain::Null,
+        Node::Null => SerdeValue::Null,
         Node::Bool(flag) => (*flag).into(),
         Node::Unsigned(number) => (*number).into(),
         Node::Signed(number) => (*number).into(),
@@ -14,7 +14,7 @@ fn plain(value: Value<'_>) -> Plain {
         Node::Array(_) => value.items().unwrap().map(plain).collect(),
         Node::Object(_) => {
             let members = value.members().unwrap().map(|(name, value)| (name.to_owned(), plain(value)));
-            Plain::Object(members.collect())
+            SerdeValue::Object(members.collect())
         }
     }
 }
@@ -95,20 +95,20 @@ proptest! {
     }
 }
 
-fn document() -> impl Strategy<Value = Plain> {
+fn document() -> impl Strategy<Value = SerdeValue> {
     let leaf = prop_oneof![
-        Just(Plain::Null),
-        any::<bool>().prop_map(Plain::from),
-        any::<u64>().prop_map(Plain::from),
-        any::<i64>().prop_map(Plain::from),
-        any::<f64>().prop_map(Plain::from),
-        ".*".prop_map(Plain::from),
+        Just(SerdeValue::Null),
+        any::<bool>().prop_map(SerdeValue::from),
+        any::<u64>().prop_map(SerdeValue::from),
+        any::<i64>().prop_map(SerdeValue::from),
+        any::<f64>().prop_map(SerdeValue::from),
+        ".*".prop_map(SerdeValue::from),
     ];
     leaf.prop_recursive(4, 40, 6, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..6).prop_map(Plain::from),
+            prop::collection::vec(inner.clone(), 0..6).prop_map(SerdeValue::from),
             prop::collection::vec((".{0,3}", inner), 0..6)
-                .prop_map(|members| Plain::Object(members.into_iter().collect())),
+                .prop_map(|members| SerdeValue::Object(members.into_iter().collect())),
         ]
     })
 }

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::super::{learn, TrainSpec};
+use super::super::{learn, UnigramTrainSpec};
 use super::{counts, run, small, words};
+use crate::count::Counts;
 use crate::error::ErrorKind;
-use crate::train::Counts;
 
 fn plain(words: &[(&str, u64)]) -> Counts {
     let words: Vec<(String, u64)> = words.iter().map(|&(word, count)| (word.to_owned(), count)).collect();
@@ -42,8 +42,8 @@ proptest! {
         let one = run(&counts(&words), &small(vocab_size), 1).map(|learned| learned.pieces);
         let names: Vec<&String> = words.iter().map(|(word, _)| word).collect();
         let numbers: Vec<u64> = words.iter().map(|&(_, count)| count).collect();
-        let places: Vec<u64> = (0..words.len() as u64).rev().collect();
-        let reversed = Counts::from_parts(&names, &numbers, Some(&places)).expect("distinct words");
+        let positions: Vec<u64> = (0..words.len() as u64).rev().collect();
+        let reversed = Counts::from_parts(&names, &numbers, Some(&positions)).expect("distinct words");
         prop_assert_eq!(one, run(&reversed, &small(vocab_size), 3).map(|learned| learned.pieces));
     }
 }
@@ -64,7 +64,7 @@ fn many_words_give_the_same_on_any_number_of_threads() {
 #[test]
 fn symbols_are_entries_and_no_piece_crosses_them() {
     let counts = plain(&[("ab<sep>cd", 9), ("b<sep>c", 9), ("<sep>", 3)]);
-    let spec = TrainSpec { user_defined_symbols: vec!["<sep>".to_owned()], ..small(8) };
+    let spec = UnigramTrainSpec { user_defined_symbols: vec!["<sep>".to_owned()], ..small(8) };
     let learned = run(&counts, &spec, 1).expect("enough words");
     assert_eq!(names(&learned)[..2], ["<unk>", "<sep>"]);
     assert!(names(&learned)[2..].iter().all(|piece| ["a", "b", "c", "d", "ab", "cd"].contains(piece)));
@@ -73,7 +73,7 @@ fn symbols_are_entries_and_no_piece_crosses_them() {
 #[test]
 fn bytes_stand_before_the_pieces_and_rare_characters_fall_to_them() {
     let counts = plain(&[("ab", 999), ("é", 1)]);
-    let spec = TrainSpec { byte_fallback: true, character_coverage: 0.99, ..small(260) };
+    let spec = UnigramTrainSpec { byte_fallback: true, character_coverage: 0.99, ..small(260) };
     let learned = run(&counts, &spec, 1).expect("enough words");
     assert_eq!(names(&learned)[1..3], ["<0x00>", "<0x01>"]);
     assert_eq!(names(&learned)[257..], ["ab", "a", "b"]);
@@ -81,7 +81,7 @@ fn bytes_stand_before_the_pieces_and_rare_characters_fall_to_them() {
 
 #[test]
 fn wanted_characters_are_entries_even_unseen() {
-    let spec = TrainSpec { initial_alphabet: vec!['z'], ..small(4) };
+    let spec = UnigramTrainSpec { initial_alphabet: vec!['z'], ..small(4) };
     let learned = run(&plain(&[("aa", 5)]), &spec, 1).expect("enough words");
     assert_eq!(names(&learned), ["<unk>", "aa", "a", "z"]);
 }
@@ -89,7 +89,7 @@ fn wanted_characters_are_entries_even_unseen() {
 #[test]
 fn sizes_that_cannot_be_are_refused_with_those_that_can() {
     let counts = plain(&[("hug", 10), ("hugs", 5)]);
-    let message = |spec: &TrainSpec| run(&counts, spec, 1).expect_err("refused").to_string();
+    let message = |spec: &UnigramTrainSpec| run(&counts, spec, 1).expect_err("refused").to_string();
     assert_eq!(
         message(&small(4)),
         "vocab_size: found 4, expected at least 5 (1 reserved entries and an alphabet of 4)"
@@ -98,9 +98,9 @@ fn sizes_that_cannot_be_are_refused_with_those_that_can() {
         message(&small(100)),
         "vocab_size: found 100, expected at most 10: the corpus has no more substrings that occur twice"
     );
-    let spec = TrainSpec { character_coverage: f64::NAN, ..small(8) };
+    let spec = UnigramTrainSpec { character_coverage: f64::NAN, ..small(8) };
     assert_eq!(message(&spec), "character_coverage: found NaN, expected above 0 and at most 1");
-    let spec = TrainSpec { shrinking_factor: 1.0, ..small(8) };
+    let spec = UnigramTrainSpec { shrinking_factor: 1.0, ..small(8) };
     assert_eq!(message(&spec), "shrinking_factor: found 1, expected above 0 and below 1");
 }
 

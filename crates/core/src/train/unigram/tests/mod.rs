@@ -3,16 +3,16 @@
 //! shown from Python (`tests/laws/test_unigram_training_laws.py`).
 
 mod cases;
-mod lattice;
 mod seeds;
+mod text_lattice;
 
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::{learn, LearnedUnigram, TrainSpec};
+use super::{learn, LearnedUnigram, UnigramTrainSpec};
+use crate::count::Counts;
 use crate::error::Error;
-use crate::train::Counts;
 
 fn counts(words: &[(String, u64)]) -> Counts {
     let (words, counts): (Vec<&String>, Vec<u64>) =
@@ -20,16 +20,16 @@ fn counts(words: &[(String, u64)]) -> Counts {
     Counts::from_parts(&words, &counts, None).expect("distinct words")
 }
 
-fn run(counts: &Counts, spec: &TrainSpec, workers: usize) -> Result<LearnedUnigram, Error> {
+fn run(counts: &Counts, spec: &UnigramTrainSpec, workers: usize) -> Result<LearnedUnigram, Error> {
     learn(counts, spec, workers, &mut |_, _| ControlFlow::Continue(()))
 }
 
-fn small(vocab_size: usize) -> TrainSpec {
-    TrainSpec {
+fn small(vocab_size: usize) -> UnigramTrainSpec {
+    UnigramTrainSpec {
         vocab_size,
         special_tokens: vec!["<unk>".to_owned()],
         character_coverage: 1.0,
-        ..TrainSpec::default()
+        ..UnigramTrainSpec::default()
     }
 }
 

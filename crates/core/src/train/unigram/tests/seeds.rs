@@ -5,24 +5,24 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::super::alphabet::Alphabet;
-use super::super::corpus::Corpus;
-use super::super::pieces::{Pieces, NONE};
-use super::super::vocabulary::Reserved;
-use super::super::{seeds, TrainSpec};
+use super::super::piece_set::{PieceSet, NONE};
+use super::super::ranked_alphabet::RankedAlphabet;
+use super::super::reserved_entries::ReservedEntries;
+use super::super::segment_text::SegmentText;
+use super::super::{seeds, UnigramTrainSpec};
 use super::{counts, small, words};
-use crate::train::cutter::Cutter;
 use crate::train::progress::Progress;
+use crate::train::symbol_splitter::SymbolSplitter;
 
-pub(super) fn planted(words: &[(String, u64)], spec: &TrainSpec) -> (Corpus, Pieces) {
+pub(super) fn seeded(words: &[(String, u64)], spec: &UnigramTrainSpec) -> (SegmentText, PieceSet) {
     let counts = counts(words);
     let mut call = |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(1, &mut call).expect("nobody stops");
-    let cutter = Cutter::new(&[], "").expect("no symbols");
-    let alphabet = Alphabet::choose(&counts, &cutter, spec, &mut progress).expect("nobody stops");
-    let corpus = Corpus::new(&counts, &cutter, &alphabet, &mut progress).expect("small");
-    let reserved = Reserved::new(spec, &alphabet).expect("large enough");
-    let pieces = seeds::plant(&corpus, &reserved, spec, &mut progress).expect("nobody stops");
+    let splitter = SymbolSplitter::new(&[], "").expect("no symbols");
+    let alphabet = RankedAlphabet::choose(&counts, &splitter, spec, &mut progress).expect("nobody stops");
+    let corpus = SegmentText::new(&counts, &splitter, &alphabet, &mut progress).expect("small");
+    let reserved = ReservedEntries::new(spec, &alphabet).expect("large enough");
+    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, &mut progress).expect("nobody stops");
     (corpus, pieces)
 }
 
@@ -61,8 +61,8 @@ fn defined(words: &[(String, u64)], max_chars: usize) -> BTreeMap<String, u64> {
 proptest! {
     #[test]
     fn seeds_are_the_substrings_that_the_definition_names(words in words(), max_chars in 1_usize..8) {
-        let spec = TrainSpec { max_piece_length: max_chars, ..small(1000) };
-        let (corpus, pieces) = planted(&words, &spec);
+        let spec = UnigramTrainSpec { max_piece_length: max_chars, ..small(1000) };
+        let (corpus, pieces) = seeded(&words, &spec);
         let expected = defined(&words, max_chars);
         let names: Vec<&str> = (0..pieces.len())
             .map(|piece| std::str::from_utf8(pieces.name(&corpus, piece)).expect("whole characters"))
@@ -81,8 +81,8 @@ proptest! {
         given in prop::collection::vec(("[a-cé]{1,4}", 1_u64..9), 0..20),
         seed_size in 1_usize..30,
     ) {
-        let spec = TrainSpec { seeds: Some(given.clone()), seed_size, ..small(1000) };
-        let (corpus, pieces) = planted(&words, &spec);
+        let spec = UnigramTrainSpec { seeds: Some(given.clone()), seed_size, ..small(1000) };
+        let (corpus, pieces) = seeded(&words, &spec);
         let counts = substrings(&words, 16);
         let is_character = |piece: &str| piece.chars().count() == 1;
         let mut expected: BTreeMap<String, u64> =
@@ -108,7 +108,7 @@ proptest! {
         words in words(),
         dropped in prop::collection::vec(any::<bool>(), 200),
     ) {
-        let (corpus, mut pieces) = planted(&words, &small(1000));
+        let (corpus, mut pieces) = seeded(&words, &small(1000));
         pieces.retain(|piece| !dropped[piece % dropped.len()]);
         let names: Vec<&[u8]> = (0..pieces.len()).map(|piece| pieces.name(&corpus, piece)).collect();
         for segment in &corpus.segments {
@@ -132,7 +132,7 @@ proptest! {
 #[test]
 fn the_seeds_that_cover_most_are_taken() {
     let words = [("hug", 10), ("hugs", 5), ("bun", 4)].map(|(word, count)| (word.to_owned(), count));
-    let (corpus, pieces) = planted(&words, &TrainSpec { seed_size: 7, ..small(9) });
+    let (corpus, pieces) = seeded(&words, &UnigramTrainSpec { seed_size: 7, ..small(9) });
     let names: Vec<_> = (0..pieces.len())
         .map(|piece| String::from_utf8_lossy(pieces.name(&corpus, piece)))
         .filter(|name| name.len() > 1)

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::{counts, joins, run, spec};
+use super::{counts, merges, run, spec};
+use crate::count::Counts;
 use crate::error::ErrorKind;
-use crate::train::wordpiece::{learn, Score, Ties, TrainSpec};
-use crate::train::Counts;
+use crate::train::wordpiece::{learn, PairScore, WordPieceTies, WordPieceTrainSpec};
 
-const SCORES: [Score; 4] = [Score::Likelihood, Score::Pmi, Score::Frequency, Score::TopDown];
+const SCORES: [PairScore; 4] =
+    [PairScore::Likelihood, PairScore::Pmi, PairScore::Frequency, PairScore::TopDown];
 
 /// The words of the four-sentence corpus in order of first occurrence.
 const FOUR_SENTENCES: &str = "This 3 is 2 the 1 Hugging 1 Face 1 Course 1 . 4 chapter 1 about 1 tokenization 1 section 1 \
@@ -26,84 +27,94 @@ fn hugs() -> Counts {
 }
 
 #[test]
-fn pmi_learns_the_published_joins_of_hugs() {
-    let learned = run(&hugs(), &spec(Score::Pmi, 11, 1)).expect("room for four joins");
+fn pmi_learns_the_published_merges_of_hugs() {
+    let learned = run(&hugs(), &spec(PairScore::Pmi, 11, 1)).expect("room for four merges");
     assert_eq!(learned.vocab, ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug"]);
-    assert_eq!(joins(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
-    let scores: Vec<f64> = learned.joins.iter().map(|join| join.score).collect();
+    assert_eq!(merges(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
+    let scores: Vec<f64> = learned.merges.iter().map(|merge| merge.score).collect();
     assert_eq!(scores, [1.0 / 20.0, 1.0 / 36.0, 1.0 / 15.0, 1.0 / 15.0]);
 }
 
 #[test]
-fn likelihood_joins_the_smaller_strings_among_equals() {
+fn likelihood_merges_the_smaller_strings_among_equals() {
     let words = [("zx", 5), ("ab", 5), ("b", 1), ("x", 1)];
     let ties = |ties| {
-        let spec = TrainSpec { ties, max_token_length: Some(2), ..spec(Score::Likelihood, 100, 1) };
-        let learned = run(&counts(&words), &spec).expect("joins");
-        joins(&learned).iter().map(|&(left, right, _)| format!("{left}{right}")).collect::<Vec<_>>()
+        let spec =
+            WordPieceTrainSpec { ties, max_token_length: Some(2), ..spec(PairScore::Likelihood, 100, 1) };
+        let learned = run(&counts(&words), &spec).expect("merges");
+        merges(&learned).iter().map(|&(left, right, _)| format!("{left}{right}")).collect::<Vec<_>>()
     };
     assert_eq!(ties(None), ["a##b", "z##x"]);
-    assert_eq!(ties(Some(Ties::FirstSeen)), ["z##x", "a##b"]);
+    assert_eq!(ties(Some(WordPieceTies::FirstSeen)), ["z##x", "a##b"]);
 }
 
 #[test]
 fn first_seen_needs_first_positions() {
     let unknown = Counts::from_parts(&["ab", "ba"], &[2, 2], None).expect("distinct words");
-    let error = run(&unknown, &spec(Score::Pmi, 10, 1)).expect_err("no positions");
+    let error = run(&unknown, &spec(PairScore::Pmi, 10, 1)).expect_err("no positions");
     assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
-    let any = TrainSpec { ties: Some(Ties::SmallestStrings), ..spec(Score::Pmi, 10, 1) };
-    run(&unknown, &any).expect("joins");
+    let any =
+        WordPieceTrainSpec { ties: Some(WordPieceTies::SmallestStrings), ..spec(PairScore::Pmi, 10, 1) };
+    run(&unknown, &any).expect("merges");
 }
 
 #[test]
 fn top_down_has_no_ties_to_choose() {
-    let given = TrainSpec { ties: Some(Ties::LowestIds), ..spec(Score::TopDown, 10, 1) };
+    let given =
+        WordPieceTrainSpec { ties: Some(WordPieceTies::LowestIds), ..spec(PairScore::TopDown, 10, 1) };
     let error = run(&hugs(), &given).expect_err("no pairs");
     assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
 }
 
 #[test]
-fn frequency_learns_the_published_joins_of_hugs() {
-    let learned = run(&hugs(), &spec(Score::Frequency, 100, 15)).expect("all joins");
-    assert_eq!(joins(&learned), [("##u", "##g", 20), ("##u", "##n", 16), ("h", "##ug", 15)]);
+fn frequency_learns_the_published_merges_of_hugs() {
+    let learned = run(&hugs(), &spec(PairScore::Frequency, 100, 15)).expect("all merges");
+    assert_eq!(merges(&learned), [("##u", "##g", 20), ("##u", "##n", 16), ("h", "##ug", 15)]);
     assert!(learned.stopped_early.is_some());
 }
 
 #[test]
 fn pmi_learns_the_published_vocabulary_of_four_sentences() {
-    let spec = TrainSpec { score: Score::Pmi, vocab_size: 70, min_frequency: 1, ..TrainSpec::default() };
+    let spec = WordPieceTrainSpec {
+        score: PairScore::Pmi,
+        vocab_size: 70,
+        min_frequency: 1,
+        ..WordPieceTrainSpec::default()
+    };
     let learned = run(&four_sentences(), &spec).expect("70 entries");
     let expected = "[PAD] [UNK] [CLS] [SEP] [MASK] ##a ##b ##c ##d ##e ##f ##g ##h ##i ##k ##l ##m ##n ##o ##p ##r ##s ##t \
         ##u ##v ##w ##y ##z , . C F H T a b c g h i s t u w y ab ##fu Fa Fac ##ct ##ful ##full ##fully Th ch ##hm cha \
         chap chapt ##thm Hu Hug Hugg sh th is ##thms ##za ##zat ##ut";
     assert_eq!(learned.vocab, expected.split_whitespace().collect::<Vec<_>>());
-    assert_eq!(learned.joins[0].score, 0.2);
+    assert_eq!(learned.merges[0].score, 0.2);
     assert_eq!(learned.stopped_early, None);
 }
 
 #[test]
 fn overlapping_pairs_count_as_each_score_says() {
     let corpus = counts(&[("xaaaa", 7)]);
-    let frequency = run(&corpus, &spec(Score::Frequency, 100, 7)).expect("joins");
-    assert_eq!(joins(&frequency)[0], ("##a", "##a", 21));
+    let frequency = run(&corpus, &spec(PairScore::Frequency, 100, 7)).expect("merges");
+    assert_eq!(merges(&frequency)[0], ("##a", "##a", 21));
     let corpus = counts(&[("xaaaa", 7), ("ya", 20), ("zc", 20)]);
-    let likelihood =
-        run(&corpus, &TrainSpec { max_token_length: Some(2), ..spec(Score::Likelihood, 100, 1) })
-            .expect("joins");
-    assert!(joins(&likelihood).contains(&("##a", "##a", 14)), "{:?}", joins(&likelihood));
+    let likelihood = run(
+        &corpus,
+        &WordPieceTrainSpec { max_token_length: Some(2), ..spec(PairScore::Likelihood, 100, 1) },
+    )
+    .expect("merges");
+    assert!(merges(&likelihood).contains(&("##a", "##a", 14)), "{:?}", merges(&likelihood));
 }
 
 #[test]
-fn runs_are_joined_left_to_right() {
-    let learned = run(&counts(&[("xaaa", 5)]), &spec(Score::Frequency, 6, 1)).expect("joins");
-    assert_eq!(joins(&learned), [("##a", "##a", 10), ("x", "##aa", 5), ("xaa", "##a", 5)]);
+fn runs_are_merged_left_to_right() {
+    let learned = run(&counts(&[("xaaa", 5)]), &spec(PairScore::Frequency, 6, 1)).expect("merges");
+    assert_eq!(merges(&learned), [("##a", "##a", 10), ("x", "##aa", 5), ("xaa", "##a", 5)]);
 }
 
 #[test]
-fn likelihood_stops_where_no_join_gains() {
+fn likelihood_stops_where_no_merge_gains() {
     let learned =
-        run(&counts(&[("ab", 1), ("ac", 1), ("db", 1), ("dc", 1)]), &spec(Score::Likelihood, 50, 1))
-            .expect("joins");
+        run(&counts(&[("ab", 1), ("ac", 1), ("db", 1), ("dc", 1)]), &spec(PairScore::Likelihood, 50, 1))
+            .expect("merges");
     let reason = learned.stopped_early.expect("a reason");
     assert!(reason.starts_with("no pair that occurs 1 times raises the likelihood"), "{reason}");
 }
@@ -120,8 +131,11 @@ fn no_words_are_a_corpus_error() {
 
 #[test]
 fn a_small_vocab_size_is_named_with_what_is_needed() {
-    let error = run(&hugs(), &TrainSpec { vocab_size: 11, score: Score::Pmi, ..TrainSpec::default() })
-        .expect_err("too small");
+    let error = run(
+        &hugs(),
+        &WordPieceTrainSpec { vocab_size: 11, score: PairScore::Pmi, ..WordPieceTrainSpec::default() },
+    )
+    .expect_err("too small");
     assert_eq!(
         (error.kind, error.place.as_str(), error.found.as_str()),
         (ErrorKind::Training, "vocab_size", "11")
@@ -153,7 +167,7 @@ fn one_letter_words_and_an_empty_alphabet_give_the_alphabet() {
     for score in SCORES {
         let learned = run(&counts(&[("a", 3), ("b", 1)]), &spec(score, 30, 1)).expect("an alphabet");
         assert_eq!(learned.vocab, ["a", "b"]);
-        let none = TrainSpec { limit_alphabet: Some(0), ..spec(score, 30, 1) };
+        let none = WordPieceTrainSpec { limit_alphabet: Some(0), ..spec(score, 30, 1) };
         assert_eq!(run(&hugs(), &none).expect("nothing").vocab, Vec::<String>::new());
     }
 }
@@ -161,28 +175,31 @@ fn one_letter_words_and_an_empty_alphabet_give_the_alphabet() {
 #[test]
 fn a_limited_alphabet_leaves_words_out_or_skips_characters() {
     let corpus = counts(&[("xab", 5), ("ab", 4), ("qb", 1)]);
-    let limited = |score| TrainSpec { limit_alphabet: Some(2), ..spec(score, 9, 1) };
-    let pmi = run(&corpus, &limited(Score::Pmi)).expect("joins");
+    let limited = |score| WordPieceTrainSpec { limit_alphabet: Some(2), ..spec(score, 9, 1) };
+    let pmi = run(&corpus, &limited(PairScore::Pmi)).expect("merges");
     assert_eq!(
-        (pmi.vocab[..3].to_vec(), joins(&pmi)),
+        (pmi.vocab[..3].to_vec(), merges(&pmi)),
         (["##a", "##b", "a"].map(String::from).to_vec(), vec![("a", "##b", 4)])
     );
-    let frequency = run(&corpus, &limited(Score::Frequency)).expect("joins");
+    let frequency = run(&corpus, &limited(PairScore::Frequency)).expect("merges");
     assert_eq!(frequency.vocab, ["a", "b", "##a", "##b", "##ab", "ab"]);
 }
 
 #[test]
 fn wanted_characters_are_entries_though_unseen() {
-    let wanted =
-        |score| TrainSpec { initial_alphabet: vec!['z'], limit_alphabet: Some(1), ..spec(score, 30, 1) };
-    assert_eq!(run(&hugs(), &wanted(Score::Pmi)).expect("z").vocab, ["##z", "z"]);
-    assert_eq!(run(&hugs(), &wanted(Score::Frequency)).expect("z").vocab, ["z"]);
+    let wanted = |score| WordPieceTrainSpec {
+        initial_alphabet: vec!['z'],
+        limit_alphabet: Some(1),
+        ..spec(score, 30, 1)
+    };
+    assert_eq!(run(&hugs(), &wanted(PairScore::Pmi)).expect("z").vocab, ["##z", "z"]);
+    assert_eq!(run(&hugs(), &wanted(PairScore::Frequency)).expect("z").vocab, ["z"]);
 }
 
 #[test]
 fn entries_are_never_longer_than_asked() {
     for score in SCORES {
-        let short = TrainSpec { max_token_length: Some(2), ..spec(score, 100, 1) };
+        let short = WordPieceTrainSpec { max_token_length: Some(2), ..spec(score, 100, 1) };
         let learned = run(&four_sentences(), &short).expect("short entries");
         assert!(
             learned.vocab.iter().all(|name| name.trim_start_matches("##").chars().count() <= 2),
@@ -196,9 +213,11 @@ fn entries_are_never_longer_than_asked() {
 #[test]
 fn top_down_fills_the_vocabulary_exactly() {
     for size in 46..120 {
-        let learned =
-            run(&four_sentences(), &TrainSpec { vocab_size: size, ..spec(Score::TopDown, size, 1) })
-                .expect("entries");
+        let learned = run(
+            &four_sentences(),
+            &WordPieceTrainSpec { vocab_size: size, ..spec(PairScore::TopDown, size, 1) },
+        )
+        .expect("entries");
         assert!(learned.vocab.len() <= size);
         assert_eq!(learned.vocab.len() < size, learned.stopped_early.is_some());
     }

@@ -1,34 +1,40 @@
-//! What the learners must give: published figures, edge cases, and the same as the naive twins.
+//! Published figures, edge cases, and comparison with naive trainers.
 
+mod against_naive;
 mod cases;
-mod naive_joins;
+mod naive_merges;
 mod naive_top_down;
-mod twins;
 
 use std::ops::ControlFlow;
 
-use super::{learn, Score, TrainSpec};
+use super::{learn, PairScore, WordPieceTrainSpec};
+use crate::count::Counts;
 use crate::error::Error;
-use crate::train::Counts;
 use crate::train::Learned;
 
-/// Counts of words that occur first in the order given.
+/// Counts of words whose first positions are in the order given.
 fn counts(words: &[(&str, u64)]) -> Counts {
     let (words, counts): (Vec<&str>, Vec<u64>) = words.iter().copied().unzip();
     let first: Vec<u64> = (0..words.len() as u64).collect();
     Counts::from_parts(&words, &counts, Some(&first)).expect("distinct words")
 }
 
-fn spec(score: Score, vocab_size: usize, min_frequency: u64) -> TrainSpec {
-    TrainSpec { score, vocab_size, min_frequency, special_tokens: Vec::new(), ..TrainSpec::default() }
+fn spec(score: PairScore, vocab_size: usize, min_frequency: u64) -> WordPieceTrainSpec {
+    WordPieceTrainSpec {
+        score,
+        vocab_size,
+        min_frequency,
+        special_tokens: Vec::new(),
+        ..WordPieceTrainSpec::default()
+    }
 }
 
-fn run(counts: &Counts, spec: &TrainSpec) -> Result<Learned, Error> {
+fn run(counts: &Counts, spec: &WordPieceTrainSpec) -> Result<Learned, Error> {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// The joins as strings: left, right and count.
-fn joins(learned: &Learned) -> Vec<(&str, &str, u64)> {
+/// The merges as strings: left, right and count.
+fn merges(learned: &Learned) -> Vec<(&str, &str, u64)> {
     let name = |id: u32| learned.vocab[id as usize].as_str();
-    learned.joins.iter().map(|join| (name(join.left), name(join.right), join.count)).collect()
+    learned.merges.iter().map(|merge| (name(merge.left), name(merge.right), merge.count)).collect()
 }

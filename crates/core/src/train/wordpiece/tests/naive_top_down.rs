@@ -1,28 +1,29 @@
-//! The top-down learner as it is stated: tables of all substrings.
+//! Naive top-down training: tables of all substrings.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::naive_joins::alphabet;
-use crate::train::wordpiece::TrainSpec;
-use crate::train::Counts;
+use super::naive_merges::alphabet;
+use crate::count::Counts;
+use crate::train::wordpiece::WordPieceTrainSpec;
 
-/// Whether it begins a word, and its characters.
+/// Whether the substring begins a word, and its characters.
 type Substring = (bool, Vec<char>);
 type Table = BTreeMap<Substring, u64>;
 
 struct Search<'a> {
-    spec: &'a TrainSpec,
+    spec: &'a WordPieceTrainSpec,
     words: Vec<(Vec<char>, u64)>,
     base: Vec<String>,
     alphabet: Vec<String>,
 }
 
-pub(super) fn learn(counts: &Counts, spec: &TrainSpec) -> Vec<String> {
+pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> Vec<String> {
     let (kept, base) = alphabet(counts, spec);
     let known = counts.iter().filter(|(word, _)| word.chars().all(|character| kept.contains(&character)));
     let words = known.map(|(word, count)| (word.chars().collect(), count)).collect();
-    let (_, alphabet) = alphabet(counts, &TrainSpec { special_tokens: Vec::new(), ..spec.clone() });
+    let (_, alphabet) =
+        alphabet(counts, &WordPieceTrainSpec { special_tokens: Vec::new(), ..spec.clone() });
     let search = Search { spec, words, base, alphabet };
     let least = spec.min_frequency.max(1);
     let largest = search.count(None).values().copied().max().unwrap_or(0);
@@ -73,7 +74,7 @@ impl Search<'_> {
         prefix.chars().chain(body.iter().copied()).collect()
     }
 
-    /// Without a prefix all substrings are of one kind.
+    /// Without a prefix all substrings are counted together.
     fn is_plain(&self, start: usize) -> bool {
         start == 0 || self.spec.continuing_subword_prefix.is_empty()
     }

@@ -1,0 +1,21 @@
+//! Numbers of threads.
+
+use piecework_catch_panics::catch_panics;
+use pyo3::prelude::*;
+
+use crate::errors::bad_argument;
+
+/// Check a number of threads; Python resolves `num_threads` and the environment.
+pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
+    if (1..=4096).contains(&num_threads) {
+        return Ok(num_threads as usize);
+    }
+    Err(bad_argument("num_threads", num_threads.to_string(), "1 to 4096, or None"))
+}
+
+/// Return the number of CPUs available to the process, by CPU affinity and control group.
+#[catch_panics]
+#[pyfunction]
+pub(crate) fn available_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

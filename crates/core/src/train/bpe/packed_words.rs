@@ -1,0 +1,173 @@
+//! The distinct words as sequences of entries, one cell of four bytes a character.
+//!
+//! An entry is stored in the cell of its first character. Its second and its last cell store its width, so
+//! both neighbours are one step away, whatever the length of the word. Separators enclose the words. The
+//! word of a cell is the number of separators before its block of sixteen cells (one cache line), plus those
+//! within the block.
+//!
+//! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
+//! for a pair and a position, it does so from then on.
+
+use rustc_hash::FxHashMap;
+
+use super::char_forms::CharForms;
+use crate::count::Counts;
+use crate::error::{Error, ErrorKind};
+use crate::train::alphabet;
+use crate::train::progress::Progress;
+use crate::train::symbol_splitter::SymbolSplitter;
+
+/// The cell between two words.
+const SEPARATOR: u32 = u32::MAX;
+/// The bit of a cell inside an entry; the other bits of the second and the last cell are the entry's width.
+const INNER: u32 = 1 << 31;
+/// Cells in a block.
+const BLOCK: usize = 16;
+
+/// Words as sequences of entries, with their counts.
+pub(super) struct PackedWords {
+    cells: Vec<u32>,
+    counts: Vec<u64>,
+    /// By block: the number of separators before it.
+    separators: Vec<u32>,
+}
+
+impl PackedWords {
+    /// Segment the words into characters; skips characters outside the alphabet, as `tokenizers` does.
+    pub(super) fn new(
+        counts: &Counts,
+        chars: &mut CharForms<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut words = Self::none();
+        for (word, count) in counts.iter() {
+            progress.advance(word.len())?;
+            let entries =
+                alphabet::char_positions(word).filter_map(|(c, position)| chars.entry(c, position));
+            words.push(entries, count)?;
+        }
+        Ok(words.numbered())
+    }
+
+    /// Segment the parts of words between symbols and unknown characters, each as a word of its own.
+    pub(super) fn of_parts(
+        counts: &Counts,
+        splitter: &SymbolSplitter,
+        ids: &FxHashMap<char, u32>,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut words = Self::none();
+        for (word, count) in counts.iter() {
+            progress.advance(word.len())?;
+            let mut outcome = Ok(());
+            let known = |c| ids.contains_key(&c);
+            splitter.known_parts(word, known, |part| {
+                if outcome.is_ok() {
+                    outcome = words.push(part.chars().filter_map(|c| ids.get(&c).copied()), count);
+                }
+            });
+            outcome?;
+        }
+        Ok(words.numbered())
+    }
+
+    fn none() -> Self {
+        Self { cells: vec![SEPARATOR], counts: Vec::new(), separators: Vec::new() }
+    }
+
+    fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
+        let before = self.cells.len();
+        self.cells.extend(entries);
+        if self.cells.len() == before {
+            return Ok(());
+        }
+        self.cells.push(SEPARATOR);
+        self.counts.push(count);
+        if self.cells.len() < INNER as usize {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Training, "counts", "2^31 or more characters in distinct words", "fewer"))
+    }
+
+    /// Count the separators by block; called after the last `push`.
+    fn numbered(mut self) -> Self {
+        self.cells.resize(self.cells.len().next_multiple_of(BLOCK), SEPARATOR);
+        let mut before = 0;
+        for block in self.cells.chunks(BLOCK) {
+            self.separators.push(before);
+            before += block.iter().filter(|&&cell| cell == SEPARATOR).count() as u32;
+        }
+        self
+    }
+
+    /// Visit each pair: left entry, right entry, position, and the count of its word.
+    pub(super) fn visit_pairs(
+        &self,
+        mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut at, mut word) = (1, 0);
+        while word < self.counts.len() {
+            let next = self.next(at) as usize;
+            if self.cells[next] == SEPARATOR {
+                (at, word) = (next as u32 + 1, word + 1);
+                continue;
+            }
+            visit(self.cells[at as usize], self.cells[next], at, self.counts[word])?;
+            at = next as u32;
+        }
+        Ok(())
+    }
+
+    /// The count of the word at a position.
+    #[inline]
+    pub(super) fn count_at(&self, position: u32) -> u64 {
+        let (block, within) = (position as usize / BLOCK, position as usize % BLOCK);
+        let cells = &self.cells[block * BLOCK..(block + 1) * BLOCK];
+        let before =
+            cells.iter().enumerate().map(|(at, &cell)| u32::from(cell == SEPARATOR && at < within));
+        self.counts[(self.separators[block] + before.sum::<u32>() - 1) as usize]
+    }
+
+    /// Whether `left` starts at `position` and `right` follows it.
+    #[inline]
+    pub(super) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
+        self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right
+    }
+
+    /// The entry before `position` and its position, unless a word starts at `position`.
+    #[inline]
+    pub(super) fn before(&self, position: u32) -> Option<(u32, u32)> {
+        let last = self.cells[position as usize - 1];
+        if last == SEPARATOR {
+            return None;
+        }
+        let width = if last & INNER == 0 { 1 } else { last & !INNER };
+        let start = position - width;
+        Some((self.cells[start as usize], start))
+    }
+
+    /// Replace the pair that starts at `position` by one entry; returns the next entry of the word.
+    #[inline]
+    pub(super) fn merge(&mut self, position: u32, merged: u32) -> Option<u32> {
+        let middle = self.next(position);
+        let end = self.next(middle);
+        let width = INNER | (end - position);
+        self.cells[middle as usize] = INNER;
+        self.cells[position as usize] = merged;
+        self.cells[position as usize + 1] = width;
+        self.cells[end as usize - 1] = width;
+        let after = self.cells[end as usize];
+        (after != SEPARATOR).then_some(after)
+    }
+
+    /// The position after the entry at `position`.
+    #[inline]
+    fn next(&self, position: u32) -> u32 {
+        let second = self.cells[position as usize + 1];
+        if second & INNER == 0 || second == SEPARATOR {
+            position + 1
+        } else {
+            position + (second & !INNER)
+        }
+    }
+}

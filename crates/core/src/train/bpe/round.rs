@@ -1,0 +1,225 @@
+//! A round of training: the frequent pairs, and the heap that yields the best.
+//!
+//! Heap entries are upper bounds: the top is compared with the current count and pushed back if it is out of
+//! date.
+
+use std::collections::BinaryHeap;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use super::packed_words::PackedWords;
+use super::pair_priority::PairPriority;
+use super::tracked_pairs::{key, TrackedPairs};
+use super::vocabulary::{GrowingVocabulary, MergedEntry};
+use crate::error::Error;
+use crate::train::progress::Progress;
+
+/// The ratio of the best count to the threshold of a round; low in tests, for many rounds.
+const SPAN: u64 = if cfg!(test) { 2 } else { 16 };
+
+/// A heap entry: count, priority among equals, and pair.
+type PairCandidate<O> = (u64, <O as PairPriority>::Key, u32);
+
+/// The tracked pairs of a round.
+pub(super) struct Round<O: PairPriority> {
+    pairs: TrackedPairs,
+    heap: BinaryHeap<PairCandidate<O>>,
+    /// Pairs with at least this count are tracked.
+    threshold: u64,
+    /// By entry: an upper bound of the counts of the untracked pairs that contain it.
+    slack: Vec<u64>,
+}
+
+/// The count of a pair, and the number of its positions.
+#[derive(Clone, Copy, Default)]
+struct PairCount {
+    count: u64,
+    positions: usize,
+}
+
+impl<O: PairPriority> Default for Round<O> {
+    fn default() -> Self {
+        Self {
+            pairs: TrackedPairs::default(),
+            heap: BinaryHeap::new(),
+            threshold: u64::MAX,
+            slack: Vec::new(),
+        }
+    }
+}
+
+impl<O: PairPriority> Round<O> {
+    /// The least count of a tracked pair.
+    pub(super) fn threshold(&self) -> u64 {
+        self.threshold
+    }
+
+    /// Count all pairs and track the frequent ones, with a threshold of at most `limit`.
+    pub(super) fn begin(
+        vocabulary: &GrowingVocabulary<'_>,
+        words: &PackedWords,
+        limit: u64,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let counts = count_pairs(vocabulary, words, progress)?;
+        let best = counts.values().map(|pair| pair.count).max().unwrap_or(0);
+        let mut round = Self {
+            threshold: (best / SPAN).max(vocabulary.min_frequency()).min(limit),
+            slack: vec![0; vocabulary.entries.len()],
+            ..Self::default()
+        };
+        for (pair, PairCount { count, positions }) in counts {
+            let (left, right) = ((pair >> 32) as u32, pair as u32);
+            if count >= round.threshold {
+                round.track(vocabulary, left, right, count, positions);
+            } else {
+                for entry in [left, right] {
+                    let slack = &mut round.slack[entry as usize];
+                    *slack = count.max(*slack);
+                }
+            }
+        }
+        round.record_positions(words, progress)?;
+        Ok(round)
+    }
+
+    fn record_positions(&mut self, words: &PackedWords, progress: &mut Progress<'_>) -> Result<(), Error> {
+        words.visit_pairs(|left, right, position, _| {
+            if let Some(pair) = self.pairs.find(left, right) {
+                self.pairs.get_mut(pair).add_position(position);
+            }
+            progress.advance(1)
+        })
+    }
+
+    /// Reserve memory for a new entry.
+    pub(super) fn add_entry(&mut self) {
+        self.slack.push(0);
+    }
+
+    /// Remove and return the best pair; `None` if no tracked pair reaches the threshold.
+    pub(super) fn pop_best(&mut self, vocabulary: &GrowingVocabulary<'_>) -> Option<u32> {
+        while let Some((count, priority, pair)) = self.heap.pop() {
+            let tracked = self.pairs.get(pair);
+            let current = tracked.count;
+            if current == count {
+                if vocabulary.duplicates_entry(tracked.left, tracked.right) {
+                    continue;
+                }
+                return (count >= vocabulary.min_frequency()).then_some(pair);
+            }
+            // If the pair gained, the heap already has a newer entry.
+            if current < count && current >= self.threshold {
+                self.heap.push((current, priority, pair));
+            }
+        }
+        None
+    }
+
+    /// Return both entries of a pair, and remove and return its positions and its count.
+    pub(super) fn take(&mut self, pair: u32) -> ((u32, u32), Vec<u32>, u64) {
+        let tracked = self.pairs.get_mut(pair);
+        let (positions, count) = tracked.take();
+        ((tracked.left, tracked.right), positions, count)
+    }
+
+    /// Apply the changes of a merge to the counts; returns whether a new round must begin.
+    pub(super) fn apply(
+        &mut self,
+        vocabulary: &GrowingVocabulary<'_>,
+        changes: &NeighbourChanges,
+        (left, right): (u32, u32),
+        merged: MergedEntry,
+    ) -> bool {
+        let mut must_restart = false;
+        let mut gaining: Vec<Option<u32>> = Vec::with_capacity(changes.len());
+        for number in 0..changes.len() {
+            let change = changes.change(number);
+            let (old, new) = match change.side {
+                Side::Left => ((change.neighbour, left), (change.neighbour, merged.entry)),
+                Side::Right => ((right, change.neighbour), (merged.entry, change.neighbour)),
+            };
+            if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
+                self.pairs.get_mut(pair).count -= change.lost;
+            }
+            gaining.push(self.gain(vocabulary, new, &change, merged, &mut must_restart));
+        }
+        for &(number, position) in changes.gains() {
+            if let Some(pair) = gaining[number as usize] {
+                self.pairs.get_mut(pair).add_position(position);
+            }
+        }
+        must_restart
+    }
+
+    /// Add the occurrences that a pair gained; returns the pair if it is tracked.
+    fn gain(
+        &mut self,
+        vocabulary: &GrowingVocabulary<'_>,
+        (left, right): (u32, u32),
+        change: &NeighbourChange,
+        merged: MergedEntry,
+        must_restart: &mut bool,
+    ) -> Option<u32> {
+        if let Some(pair) = self.pairs.find(left, right) {
+            let tracked = self.pairs.get_mut(pair);
+            tracked.count = tracked.count + change.gained - change.remerged;
+            let count = tracked.count;
+            if change.gained > 0 && count >= self.threshold {
+                self.heap.push((count, O::key(&vocabulary.entries, left, right), pair));
+            }
+            return Some(pair);
+        }
+        let gained = change.gained.saturating_sub(change.remerged);
+        if gained == 0 || !vocabulary.fits(left, right) {
+            return None;
+        }
+        // Pairs of a new entry have no other occurrences; pairs of an existing entry may.
+        let others = match merged.is_new {
+            true => 0,
+            false => self.slack[left as usize].max(self.slack[right as usize]),
+        };
+        if gained + others < self.threshold {
+            let slack = &mut self.slack[merged.entry as usize];
+            *slack = (gained + others).max(*slack);
+            return None;
+        }
+        *must_restart |= !merged.is_new;
+        merged.is_new.then(|| self.track(vocabulary, left, right, gained, change.positions))
+    }
+
+    fn track(
+        &mut self,
+        vocabulary: &GrowingVocabulary<'_>,
+        left: u32,
+        right: u32,
+        count: u64,
+        positions: usize,
+    ) -> u32 {
+        let pair = self.pairs.track(left, right, count, positions);
+        self.heap.push((count, O::key(&vocabulary.entries, left, right), pair));
+        pair
+    }
+}
+
+/// Count the pairs that may be merged.
+fn count_pairs(
+    vocabulary: &GrowingVocabulary<'_>,
+    words: &PackedWords,
+    progress: &mut Progress<'_>,
+) -> Result<HashMap<u64, PairCount, FxBuildHasher>, Error> {
+    let mut counts: HashMap<u64, PairCount, FxBuildHasher> = HashMap::default();
+    words.visit_pairs(|left, right, _, count| {
+        let pair = counts.entry(key(left, right)).or_default();
+        pair.count += count;
+        pair.positions += 1;
+        progress.advance(1)
+    })?;
+    counts.retain(|&pair, _| {
+        let (left, right) = ((pair >> 32) as u32, pair as u32);
+        vocabulary.fits(left, right) && !vocabulary.duplicates_entry(left, right)
+    });
+    Ok(counts)
+}

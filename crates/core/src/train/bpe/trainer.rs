@@ -1,0 +1,127 @@
+//! The most frequent pair first, in rounds.
+//!
+//! A round counts all pairs and tracks those that occur at least a `SPAN`-th as often as the best. Only
+//! tracked pairs have an entry in the table, a list of positions and an entry in the heap. A merge creates
+//! new pairs, whose counts are complete when the merge is done; the frequent ones are tracked. Untracked
+//! pairs only become rarer. When no tracked pair reaches the threshold, the next round begins.
+//!
+//! A merge may yield an existing entry (`a bc` and `ab c`). Then untracked pairs may gain. `slack` bounds
+//! their counts. If a gain could lift one to the threshold, a round with a lower threshold begins.
+//!
+//! A merge costs time linear in the positions of the pair, plus one table lookup for each distinct
+//! neighbour. A round costs time linear in the corpus of distinct words; counts fall by the factor `SPAN` from
+//! round to round, so there are O(log of the largest count) rounds.
+
+use super::neighbour_changes::{NeighbourChanges, Side};
+use super::packed_words::PackedWords;
+use super::pair_priority::PairPriority;
+use super::round::Round;
+use super::spec::BpeTrainSpec;
+use super::vocabulary::GrowingVocabulary;
+use crate::error::Error;
+use crate::train::entries::Entries;
+use crate::train::progress::Progress;
+use crate::train::{Learned, Merge};
+
+/// The factor by which the threshold falls when a gain forces a new round.
+const FORCED_STEP: u64 = 4;
+
+/// The state of training.
+pub(super) struct BpeTrainer<'a, O: PairPriority> {
+    vocabulary: GrowingVocabulary<'a>,
+    words: PackedWords,
+    round: Round<O>,
+    changes: NeighbourChanges,
+    merges: Vec<Merge>,
+}
+
+impl<'a, O: PairPriority> BpeTrainer<'a, O> {
+    /// Begin with special tokens and alphabet, and words segmented into characters.
+    pub(super) fn new(spec: &'a BpeTrainSpec, entries: Entries, words: PackedWords) -> Self {
+        Self {
+            vocabulary: GrowingVocabulary::new(spec, entries),
+            words,
+            round: Round::default(),
+            changes: NeighbourChanges::default(),
+            merges: Vec::new(),
+        }
+    }
+
+    /// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
+    pub(super) fn run(mut self, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+        while !self.vocabulary.is_full() {
+            progress.advance(1)?;
+            match self.round.pop_best(&self.vocabulary) {
+                Some(pair) => self.merge(pair, progress)?,
+                None if self.round.threshold() <= self.vocabulary.min_frequency() => break,
+                None => self.begin_round(u64::MAX, progress)?,
+            }
+        }
+        Ok(self.finish())
+    }
+
+    fn finish(self) -> Learned {
+        let GrowingVocabulary { spec, entries, .. } = &self.vocabulary;
+        let stopped_early = (!self.vocabulary.is_full()).then(|| {
+            format!(
+                "no pair occurs {} times any more: {} of {} entries learned",
+                self.vocabulary.min_frequency(),
+                entries.len(),
+                spec.vocab_size
+            )
+        });
+        Learned { vocab: self.vocabulary.entries.into_names(), merges: self.merges, stopped_early }
+    }
+
+    fn begin_round(&mut self, limit: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.round = Round::default();
+        self.round = Round::begin(&self.vocabulary, &self.words, limit, progress)?;
+        self.changes.grow(self.vocabulary.entries.len());
+        Ok(())
+    }
+
+    /// Merge a pair at all of its positions.
+    fn merge(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let ((left, right), positions, count) = self.round.take(pair);
+        let merged = self.vocabulary.add_merged(left, right);
+        if merged.is_new {
+            self.round.add_entry();
+            self.changes.grow(self.vocabulary.entries.len());
+            progress.reach(self.vocabulary.entries.len());
+        }
+        self.merges.push(Merge { left, right, merged: merged.entry, count, score: count as f64 });
+        for position in positions {
+            progress.advance(2)?;
+            if self.words.starts_pair(position, left, right) {
+                self.merge_at(position, (left, right), merged.entry);
+            }
+        }
+        let must_restart = self.round.apply(&self.vocabulary, &self.changes, (left, right), merged);
+        self.changes.clear();
+        if must_restart {
+            self.begin_round((self.round.threshold() / FORCED_STEP).max(1), progress)?;
+        }
+        Ok(())
+    }
+
+    /// Merge a pair at one position and record the changes around it.
+    #[inline]
+    fn merge_at(&mut self, position: u32, (left, right): (u32, u32), merged: u32) {
+        let count = self.words.count_at(position);
+        if let Some((before, start)) = self.words.before(position) {
+            if before == merged {
+                self.changes.remerge(left, count);
+            } else {
+                self.changes.lose(Side::Left, before, count);
+            }
+            self.changes.gain(Side::Left, before, count, start);
+        }
+        if let Some(after) = self.words.merge(position, merged) {
+            // In a run of one entry, the next pair is the merged pair itself, whose count is already 0.
+            if (right, after) != (left, right) {
+                self.changes.lose(Side::Right, after, count);
+            }
+            self.changes.gain(Side::Right, after, count, position);
+        }
+    }
+}

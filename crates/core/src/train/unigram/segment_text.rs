@@ -1,0 +1,85 @@
+//! The distinct words as one text, split where no piece may cross: at characters outside the alphabet and
+//! around user-defined symbols.
+
+use std::ops::Range;
+
+use super::ranked_alphabet::RankedAlphabet;
+use crate::count::Counts;
+use crate::error::{Error, ErrorKind};
+use crate::train::progress::Progress;
+use crate::train::symbol_splitter::SymbolSplitter;
+
+/// Follows each segment; not a byte of UTF-8.
+pub(super) const END: u8 = 0xFF;
+/// Sums of expected counts stay below 2 to this power.
+const MAX_BITS: u32 = 62;
+/// The most fractional bits of expected counts.
+const MAX_FRACTION_BITS: u32 = 40;
+
+/// The text of all segments.
+pub(super) struct SegmentText {
+    pub(super) text: Vec<u8>,
+    pub(super) segments: Vec<TextSegment>,
+    /// The integer that represents an expected count of 1.
+    pub(super) one: f64,
+}
+
+/// A part of a word that pieces cover, and its count.
+#[derive(Clone, Copy)]
+pub(super) struct TextSegment {
+    start: u32,
+    end: u32,
+    pub(super) count: u64,
+}
+
+impl TextSegment {
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+impl SegmentText {
+    /// Concatenate all words; fails for 2^31 bytes or more.
+    pub(super) fn new(
+        counts: &Counts,
+        splitter: &SymbolSplitter,
+        alphabet: &RankedAlphabet,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut corpus = Self { text: Vec::new(), segments: Vec::new(), one: 1.0 };
+        let mut chars = 0;
+        for (word, count) in counts.iter() {
+            progress.advance(word.len())?;
+            splitter.known_parts(
+                word,
+                |c| alphabet.contains(c),
+                |part| {
+                    chars += part.chars().count() as u64 * count;
+                    corpus.push(part, count);
+                },
+            );
+            if corpus.text.len() >= i32::MAX as usize {
+                let found = "2^31 bytes or more in distinct words";
+                return Err(Error::new(ErrorKind::Training, "counts", found, "fewer"));
+            }
+        }
+        corpus.one = f64::from(fraction_bits(chars)?).exp2();
+        Ok(corpus)
+    }
+
+    fn push(&mut self, part: &str, count: u64) {
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(part.as_bytes());
+        self.segments.push(TextSegment { start, end: self.text.len() as u32, count });
+        self.text.push(END);
+    }
+}
+
+fn fraction_bits(chars: u64) -> Result<u32, Error> {
+    let bits = MAX_BITS.checked_sub(u64::BITS - chars.leading_zeros());
+    let bits = bits.ok_or_else(|| {
+        let found = format!("{chars} characters in all");
+        Error::new(ErrorKind::Training, "counts", found, "fewer than 2^62")
+    })?;
+    Ok(bits.min(MAX_FRACTION_BITS))
+}

@@ -1,0 +1,35 @@
+//! Dispatch to the trainer of a score and an order of ties, for the scores that merge pairs.
+
+use super::best_first;
+use super::frequency;
+use super::likelihood::Likelihood;
+use super::merge_state::MergeState;
+use super::pmi::Pmi;
+use super::spec::{PairScore, WordPieceTies};
+use super::tie_break::{FirstSeen, LowestIds, SmallestStrings, TieBreak};
+use crate::error::Error;
+use crate::train::progress::Progress;
+use crate::train::Learned;
+
+/// Merge pairs until the vocabulary is full or no pair qualifies.
+pub(super) fn learn(state: MergeState<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match state.spec.ties() {
+        WordPieceTies::LowestIds => learn_with_ties::<LowestIds>(state, progress),
+        WordPieceTies::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),
+        WordPieceTies::FirstSeen => learn_with_ties::<FirstSeen>(state, progress),
+    }
+}
+
+fn learn_with_ties<T: TieBreak>(
+    state: MergeState<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    match state.spec.score {
+        PairScore::Pmi => best_first::learn::<_, T>(Pmi, state, progress),
+        PairScore::Likelihood => {
+            let objective = Likelihood::new(state.total);
+            best_first::learn::<_, T>(objective, state, progress)
+        }
+        PairScore::Frequency | PairScore::TopDown => frequency::learn::<T>(state, progress),
+    }
+}

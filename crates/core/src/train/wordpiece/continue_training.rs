@@ -1,0 +1,81 @@
+//! Training that starts from an existing model: the model segments the words, and merging continues from its
+//! tokens. For BPE the result equals a training to the larger size.
+//!
+//! Tokens that must not be merged (unknown tokens, bytes, special tokens) separate tokens as the edges of a
+//! word do.
+
+use std::ops::ControlFlow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::by_merges;
+use super::merge_state::MergeState;
+use super::segmented_words::SegmentedWords;
+use super::spec::WordPieceTrainSpec;
+use crate::count::Counts;
+use crate::error::Error;
+use crate::model::{Model, ModelScratch};
+use crate::train::entries::Entries;
+use crate::train::learned::check_counts;
+use crate::train::progress::Progress;
+use crate::train::Learned;
+use crate::vocab::Vocab;
+
+/// The model that training starts from.
+#[derive(Clone, Copy, Debug)]
+pub struct ExistingModel<'p> {
+    /// The model that segments the words.
+    pub model: &'p Model,
+    /// The entries of the model.
+    pub vocab: &'p Vocab,
+    /// The ids of entries that are never merged.
+    pub barriers: &'p [u32],
+}
+
+/// Learn further entries until the vocabulary has `spec.vocab_size`, those of the model included.
+///
+/// The result begins with the entries of the model in the order of their ids; ids in the result are indices
+/// into its vocabulary. The alphabet and the special tokens of `spec` are not used; its score must be one that
+/// merges pairs. `progress` and errors are those of [`learn`](super::learn).
+pub fn continue_training(
+    counts: &Counts,
+    base: ExistingModel<'_>,
+    spec: &WordPieceTrainSpec,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    check_counts(counts, &mut progress)?;
+    let mut entries = Entries::new(&spec.continuing_subword_prefix);
+    for (token, _) in base.vocab.iter() {
+        entries.add(token);
+    }
+    spec.check_ties(counts)?;
+    let words = segmented(counts, base, &mut progress)?;
+    let state = MergeState::of_words(words, spec, entries, &mut progress)?;
+    let learned = by_merges::learn(state, &mut progress)?;
+    progress.finish(learned.vocab.len())?;
+    Ok(learned)
+}
+
+fn segmented(
+    counts: &Counts,
+    base: ExistingModel<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<SegmentedWords, Error> {
+    let ExistingModel { model, vocab, barriers } = base;
+    let barriers: FxHashSet<u32> = barriers.iter().copied().collect();
+    let mergeable = |&(id, _): &(u32, u32)| !barriers.contains(&id);
+    let vocab_ids = vocab.iter().map(|(_, id)| id);
+    let index_of: FxHashMap<u32, u32> = vocab_ids.zip(0..).filter(mergeable).collect();
+    let (mut words, mut scratch, mut ids) = (SegmentedWords::empty(), ModelScratch::default(), Vec::new());
+    for (word, count) in counts.iter() {
+        progress.advance(word.len())?;
+        ids.clear();
+        model.run(word, vocab, &mut scratch, &mut ids);
+        scratch.check()?;
+        for run in ids.split(|id: &u32| !index_of.contains_key(id)) {
+            words.push(run.iter().map(|id| index_of[id]), count)?;
+        }
+    }
+    Ok(words)
+}

@@ -1,0 +1,139 @@
+//! Pairs grouped in classes of equal score, so that thousands of ties cost no more than one.
+//!
+//! A class contains the pairs of one exact score, ordered by ties. Scores and tie keys of members may be out
+//! of date; the caller checks the first member of a class before it uses it.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hash::Hash;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+/// The class of a pair that is in none.
+pub(super) const UNCLASSED: u32 = u32::MAX;
+
+/// A float with a total order; never NaN.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct OrderedFloat(pub(super) f64);
+
+impl Eq for OrderedFloat {}
+
+impl PartialOrd for OrderedFloat {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for OrderedFloat {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// Classes by number.
+pub(super) struct ScoreClasses<K, T> {
+    ids: HashMap<K, u32, FxBuildHasher>,
+    keys: Vec<K>,
+    members: Vec<BinaryHeap<Reverse<(T, u32)>>>,
+    free: Vec<u32>,
+    /// Each class once, with an upper bound of its current score.
+    pub(super) ranking: BinaryHeap<(OrderedFloat, u32)>,
+    /// By pair.
+    class_of: Vec<u32>,
+}
+
+impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
+    pub(super) fn new() -> Self {
+        Self {
+            ids: HashMap::default(),
+            keys: Vec::new(),
+            members: Vec::new(),
+            free: Vec::new(),
+            ranking: BinaryHeap::new(),
+            class_of: Vec::new(),
+        }
+    }
+
+    /// Remove all classes and reserve memory for `pairs` pairs.
+    pub(super) fn clear(&mut self, pairs: usize) {
+        *self = Self { class_of: std::mem::take(&mut self.class_of), ..Self::new() };
+        self.class_of.clear();
+        self.class_of.resize(pairs, UNCLASSED);
+    }
+
+    /// The exact score of a class.
+    pub(super) fn key(&self, class: u32) -> K {
+        self.keys[class as usize]
+    }
+
+    /// The class of a pair, or `UNCLASSED`.
+    pub(super) fn class_of(&self, pair: u32) -> u32 {
+        self.class_of.get(pair as usize).copied().unwrap_or(UNCLASSED)
+    }
+
+    /// Whether a pair is in the class of `key`.
+    pub(super) fn contains(&self, pair: u32, key: K) -> bool {
+        let class = self.class_of(pair);
+        class != UNCLASSED && self.key(class) == key
+    }
+
+    /// Insert a pair into the class of `key`; returns whether the class existed.
+    ///
+    /// `bound` is a lower bound of the pair's tie key. `value` is the score of a new class.
+    pub(super) fn insert(&mut self, pair: u32, key: K, bound: T, value: impl FnOnce() -> f64) -> bool {
+        let (class, existed) = match self.ids.get(&key) {
+            Some(&class) => (class, true),
+            None => (self.create(key, value()), false),
+        };
+        if pair as usize >= self.class_of.len() {
+            self.class_of.resize(pair as usize + 1, UNCLASSED);
+        }
+        self.class_of[pair as usize] = class;
+        self.members[class as usize].push(Reverse((bound, pair)));
+        existed
+    }
+
+    /// Remove a pair from its class.
+    pub(super) fn remove(&mut self, pair: u32) {
+        if let Some(class) = self.class_of.get_mut(pair as usize) {
+            *class = UNCLASSED;
+        }
+    }
+
+    /// The member of a class with the least tie key or bound of it; drops pairs that have left the class.
+    pub(super) fn first_member(&mut self, class: u32) -> Option<(T, u32)> {
+        while let Some(Reverse((bound, pair))) = self.members[class as usize].peek() {
+            if self.class_of(*pair) == class {
+                return Some((bound.clone(), *pair));
+            }
+            self.members[class as usize].pop();
+        }
+        None
+    }
+
+    /// Raise the tie key of the first member of a class.
+    pub(super) fn raise_first_member(&mut self, class: u32, key: T) {
+        if let Some(mut first) = self.members[class as usize].peek_mut() {
+            first.0 .0 = key;
+        }
+    }
+
+    /// Remove a class that has no members and is not in `ranking`.
+    pub(super) fn remove_class(&mut self, class: u32) {
+        self.ids.remove(&self.keys[class as usize]);
+        self.free.push(class);
+    }
+
+    fn create(&mut self, key: K, value: f64) -> u32 {
+        let class = self.free.pop().unwrap_or_else(|| {
+            self.keys.push(key);
+            self.members.push(BinaryHeap::new());
+            self.keys.len() as u32 - 1
+        });
+        self.keys[class as usize] = key;
+        self.ids.insert(key, class);
+        self.ranking.push((OrderedFloat(value), class));
+        class
+    }
+}

@@ -1,0 +1,105 @@
+//! The settings of WordPiece training.
+
+use crate::count::Counts;
+use crate::error::{Error, ErrorKind};
+
+/// The criterion by which a trainer chooses the next entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PairScore {
+    /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
+    /// section 3.
+    #[default]
+    Likelihood,
+    /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
+    Pmi,
+    /// The pair count, as in `tokenizers`.
+    Frequency,
+    /// Frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
+    TopDown,
+}
+
+/// The order among pairs of equal score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordPieceTies {
+    /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
+    LowestIds,
+    /// The pair with the smaller left string, then the smaller right string, by code points. Strings
+    /// include the continuation prefix.
+    SmallestStrings,
+    /// The pair that occurs first in the corpus; requires counts with first positions.
+    FirstSeen,
+}
+
+/// The settings of a WordPiece trainer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordPieceTrainSpec {
+    /// The number of entries to learn, special tokens and alphabet included.
+    pub vocab_size: usize,
+    /// The criterion by which the next entry is chosen.
+    pub score: PairScore,
+    /// The order among pairs of equal score; `None` selects the default of the score.
+    pub ties: Option<WordPieceTies>,
+    /// The least count of a pair or substring that is learned; 0 means 1.
+    pub min_frequency: u64,
+    /// The most characters of the alphabet; the most frequent ones are kept.
+    pub limit_alphabet: Option<usize>,
+    /// Characters that the alphabet includes even if the corpus does not contain them.
+    pub initial_alphabet: Vec<char>,
+    /// Entries that come first and are never merged.
+    pub special_tokens: Vec<String>,
+    /// The continuation prefix: the prefix of entries that do not begin a word.
+    pub continuing_subword_prefix: String,
+    /// The most characters of an entry, the prefix not counted.
+    pub max_token_length: Option<usize>,
+}
+
+impl Default for WordPieceTrainSpec {
+    fn default() -> Self {
+        Self {
+            vocab_size: 30_000,
+            score: PairScore::default(),
+            ties: None,
+            min_frequency: 2,
+            limit_alphabet: None,
+            initial_alphabet: Vec::new(),
+            special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
+            continuing_subword_prefix: "##".to_owned(),
+            max_token_length: None,
+        }
+    }
+}
+
+impl WordPieceTrainSpec {
+    /// The order among pairs of equal score: the setting, or the default of the score.
+    pub(super) fn ties(&self) -> WordPieceTies {
+        self.ties.unwrap_or(self.score.default_ties())
+    }
+
+    /// Reject counts without the positions that the ties need, and ties where no pairs are merged.
+    pub(super) fn check_ties(&self, counts: &Counts) -> Result<(), Error> {
+        let (found, expected) = if self.score == PairScore::TopDown && self.ties.is_some() {
+            ("an order of pairs", "none: score=\"top-down\" ranks substrings by count, then by code points")
+        } else if self.ties() == WordPieceTies::FirstSeen && counts.first().is_none() {
+            (
+                "\"first-seen\" with counts that have no first positions",
+                "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
+                 `piecework count --first-source`), Counts(..., first=...), or ties=\"smallest-strings\"",
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::Argument, "ties", found, expected))
+    }
+}
+
+impl PairScore {
+    /// The ties of this score when the settings do not name them; `TopDown` merges no pairs.
+    #[must_use]
+    pub fn default_ties(self) -> WordPieceTies {
+        match self {
+            Self::Likelihood => WordPieceTies::SmallestStrings,
+            Self::Pmi => WordPieceTies::FirstSeen,
+            Self::Frequency | Self::TopDown => WordPieceTies::LowestIds,
+        }
+    }
+}
