@@ -3,6 +3,8 @@
 //! Ids, offsets, pairs, batches of several threads, at each cache budget and each SIMD level; each text twice, so that
 //! words are misses first and hits later.
 
+use std::sync::LazyLock;
+
 use piecework_kernels::level::Level;
 use proptest::prelude::*;
 
@@ -243,8 +245,11 @@ fn words() -> TokenizerSpec {
     spec(Some(NormalizerSpec::Lowercase), Some(regex(OTHER_PATTERN)), model, ["[CLS]", "[SEP]"])
 }
 
-/// One pipeline or more for each route.
-fn fixtures() -> Vec<TokenizerSpec> {
+/// One pipeline or more for each route, compiled once.
+static FIXTURES: LazyLock<Vec<Tokenizer>> =
+    LazyLock::new(|| specs().iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect());
+
+fn specs() -> Vec<TokenizerSpec> {
     use SentencePieceKind::{Bpe, Unigram};
     vec![
         byte_level(None, None, false),
@@ -308,8 +313,9 @@ fn batch_of(
     encoder.encode(texts, pairs, ALL, keep, threads).unwrap()
 }
 
-fn check(spec: &TokenizerSpec, texts: &[String], budget: usize) {
-    let tokenizer = Tokenizer::compile(spec).unwrap().with_cache_budget(budget);
+fn check(tokenizer: &Tokenizer, texts: &[String], budget: usize) {
+    let tokenizer = tokenizer.clone().with_cache_budget(budget);
+    let spec = tokenizer.spec();
     let plain = Encoder::new(tokenizer.plain());
     let routed = Encoder::new(tokenizer);
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
@@ -349,8 +355,7 @@ fn check(spec: &TokenizerSpec, texts: &[String], budget: usize) {
 
 #[test]
 fn each_route_has_a_fixture() {
-    let mut names: Vec<String> =
-        fixtures().iter().map(|spec| Tokenizer::compile(spec).unwrap().route_name().to_owned()).collect();
+    let mut names: Vec<&str> = FIXTURES.iter().map(Tokenizer::route_name).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names, ["bert", "byte-level", "generic", "metaspace"]);
@@ -364,8 +369,8 @@ proptest! {
         texts in any_texts(),
         budget in prop::sample::select(vec![0, 64 << 10, 64 << 20]),
     ) {
-        for spec in fixtures() {
-            check(&spec, &texts, budget);
+        for tokenizer in FIXTURES.iter() {
+            check(tokenizer, &texts, budget);
         }
     }
 }
@@ -376,9 +381,9 @@ fn windows_of_words_and_full_queues_equal_the_definition() {
         |count: usize| (0..count).map(|at| format!(" a{}b", at * 7919 % 10_007)).collect::<String>();
     let again = |count: usize| (0..count).map(|at| format!("ab{} ", at % 300)).collect::<String>();
     let texts = [numbered(255), numbered(257), again(1500), numbered(1025), "ab ".repeat(3000)];
-    for spec in fixtures() {
+    for tokenizer in FIXTURES.iter() {
         for budget in [0, 4 << 10, 64 << 20] {
-            check(&spec, &texts, budget);
+            check(tokenizer, &texts, budget);
         }
     }
 }
