@@ -18,43 +18,43 @@
 //! text is normalized and marked as a whole, and its words are found in the result.
 
 mod contextual;
-mod form;
+mod escaped_text;
 mod independent;
 mod interleaved;
-mod marked_text;
 mod packed_entries;
 mod parts;
 mod scanner;
-mod scored;
 mod single_chars;
-mod source;
-mod spaces;
+mod space_runs;
 #[cfg(test)]
 mod tests;
+mod text_score;
+mod word_rules;
+mod word_source;
 
 use super::stages::Stages;
 use super::Scratch;
 use crate::error::Error;
 use crate::model::Model;
 use crate::pretokenize::PreTokenizer;
-use form::Form;
 use scanner::Masks;
-use source::{Source, Word};
+use word_rules::WordRules;
+use word_source::{WordSource, WordSpan};
 
 /// The route of metaspace pipelines.
 #[derive(Clone, Debug)]
 pub(super) struct Metaspace {
     /// Words of raw text.
-    raw: Option<Form>,
+    raw: Option<WordRules>,
     /// SentencePiece's text that is normalized and marked as a whole.
-    whole: Option<Whole>,
+    normalized: Option<NormalizedWords>,
 }
 
 /// What is a word of marked text.
 #[derive(Clone, Debug)]
-enum Whole {
+enum NormalizedWords {
     /// The parts between cuts.
-    Words(Box<Form>),
+    Words(Box<WordRules>),
     /// All of it: no place is cut.
     Text,
 }
@@ -64,18 +64,18 @@ enum Whole {
 pub(super) struct MetaspaceScratch {
     masks: Masks,
     /// The words of a window.
-    words: Vec<Word>,
-    marked: String,
+    words: Vec<WordSpan>,
+    escaped: String,
     normalized: String,
     queue: independent::MissQueue,
-    unscored: scored::UnscoredWords,
+    unscored: text_score::UnscoredWords,
 }
 
 impl Metaspace {
     /// Returns the route of compiled stages, if they have one.
     pub(super) fn of(stages: &Stages) -> Option<Self> {
-        let (raw, whole) = (Form::of(stages), whole(stages));
-        (raw.is_some() || whole.is_some()).then_some(Self { raw, whole })
+        let (raw, normalized) = (WordRules::of(stages), normalized(stages));
+        (raw.is_some() || normalized.is_some()).then_some(Self { raw, normalized })
     }
 
     /// Append the ids of a span of raw text that begins at a byte of the original, except those of pending words. Returns
@@ -88,24 +88,28 @@ impl Metaspace {
         out: &mut Vec<u32>,
     ) -> Result<bool, Error> {
         let normalizer = stages.splitter.normalizer();
-        if let Some(form) = self.raw.as_ref().filter(|form| form.takes(span)) {
-            words_ids(stages, Source { form, normalizer, text: span, start }, scratch, out)?;
+        if let Some(rules) = self.raw.as_ref().filter(|rules| rules.supports(span)) {
+            append_words(stages, WordSource { rules, normalizer, text: span, start }, scratch, out)?;
             return Ok(true);
         }
-        let Some(whole) = &self.whole else { return Ok(false) };
+        let Some(normalized) = &self.normalized else { return Ok(false) };
         // Pending words of raw text are those of another form.
         self.flush(stages, scratch, out);
         let mut text = std::mem::take(&mut scratch.split.normalized);
         text.clear();
-        let result = normalizer.run(span, 0, &mut text).and_then(|()| match whole {
-            Whole::Text => {
+        let result = normalizer.run(span, 0, &mut text).and_then(|()| match normalized {
+            NormalizedWords::Text => {
                 stages.model.run(&text, &stages.vocab, &mut scratch.model, out);
                 Ok(())
             }
-            Whole::Words(form) => {
-                let result =
-                    words_ids(stages, Source { form, normalizer, text: &text, start: 0 }, scratch, out);
-                independent::flush(stages, form, scratch, out);
+            NormalizedWords::Words(rules) => {
+                let result = append_words(
+                    stages,
+                    WordSource { rules, normalizer, text: &text, start: 0 },
+                    scratch,
+                    out,
+                );
+                independent::flush(stages, rules, scratch, out);
                 result
             }
         });
@@ -115,24 +119,27 @@ impl Metaspace {
 
     /// Segment all pending words and splice their ids into the output.
     pub(super) fn flush(&self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        if let Some(form) = &self.raw {
-            independent::flush(stages, form, scratch, out);
+        if let Some(rules) = &self.raw {
+            independent::flush(stages, rules, scratch, out);
         }
     }
 }
 
 /// Returns the words of SentencePiece's marked text, for a model that gets every text whole.
-fn whole(stages: &Stages) -> Option<Whole> {
+fn normalized(stages: &Stages) -> Option<NormalizedWords> {
     let is_whole = matches!(stages.splitter.pre_tokenizer(), PreTokenizer::Whole);
     let Model::SentencePiece(model) = &stages.model else { return None };
-    is_whole
-        .then(|| model.split_rule().map_or(Whole::Text, |cut| Whole::Words(Box::new(Form::marked(cut)))))
+    is_whole.then(|| {
+        model.split_rule().map_or(NormalizedWords::Text, |rule| {
+            NormalizedWords::Words(Box::new(WordRules::escaped(rule)))
+        })
+    })
 }
 
 /// Append the ids of a text, word by word.
-fn words_ids(
+fn append_words(
     stages: &Stages,
-    source: Source<'_>,
+    source: WordSource<'_>,
     scratch: &mut Scratch,
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {

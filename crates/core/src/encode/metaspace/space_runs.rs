@@ -12,14 +12,14 @@
 
 use rustc_hash::FxHashMap;
 
-use super::form::{MARK, MARK_TEXT};
-use super::scanner::Cuts;
+use super::scanner::AsciiSplits;
+use super::word_rules::{METASPACE, METASPACE_STR};
 use crate::model::CharAdjacency;
 use crate::spec::{BpeSpec, PieceType, SentencePieceSpec};
 
 /// Two texts that are joined, and the rank of the merge, the lowest first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Join<'m> {
+pub(super) struct RankedMerge<'m> {
     left: &'m str,
     right: &'m str,
     rank: f64,
@@ -27,20 +27,20 @@ pub(super) struct Join<'m> {
 
 /// Where runs of spaces are words by themselves.
 #[derive(Clone, Debug)]
-pub(super) struct Spaces {
+pub(super) struct SpaceRuns {
     /// All spaces, by the character behind them.
-    whole: [bool; 128],
+    all_spaces: [bool; 128],
     /// All but the last, by the first two characters behind that.
-    but_one: Cuts,
+    all_but_last: AsciiSplits,
 }
 
-impl Spaces {
+impl SpaceRuns {
     /// For these merges, and entries.
-    pub(super) fn of(joins: &[Join<'_>], pairs: &CharAdjacency) -> Self {
-        let is_sure = sure(joins);
+    pub(super) fn of(merges: &[RankedMerge<'_>], pairs: &CharAdjacency) -> Self {
+        let certain = certain_merges(merges);
         Self {
-            whole: std::array::from_fn(|c| pairs.can_split(MARK, char::from(c as u8))),
-            but_one: Cuts::of(|c, next| is_sure[usize::from(c)] >> next & 1 == 1),
+            all_spaces: std::array::from_fn(|c| pairs.can_split(METASPACE, char::from(c as u8))),
+            all_but_last: AsciiSplits::of(|c, next| certain[usize::from(c)] >> next & 1 == 1),
         }
     }
 
@@ -49,8 +49,8 @@ impl Spaces {
     pub(super) fn word_start(&self, text: &[u8], start: usize, end: usize) -> usize {
         match text.get(end) {
             _ if end - start < 2 => start,
-            Some(&c) if self.whole.get(usize::from(c)).is_some_and(|&is_whole| is_whole) => end,
-            Some(_) if self.but_one.has(text, end + 1) => end - 1,
+            Some(&c) if self.all_spaces.get(usize::from(c)).is_some_and(|&is_all| is_all) => end,
+            Some(_) if self.all_but_last.allow(text, end + 1) => end - 1,
             _ => start,
         }
     }
@@ -58,23 +58,24 @@ impl Spaces {
 
 /// The joins of a model of SentencePiece; none where pieces are cut out of a text before. A piece that begins with a mark
 /// may be joined from that and the rest.
-pub(super) fn of_pieces(model: &SentencePieceSpec) -> Vec<Join<'_>> {
+pub(super) fn of_pieces(model: &SentencePieceSpec) -> Vec<RankedMerge<'_>> {
     if model.pieces.iter().any(|piece| piece.kind == PieceType::UserDefined) {
         return Vec::new();
     }
     let normal = model.pieces.iter().filter(|piece| piece.kind == PieceType::Normal);
-    normal.map(|piece| Join::of_piece(&piece.text, -f64::from(piece.score))).collect()
+    normal.map(|piece| RankedMerge::of_piece(&piece.text, -f64::from(piece.score))).collect()
 }
 
 /// The joins of merges.
-pub(super) fn of_merges(model: &BpeSpec) -> Vec<Join<'_>> {
+pub(super) fn of_merges(model: &BpeSpec) -> Vec<RankedMerge<'_>> {
     let merges = model.merges.iter().zip(0u32..);
-    merges.map(|((left, right), rank)| Join { left, right, rank: rank.into() }).collect()
+    merges.map(|((left, right), rank)| RankedMerge { left, right, rank: rank.into() }).collect()
 }
 
-impl<'m> Join<'m> {
+impl<'m> RankedMerge<'m> {
     fn of_piece(text: &'m str, rank: f64) -> Self {
-        let (left, right) = text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 });
+        let (left, right) =
+            text.split_at(if text.starts_with(METASPACE) { METASPACE.len_utf8() } else { 0 });
         Self { left, right, rank }
     }
 
@@ -90,77 +91,85 @@ impl<'m> Join<'m> {
 }
 
 /// By the first character of a word and, as bits, the second: whether the mark before it joins with it for sure.
-fn sure(joins: &[Join<'_>]) -> [u128; 128] {
-    let marked = Marked::of(joins);
-    let ranks: [Option<f64>; 128] = std::array::from_fn(|c| marked.rank(&char::from(c as u8).to_string()));
-    let mut sure = ranks.map(|rank| if rank.is_some() { u128::MAX } else { 0 });
+fn certain_merges(merges: &[RankedMerge<'_>]) -> [u128; 128] {
+    let with_metaspace = MetaspaceMerges::of(merges);
+    let ranks: [Option<f64>; 128] =
+        std::array::from_fn(|c| with_metaspace.rank(&char::from(c as u8).to_string()));
+    let mut certain_merges = ranks.map(|rank| if rank.is_some() { u128::MAX } else { 0 });
     // What a text begins with comes before it.
     let mut before: Vec<(&str, f64)> = Vec::new();
-    let begun = begun(joins, &ranks);
-    for (text, rank) in &begun {
+    let competing_merges = competing_merges(merges, &ranks);
+    for (text, rank) in &competing_merges {
         while before.last().is_some_and(|(shorter, _)| !text.starts_with(shorter)) {
             before.pop();
         }
         let (c, next) = (usize::from(text.as_bytes()[0]), text.as_bytes()[1]);
-        let comes_first = |with_mark: f64| *rank < with_mark;
-        if ranks[c].is_some_and(comes_first) || before.iter().any(|&(_, with_mark)| comes_first(with_mark))
+        let comes_first = |metaspace_rank: f64| *rank < metaspace_rank;
+        if ranks[c].is_some_and(comes_first)
+            || before.iter().any(|&(_, metaspace_rank)| comes_first(metaspace_rank))
         {
-            match marked.rank(text) {
-                Some(with_mark) => before.push((text, with_mark)),
-                None => sure[c] &= !(1 << next),
+            match with_metaspace.rank(text) {
+                Some(metaspace_rank) => before.push((text, metaspace_rank)),
+                None => certain_merges[c] &= !(1 << next),
             }
         }
     }
-    sure
+    certain_merges
 }
 
 /// In the order of the texts, and with their ranks, the joins whose first two characters some join has, be it another,
 /// that comes before that of a mark and the first.
-fn begun(joins: &[Join<'_>], ranks: &[Option<f64>; 128]) -> Vec<(String, f64)> {
-    let told = || joins.iter().filter_map(|join| Some((join, join.first_two()?)));
-    let mut are_begun = [0u128; 128];
-    for (join, (c, next)) in told() {
-        are_begun[c] |= u128::from(ranks[c].is_some_and(|rank| join.rank < rank)) << next;
+fn competing_merges(merges: &[RankedMerge<'_>], ranks: &[Option<f64>; 128]) -> Vec<(String, f64)> {
+    let ascii_merges = || merges.iter().filter_map(|merge| Some((merge, merge.first_two()?)));
+    let mut competes = [0u128; 128];
+    for (merge, (c, next)) in ascii_merges() {
+        competes[c] |= u128::from(ranks[c].is_some_and(|rank| merge.rank < rank)) << next;
     }
-    let begun = told().filter(|(_, (c, next))| are_begun[*c] >> next & 1 == 1);
-    let mut begun: Vec<_> = begun.map(|(join, _)| ([join.left, join.right].concat(), join.rank)).collect();
-    begun.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    begun
+    let competing_merges = ascii_merges().filter(|(_, (c, next))| competes[*c] >> next & 1 == 1);
+    let mut competing_merges: Vec<_> =
+        competing_merges.map(|(merge, _)| ([merge.left, merge.right].concat(), merge.rank)).collect();
+    competing_merges.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    competing_merges
 }
 
 /// The joins with marks.
-struct Marked<'m> {
+struct MetaspaceMerges<'m> {
     /// By what is joined with a mark.
     ranks: FxHashMap<&'m str, f64>,
     /// The lowest rank of those with two marks.
-    first_of_two: f64,
+    min_double_rank: f64,
     /// By character: it stands behind two marks.
-    behind_two: [bool; 128],
+    after_double: [bool; 128],
 }
 
-impl<'m> Marked<'m> {
-    fn of(joins: &[Join<'m>]) -> Self {
-        let mut marked =
-            Self { ranks: FxHashMap::default(), first_of_two: f64::INFINITY, behind_two: [false; 128] };
-        for join in joins.iter().filter(|join| join.left.starts_with(MARK)) {
-            let mut rest = join.left.chars().chain(join.right.chars()).skip(1);
-            if rest.next() == Some(MARK) {
-                marked.first_of_two = marked.first_of_two.min(join.rank);
-                let behind = rest.find(|&c| c != MARK).and_then(|c| marked.behind_two.get_mut(c as usize));
-                behind.into_iter().for_each(|is_behind| *is_behind = true);
-            } else if join.left == MARK_TEXT {
-                let rank = marked.ranks.entry(join.right).or_insert(join.rank);
-                *rank = rank.max(join.rank);
+impl<'m> MetaspaceMerges<'m> {
+    fn of(merges: &[RankedMerge<'m>]) -> Self {
+        let mut with_metaspace = Self {
+            ranks: FxHashMap::default(),
+            min_double_rank: f64::INFINITY,
+            after_double: [false; 128],
+        };
+        for merge in merges.iter().filter(|merge| merge.left.starts_with(METASPACE)) {
+            let mut rest = merge.left.chars().chain(merge.right.chars()).skip(1);
+            if rest.next() == Some(METASPACE) {
+                with_metaspace.min_double_rank = with_metaspace.min_double_rank.min(merge.rank);
+                let after = rest
+                    .find(|&c| c != METASPACE)
+                    .and_then(|c| with_metaspace.after_double.get_mut(c as usize));
+                after.into_iter().for_each(|is_after| *is_after = true);
+            } else if merge.left == METASPACE_STR {
+                let rank = with_metaspace.ranks.entry(merge.right).or_insert(merge.rank);
+                *rank = rank.max(merge.rank);
             }
         }
-        marked
+        with_metaspace
     }
 
     /// When a mark joins with a text; never, where that may be too late.
     fn rank(&self, text: &str) -> Option<f64> {
-        let is_behind_two = text.bytes().next().and_then(|c| self.behind_two.get(usize::from(c)));
-        let rank = self.ranks.get(text).filter(|_| is_behind_two == Some(&false));
-        rank.copied().filter(|&rank| rank < self.first_of_two)
+        let is_after_double = text.bytes().next().and_then(|c| self.after_double.get(usize::from(c)));
+        let rank = self.ranks.get(text).filter(|_| is_after_double == Some(&false));
+        rank.copied().filter(|&rank| rank < self.min_double_rank)
     }
 }
 
@@ -170,9 +179,9 @@ mod tests {
 
     /// Where runs before these words end that are words by themselves, from the word on.
     fn ends(pieces: &[(&str, i32)], words: &[&str]) -> Vec<Option<usize>> {
-        let joins: Vec<Join<'_>> =
-            pieces.iter().map(|&(text, rank)| Join::of_piece(text, rank.into())).collect();
-        let spaces = Spaces::of(&joins, &CharAdjacency::of(pieces.iter().map(|&(text, _)| text)));
+        let merges: Vec<RankedMerge<'_>> =
+            pieces.iter().map(|&(text, rank)| RankedMerge::of_piece(text, rank.into())).collect();
+        let spaces = SpaceRuns::of(&merges, &CharAdjacency::of(pieces.iter().map(|&(text, _)| text)));
         let end = |word: &&str| {
             let text = format!("x   {word} ");
             let start = spaces.word_start(text.as_bytes(), 1, 4);

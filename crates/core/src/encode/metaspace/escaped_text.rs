@@ -1,37 +1,41 @@
 //! The marked text of a word: its pre-tokens, its parts and their keys.
 
-use super::form::{Form, Layout, MARK, MARK_TEXT};
+use super::word_rules::{WordLayout, WordRules, METASPACE, METASPACE_STR};
 use crate::model::SplitRule;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 
 /// A byte that UTF-8 never has.
 const NO_TEXT: u8 = 0xFF;
 
-impl Form {
+impl WordRules {
     /// The key of a part of a marked word, if it is short: that of the word which it is the marked text of, or else one
     /// that no word has.
     #[inline]
-    pub(super) fn key_of_part(&self, marked: &str, start: usize, end: usize) -> Option<WordKey> {
-        let bytes = marked.as_bytes();
+    pub(super) fn key_of_part(&self, escaped: &str, start: usize, end: usize) -> Option<WordKey> {
+        let bytes = escaped.as_bytes();
         let mut from = start;
-        while self.layout != Layout::Apart && bytes[from..end].starts_with(MARK_TEXT.as_bytes()) {
-            from += MARK_TEXT.len();
+        while self.layout != WordLayout::WhitespaceSplit
+            && bytes[from..end].starts_with(METASPACE_STR.as_bytes())
+        {
+            from += METASPACE_STR.len();
         }
-        let spaces = (b' ', (from - start) / MARK_TEXT.len());
+        let spaces = (b' ', (from - start) / METASPACE_STR.len());
         match self.layout {
-            Layout::Marked(_) => key_after((0, 0), bytes, start, end),
-            Layout::Runs(_) => key_after(spaces, bytes, from, end),
-            Layout::Single if self.keeps(&marked[from..end]) => key_after(spaces, bytes, from, end),
+            WordLayout::Escaped(_) => key_after((0, 0), bytes, start, end),
+            WordLayout::SpaceRuns(_) => key_after(spaces, bytes, from, end),
+            WordLayout::SingleSpace if self.is_unchanged(&escaped[from..end]) => {
+                key_after(spaces, bytes, from, end)
+            }
             _ => key_after((NO_TEXT, 1), bytes, start, end),
         }
     }
 
     /// Give the span of every part of the marked text of a word between whose borders no piece or merge crosses, and
     /// whether the part begins a pre-token.
-    pub(super) fn parts(&self, marked: &str, mut visit: impl FnMut(usize, usize, bool)) {
-        self.pre_tokens(marked, |start, end| match &self.pairs {
+    pub(super) fn parts(&self, escaped: &str, mut visit: impl FnMut(usize, usize, bool)) {
+        self.pre_tokens(escaped, |start, end| match &self.pairs {
             Some(pairs) => {
-                let chars = marked[start..end].char_indices();
+                let chars = escaped[start..end].char_indices();
                 pairs.split(chars, end - start, |from, to| visit(start + from, start + to, from == 0));
             }
             None => visit(start, end, true),
@@ -39,12 +43,12 @@ impl Form {
     }
 
     /// Give the span of every pre-token of the marked text of a word.
-    pub(super) fn pre_tokens(&self, marked: &str, mut visit: impl FnMut(usize, usize)) {
+    pub(super) fn pre_tokens(&self, escaped: &str, mut visit: impl FnMut(usize, usize)) {
         match self.layout {
-            Layout::Apart => cut_before_marks(marked, visit),
-            Layout::Marked(_) if !marked.is_empty() => visit(0, marked.len()),
-            Layout::Marked(_) => {}
-            _ => cut_all(SplitRule::BeforeSpace, marked, visit),
+            WordLayout::WhitespaceSplit => split_before_metaspace(escaped, visit),
+            WordLayout::Escaped(_) if !escaped.is_empty() => visit(0, escaped.len()),
+            WordLayout::Escaped(_) => {}
+            _ => split_all(SplitRule::BeforeSpace, escaped, visit),
         }
     }
 }
@@ -61,9 +65,9 @@ fn key_after((first, count): (u8, usize), text: &[u8], from: usize, end: usize) 
     Some(WordKey::from_block(block, len))
 }
 
-fn cut_before_marks(text: &str, mut visit: impl FnMut(usize, usize)) {
+fn split_before_metaspace(text: &str, mut visit: impl FnMut(usize, usize)) {
     let mut start = 0;
-    for (at, _) in text.match_indices(MARK).filter(|&(at, _)| at > 0) {
+    for (at, _) in text.match_indices(METASPACE).filter(|&(at, _)| at > 0) {
         visit(start, at);
         start = at;
     }
@@ -73,10 +77,10 @@ fn cut_before_marks(text: &str, mut visit: impl FnMut(usize, usize)) {
 }
 
 /// Emit the span of every part between two cuts.
-pub(super) fn cut_all(cut: SplitRule, text: &str, mut visit: impl FnMut(usize, usize)) {
+pub(super) fn split_all(rule: SplitRule, text: &str, mut visit: impl FnMut(usize, usize)) {
     let mut start = 0;
     while start < text.len() {
-        let end = cut.next(text, start);
+        let end = rule.next(text, start);
         visit(start, end);
         start = end;
     }
