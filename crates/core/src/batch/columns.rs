@@ -24,7 +24,7 @@ pub struct BatchIds {
 
 /// What a batch keeps besides ids, type ids and the attention mask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct ExtraColumns {
     /// Offsets, word ids and sequence ids.
     pub spans: bool,
     /// The windows that truncation cuts off, each as a row after the first window of its text.
@@ -44,11 +44,11 @@ pub struct Spans {
 
 impl BatchIds {
     /// Room for rows and tokens, of two sequences or one.
-    pub(super) fn with_room(
+    pub(super) fn with_capacity(
         rows: usize,
         tokens: usize,
         with_types: bool,
-        keep: Keep,
+        extra: ExtraColumns,
         is_pair: bool,
     ) -> Self {
         let mut row_offsets = Vec::with_capacity(rows + 1);
@@ -58,26 +58,26 @@ impl BatchIds {
             row_offsets,
             type_ids: with_types.then(|| Vec::with_capacity(tokens)),
             attention_mask: None,
-            spans: keep.spans.then(|| Spans {
+            spans: extra.spans.then(|| Spans {
                 offsets: Vec::with_capacity(tokens),
                 word_ids: Vec::with_capacity(tokens),
                 sequence_ids: is_pair.then(|| Vec::with_capacity(tokens)),
             }),
-            samples: keep.overflow.then(|| Vec::with_capacity(rows)),
+            samples: extra.overflow.then(|| Vec::with_capacity(rows)),
         }
     }
 
     /// Make room for the rest when `done` of `all` parts of about equal bytes are there.
-    pub(super) fn make_room(&mut self, done: usize, all: usize) {
-        make_room(&mut self.ids, done, all);
+    pub(super) fn reserve_rest(&mut self, done: usize, all: usize) {
+        reserve_rest(&mut self.ids, done, all);
         if let Some(type_ids) = &mut self.type_ids {
-            make_room(type_ids, done, all);
+            reserve_rest(type_ids, done, all);
         }
         if let Some(Spans { offsets, word_ids, sequence_ids }) = &mut self.spans {
-            make_room(offsets, done, all);
-            make_room(word_ids, done, all);
+            reserve_rest(offsets, done, all);
+            reserve_rest(word_ids, done, all);
             if let Some(sequence_ids) = sequence_ids {
-                make_room(sequence_ids, done, all);
+                reserve_rest(sequence_ids, done, all);
             }
         }
     }
@@ -100,7 +100,7 @@ impl BatchIds {
 
     /// Append the tokens of a row of one sequence with what goes around them, all of type 0; `ids` are those of aligned rows.
     pub(super) fn push_row(&mut self, ids: &[u32], row: Row<'_>, frame: &Frame) {
-        self.push_inserted(&frame.before);
+        self.push_special(&frame.before);
         match row {
             Row::Tokens(tokens) => self.push_tokens(tokens),
             Row::Aligned { offsets, words } => {
@@ -111,10 +111,10 @@ impl BatchIds {
                 }
             }
         }
-        self.push_inserted(&frame.after);
+        self.push_special(&frame.after);
     }
 
-    fn push_inserted(&mut self, ids: &[u32]) {
+    fn push_special(&mut self, ids: &[u32]) {
         ids.iter().for_each(|&id| self.push_tokens(&[Token::inserted(id, 0, true)]));
     }
 
@@ -180,20 +180,20 @@ impl BatchIds {
     pub(super) fn padded(&self, padding: &Padding) -> Self {
         let lengths = self.lengths().map(|length| length as usize);
         let longest = lengths.clone().max().unwrap_or(0);
-        let filler = Filler {
+        let padder = RowPadder {
             lengths: lengths.collect(),
             target: padded_length(longest, padding),
             side: padding.direction,
         };
         Self {
-            ids: filler.fill(&self.ids, padding.pad_id),
-            row_offsets: filler.row_offsets(),
-            type_ids: self.type_ids.as_ref().map(|types| filler.fill(types, padding.pad_type_id as u8)),
-            attention_mask: Some(filler.fill(&vec![1; self.ids.len()], 0)),
+            ids: padder.pad(&self.ids, padding.pad_id),
+            row_offsets: padder.row_offsets(),
+            type_ids: self.type_ids.as_ref().map(|types| padder.pad(types, padding.pad_type_id as u8)),
+            attention_mask: Some(padder.pad(&vec![1; self.ids.len()], 0)),
             spans: self.spans.as_ref().map(|spans| Spans {
-                offsets: filler.fill(&spans.offsets, [0, 0]),
-                word_ids: filler.fill(&spans.word_ids, -1),
-                sequence_ids: spans.sequence_ids.as_ref().map(|sequences| filler.fill(sequences, -1)),
+                offsets: padder.pad(&spans.offsets, [0, 0]),
+                word_ids: padder.pad(&spans.word_ids, -1),
+                sequence_ids: spans.sequence_ids.as_ref().map(|sequences| padder.pad(sequences, -1)),
             }),
             samples: self.samples.clone(),
         }
@@ -201,53 +201,53 @@ impl BatchIds {
 }
 
 /// Make room in a column for as many items in each part that is left as in those that are done, and some more.
-fn make_room<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
-    let (left, a_part) = (all - done, column.len().div_ceil(done));
-    if left == 0 || column.capacity() - column.len() >= 2 * a_part {
+fn reserve_rest<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
+    let (left, per_chunk) = (all - done, column.len().div_ceil(done));
+    if left == 0 || column.capacity() - column.len() >= 2 * per_chunk {
         return;
     }
-    column.reserve_exact(left * a_part / 8 * 9 + 2 * a_part);
+    column.reserve_exact(left * per_chunk / 8 * 9 + 2 * per_chunk);
 }
 
 /// How rows are filled up.
-struct Filler {
+struct RowPadder {
     lengths: Vec<usize>,
     target: usize,
     side: Direction,
 }
 
-impl Filler {
+impl RowPadder {
     /// A column with `filling` where rows are too short.
-    fn fill<T: Copy>(&self, column: &[T], filling: T) -> Vec<T> {
-        let mut filled = Vec::with_capacity(self.filled_lengths().sum());
+    fn pad<T: Copy>(&self, column: &[T], pad_value: T) -> Vec<T> {
+        let mut padded = Vec::with_capacity(self.padded_lengths().sum());
         let mut start = 0;
         for &length in &self.lengths {
             let row = &column[start..start + length];
-            let missing = std::iter::repeat_n(filling, self.target.saturating_sub(length));
+            let missing = std::iter::repeat_n(pad_value, self.target.saturating_sub(length));
             match self.side {
                 Direction::Left => {
-                    filled.extend(missing);
-                    filled.extend_from_slice(row);
+                    padded.extend(missing);
+                    padded.extend_from_slice(row);
                 }
                 Direction::Right => {
-                    filled.extend_from_slice(row);
-                    filled.extend(missing);
+                    padded.extend_from_slice(row);
+                    padded.extend(missing);
                 }
             }
             start += length;
         }
-        filled
+        padded
     }
 
     fn row_offsets(&self) -> Vec<i64> {
-        let ends = self.filled_lengths().scan(0, |end, length| {
+        let ends = self.padded_lengths().scan(0, |end, length| {
             *end += length as i64;
             Some(*end)
         });
         std::iter::once(0).chain(ends).collect()
     }
 
-    fn filled_lengths(&self) -> impl Iterator<Item = usize> + '_ {
+    fn padded_lengths(&self) -> impl Iterator<Item = usize> + '_ {
         self.lengths.iter().map(|&length| length.max(self.target))
     }
 }
@@ -259,22 +259,28 @@ mod tests {
     #[test]
     fn room_is_made_once_for_parts_that_are_alike() {
         let mut column: Vec<usize> = (0..1000).collect();
-        make_room(&mut column, 1, 50);
+        reserve_rest(&mut column, 1, 50);
         let room = column.capacity();
         for done in 2..=50 {
             column.extend(0..1000);
-            make_room(&mut column, done, 50);
+            reserve_rest(&mut column, done, 50);
             assert_eq!(column.capacity(), room);
         }
-        assert!(column.chunks(1000).all(|part| part.iter().copied().eq(0..1000)));
+        assert!(column.chunks(1000).all(|chunk| chunk.iter().copied().eq(0..1000)));
     }
 
     #[test]
     fn what_stands_for_nothing_is_minus_one() {
         for is_pair in [true, false] {
-            let mut part = BatchIds::with_room(1, 0, false, Keep { spans: true, overflow: false }, is_pair);
-            part.push_tokens(&[Token::inserted(3, 0, true)]);
-            let Spans { offsets, word_ids, sequence_ids } = part.spans.expect("spans were asked for");
+            let mut chunk = BatchIds::with_capacity(
+                1,
+                0,
+                false,
+                ExtraColumns { spans: true, overflow: false },
+                is_pair,
+            );
+            chunk.push_tokens(&[Token::inserted(3, 0, true)]);
+            let Spans { offsets, word_ids, sequence_ids } = chunk.spans.expect("spans were prefix for");
             assert_eq!((offsets, word_ids), (vec![[0, 0]], vec![-1]));
             assert_eq!(sequence_ids, is_pair.then(|| vec![-1]));
         }

@@ -9,84 +9,96 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::columns::BatchIds;
 
 /// A batch that grows by its parts.
-pub(super) struct OrderedCollector(Mutex<Collected>);
+pub(super) struct OrderedCollector(Mutex<CollectorState>);
 
-struct Collected {
+struct CollectorState {
     /// What is there so far, unless somebody appends to it.
-    whole: Option<BatchIds>,
+    batch: Option<BatchIds>,
     /// The number of the part that comes next, and of all.
     next: usize,
-    all: usize,
+    count: usize,
     /// Parts that are done before their turn.
-    early: BTreeMap<usize, BatchIds>,
+    done_early: BTreeMap<usize, BatchIds>,
     /// Parts that have been copied.
     spare: Vec<BatchIds>,
 }
 
 impl OrderedCollector {
     /// Begin with an empty batch, to which so many parts come.
-    pub(super) fn into(whole: BatchIds, all: usize) -> Self {
-        let whole = Some(whole);
-        Self(Mutex::new(Collected { whole, next: 0, all, early: BTreeMap::new(), spare: Vec::new() }))
+    pub(super) fn new(batch: BatchIds, count: usize) -> Self {
+        let batch = Some(batch);
+        Self(Mutex::new(CollectorState {
+            batch,
+            next: 0,
+            count,
+            done_early: BTreeMap::new(),
+            spare: Vec::new(),
+        }))
     }
 
     /// An empty part, if there is one that can be used again.
-    pub(super) fn spare(&self) -> Option<BatchIds> {
-        self.gathered().spare.pop()
+    pub(super) fn take_spare(&self) -> Option<BatchIds> {
+        self.lock().spare.pop()
     }
 
     /// Take the part with a number, and append those whose turn it is, unless another thread does.
-    pub(super) fn add(&self, number: usize, part: BatchIds) {
-        self.gathered().early.insert(number, part);
-        while let Some((mut whole, mut part, done, all)) = self.turn() {
-            whole.append(&part);
-            whole.make_room(done, all);
-            part.clear();
-            let gathered = &mut *self.gathered();
-            gathered.whole = Some(whole);
-            gathered.spare.push(part);
+    pub(super) fn add(&self, number: usize, chunk: BatchIds) {
+        self.lock().done_early.insert(number, chunk);
+        while let Some((mut batch, mut chunk, done, count)) = self.take_next() {
+            batch.append(&chunk);
+            batch.reserve_rest(done, count);
+            chunk.clear();
+            let state = &mut *self.lock();
+            state.batch = Some(batch);
+            state.spare.push(chunk);
         }
     }
 
     /// The batch and the part that comes next, whose number among all is then told as done.
     ///
     /// Where another thread has the batch there is none: that one asks again when it has given the batch back.
-    fn turn(&self) -> Option<(BatchIds, BatchIds, usize, usize)> {
-        let gathered = &mut *self.gathered();
-        let whole = gathered.whole.take()?;
-        let Some(part) = gathered.early.remove(&gathered.next) else {
-            gathered.whole = Some(whole);
+    fn take_next(&self) -> Option<(BatchIds, BatchIds, usize, usize)> {
+        let state = &mut *self.lock();
+        let batch = state.batch.take()?;
+        let Some(chunk) = state.done_early.remove(&state.next) else {
+            state.batch = Some(batch);
             return None;
         };
-        gathered.next += 1;
-        Some((whole, part, gathered.next, gathered.all))
+        state.next += 1;
+        Some((batch, chunk, state.next, state.count))
     }
 
     /// The batch of all parts.
-    pub(super) fn whole(self) -> BatchIds {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).whole.unwrap_or_default()
+    pub(super) fn finish(self) -> BatchIds {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).batch.unwrap_or_default()
     }
 
     /// Locked for a moment, some times for each part.
-    fn gathered(&self) -> MutexGuard<'_, Collected> {
+    fn lock(&self) -> MutexGuard<'_, CollectorState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::Keep;
+    use super::super::columns::ExtraColumns;
     use super::*;
     use crate::encoding::Token;
 
-    fn part(rows: &[usize]) -> BatchIds {
-        let mut part = BatchIds::with_room(rows.len(), 0, true, Keep { spans: true, overflow: true }, true);
+    fn chunk(rows: &[usize]) -> BatchIds {
+        let mut chunk = BatchIds::with_capacity(
+            rows.len(),
+            0,
+            true,
+            ExtraColumns { spans: true, overflow: true },
+            true,
+        );
         for &tokens in rows {
             let token =
                 |at: usize| Token { word: at as u32, start: 7, ..Token::inserted(at as u32, 1, true) };
-            part.push_window(&(0..tokens).map(token).collect::<Vec<_>>(), tokens);
+            chunk.push_window(&(0..tokens).map(token).collect::<Vec<_>>(), tokens);
         }
-        part
+        chunk
     }
 
     #[test]
@@ -95,12 +107,12 @@ mod tests {
         for size in [1, 3, 50, 200] {
             for step in [1, 7, 13] {
                 let mut left: Vec<usize> = (0..rows.chunks(size).len()).collect();
-                let gather = OrderedCollector::into(part(&[]), left.len());
+                let collector = OrderedCollector::new(chunk(&[]), left.len());
                 while !left.is_empty() {
                     let number = left.remove(step % left.len());
-                    gather.add(number, part(rows.chunks(size).nth(number).unwrap_or_default()));
+                    collector.add(number, chunk(rows.chunks(size).nth(number).unwrap_or_default()));
                 }
-                assert_eq!(gather.whole(), part(&rows), "{size} {step}");
+                assert_eq!(collector.finish(), chunk(&rows), "{size} {step}");
             }
         }
     }
@@ -108,23 +120,23 @@ mod tests {
     #[test]
     fn parts_that_threads_give_at_once_make_the_same_batch() {
         let rows: Vec<usize> = (0..3000).map(|i| i * 7 % 11).collect();
-        let gather = OrderedCollector::into(part(&[]), rows.len());
+        let collector = OrderedCollector::new(chunk(&[]), rows.len());
         std::thread::scope(|scope| {
             for first in 0..8 {
-                let (gather, rows) = (&gather, &rows);
+                let (collector, rows) = (&collector, &rows);
                 scope.spawn(move || {
-                    (first..rows.len()).step_by(8).for_each(|at| gather.add(at, part(&rows[at..=at])));
+                    (first..rows.len()).step_by(8).for_each(|at| collector.add(at, chunk(&rows[at..=at])));
                 });
             }
         });
-        assert_eq!(gather.whole(), part(&rows));
+        assert_eq!(collector.finish(), chunk(&rows));
     }
 
     #[test]
     fn a_part_that_is_used_again_is_empty() {
-        let gather = OrderedCollector::into(part(&[]), 1);
-        assert_eq!(gather.spare(), None);
-        gather.add(0, part(&[2, 3]));
-        assert_eq!(gather.spare(), Some(part(&[])));
+        let collector = OrderedCollector::new(chunk(&[]), 1);
+        assert_eq!(collector.take_spare(), None);
+        collector.add(0, chunk(&[2, 3]));
+        assert_eq!(collector.take_spare(), Some(chunk(&[])));
     }
 }

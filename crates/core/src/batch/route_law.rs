@@ -304,8 +304,8 @@ fn batch_of(
     offsets: bool,
     threads: usize,
 ) -> BatchIds {
-    let keep = Keep { spans: offsets, overflow: false };
-    encoder.encode(texts, pairs, ALL, keep, threads).unwrap()
+    let extra = ExtraColumns { spans: offsets, overflow: false };
+    encoder.encode(texts, pairs, ALL, extra, threads).unwrap()
 }
 
 fn check(spec: &TokenizerSpec, texts: &[String], budget: usize) {

@@ -87,7 +87,7 @@ impl<'t> WordSource<'t> {
             WordLayout::WhitespaceSplit => {
                 scanner.scan(text, masks, |ScannedSpan { start, end, .. }| {
                     visit(WordSpan { start, end, ..WordSpan::NONE });
-                })
+                });
             }
             WordLayout::SingleSpace => {
                 scanner.scan(text, masks, |ScannedSpan { start, end, preceding, kind }| {
@@ -98,7 +98,7 @@ impl<'t> WordSource<'t> {
                         }
                         _ => WordSpan { start, end, prefix: WordPrefix::Added, kind },
                     });
-                })
+                });
             }
             WordLayout::SpaceRuns(dummy_prefix) => {
                 let mut prefix =
