@@ -1,5 +1,5 @@
-//! Words of SentencePiece's Unigram models, whose sums begin with the text: a cached word is accepted only if it holds
-//! after the score of the text so far.
+//! Encodes words of SentencePiece's Unigram, whose rounding depends on the score so far: a cached word is accepted only if
+//! [`TextScore`] finds it valid at its position.
 
 use super::super::stages::Stages;
 use super::super::Scratch;
@@ -13,7 +13,7 @@ use crate::text::ExpansionLimit;
 use crate::word_cache::{look_up, Copied, HandleWords, LongWords, Lookup, WordCache, ABSENT, WINDOW};
 use crate::word_key::WordKey;
 
-/// Append the ids of all words of a text.
+/// Appends the ids of all words of a text.
 pub(super) fn append(
     stages: &Stages,
     model: &SentencePiece,
@@ -40,7 +40,7 @@ pub(super) fn append(
     result.and_then(|()| look_up(&SourceWords { source, words }, lookup, cache, &mut handler, out))
 }
 
-/// Handles the words of one text.
+/// Handles hits and misses among the words of one text.
 struct ContextualWords<'s> {
     score: TextScore<'s>,
     escaped: &'s mut String,
@@ -52,7 +52,7 @@ struct ContextualWords<'s> {
 #[inline]
 fn max_ids(word: WordSpan) -> usize {
     if word.is_single_chars() {
-        // One for a character beyond ASCII, and one for the mark.
+        // One per character, which has at least two bytes, and one for the `▁`.
         (word.end - word.start) / 2 + 2
     } else {
         MAX_IDS
@@ -113,7 +113,7 @@ impl HandleWords<SourceWords<'_>> for ContextualWords<'_> {
 }
 
 impl ContextualWords<'_> {
-    /// Append the ids of a word that the table of short words does not have, or that does not hold here.
+    /// Appends the ids of a word that is not in the table of short words, or is not valid here.
     fn append_miss(
         &mut self,
         cache: &mut WordCache,
@@ -134,7 +134,7 @@ impl ContextualWords<'_> {
         self.segment(cache, source, word, key, out)
     }
 
-    /// Segment a word after the score of the text so far, and store it if it may hold elsewhere.
+    /// Segments a word after the text so far, and caches it if it may be valid elsewhere.
     fn segment(
         &mut self,
         cache: &mut WordCache,
@@ -155,7 +155,7 @@ impl ContextualWords<'_> {
         Ok(())
     }
 
-    /// Store a word with the note of its score.
+    /// Caches a word with the note of its score.
     fn store(
         &self,
         cache: &mut WordCache,
@@ -165,7 +165,7 @@ impl ContextualWords<'_> {
         ids: &[u32],
     ) {
         match (key, self.score.pack(ids, note)) {
-            // It is stored already if it did not hold here.
+            // A word that is cached but not valid here keeps its entry.
             (Some(key), Some(packed)) if cache.short.get(key, key.hash()).is_none() => {
                 cache.short.insert(key, key.hash(), packed);
             }

@@ -1,14 +1,14 @@
-//! The marked text of a word: its pre-tokens, its parts and their keys.
+//! Splits the escaped text of a word into pre-tokens and parts, and makes the cache keys of parts.
 
 use super::word_rules::{WordLayout, WordRules, METASPACE, METASPACE_STR};
 use crate::model::SplitRule;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 
-/// A byte that UTF-8 never has.
+/// A byte that never occurs in UTF-8.
 const NO_TEXT: u8 = 0xFF;
 
 impl WordRules {
-    /// The key of a part of a marked word, if it is short: that of the word which it is the marked text of, or else one
+    /// Returns the key of a short part. It is the key of the word with that escaped text if there is one, otherwise a key
     /// that no word has.
     #[inline]
     pub(super) fn key_of_part(&self, escaped: &str, start: usize, end: usize) -> Option<WordKey> {
@@ -30,8 +30,8 @@ impl WordRules {
         }
     }
 
-    /// Give the span of every part of the marked text of a word between whose borders no piece or merge crosses, and
-    /// whether the part begins a pre-token.
+    /// Emits the span of every part of an escaped word, and whether the part begins a pre-token. No piece or merge crosses
+    /// the boundary between two parts.
     pub(super) fn parts(&self, escaped: &str, mut visit: impl FnMut(usize, usize, bool)) {
         self.pre_tokens(escaped, |start, end| match &self.pairs {
             Some(pairs) => {
@@ -42,7 +42,7 @@ impl WordRules {
         });
     }
 
-    /// Give the span of every pre-token of the marked text of a word.
+    /// Emits the span of every pre-token of an escaped word.
     pub(super) fn pre_tokens(&self, escaped: &str, mut visit: impl FnMut(usize, usize)) {
         match self.layout {
             WordLayout::WhitespaceSplit => split_before_metaspace(escaped, visit),
@@ -53,7 +53,7 @@ impl WordRules {
     }
 }
 
-/// The key of the bytes of a text from `from` to `end` behind so many times another byte, if they are short.
+/// Returns the key of `count` times the byte `first` and then `text[from..end]`; `None` if it is too long.
 #[inline]
 fn key_after((first, count): (u8, usize), text: &[u8], from: usize, end: usize) -> Option<WordKey> {
     let len = count + end - from;
@@ -65,6 +65,7 @@ fn key_after((first, count): (u8, usize), text: &[u8], from: usize, end: usize) 
     Some(WordKey::from_block(block, len))
 }
 
+/// Emits the spans between which a `▁` begins.
 fn split_before_metaspace(text: &str, mut visit: impl FnMut(usize, usize)) {
     let mut start = 0;
     for (at, _) in text.match_indices(METASPACE).filter(|&(at, _)| at > 0) {
@@ -76,7 +77,7 @@ fn split_before_metaspace(text: &str, mut visit: impl FnMut(usize, usize)) {
     }
 }
 
-/// Emit the span of every part between two cuts.
+/// Emits the span of every word of a split rule.
 pub(super) fn split_all(rule: SplitRule, text: &str, mut visit: impl FnMut(usize, usize)) {
     let mut start = 0;
     while start < text.len() {

@@ -1,4 +1,4 @@
-//! Words of models that segment each word by itself, through the word cache.
+//! Encodes words through the word cache, for models that segment each word independently.
 
 use super::super::stages::Stages;
 use super::super::Scratch;
@@ -12,10 +12,10 @@ use crate::model::ModelScratch;
 use crate::text::ExpansionLimit;
 use crate::word_cache::{CachedWords, QueueWord, SegmentBatch, WordCache, WINDOW};
 
-/// Memory that the queue keeps after a flush, in bytes.
+/// The text capacity of the queue after a flush, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Cache misses that wait for a batch.
+/// Pending words: cache misses that are segmented in one batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MissQueue {
     text: String,
@@ -27,16 +27,16 @@ pub(super) struct MissQueue {
 /// A pending word.
 #[derive(Clone, Copy, Debug)]
 struct QueuedWord {
-    /// Its bytes in the text of the queue.
+    /// The byte span in the text of the queue.
     text: (usize, usize),
-    /// The text is ASCII, with a space for each mark.
+    /// Whether the text is ASCII with a space for each `▁`.
     is_ascii: bool,
-    /// Where its ids are.
+    /// The span of the ids.
     ids: (usize, usize),
 }
 
 impl MissQueue {
-    /// Append a word.
+    /// Appends a word.
     fn push(&mut self, text: &str, is_ascii: bool) {
         let from = self.text.len();
         self.text.push_str(text);
@@ -44,7 +44,7 @@ impl MissQueue {
     }
 }
 
-/// Append the ids of all words of a text, except those of pending words.
+/// Appends the ids of all words of a text, except those of pending words.
 pub(super) fn append(
     stages: &Stages,
     source: WordSource<'_>,
@@ -73,7 +73,7 @@ pub(super) fn append(
     result.and_then(|()| cached.append(&SourceWords { source, words }, out))
 }
 
-/// Segment all pending words and splice their ids into the output.
+/// Segments all pending words and splices their ids into the output.
 pub(super) fn flush(stages: &Stages, rules: &WordRules, scratch: &mut Scratch, out: &mut Vec<u32>) {
     let Scratch { cache, lookup, model, route, .. } = scratch;
     let queue = &mut route.metaspace.queue;
@@ -88,13 +88,13 @@ pub(super) struct Segmenter<'s> {
     rules: &'s WordRules,
     model: &'s mut ModelScratch,
     queue: &'s mut MissQueue,
-    /// Whether the model merges several words of ASCII at once.
+    /// Whether the model merges several ASCII words at once.
     interleaves: bool,
-    /// For words that are queued.
+    /// Buffers to escape words; `None` while flushing.
     buffers: Option<Buffers<'s>>,
 }
 
-/// What marking a word takes.
+/// Buffers and the length limit for escaping words.
 struct Buffers<'s> {
     escaped: &'s mut String,
     normalized: &'s mut String,

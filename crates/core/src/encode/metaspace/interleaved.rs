@@ -1,5 +1,6 @@
-//! Cache misses of ASCII, for models that merge several short words at once: long words part by part, and the parts of all
-//! words in their order.
+//! Segments ASCII cache misses for models that merge several short words at once.
+//!
+//! Long words are split into parts. Short words and parts are merged in batches; the ids are appended in text order.
 
 use std::ops::Range;
 
@@ -9,46 +10,46 @@ use super::super::stages::Stages;
 use super::word_rules::{WordRules, METASPACE};
 use crate::model::{Model, ModelScratch};
 
-/// The most steps that wait.
+/// The maximum number of queued steps.
 const MAX_STEPS: usize = 4 * MAX_WORDS;
 
-/// Steps that wait until enough words can be merged at once.
+/// Steps that are queued until a batch of short words is full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepQueue {
-    /// ASCII text with a space for each mark.
+    /// The ASCII text of the steps, with a space for each `▁`.
     text: Vec<u8>,
     steps: Vec<Step>,
     short_count: usize,
     escaped: String,
-    /// Where the ids of the next word begin.
+    /// The index of the first id of the next word.
     word_start: usize,
-    /// The number of each finished word, and where its ids are.
+    /// The number of each finished word and the span of its ids.
     spans: Vec<(usize, (usize, usize))>,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Merge a short part of a word together with others.
+    /// Merge a short part in a batch with others.
     Merge(Range<usize>),
-    /// Segment another part.
+    /// Segment a part that is too long for a batch.
     Segment(Range<usize>),
-    /// End the word with this number.
+    /// Store the span of the word with this number.
     End(usize),
 }
 
 impl StepQueue {
-    /// Remove and return the spans of finished words.
+    /// Removes and returns the spans of finished words.
     pub(super) fn drain_spans(&mut self) -> impl Iterator<Item = (usize, (usize, usize))> + '_ {
         self.spans.drain(..)
     }
 }
 
-/// Whether a model merges several words at once.
+/// Returns whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages, scratch: &ModelScratch) -> bool {
     matches!(&stages.model, Model::SentencePiece(model) if model.merges_in_batches(scratch))
 }
 
-/// Segments words one after the other, some steps late.
+/// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
 pub(super) struct Interleaved<'s> {
     pub(super) stages: &'s Stages,
     pub(super) rules: &'s WordRules,
@@ -58,7 +59,7 @@ pub(super) struct Interleaved<'s> {
 }
 
 impl Interleaved<'_> {
-    /// Append a word, given as ASCII with a space for each mark.
+    /// Appends a word, given as ASCII with a space for each `▁`.
     pub(super) fn push(&mut self, word: &[u8], number: usize) {
         if self.steps.steps.is_empty() {
             self.steps.word_start = self.ids.len();
@@ -86,7 +87,7 @@ impl Interleaved<'_> {
         steps.push(if is_short { Step::Merge(span) } else { Step::Segment(span) });
     }
 
-    /// Do all steps that wait.
+    /// Runs all queued steps.
     pub(super) fn finish(&mut self) {
         let Model::SentencePiece(model) = &self.stages.model else { return };
         let mut queue = std::mem::take(self.steps);
@@ -124,7 +125,7 @@ impl Interleaved<'_> {
     }
 }
 
-/// Returns the characters of ASCII text with a mark for each space.
+/// Returns the characters of ASCII text with a `▁` for each space.
 fn escape(text: &[u8]) -> impl Iterator<Item = char> + '_ {
     text.iter().map(|&byte| if byte == b' ' { METASPACE } else { byte.into() })
 }

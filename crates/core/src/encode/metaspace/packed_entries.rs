@@ -1,33 +1,33 @@
-//! Ids with what they are worth, in the memo's sixteen bytes.
+//! Packs ids and their score into the sixteen bytes of a cache entry.
 //!
-//! Where 16 bits tell every id, six of them stand together; the last four bytes are the note of a longer word with the
-//! number of ids. Elsewhere each of four takes 24 bits, and above the first stand their number, whether one is unknown,
-//! and the margin; above the others, the cost.
+//! If the vocabulary has at most 2^16 ids, an entry has up to six ids of 16 bits and a 32-bit note: margin, cost, an
+//! unknown flag and the number of ids. Otherwise it has up to four ids of 24 bits. The top byte of the first word then
+//! has the number of ids, the unknown flag and the margin; those of the other three have the cost.
 
 use crate::model::PathScore;
 use crate::word_cache::{PackedIds, MAX_IDS as MAX_LONG_IDS};
 
-/// The most ids that are packed.
+/// The maximum number of ids in an entry.
 pub(super) const MAX_IDS: usize = 6;
 
 const ID_BITS: u32 = 24;
 const ID: u32 = (1 << ID_BITS) - 1;
 const UNKNOWN: u32 = 1 << (ID_BITS + 2);
 const GRADE_SHIFT: u32 = ID_BITS + 3;
-/// Where the number of short ids stands in their note.
+/// The position of the number of short ids in their note.
 const COUNT_SHIFT: u32 = ID_BITS + 4;
 
-/// How the ids of a model are packed.
+/// How the ids of a vocabulary are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// In 16 bits each.
+    /// 16 bits each.
     Short,
-    /// In 24.
+    /// 24 bits each.
     Long,
 }
 
 impl Packing {
-    /// That of so many ids.
+    /// Returns the packing for a vocabulary with `count` ids.
     pub(super) fn of(count: usize) -> Self {
         if count <= 1 << 16 {
             Self::Short
@@ -36,7 +36,7 @@ impl Packing {
         }
     }
 
-    /// Pack ids, if they are few, that cost less than 2^24.
+    /// Packs ids with their score; `None` if there are too many ids or the cost is 2^24 or more.
     #[inline]
     pub(super) fn pack(self, ids: &[u32], score: PathScore) -> Option<PackedIds> {
         match self {
@@ -45,7 +45,7 @@ impl Packing {
         }
     }
 
-    /// What packed ids are worth.
+    /// Returns the score of an entry.
     #[inline]
     pub(super) fn score(self, packed: &PackedIds) -> PathScore {
         match self {
@@ -54,7 +54,7 @@ impl Packing {
         }
     }
 
-    /// Write packed ids where there is room for the most; how many they are.
+    /// Writes the ids of an entry to `out`, which has room for [`MAX_IDS`]. Returns their number.
     #[inline]
     pub(super) fn unpack(self, packed: &PackedIds, out: &mut [u32]) -> usize {
         match self {
@@ -108,13 +108,13 @@ fn score_of_long(packed: &PackedIds) -> PathScore {
     }
 }
 
-/// A worth as the note of a longer word.
+/// Packs a score into the note of a long word; `None` if the cost is 2^24 or more.
 #[inline]
 pub(super) fn note(score: PathScore) -> Option<u32> {
     (score.cost <= ID).then_some(score.cost | score.margin << ID_BITS | u32::from(score.has_unknown) << 31)
 }
 
-/// The worth that a note is of.
+/// Returns the score that a note was packed from.
 #[inline]
 pub(super) fn score_of_note(note: u32) -> PathScore {
     PathScore { margin: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
@@ -126,7 +126,7 @@ mod tests {
     use crate::word_cache::ABSENT;
 
     #[test]
-    fn what_is_packed_comes_out() {
+    fn unpacking_restores_ids_and_score() {
         for (count_of_all, most) in [(1 << 16, MAX_IDS), (1 << 24, MAX_LONG_IDS)] {
             let packing = Packing::of(count_of_all);
             for count in 0..9 {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_not_packed() {
+    fn entries_that_do_not_fit_are_rejected() {
         let score = PathScore { margin: 1, cost: 1, has_unknown: false };
         assert_eq!(Packing::Long.pack(&[1 << 24], score), None);
         assert_eq!(Packing::Short.pack(&[1 << 16], score), None);

@@ -1,5 +1,5 @@
-//! A miss for models that segment each word by itself, part by part. A part that would also be a word is cached as that
-//! word.
+//! Segments a cache miss part by part, for models that segment each word independently. A part that would also be a word
+//! is cached as that word.
 
 use super::super::stages::Stages;
 use super::word_rules::WordRules;
@@ -31,7 +31,7 @@ pub(super) struct PartSegmenter<'s> {
 }
 
 impl WordParts {
-    /// Append the ids of a marked word: part by part if each part has the same ids in every word, otherwise each pre-token
+    /// Appends the ids of an escaped word: part by part if each part has the same ids in every word, otherwise each pre-token
     /// as a whole.
     pub(super) fn append(
         &mut self,
@@ -51,7 +51,7 @@ impl WordParts {
         }
     }
 
-    /// Append the ids of all parts of a word. Returns `false`, with only some ids appended, if a part may have other ids in
+    /// Appends the ids of all parts of a word. Returns `false`, with only some ids appended, if a part may have other ids in
     /// another word.
     fn append_parts(
         &mut self,
@@ -80,7 +80,7 @@ impl WordParts {
         holds
     }
 
-    /// Append the ids of the parts. Returns `false` at the first part that may have other ids in another word.
+    /// Appends the ids of the parts. Returns `false` at the first part that may have other ids in another word.
     fn look_up(
         &mut self,
         escaped: &str,
@@ -98,7 +98,7 @@ impl WordParts {
             if !segmenter.append(&escaped[start..end], begins_pre_token, out) {
                 return false;
             }
-            // A word without a segmentation must fail each time. A pending word keeps its mark.
+            // A word without a segmentation must fail each time. A pending word keeps its entry.
             let may_store = entry.is_none() && !segmenter.scratch.missing_unk;
             if let (Some(key), Some(packed), true) = (key, pack(&out[from..]), may_store) {
                 cache.short.insert(key, key.hash(), packed);
@@ -109,7 +109,7 @@ impl WordParts {
 }
 
 impl PartSegmenter<'_> {
-    /// Append the ids of a part. Returns whether the ids are the same in every word that has this part: always for the
+    /// Appends the ids of a part. Returns whether the ids are the same in every word that has this part: always for the
     /// first part of a pre-token, because the sum of its scores begins at 0. In Unigram only a first part begins with a
     /// mark, so the two kinds of part never share a key.
     fn append(&mut self, part: &str, begins_pre_token: bool, out: &mut Vec<u32>) -> bool {

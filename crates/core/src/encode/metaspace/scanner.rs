@@ -1,24 +1,25 @@
-//! Where the words of a text are: 64 bytes at a time, from the masks of the bytes that part it.
+//! Splits raw text into words, 64 bytes at a time, from bit masks of separators, letters, digits and non-ASCII bytes.
 
-use super::single_chars::SingleChars;
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-/// How many bytes are classed at once; their masks stay in the nearest cache.
+use super::single_chars::SingleChars;
+
+/// Bytes that are classified at once. Their masks fit the L1 cache.
 const CHUNK: usize = 1 << 13;
 
-/// The masks of a chunk: what parts the text, letters, digits, and what is not ASCII.
+/// The class masks of a chunk: separators, letters, digits and non-ASCII bytes of each block.
 pub(super) type Masks = Vec<[u64; 4]>;
 
-/// What tells where words are.
+/// Splits raw text at separators, and between ASCII characters where [`AsciiSplits`] allows it.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner {
     classes: ByteClasses,
     splits: AsciiSplits,
-    /// The characters that are told one by one, if they are.
+    /// The characters whose runs are spans of their own, for SentencePiece's Unigram.
     pub(super) single_chars: Option<SingleChars>,
 }
 
-/// A stretch of text without characters that part it, or a piece of one.
+/// A span of text without separators, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScannedSpan {
     pub(super) start: usize,
@@ -27,28 +28,30 @@ pub(super) struct ScannedSpan {
     pub(super) kind: SpanKind,
 }
 
-/// Whether a stretch is a run of characters that are told one by one.
+/// What a span consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpanKind {
+    /// Text that the model segments.
     Word,
+    /// A run of single characters.
     SingleChars,
-    /// One of so many unknown characters.
+    /// A run of single characters that are all unknown, and their number.
     UnknownChars(u32),
 }
 
-/// What stands before a stretch.
+/// What precedes a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Preceding {
-    /// The piece before it.
+    /// Another span, without a separator between them.
     Span,
-    /// A byte that parts the text, or nothing.
+    /// An ASCII separator, or the start of the text.
     Separator,
-    /// A character beyond ASCII that parts the text.
+    /// A separator beyond ASCII.
     WideSeparator,
 }
 
 impl Scanner {
-    /// One for texts that these bytes part, further cut between ASCII neighbours where that is allowed.
+    /// Returns a scanner for these separators and splits.
     pub(super) fn new(is_separator: impl Fn(u8) -> bool, splits: AsciiSplits) -> Self {
         let classes = ByteClasses::new(|byte| {
             let is = [is_separator(byte), byte.is_ascii_alphabetic(), byte.is_ascii_digit()];
@@ -57,8 +60,10 @@ impl Scanner {
         Self { classes, splits, single_chars: None }
     }
 
-    /// Give every stretch without characters that part the text, from left to right, in pieces: each ends where
-    /// the stretch does, or before another kind of character where the two may be cut.
+    /// Emits every span of a text from left to right.
+    ///
+    /// A span ends at a separator, at the edge of a run of single characters, or between ASCII characters of different
+    /// classes where `splits` allows it.
     #[inline]
     pub(super) fn scan(&self, text: &[u8], masks: &mut Masks, visit: impl FnMut(ScannedSpan)) {
         let mut spans = SpanEmitter { start: 0, preceding: Preceding::Separator, is_unsplit: false, visit };
@@ -91,44 +96,44 @@ impl Scanner {
                 }
             }
         }
-        // Bytes after the end of the text part nothing, so the last stretch stays open.
+        // The padding of the last block is no separator, so the last span is still open.
         if is_inside {
             spans.end(text.len());
         }
     }
 }
 
-/// Gives the pieces of stretches as their ends are found.
+/// Emits spans as the scanner finds their ends.
 pub(super) struct SpanEmitter<V> {
-    /// Where the piece begins that is open.
+    /// Where the open span begins.
     pub(super) start: usize,
     preceding: Preceding,
-    /// Whether no run is to be taken out of the rest of the stretch.
+    /// Whether runs of single characters stay in the rest of the text up to the next separator.
     pub(super) is_unsplit: bool,
     visit: V,
 }
 
 impl<V: FnMut(ScannedSpan)> SpanEmitter<V> {
-    /// A stretch begins.
+    /// Begins a span after a separator.
     #[inline]
     pub(super) fn begin(&mut self, at: usize, preceding: Preceding) {
         (self.start, self.preceding, self.is_unsplit) = (at, preceding, false);
     }
 
-    /// A stretch ends.
+    /// Ends the open span before a separator.
     #[inline]
     pub(super) fn end(&mut self, at: usize) {
         self.emit(at, SpanKind::Word);
     }
 
-    /// A piece ends that the next one follows.
+    /// Ends the open span and begins the next one at the same position.
     #[inline]
     fn split(&mut self, at: usize) {
         self.emit(at, SpanKind::Word);
         (self.start, self.preceding) = (at, Preceding::Span);
     }
 
-    /// Take a run out of the stretch.
+    /// Emits the text before a run, and the run.
     #[inline]
     pub(super) fn emit_run(&mut self, start: usize, end: usize, kind: SpanKind) {
         if self.start < start {
@@ -147,7 +152,7 @@ impl<V: FnMut(ScannedSpan)> SpanEmitter<V> {
     }
 }
 
-/// The last bits of the block before.
+/// The last bit of each mask of the previous block.
 #[derive(Clone, Copy, Default)]
 struct BlockCarry {
     within: u64,
@@ -158,8 +163,8 @@ struct BlockCarry {
 }
 
 impl BlockCarry {
-    /// Where stretches begin and end, where within one kinds of ASCII characters meet, and where other characters
-    /// follow ASCII.
+    /// Returns three masks of a block: the edges of the text between separators, the changes of class between ASCII
+    /// characters, and the first byte of each non-ASCII run.
     #[inline(always)]
     fn next(&mut self, &[separators, letters, digits, wide]: &[u64; 4]) -> (u64, u64, u64) {
         let (within, ascii) = (!separators, !(separators | wide));
@@ -177,17 +182,17 @@ impl BlockCarry {
     }
 }
 
-/// The ASCII neighbours between which a text may be cut before it is normalized: a bit for each pair.
+/// The pairs of ASCII characters between which raw text may split: one bit per pair.
 #[derive(Clone, Debug)]
 pub(super) struct AsciiSplits(Vec<u64>);
 
 impl AsciiSplits {
-    /// Nowhere.
+    /// Returns a set without pairs.
     pub(super) fn none() -> Self {
         Self(vec![0; 256])
     }
 
-    /// Where this says so.
+    /// Returns the set of the pairs for which `can_split` is true.
     pub(super) fn of(can_split: impl Fn(u8, u8) -> bool) -> Self {
         let mut splits = Self::none();
         for (one, next) in (0..128).flat_map(|one| (0..128).map(move |next| (one, next))) {
@@ -197,8 +202,9 @@ impl AsciiSplits {
         splits
     }
 
-    /// Whether a text may be cut before byte `at`, which may be its end. What the character there becomes may
-    /// depend on what follows it, unless that is ASCII.
+    /// Returns whether a text may split before byte `at`, which may be its end.
+    ///
+    /// The byte after `at` must be ASCII, because a combining character could change how the one at `at` normalizes.
     #[inline]
     pub(super) fn allow(&self, text: &[u8], at: usize) -> bool {
         let Some(&next) = text.get(at).filter(|_| text.get(at + 1).is_none_or(u8::is_ascii)) else {
@@ -209,6 +215,7 @@ impl AsciiSplits {
     }
 }
 
+/// Returns the index of the bit of a pair: the word and the bit in it.
 #[inline]
 fn bit_of(one: u8, next: u8) -> (usize, u32) {
     (usize::from(one) << 1 | usize::from(next) >> 6, u32::from(next) & 63)
@@ -222,7 +229,7 @@ mod tests {
         byte == b' ' || byte == b'\n'
     }
 
-    /// The definition.
+    /// Splits by the definition, byte by byte.
     fn naive(text: &[u8], can_split: impl Fn(u8, u8) -> bool) -> Vec<(usize, usize, bool)> {
         let kind = |byte: u8| (byte.is_ascii_alphabetic(), byte.is_ascii_digit());
         let mut found: Vec<(usize, usize, bool)> = Vec::new();
@@ -242,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_what_stands_between_cuts() {
+    fn spans_equal_the_definition() {
         let can_split = |one: u8, next: u8| (u32::from(one) * 7 + u32::from(next)) % 3 > 0;
         let scanner = Scanner::new(is_separator, AsciiSplits::of(can_split));
         let mut state = 1u32;

@@ -1,14 +1,16 @@
-//! Where a run of spaces and what follows it are two words for BPE, so that a word is the same behind any number of
+//! Splits a run of spaces from the word after it, for BPE, so that a word has the same cache key after any number of
 //! spaces.
 //!
-//! Behind a character that no entry has beside a mark, see [`crate::model::CharAdjacency`]. And before the last space, where it is
-//! sure to join with what follows it: let `c` be the first character of the word. As long as the last mark stands
-//! alone, what stands behind it is `c` or what merges make of it and of what follows, and such a merge comes only if
-//! it has a lower rank than that which joins the mark with what stands there; of equals the leftmost comes first, and
-//! that is the mark's. All that may come to stand there is followed up, by the next character too. If a merge joins
-//! each of these with the mark, all before the first of those that make two marks one entry, the mark joins with one
-//! of them before it joins with the marks before it. What it has become joins with no mark if no entry has two marks
-//! and `c` behind them, so nothing ever crosses the place before it.
+//! There are two cases. If no token has `▁` next to the first character `c` of the word (see
+//! [`crate::model::CharAdjacency`]), the text splits after all spaces. If the last `▁` certainly merges with the word,
+//! the text splits before the last space.
+//!
+//! Proof of the second case. While the last `▁` is a symbol by itself, the symbol after it is `c` or a merge result that
+//! begins with `c`. A merge that extends this symbol is applied first only if its rank is lower than the rank of the merge
+//! of `▁` and the symbol; at equal ranks the leftmost merge, that of `▁`, is first. [`certain_merges`] follows all symbols
+//! that can occur there, also by the second character of the word. If each of them merges with `▁` at a lower rank than
+//! any merge of two `▁`, the last `▁` merges with the word before it merges with another `▁`. If no token has `▁▁c`, the
+//! result never merges with a `▁` before it. So no token crosses the boundary before the last space.
 
 use rustc_hash::FxHashMap;
 
@@ -17,7 +19,7 @@ use super::word_rules::{METASPACE, METASPACE_STR};
 use crate::model::CharAdjacency;
 use crate::spec::{BpeSpec, PieceType, SentencePieceSpec};
 
-/// Two texts that are joined, and the rank of the merge, the lowest first.
+/// A merge and its rank; lower ranks are applied first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RankedMerge<'m> {
     left: &'m str,
@@ -25,17 +27,17 @@ pub(super) struct RankedMerge<'m> {
     rank: f64,
 }
 
-/// Where runs of spaces are words by themselves.
+/// Decides where runs of spaces split from the word after them.
 #[derive(Clone, Debug)]
 pub(super) struct SpaceRuns {
-    /// All spaces, by the character behind them.
+    /// By the character after the run: whether it splits after all spaces.
     all_spaces: [bool; 128],
-    /// All but the last, by the first two characters behind that.
+    /// By the first two characters after the run: whether it splits before the last space.
     all_but_last: AsciiSplits,
 }
 
 impl SpaceRuns {
-    /// For these merges, and entries.
+    /// Returns the splits for these merges and the adjacent characters in tokens.
     pub(super) fn of(merges: &[RankedMerge<'_>], pairs: &CharAdjacency) -> Self {
         let certain = certain_merges(merges);
         Self {
@@ -44,7 +46,7 @@ impl SpaceRuns {
         }
     }
 
-    /// Where the word begins before which spaces stand from `start` to `end`.
+    /// Returns the byte at which the word after the spaces `text[start..end]` begins.
     #[inline]
     pub(super) fn word_start(&self, text: &[u8], start: usize, end: usize) -> usize {
         match text.get(end) {
@@ -56,8 +58,9 @@ impl SpaceRuns {
     }
 }
 
-/// The joins of a model of SentencePiece; none where pieces are cut out of a text before. A piece that begins with a mark
-/// may be joined from that and the rest.
+/// Returns the merges of a SentencePiece model, or none if user-defined symbols split the text first.
+///
+/// Only the split of a piece after a leading `▁` matters here.
 pub(super) fn of_pieces(model: &SentencePieceSpec) -> Vec<RankedMerge<'_>> {
     if model.pieces.iter().any(|piece| piece.kind == PieceType::UserDefined) {
         return Vec::new();
@@ -66,7 +69,7 @@ pub(super) fn of_pieces(model: &SentencePieceSpec) -> Vec<RankedMerge<'_>> {
     normal.map(|piece| RankedMerge::of_piece(&piece.text, -f64::from(piece.score))).collect()
 }
 
-/// The joins of merges.
+/// Returns the merges of a BPE model.
 pub(super) fn of_merges(model: &BpeSpec) -> Vec<RankedMerge<'_>> {
     let merges = model.merges.iter().zip(0u32..);
     merges.map(|((left, right), rank)| RankedMerge { left, right, rank: rank.into() }).collect()
@@ -83,20 +86,20 @@ impl<'m> RankedMerge<'m> {
         self.left.bytes().chain(self.right.bytes())
     }
 
-    /// The first two characters of several, if they are ASCII.
+    /// Returns the first two characters of the result, if both are ASCII.
     fn first_two(&self) -> Option<(usize, u32)> {
         let mut bytes = self.bytes().take_while(u8::is_ascii);
         Some((bytes.next()?.into(), bytes.next()?.into()))
     }
 }
 
-/// By the first character of a word and, as bits, the second: whether the mark before it joins with it for sure.
+/// Returns, by the first character of a word and the second as a bit, whether the `▁` before it certainly merges with it.
 fn certain_merges(merges: &[RankedMerge<'_>]) -> [u128; 128] {
     let with_metaspace = MetaspaceMerges::of(merges);
     let ranks: [Option<f64>; 128] =
         std::array::from_fn(|c| with_metaspace.rank(&char::from(c as u8).to_string()));
     let mut certain_merges = ranks.map(|rank| if rank.is_some() { u128::MAX } else { 0 });
-    // What a text begins with comes before it.
+    // The prefixes of the current text that can follow the `▁`, with the ranks of their merges with `▁`.
     let mut before: Vec<(&str, f64)> = Vec::new();
     let competing_merges = competing_merges(merges, &ranks);
     for (text, rank) in &competing_merges {
@@ -117,8 +120,8 @@ fn certain_merges(merges: &[RankedMerge<'_>]) -> [u128; 128] {
     certain_merges
 }
 
-/// In the order of the texts, and with their ranks, the joins whose first two characters some join has, be it another,
-/// that comes before that of a mark and the first.
+/// Returns the results of merges, sorted by text, with their ranks: those whose first two characters `c` and `d` are also
+/// those of some merge with a lower rank than the merge of `▁` and `c`.
 fn competing_merges(merges: &[RankedMerge<'_>], ranks: &[Option<f64>; 128]) -> Vec<(String, f64)> {
     let ascii_merges = || merges.iter().filter_map(|merge| Some((merge, merge.first_two()?)));
     let mut competes = [0u128; 128];
@@ -132,13 +135,13 @@ fn competing_merges(merges: &[RankedMerge<'_>], ranks: &[Option<f64>; 128]) -> V
     competing_merges
 }
 
-/// The joins with marks.
+/// The merges that begin with `▁`.
 struct MetaspaceMerges<'m> {
-    /// By what is joined with a mark.
+    /// By the text after the `▁`: the highest rank of its merges with `▁`.
     ranks: FxHashMap<&'m str, f64>,
-    /// The lowest rank of those with two marks.
+    /// The lowest rank of merges whose result begins with `▁▁`.
     min_double_rank: f64,
-    /// By character: it stands behind two marks.
+    /// By character: whether a result has it after `▁▁`.
     after_double: [bool; 128],
 }
 
@@ -165,7 +168,7 @@ impl<'m> MetaspaceMerges<'m> {
         with_metaspace
     }
 
-    /// When a mark joins with a text; never, where that may be too late.
+    /// Returns the rank at which a `▁` merges with a text; `None` if the `▁` may merge with another `▁` first.
     fn rank(&self, text: &str) -> Option<f64> {
         let is_after_double = text.bytes().next().and_then(|c| self.after_double.get(usize::from(c)));
         let rank = self.ranks.get(text).filter(|_| is_after_double == Some(&false));
@@ -177,7 +180,7 @@ impl<'m> MetaspaceMerges<'m> {
 mod tests {
     use super::*;
 
-    /// Where runs before these words end that are words by themselves, from the word on.
+    /// Returns for each word how many spaces before it belong to it, of three; `None` if all.
     fn ends(pieces: &[(&str, i32)], words: &[&str]) -> Vec<Option<usize>> {
         let merges: Vec<RankedMerge<'_>> =
             pieces.iter().map(|&(text, rank)| RankedMerge::of_piece(text, rank.into())).collect();
@@ -192,18 +195,18 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_the_same_behind_any_number_of_spaces_where_its_mark_joins_for_sure() {
+    fn spaces_split_before_the_last_where_it_certainly_merges() {
         let pieces =
             [("\u{2581}", 0), ("\u{2581}a", 1), ("\u{2581}b", 5), ("bc", 3), ("\u{2581}\u{2581}", 9)];
-        // Behind `bc`, which comes before the mark's join, the mark stays alone; the digit is beside no mark.
+        // `bc` has a lower rank than `▁b` and does not merge with `▁`. No piece has a digit next to `▁`.
         assert_eq!(
             ends(&pieces, &["a", "ab", "b", "bd", "bc", "7"]),
             [1, 1, 1, 1, 9, 0].map(|end| (end < 9).then_some(end))
         );
-        // It joins with that, too.
+        // `▁` also merges with `bc`.
         let more = [&pieces[..], &[("\u{2581}bc", 8)]].concat();
         assert_eq!(ends(&more, &["bc", "bcd"]), [Some(1); 2]);
-        // Not before the marks join, or where it goes on.
+        // Not if `▁▁` has the same rank, and not if `bc` merges further.
         let late = [&pieces[..], &[("\u{2581}bc", 9)]].concat();
         assert_eq!(ends(&late, &["bc", "b"]), [None, Some(1)]);
         let longer = [&more[..], &[("bcd", 7)]].concat();
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sure_of_what_stands_behind_two_marks() {
+    fn a_character_after_two_metaspaces_never_certainly_merges() {
         let pieces = [("\u{2581}", 0), ("\u{2581}a", 1), ("\u{2581}b", 2), ("\u{2581}\u{2581}a", 9)];
         assert_eq!(ends(&pieces, &["a", "b"]), [None, Some(1)]);
     }

@@ -1,4 +1,8 @@
-//! Unigram models of SentencePiece segment the words of a text from left to right: their sums begin with the text.
+//! The score of a text so far, for SentencePiece's Unigram: it decides whether a cached word is valid at its position.
+//!
+//! SentencePiece adds scores as 32-bit floats from the start of the text, so the score so far rounds the sums of a word
+//! and may change which path wins. A cached word stores the margin by which its path wins. Its ids are valid as long as
+//! the score so far is below the limit of that margin.
 
 use std::ops::Range;
 
@@ -10,11 +14,12 @@ use crate::model::{ModelScratch, PathScore, SentencePiece};
 use crate::vocab::Vocab;
 use crate::word_cache::PackedIds;
 
-/// A run, a word, or the rest of one from a byte of its marked text on, that has unknown characters, and where its ids
-/// are.
+/// A word with unknown characters, the byte of its escaped text from which its score is missing, and the range of its ids.
+///
+/// Unknown characters are fused, so the ids alone do not determine the score.
 pub(super) type UnscoredWord = (WordSpan, usize, Range<usize>);
 
-/// Memory for words whose score is made up for.
+/// The words with unknown characters since the last exact score, and scratch to add their scores.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnscoredWords {
     words: Vec<UnscoredWord>,
@@ -23,26 +28,28 @@ pub(super) struct UnscoredWords {
     normalized: String,
 }
 
-/// A Unigram model of SentencePiece. Only a bound of the score is kept, as long as that is enough to say that
-/// a word is segmented as it is alone; the score itself is made up for before a part of which it is not.
+/// The score of a text so far.
+///
+/// While words are valid by their margins, only an upper bound is updated. The exact score is computed when a part must
+/// be segmented with it.
 pub(super) struct TextScore<'s> {
     model: &'s SentencePiece,
     vocab: &'s Vocab,
     scratch: &'s mut ModelScratch,
-    /// By margin, what the bound must stay below, in 64ths.
+    /// By margin: the limit of the bound, in 64ths.
     limits: [u64; 16],
-    /// The score of the text so far is no larger, by size, in 64ths.
+    /// An upper bound of the absolute score of the text so far, in 64ths.
     bound: u64,
-    /// Where the ids of the text begin.
+    /// The index of the first id of the text.
     first_id: usize,
-    /// The score in `scratch` is that of the ids up to here.
+    /// The number of ids that the exact score in `scratch` covers.
     scored_ids: usize,
     unscored: &'s mut UnscoredWords,
     packing: Packing,
 }
 
 impl<'s> TextScore<'s> {
-    /// Begin a text whose ids come after `begun` others.
+    /// Starts a text whose first id has the index `first_id`.
     pub(super) fn begin(
         model: &'s SentencePiece,
         vocab: &'s Vocab,
@@ -56,7 +63,7 @@ impl<'s> TextScore<'s> {
         Self { model, vocab, scratch, limits, bound: 0, first_id, scored_ids: first_id, unscored, packing }
     }
 
-    /// Go on with what is worth this; false where that does not hold here.
+    /// Adds a score to the bound. Returns `false`, with the bound unchanged, if the sum exceeds the limit of the margin.
     #[inline]
     fn try_add(&mut self, score: PathScore) -> bool {
         let bound = self.bound + u64::from(score.cost);
@@ -67,7 +74,7 @@ impl<'s> TextScore<'s> {
         holds
     }
 
-    /// Make up for what was skipped while only a bound of the score was kept.
+    /// Brings the exact score up to date with the ids in `out`.
     fn catch_up(&mut self, source: WordSource<'_>, out: &[u32]) -> Result<(), Error> {
         let UnscoredWords { words, char_ids, escaped, normalized } = &mut *self.unscored;
         for (word, start, ids) in words.drain(..) {
@@ -84,12 +91,12 @@ impl<'s> TextScore<'s> {
         Ok(())
     }
 
-    /// Whether what comes after these ids is one token with unknown characters before it, if it begins with such.
+    /// Returns whether the last of these ids is an unknown token of the text, with which a next one is fused.
     fn is_after_unknown(&self, ids: &[u32]) -> bool {
         ids.len() > self.first_id && self.model.ends_with_unknown(ids)
     }
 
-    /// Append the ids of a text as they are after the score of all before, and settle it too.
+    /// Appends the ids of a text, segmented with the exact score so far, and updates the exact score.
     fn append_scored(&mut self, text: &str, out: &mut Vec<u32>) {
         let mut at = 0;
         while at < text.len() {
@@ -107,8 +114,8 @@ impl<'s> TextScore<'s> {
         self.bound = self.model.score_magnitude(self.scratch);
     }
 
-    /// Write what was remembered of a word at `at`, where there is room for the most ids; how many they are, or nothing
-    /// where that does not hold here.
+    /// Writes the ids of a cached word to `ids[at..]`, which has room for [`MAX_IDS`]. Returns their number, or `None` if
+    /// the entry is not valid here.
     #[inline]
     pub(super) fn accept(
         &mut self,
@@ -132,7 +139,7 @@ impl<'s> TextScore<'s> {
         Some(count)
     }
 
-    /// The same for a run of characters that are told one by one.
+    /// Writes the ids of a run of single characters. Returns their number, or `None` if they are not valid here.
     #[inline]
     pub(super) fn accept_single_chars(
         &mut self,
@@ -153,7 +160,7 @@ impl<'s> TextScore<'s> {
         Some(count)
     }
 
-    /// Append what was remembered of a longer word; false where that does not hold here.
+    /// Appends the ids of a cached long word. Returns `false` if the entry is not valid here.
     pub(super) fn accept_long(
         &mut self,
         note: u32,
@@ -171,11 +178,11 @@ impl<'s> TextScore<'s> {
         true
     }
 
-    /// Append the ids of a word that has been marked. If they may be remembered, it gives what must be so with them, and
-    /// [`TextScore::place`] comes next.
+    /// Appends the ids of an escaped word. Returns its note if the ids may be cached; the caller then calls
+    /// [`TextScore::finish_word`].
     ///
-    /// WordPart by part, each as it is alone where that holds. Where it does not, all is segmented up to its end that
-    /// comes after the part before of which it did not, by the score.
+    /// The word is segmented part by part. If a part is not valid by its margin, it and the parts since the last such one
+    /// are segmented again with the exact score, and the word is not cached.
     pub(super) fn segment(
         &mut self,
         escaped: &str,
@@ -185,7 +192,7 @@ impl<'s> TextScore<'s> {
     ) -> Result<Option<u32>, Error> {
         let (mut start, mut from, mut at, mut score) = (0, out.len(), 0, PathScore::default());
         while at < escaped.len() {
-            // What stands before the word does not count until it is placed.
+            // `finish_word` fuses unknown characters with those before the word.
             let is_after_unknown = at > 0 && self.is_after_unknown(out);
             let (end, part_score) =
                 self.model.segment_part(escaped, at, is_after_unknown, self.scratch, out);
@@ -206,17 +213,16 @@ impl<'s> TextScore<'s> {
         Ok(packed_entries::note(score).filter(|_| start == 0))
     }
 
-    /// Go on after a word whose ids begin at `from`, as they are alone.
+    /// Fuses the unknown characters at the start of a word, whose ids begin at `from`, with those before it.
     pub(super) fn finish_word(&mut self, note: u32, word: WordSpan, from: usize, out: &mut Vec<u32>) {
         if packed_entries::score_of_note(note).has_unknown {
-            // Unknown characters at its beginning are one token with those before.
             let is_after_unknown = self.is_after_unknown(&out[..from]);
             self.model.fuse_unknown(from, is_after_unknown, out);
             self.unscored.words.push((word, 0, from..out.len()));
         }
     }
 
-    /// Pack few ids with the note.
+    /// Packs ids and the score of a note into a cache entry; `None` if they do not fit.
     pub(super) fn pack(&self, ids: &[u32], note: u32) -> Option<PackedIds> {
         self.packing.pack(ids, packed_entries::score_of_note(note))
     }

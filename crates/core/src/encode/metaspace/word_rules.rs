@@ -1,4 +1,4 @@
-//! Which pipelines make marked words, and how: read off their stages when they are compiled.
+//! Decides, when a pipeline is compiled, whether it has the metaspace route and how its text splits into words.
 
 use memchr::memmem::Finder;
 
@@ -14,52 +14,53 @@ use crate::spec::{
 };
 use crate::text::byte_of_entry;
 
-/// What stands for a space.
+/// The character that replaces a space.
 pub(super) const METASPACE: char = '\u{2581}';
 pub(super) const METASPACE_STR: &str = "\u{2581}";
 
-/// How a text becomes words.
+/// How a text splits into words.
 #[derive(Clone, Debug)]
 pub(super) struct WordRules {
     pub(super) layout: WordLayout,
-    /// Where words are.
+    /// Finds the words.
     pub(super) scanner: Scanner,
-    /// By ASCII character: it stays as it is among others that do, and is no whitespace.
+    /// By ASCII character: it is not whitespace, and normalization leaves it unchanged among such characters.
     unchanged: Boundaries,
-    /// Where marked words are taken apart when they are new, if they may be.
+    /// Decides where escaped misses split into parts; `None` if they must not split.
     pub(super) pairs: Option<CharAdjacency>,
-    /// Where runs of spaces are words by themselves, if they may be.
+    /// Decides where runs of spaces split from the next word; `None` if they must not split.
     pub(super) spaces: Option<SpaceRuns>,
+    /// Finds `▁` in raw text.
     metaspace: Finder<'static>,
 }
 
-/// What is a word.
+/// What a word consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WordLayout {
-    /// What stands between whitespace, normalized and cut again at the whitespace that this makes; each
-    /// gets a mark and is cut before each mark in it.
+    /// The text between whitespace. It is normalized, split at new whitespace, prefixed with `▁` and split before each
+    /// `▁`.
     WhitespaceSplit,
-    /// A space and what follows it; further spaces go, and the first word gets one.
+    /// One space and the text up to the next. Extra spaces are removed, and the first word gets a `▁`.
     SingleSpace,
-    /// A run of spaces and what follows it, nothing changed but that spaces become marks.
+    /// A run of spaces and the text up to the next. Normalization only escapes spaces.
     SpaceRuns(DummyPrefix),
-    /// A part of a marked text.
+    /// A word of text that is escaped already.
     Escaped(SplitRule),
 }
 
-/// Whether a mark comes before the text.
+/// When a `▁` is added before the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DummyPrefix {
     Never,
     Always,
-    /// Unless it begins with a space.
+    /// Unless the text begins with a space.
     UnlessSpace,
-    /// The same, but only at the beginning of the original.
+    /// Only at the start of the original, unless that begins with a space.
     FirstUnlessSpace,
 }
 
 impl WordRules {
-    /// The form of a pipeline, if it has one.
+    /// Returns the rules of a pipeline, or `None` if it does not split into words.
     pub(super) fn of(stages: &Stages) -> Option<Self> {
         let (layout, separators) = match (&stages.model, &stages.splitter.pre_tokenizer().spec()) {
             (Model::SentencePiece(model), None) if model.split_rule() == Some(SplitRule::BeforeSpace) => {
@@ -82,7 +83,7 @@ impl WordRules {
                 }
                 _ => AsciiSplits::none(),
             };
-            // Unigram finds the parts of new words itself.
+            // SentencePiece's Unigram splits a miss into parts itself.
             let pairs = pairs.filter(|_| !is_contextual(&stages.model));
             let unchanged = stages.splitter.normalizer().kept_among_ascii();
             let spaces = match (&pairs, layout) {
@@ -97,7 +98,7 @@ impl WordRules {
         })
     }
 
-    /// The form of a text that is marked already.
+    /// Returns the rules for text that is escaped already.
     pub(super) fn escaped(rule: SplitRule) -> Self {
         Self::new(WordLayout::Escaped(rule), [false; 128], AsciiSplits::none(), [false; 128])
     }
@@ -116,13 +117,12 @@ impl WordRules {
         }
     }
 
-    /// Whether the words of this text can be told. Marks in the text itself are spaces to the model, but not
-    /// to the normalizer.
+    /// Returns whether raw text can be split. A `▁` in it is a space to the model, but not to the normalizer.
     pub(super) fn supports(&self, text: &str) -> bool {
         self.layout == WordLayout::WhitespaceSplit || self.metaspace.find(text.as_bytes()).is_none()
     }
 
-    /// Whether normalizing leaves a stretch as it is, as far as that is easily told.
+    /// Returns whether normalization leaves a span unchanged. It may return `false` for a span that is unchanged too.
     pub(super) fn is_unchanged(&self, stretch: &str) -> bool {
         stretch
             .bytes()
@@ -151,7 +151,8 @@ fn splits_at_whitespace(pre_tokenizer: &PreTokenizerSpec) -> bool {
     *pre_tokenizer == Sequence(vec![WhitespaceSplit, Metaspace(metaspace)])
 }
 
-/// How a text begins where BPE gets it whole with marks for spaces, and no merge joins what a mark parts.
+/// Returns when BPE over whole escaped texts adds a `▁`; `None` for other pipelines, and if a merge crosses the
+/// boundary before a `▁`.
 fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
     let ModelSpec::Bpe(model) = &stages.model_spec else { return None };
     if !splits_at_metaspace(model) {
@@ -177,11 +178,12 @@ fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
     }
 }
 
-/// Whether a pre-tokenizer finds nothing where there are no spaces.
+/// Returns whether a pre-tokenizer leaves text without spaces whole.
 fn is_noop(pre_tokenizer: &PreTokenizerSpec) -> bool {
     matches!(pre_tokenizer, PreTokenizerSpec::Split { pattern: PatternSpec::Text(text), invert: false, .. } if text == " ")
 }
 
+/// Returns when a normalizer that escapes spaces adds a `▁`; `None` for other normalizers.
 fn escaping_prefix(normalizer: &NormalizerSpec) -> Option<DummyPrefix> {
     let replaces = |spec: &NormalizerSpec| matches!(spec, NormalizerSpec::Replace { pattern: PatternSpec::Text(text), content } if text == " " && content == METASPACE_STR);
     let prepends = |spec: &NormalizerSpec| matches!(spec, NormalizerSpec::Prepend { prepend } if prepend == METASPACE_STR);
@@ -195,8 +197,9 @@ fn escaping_prefix(normalizer: &NormalizerSpec) -> Option<DummyPrefix> {
     }
 }
 
-/// Whether no merge joins a mark to what stands before it, unless that ends with a mark too; and a mark is an
-/// entry, so that unknown characters on both sides of it stay apart.
+/// Returns whether no merge crosses the boundary before a `▁`, except between two `▁`.
+///
+/// `▁` must be in the vocabulary, because otherwise unknown characters on both sides of it would be fused.
 fn splits_at_metaspace(model: &BpeSpec) -> bool {
     let pairs = |text: &str| {
         text.chars().zip(text.chars().skip(1)).any(|(one, next)| one != METASPACE && next == METASPACE)
@@ -206,7 +209,7 @@ fn splits_at_metaspace(model: &BpeSpec) -> bool {
         && !model.merges.iter().any(|(left, right)| pairs(&format!("{left}{right}")))
 }
 
-/// Whether merges join what stands in the text, and nothing but merges makes entries.
+/// Returns whether merges apply to the text as it is, and tokens result from merges only.
 fn has_plain_merges(model: &BpeSpec) -> bool {
     let is_plain = |affix: &Option<String>| affix.as_deref().is_none_or(str::is_empty);
     let is_not_text =
@@ -217,7 +220,7 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
         && !model.merges.iter().any(|(left, right)| is_not_text(left) || is_not_text(right))
 }
 
-/// The characters that are told one by one, for Unigram.
+/// Returns the table of single characters, for SentencePiece's Unigram.
 fn single_chars_of(layout: WordLayout, stages: &Stages) -> Option<SingleChars> {
     match (stages.splitter.normalizer(), &stages.model, &stages.model_spec) {
         (
@@ -233,8 +236,8 @@ fn is_contextual(model: &Model) -> bool {
     matches!(model, Model::SentencePiece(model) if model.is_contextual())
 }
 
-/// The ASCII neighbours that a text may be cut between before it is normalized: what becomes of each is easily
-/// told, and that may be parted.
+/// Returns the ASCII pairs between which raw text may split: both characters normalize independently, and no piece
+/// contains the normalized pair.
 fn ascii_splits_of(pairs: &CharAdjacency, normalizer: &Normalizer) -> AsciiSplits {
     let normalized = normalizer.ascii_alone().map(|new| new.map(char::from));
     AsciiSplits::of(|one, next| match (normalized[usize::from(one)], normalized[usize::from(next)]) {
@@ -243,7 +246,7 @@ fn ascii_splits_of(pairs: &CharAdjacency, normalizer: &Normalizer) -> AsciiSplit
     })
 }
 
-/// The joins of a model that sees each word alone.
+/// Returns the merges of a model that segments each word independently.
 fn merges_of(model: &ModelSpec) -> Vec<RankedMerge<'_>> {
     match model {
         ModelSpec::SentencePiece(model) => space_runs::of_pieces(model),
@@ -259,14 +262,14 @@ fn symbols_of(normalizer: &Normalizer) -> &[String] {
     }
 }
 
-/// The neighbours that are in one piece, for models whose segmentations are those of their parts.
+/// Returns the pairs of characters that are adjacent in a piece; `None` if segmentations of parts cannot be joined.
 fn adjacency_of(stages: &Stages) -> Option<CharAdjacency> {
     match &stages.model_spec {
         ModelSpec::SentencePiece(model) => {
-            // An unused piece is an unknown character to Unigram, and BPE with such pieces is not cut.
+            // Unigram ignores unused pieces, and BPE with such pieces has no split rule.
             let is_found = |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined);
             let found = model.pieces.iter().filter(|piece| is_found(piece.kind));
-            // A symbol is found before it is normalized, piece or not.
+            // The normalizer matches user-defined symbols, whether they are pieces or not.
             let symbols =
                 symbols_of(stages.splitter.normalizer()).iter().filter(|symbol| symbol.chars().count() > 1);
             Some(CharAdjacency::of(

@@ -1,4 +1,4 @@
-//! One text: the words in it, their keys in the memo, and what normalizing and marking makes of them.
+//! The words of one text, their cache keys, and their normalized and escaped text.
 
 use piecework_unicode::{class_of, Class};
 
@@ -11,20 +11,20 @@ use crate::normalize::Normalizer;
 use crate::word_cache::{CacheKey, Words};
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 
-/// What has more bytes is not plain.
+/// The longest word, in bytes, that counts as plain.
 const MAX_PLAIN: usize = 512;
 
-/// A text that is turned into words.
+/// A text to split into words.
 #[derive(Clone, Copy)]
 pub(super) struct WordSource<'t> {
     pub(super) rules: &'t WordRules,
     pub(super) normalizer: &'t Normalizer,
     pub(super) text: &'t str,
-    /// Where it stands in the original.
+    /// Its byte offset in the original.
     pub(super) start: usize,
 }
 
-/// The span of a word in the raw text, with the spaces before it that are part of it.
+/// The byte span of a word in the raw text, including the spaces before it that belong to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WordSpan {
     pub(super) start: usize,
@@ -34,10 +34,10 @@ pub(super) struct WordSpan {
 }
 
 impl WordSpan {
-    /// No word.
+    /// An empty word.
     pub(super) const NONE: Self = Self { start: 0, end: 0, prefix: WordPrefix::None, kind: SpanKind::Word };
 
-    /// Whether it is a run of characters that are told one by one.
+    /// Returns whether it is a run of single characters.
     #[inline]
     pub(super) fn is_single_chars(&self) -> bool {
         self.kind != SpanKind::Word
@@ -66,20 +66,20 @@ impl Words for SourceWords<'_> {
     }
 }
 
-/// What mark a word begins with.
+/// The `▁` that a word begins with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum WordPrefix {
-    /// None: it goes on after another one, or what it begins with is as in the text.
+    /// None: the word continues another one, or its span is escaped as it is.
     #[default]
     None,
-    /// That of the space that its span begins with.
+    /// The `▁` of the space that the span begins with.
     Space,
-    /// One that stands for nothing in the text.
+    /// A `▁` that the normalizer adds.
     Added,
 }
 
 impl<'t> WordSource<'t> {
-    /// Give every word from left to right.
+    /// Emits every word from left to right.
     #[inline]
     pub(super) fn words(&self, masks: &mut Masks, mut visit: impl FnMut(WordSpan)) {
         let (text, scanner) = (self.text.as_bytes(), &self.rules.scanner);
@@ -142,7 +142,7 @@ impl<'t> WordSource<'t> {
         }
     }
 
-    /// The key of a word, if it is short: its bytes, that of its mark as a space.
+    /// Returns the key of a short word: its bytes, with a space for a leading `▁`.
     #[inline(always)]
     pub(super) fn key_of(&self, word: WordSpan) -> Option<WordKey> {
         let len = word.end - word.start + usize::from(word.prefix == WordPrefix::Added);
@@ -158,7 +158,7 @@ impl<'t> WordSource<'t> {
         Some(WordKey::from_block(block, len))
     }
 
-    /// Whether a word, no very long one, is known by its marked text, which is ASCII, with spaces for marks.
+    /// Returns whether a word is ASCII, not very long, and its key equals its escaped text with spaces for `▁`.
     pub(super) fn is_plain(&self, word: WordSpan) -> bool {
         let WordSpan { start, end, prefix, .. } = word;
         let is_short = end - start < MAX_KEY_BYTES;
@@ -172,7 +172,7 @@ impl<'t> WordSource<'t> {
         }
     }
 
-    /// The raw text of a word without what its mark stands for, and whether it has one.
+    /// Returns the raw text of a word without the space of its prefix, and whether it has a prefix.
     #[inline]
     pub(super) fn without_prefix(&self, word: WordSpan) -> (&'t str, bool) {
         (
@@ -181,7 +181,8 @@ impl<'t> WordSource<'t> {
         )
     }
 
-    /// Write the ids of a run of characters that are told one by one.
+    /// Writes the ids of a run of single characters, with its prefix. `ids` has room for one id per character and one
+    /// more.
     #[inline]
     pub(super) fn write_single_chars(
         &self,
@@ -198,7 +199,7 @@ impl<'t> WordSource<'t> {
         }
     }
 
-    /// Write the id of every character of such a run; false for another word.
+    /// Writes the id of every character of a run of single characters. Returns `false` for another word.
     pub(super) fn push_char_ids(&self, word: WordSpan, out: &mut Vec<u32>) -> bool {
         let (run, has_prefix) = self.without_prefix(word);
         out.clear();
@@ -227,13 +228,13 @@ impl<'t> WordSource<'t> {
         }
     }
 
-    /// Whether a word becomes something else after a space than elsewhere.
+    /// Returns whether a preceding space changes the normalized text of a word.
     pub(super) fn depends_on_space(&self, word: WordSpan) -> bool {
         self.rules.layout == WordLayout::WhitespaceSplit
             && self.normalizer.depends_on_space(&self.text[word.start..word.end])
     }
 
-    /// Write a word of ASCII with a space for each mark.
+    /// Writes a plain word with a space for each `▁`.
     pub(super) fn write_ascii(&self, word: WordSpan, out: &mut String) {
         out.clear();
         let (without_prefix, has_prefix) = self.without_prefix(word);
@@ -241,7 +242,7 @@ impl<'t> WordSource<'t> {
         out.push_str(without_prefix);
     }
 
-    /// Write the marked text of a word.
+    /// Writes the normalized and escaped text of a word.
     pub(super) fn write_escaped(
         &self,
         word: WordSpan,
@@ -299,7 +300,7 @@ impl<'t> WordSource<'t> {
     }
 }
 
-/// Write every word between whitespace with a mark before it, unless it has one.
+/// Appends every word between whitespace, with a `▁` before it unless it begins with one.
 fn escape_words(text: &str, out: &mut String) {
     let words = text.split(|c| class_of(c).has(Class::WHITESPACE)).filter(|word| !word.is_empty());
     for word in words {
