@@ -1,5 +1,5 @@
-//! Work shared out over threads: runs of about equal bytes, each taken by the next thread that is free, results in
-//! order.
+//! Runs work in several threads: rows are split into chunks of about equal bytes, each free thread takes the next chunk,
+//! and the results are in the order of the chunks.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,20 +8,19 @@ use std::thread;
 
 use crate::error::{Error, ErrorKind};
 
-/// Below this many bytes a thread costs more than it brings.
+/// The minimum work of a thread, in bytes; with less, starting the thread costs more time than it saves.
 const MIN_BYTES_PER_THREAD: usize = 64 << 10;
 
-/// Shares have about this many bytes: their ids fit a processor's cache, and no thread waits long for another at
-/// the end.
+/// The size of a chunk, in bytes: its ids fit a processor's cache, and the last chunk takes little time.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Ranges of rows of about equal bytes for as many threads, none without rows.
+/// Splits rows into chunks of about equal bytes for `num_threads` threads; no chunk is empty.
 pub(crate) fn chunks_of_rows(sizes: &[usize], num_threads: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
     split_rows(sizes, num_threads.max(total / CHUNK_BYTES))
 }
 
-/// Ranges of rows of about equal bytes, at most `wanted` of them, none without rows.
+/// Splits rows into at most `max_chunks` chunks of about equal bytes; no chunk is empty.
 pub(crate) fn split_rows(sizes: &[usize], max_chunks: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
     let max_chunks = max_chunks.min(total / MIN_BYTES_PER_THREAD + 1).max(1);
@@ -36,19 +35,21 @@ pub(crate) fn split_rows(sizes: &[usize], max_chunks: usize) -> Vec<Range<usize>
     chunks
 }
 
-/// Told when somebody has asked to stop: rows that are left need not be worked on.
+/// A flag that stops all threads after an interrupt.
 #[derive(Debug, Default)]
 pub(crate) struct StopFlag(AtomicBool);
 
 impl StopFlag {
-    /// The rows, as long as nobody asks to stop.
+    /// Returns the rows until the flag is set.
     pub(crate) fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = usize> + '_ {
         rows.take_while(|_| !self.0.load(Ordering::Relaxed))
     }
 }
 
-/// Work on shares in as many threads; the error of the first share that has one, but a request to stop before any
-/// other.
+/// Runs `work` for each chunk on at most `num_threads` threads and returns the results in order.
+///
+/// An interrupt sets the flag and is returned before any other error; otherwise the error of the first failed chunk is
+/// returned.
 pub(crate) fn run_chunks<T: Send, R: Send>(
     chunks: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
     num_threads: usize,
@@ -67,10 +68,10 @@ pub(crate) fn run_chunks<T: Send, R: Send>(
     requests.into_iter().chain(rest).collect()
 }
 
-/// Work on shares in as many threads; a result for each, in order.
+/// Runs `work` for each chunk on at most `num_threads` threads and returns the results in order.
 ///
-/// The calling thread is one of them and takes the first share: Python's signals reach functions in the main
-/// thread alone.
+/// The calling thread is one of them and takes the first chunk, because Python runs signal handlers only in the main
+/// thread.
 pub(crate) fn map_chunks<T: Send, R: Send>(
     chunks: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
     num_threads: usize,
@@ -81,7 +82,7 @@ pub(crate) fn map_chunks<T: Send, R: Send>(
     let first = chunks.next();
     let remaining = Mutex::new(chunks);
     let run = |mine: Option<(usize, T)>| {
-        // Locked for each share, not for each row.
+        // Locked once per chunk.
         let next = || remaining.lock().unwrap_or_else(PoisonError::into_inner).next();
         let mine = mine.into_iter().chain(std::iter::from_fn(next));
         mine.map(|(at, chunk)| (at, work(chunk))).collect::<Vec<_>>()
@@ -101,7 +102,7 @@ fn is_interrupted(error: &Error) -> bool {
     error.kind == ErrorKind::Interrupted
 }
 
-/// A thread's panic goes on in the caller.
+/// Returns the result of a thread; a panic of the thread continues in the caller.
 fn join_thread<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
@@ -149,7 +150,7 @@ mod tests {
             if chunk == 0 {
                 return Err(Error::new(ErrorKind::Interrupted, "", "", ""));
             }
-            // Would not end by itself.
+            // Endless unless the flag is set.
             stop.rows(0..usize::MAX).for_each(|_| thread::yield_now());
             Ok(())
         });

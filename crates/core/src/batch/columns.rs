@@ -1,4 +1,4 @@
-//! The columns of a batch: written row by row, appended to each other, filled up to one length.
+//! The columns of a batch: appends rows and batches, and pads the rows to one length.
 
 use crate::encode::Row;
 use crate::encoding::{padded_length, Token};
@@ -10,40 +10,40 @@ use crate::spec::{Direction, Padding};
 pub struct BatchIds {
     /// All ids.
     pub ids: Vec<u32>,
-    /// Where rows start, and the end.
+    /// The start of each row in `ids`, and the end of the last.
     pub row_offsets: Vec<i64>,
-    /// Type ids, when any can differ from 0.
+    /// Type ids, if any can differ from 0.
     pub type_ids: Option<Vec<u8>>,
-    /// 1 for tokens and 0 for padding, when there is padding.
+    /// 1 for tokens and 0 for padding, if the rows are padded.
     pub attention_mask: Option<Vec<u8>>,
-    /// Where the tokens come from, when that was asked for.
+    /// Offsets, word ids and sequence ids, if requested.
     pub spans: Option<Spans>,
-    /// The number of the text that each row is a window of, when overflow windows are rows too.
+    /// The index of each row's text, if overflow windows are rows too.
     pub samples: Option<Vec<i64>>,
 }
 
-/// What a batch keeps besides ids, type ids and the attention mask.
+/// The optional columns and rows of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtraColumns {
     /// Offsets, word ids and sequence ids.
     pub spans: bool,
-    /// The windows that truncation cuts off, each as a row after the first window of its text.
+    /// Overflow windows of truncated texts, each as a row after the first window of its text.
     pub overflow: bool,
 }
 
-/// Where tokens come from; one item a token.
+/// The positions of tokens in their texts; one item per token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
-    /// The first character and the one after the last; 0 and 0 for tokens that stand for no text.
+    /// The first character and the one after the last; 0 and 0 for special tokens and padding.
     pub offsets: Vec<[u32; 2]>,
-    /// The number of the word, or -1.
+    /// The index of the word, or -1.
     pub word_ids: Vec<i32>,
-    /// 0 or 1 for the text of a pair, or -1; where there are no pairs, words tell as much.
+    /// 0 or 1 for the text of a pair, or -1; `None` without pairs, because word ids are -1 for the same tokens.
     pub sequence_ids: Option<Vec<i8>>,
 }
 
 impl BatchIds {
-    /// Room for rows and tokens, of two sequences or one.
+    /// Returns an empty batch with capacity for some rows and tokens.
     pub(super) fn with_capacity(
         rows: usize,
         tokens: usize,
@@ -67,7 +67,7 @@ impl BatchIds {
         }
     }
 
-    /// Make room for the rest when `done` of `all` parts of about equal bytes are there.
+    /// Reserves capacity for the remaining chunks after `done` of `all` chunks of about equal bytes.
     pub(super) fn reserve_rest(&mut self, done: usize, all: usize) {
         reserve_rest(&mut self.ids, done, all);
         if let Some(type_ids) = &mut self.type_ids {
@@ -82,7 +82,7 @@ impl BatchIds {
         }
     }
 
-    /// Append tokens of a row.
+    /// Appends tokens of a row.
     pub(super) fn push_tokens(&mut self, tokens: &[Token]) {
         self.ids.extend(tokens.iter().map(|token| token.id));
         if let Some(type_ids) = &mut self.type_ids {
@@ -90,7 +90,7 @@ impl BatchIds {
         }
         if let Some(spans) = &mut self.spans {
             spans.offsets.extend(tokens.iter().map(|token| [token.start, token.end]));
-            // What stands for none has all bits set.
+            // `NONE` has all bits set, so it becomes -1.
             spans.word_ids.extend(tokens.iter().map(|token| token.word as i32));
             if let Some(sequence_ids) = &mut spans.sequence_ids {
                 sequence_ids.extend(tokens.iter().map(|token| token.sequence as i8));
@@ -98,7 +98,7 @@ impl BatchIds {
         }
     }
 
-    /// Append the tokens of a row of one sequence with what goes around them, all of type 0; `ids` are those of aligned rows.
+    /// Appends a row of one sequence with its special tokens, all of type 0. `ids` are the ids of an aligned row.
     pub(super) fn push_row(&mut self, ids: &[u32], row: Row<'_>, frame: &Frame) {
         self.push_special(&frame.before);
         match row {
@@ -118,12 +118,12 @@ impl BatchIds {
         ids.iter().for_each(|&id| self.push_tokens(&[Token::inserted(id, 0, true)]));
     }
 
-    /// Say that a row ends here.
+    /// Ends the current row.
     pub(super) fn end_row(&mut self) {
         self.row_offsets.push(self.ids.len() as i64);
     }
 
-    /// Append a row: one window of the text with this number.
+    /// Appends a row: one window of the text with the index `sample`.
     pub(super) fn push_window(&mut self, tokens: &[Token], sample: usize) {
         self.push_tokens(tokens);
         self.end_row();
@@ -132,12 +132,12 @@ impl BatchIds {
         }
     }
 
-    /// How many tokens each row has.
+    /// Returns the number of tokens of each row.
     pub(super) fn lengths(&self) -> impl Iterator<Item = i64> + Clone + '_ {
         self.row_offsets.windows(2).map(|two| two[1] - two[0])
     }
 
-    /// Append the rows of another with the same columns.
+    /// Appends the rows of a batch with the same columns.
     pub(super) fn append(&mut self, other: &Self) {
         let before = self.ids.len() as i64;
         self.row_offsets.extend(other.row_offsets[1..].iter().map(|offset| before + offset));
@@ -157,7 +157,7 @@ impl BatchIds {
         }
     }
 
-    /// Forget all rows, keep the memory.
+    /// Removes all rows and keeps the capacity.
     pub(super) fn clear(&mut self) {
         self.row_offsets.truncate(1);
         self.ids.clear();
@@ -176,7 +176,7 @@ impl BatchIds {
         }
     }
 
-    /// Fill every row up to the length that `padding` asks for.
+    /// Returns the batch with every row padded to the length that `padding` requires.
     pub(super) fn padded(&self, padding: &Padding) -> Self {
         let lengths = self.lengths().map(|length| length as usize);
         let longest = lengths.clone().max().unwrap_or(0);
@@ -200,7 +200,7 @@ impl BatchIds {
     }
 }
 
-/// Make room in a column for as many items in each part that is left as in those that are done, and some more.
+/// Reserves capacity for the remaining chunks, at the average length of the `done` chunks plus a margin.
 fn reserve_rest<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
     let (left, per_chunk) = (all - done, column.len().div_ceil(done));
     if left == 0 || column.capacity() - column.len() >= 2 * per_chunk {
@@ -209,7 +209,7 @@ fn reserve_rest<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
     column.reserve_exact(left * per_chunk / 8 * 9 + 2 * per_chunk);
 }
 
-/// How rows are filled up.
+/// Pads columns row by row.
 struct RowPadder {
     lengths: Vec<usize>,
     target: usize,
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_made_once_for_parts_that_are_alike() {
+    fn chunks_of_equal_length_reserve_once() {
         let mut column: Vec<usize> = (0..1000).collect();
         reserve_rest(&mut column, 1, 50);
         let room = column.capacity();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_nothing_is_minus_one() {
+    fn word_and_sequence_ids_of_special_tokens_are_minus_one() {
         for is_pair in [true, false] {
             let mut chunk = BatchIds::with_capacity(
                 1,

@@ -1,4 +1,4 @@
-//! Many texts at once: shared out over threads by bytes, gathered in order.
+//! Encodes batches: splits the texts into chunks, encodes these on several threads and collects the rows in order.
 
 mod columns;
 mod offsets;
@@ -22,40 +22,40 @@ use crate::postprocess::Frame;
 use crate::threads::{chunks_of_rows, run_chunks, StopFlag};
 use ordered_collector::OrderedCollector;
 
-/// How often a store that is in use is asked again.
+/// The number of tries to lock the idle scratches.
 const MAX_TRIES: usize = 1000;
 
-/// How many bytes of a text are asked for while the text before it is encoded.
+/// The number of bytes of the next text that are prefetched.
 const PREFETCHED: usize = 4096;
 const CACHE_LINE: usize = 64;
 
-/// Boxed, as one is large and is taken out and put back for every short text.
+/// Boxed, because a scratch is large and is moved out and back for every call.
 type Scratches = Vec<Box<Scratch>>;
 
-/// A pipeline with the scratches of the threads that have used it, kept warm between calls.
+/// A tokenizer with scratches that are reused between calls, so that their word caches stay filled.
 #[derive(Debug)]
 pub struct Encoder {
     pipeline: Tokenizer,
-    /// That of the first thread, locked as long as it works: no other lock for who is alone.
+    /// The scratch of the first thread, locked while it is in use. A single thread needs no other lock.
     first: Mutex<Option<Box<Scratch>>>,
-    /// Those of others.
+    /// The idle scratches of other threads.
     idle: Mutex<Scratches>,
 }
 
 impl Encoder {
-    /// Wrap a pipeline.
+    /// Returns an encoder of a tokenizer.
     #[must_use]
     pub fn new(pipeline: Tokenizer) -> Self {
         Self { pipeline, first: Mutex::default(), idle: Mutex::default() }
     }
 
-    /// The pipeline.
+    /// Returns the tokenizer.
     #[must_use]
     pub fn pipeline(&self) -> &Tokenizer {
         &self.pipeline
     }
 
-    /// Run `work` with a scratch that no other thread has.
+    /// Runs `work` with a scratch that no other thread uses.
     pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
         if let Some(mut first) = try_lock(&self.first) {
             return work(first.get_or_insert_with(|| self.new_scratch()));
@@ -73,9 +73,9 @@ impl Encoder {
         Box::new(self.pipeline.scratch())
     }
 
-    /// The store of scratches, which is in use for a moment at a time.
+    /// Locks the idle scratches; `None` after [`MAX_TRIES`].
     ///
-    /// Never waits for long: one that was in use when this process was forked is passed by.
+    /// The number of tries is bounded, because a lock that was held during a fork stays locked in the child.
     fn idle(&self) -> Option<MutexGuard<'_, Scratches>> {
         (0..MAX_TRIES).find_map(|_| {
             let guard = try_lock(&self.idle);
@@ -86,9 +86,9 @@ impl Encoder {
         })
     }
 
-    /// Encode every text, with its pair where given, on at most `num_threads` threads.
+    /// Encodes every text, with its pair if given, on at most `num_threads` threads.
     ///
-    /// `extra` adds columns and rows to the batch. An error names the text it belongs to.
+    /// `extra` adds columns and rows to the batch. An error contains the index of its text.
     pub fn encode(
         &self,
         inputs: &[Input<'_>],
@@ -122,7 +122,7 @@ impl Encoder {
         Ok(collector.finish())
     }
 
-    /// Look at the ids of one input, without padding.
+    /// Passes the ids of one input, without padding, to `look` and returns its result.
     pub fn ids<R>(
         &self,
         input: Input<'_>,
@@ -132,7 +132,7 @@ impl Encoder {
         self.with_scratch(|scratch| self.pipeline.row(input, options, scratch).map(look))
     }
 
-    /// Count the tokens of every text.
+    /// Returns the number of tokens of every text, without padding.
     pub fn count(
         &self,
         inputs: &[Input<'_>],
@@ -149,14 +149,14 @@ impl Encoder {
     }
 }
 
-/// What there is to encode, and how.
+/// Encodes rows of one batch.
 struct RowEncoder<'r> {
     pipeline: &'r Tokenizer,
     inputs: &'r [Input<'r>],
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
     extra: ExtraColumns,
-    /// What goes around rows whose new words may wait for those of other rows.
+    /// The special tokens around each row, if cache misses of several rows can be segmented in one batch.
     frame: Option<Frame>,
 }
 
@@ -168,7 +168,7 @@ impl<'r> RowEncoder<'r> {
         options: Options<'r>,
         extra: ExtraColumns,
     ) -> Self {
-        // Without truncation each text is one row, and the fast paths serve.
+        // Without truncation each text is one row, so the fast paths apply.
         let extra = ExtraColumns { overflow: extra.overflow && pipeline.truncates(), ..extra };
         let frame_of =
             if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
@@ -177,7 +177,7 @@ impl<'r> RowEncoder<'r> {
         Self { pipeline, inputs, pairs, options, extra, frame }
     }
 
-    /// Room for some rows.
+    /// Returns an empty batch with capacity for some rows.
     fn new_batch(&self, rows: Range<usize>) -> BatchIds {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
@@ -185,7 +185,7 @@ impl<'r> RowEncoder<'r> {
         BatchIds::with_capacity(rows.len(), room_for(bytes), with_types, self.extra, is_pair)
     }
 
-    /// Append all rows, share after share.
+    /// Appends all rows, chunk by chunk.
     fn encode_all(
         &self,
         chunks: &[Range<usize>],
@@ -199,7 +199,7 @@ impl<'r> RowEncoder<'r> {
         Ok(batch)
     }
 
-    /// Append some rows to a part.
+    /// Appends some rows to a batch.
     fn encode(
         &self,
         rows: Range<usize>,
@@ -228,14 +228,14 @@ impl<'r> RowEncoder<'r> {
         result
     }
 
-    /// Ask for the beginning of a row's text, if there is such a row: it was hardly ever looked at before.
+    /// Prefetches the beginning of a row's text, if there is such a row.
     fn prefetch(&self, row: usize) {
         let Some(Input::Text(text)) = self.inputs.get(row) else { return };
         let prefix = &text.as_bytes()[..text.len().min(PREFETCHED)];
         prefix.iter().step_by(CACHE_LINE).for_each(prefetch_read);
     }
 
-    /// Append every window of a text as a row.
+    /// Appends every window of a text as a row.
     fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let encoding = self.pipeline.windows(input, pair, self.options.at_row(row), scratch)?;
@@ -257,7 +257,7 @@ impl<'r> RowEncoder<'r> {
     }
 }
 
-/// Whether type ids other than 0 can come out.
+/// Returns whether any type id can differ from 0.
 fn has_type_column(pipeline: &Tokenizer, is_pair: bool) -> bool {
     pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0) || pipeline.has_type_ids(is_pair)
 }

@@ -1,5 +1,5 @@
-//! Rows with spans: the ids of some rows are made first, as without spans, then those of each are laid along its words
-//! while its text is still at hand.
+//! Encodes rows with offsets: computes the ids of some rows as without offsets, then aligns the ids with the words of each
+//! text while the texts are still in the cache.
 
 use std::ops::Range;
 
@@ -10,22 +10,21 @@ use crate::error::Error;
 use crate::postprocess::Frame;
 use crate::threads::StopFlag;
 
-/// How many ids are made before they are laid: with their texts they fit the cache of a core.
+/// The number of ids after which rows are aligned. The ids and their texts fit the cache of a core.
 const ALIGN_AFTER_IDS: usize = 1 << 14;
 
-/// Ids that are still to be laid.
+/// Rows whose ids are not aligned yet.
 #[derive(Default)]
 struct UnalignedRows {
-    /// The first of the rows that they are of,
+    /// The index of the first row.
     first: usize,
-    /// where those of each end,
+    /// The end of each row in `ids`.
     ends: Vec<usize>,
-    /// and themselves.
     ids: Vec<u32>,
 }
 
 impl RowEncoder<'_> {
-    /// Append some rows to a part.
+    /// Appends some rows with offsets to the batch of a chunk.
     pub(super) fn encode_aligned(
         &self,
         rows: Range<usize>,
@@ -50,7 +49,7 @@ impl RowEncoder<'_> {
         self.align(&mut unaligned, frame, scratch, chunk)
     }
 
-    /// Append the rows whose ids are made.
+    /// Aligns the pending rows and appends them.
     fn align(
         &self,
         unaligned: &mut UnalignedRows,

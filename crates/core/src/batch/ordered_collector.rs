@@ -1,30 +1,31 @@
-//! Parts of a batch that threads give as they are done, put after one another in order.
+//! Collects the encoded chunks of a batch from several threads and appends them in order.
 //!
-//! Parts are small and their memory is used again for the next, so that it stays in a processor's cache and the
-//! system makes only that of the whole; one thread copies while others encode, and none waits for it.
+//! Chunks are small and their buffers are reused, so they stay in a processor's cache and only the batch itself needs new
+//! pages. One thread copies while the others encode; no thread waits for it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::columns::BatchIds;
 
-/// A batch that grows by its parts.
+/// A batch to which threads add chunks in any order.
 pub(super) struct OrderedCollector(Mutex<CollectorState>);
 
 struct CollectorState {
-    /// What is there so far, unless somebody appends to it.
+    /// The rows so far; `None` while a thread appends to them.
     batch: Option<BatchIds>,
-    /// The number of the part that comes next, and of all.
+    /// The number of the next chunk to append.
     next: usize,
+    /// The number of all chunks.
     count: usize,
-    /// Parts that are done before their turn.
+    /// Chunks that were finished before their predecessors.
     done_early: BTreeMap<usize, BatchIds>,
-    /// Parts that have been copied.
+    /// Empty buffers of chunks that were copied.
     spare: Vec<BatchIds>,
 }
 
 impl OrderedCollector {
-    /// Begin with an empty batch, to which so many parts come.
+    /// Returns a collector of `count` chunks into an empty batch.
     pub(super) fn new(batch: BatchIds, count: usize) -> Self {
         let batch = Some(batch);
         Self(Mutex::new(CollectorState {
@@ -36,12 +37,12 @@ impl OrderedCollector {
         }))
     }
 
-    /// An empty part, if there is one that can be used again.
+    /// Returns an empty buffer for a chunk, if there is one.
     pub(super) fn take_spare(&self) -> Option<BatchIds> {
         self.lock().spare.pop()
     }
 
-    /// Take the part with a number, and append those whose turn it is, unless another thread does.
+    /// Adds the chunk with a number, and appends all chunks that are next in order unless another thread does.
     pub(super) fn add(&self, number: usize, chunk: BatchIds) {
         self.lock().done_early.insert(number, chunk);
         while let Some((mut batch, mut chunk, done, count)) = self.take_next() {
@@ -54,9 +55,10 @@ impl OrderedCollector {
         }
     }
 
-    /// The batch and the part that comes next, whose number among all is then told as done.
+    /// Removes the batch and the next chunk. Returns them with the number of chunks up to this one and of all chunks.
     ///
-    /// Where another thread has the batch there is none: that one asks again when it has given the batch back.
+    /// `None` if the next chunk is not finished or another thread has the batch. That thread calls this again when it has
+    /// returned the batch.
     fn take_next(&self) -> Option<(BatchIds, BatchIds, usize, usize)> {
         let state = &mut *self.lock();
         let batch = state.batch.take()?;
@@ -68,12 +70,12 @@ impl OrderedCollector {
         Some((batch, chunk, state.next, state.count))
     }
 
-    /// The batch of all parts.
+    /// Returns the batch of all chunks.
     pub(super) fn finish(self) -> BatchIds {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner).batch.unwrap_or_default()
     }
 
-    /// Locked for a moment, some times for each part.
+    /// Locks the state; it is locked briefly, a few times per chunk.
     fn lock(&self) -> MutexGuard<'_, CollectorState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_in_any_order_make_the_batch_of_all_their_rows() {
+    fn chunks_added_in_any_order_are_appended_in_order() {
         let rows: Vec<usize> = (0..200).map(|i| i * 7 % 11).collect();
         for size in [1, 3, 50, 200] {
             for step in [1, 7, 13] {
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_threads_give_at_once_make_the_same_batch() {
+    fn chunks_added_by_several_threads_are_appended_in_order() {
         let rows: Vec<usize> = (0..3000).map(|i| i * 7 % 11).collect();
         let collector = OrderedCollector::new(chunk(&[]), rows.len());
         std::thread::scope(|scope| {
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_used_again_is_empty() {
+    fn reused_buffers_are_empty() {
         let collector = OrderedCollector::new(chunk(&[]), 1);
         assert_eq!(collector.take_spare(), None);
         collector.add(0, chunk(&[2, 3]));

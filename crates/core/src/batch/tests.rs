@@ -1,4 +1,4 @@
-//! Batches, in which new words of several texts wait for each other, against one text at a time.
+//! Compares batches, in which misses of several texts are segmented together, with one text at a time.
 
 use proptest::prelude::*;
 
