@@ -217,7 +217,7 @@ struct RowPadder {
 }
 
 impl RowPadder {
-    /// A column with `filling` where rows are too short.
+    /// Returns a column with its rows padded by `pad_value`.
     fn pad<T: Copy>(&self, column: &[T], pad_value: T) -> Vec<T> {
         let mut padded = Vec::with_capacity(self.padded_lengths().sum());
         let mut start = 0;

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use crate::encode::{room_for, Input, Options, Scratch, Tokenizer};
+use crate::encode::{estimated_tokens, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::locks::try_lock;
 use crate::postprocess::Frame;
@@ -182,7 +182,7 @@ impl<'r> RowEncoder<'r> {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
         let with_types = has_type_column(self.pipeline, is_pair);
-        BatchIds::with_capacity(rows.len(), room_for(bytes), with_types, self.extra, is_pair)
+        BatchIds::with_capacity(rows.len(), estimated_tokens(bytes), with_types, self.extra, is_pair)
     }
 
     /// Appends all rows, chunk by chunk.

@@ -10,7 +10,7 @@ use crate::spec::{
 };
 use crate::text::printable_of;
 
-/// With the ids of `a` and the next around each text.
+/// Returns a tokenizer that inserts the ids `a` and `a + 1` around each text.
 fn framed(
     a: u32,
     model: ModelSpec,
