@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch::{Encoder, Keep};
+use piecework_core::batch::{Encoder, ExtraColumns};
 use piecework_core::encode::{Input, Options, Origin, Scratch, Tokenizer};
 use piecework_core::encoding::Token;
 use piecework_core::error::Error;
@@ -210,9 +210,9 @@ impl Core {
             pairs.as_ref().map(|pairs| pairs.iter().map(Borrowed::input).collect());
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        let keep = Keep { spans: offsets, overflow };
+        let extra = ExtraColumns { spans: offsets, overflow };
         let mut batch = py
-            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, keep, num_threads))
+            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, extra, num_threads))
             .map_err(raise)?;
         if overflow && batch.samples.is_none() {
             batch.samples = Some((0..inputs.len() as i64).collect());

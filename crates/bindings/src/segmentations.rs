@@ -48,7 +48,7 @@ pub(crate) fn choice(sampling: Option<SeededSampling>, replacement: bool, includ
     match drawn(sampling) {
         None => Choice::Best,
         Some(sampling) if replacement => Choice::Drawn(sampling),
-        Some(sampling) => Choice::Apart { sampling, include_best },
+        Some(sampling) => Choice::WithoutReplacement { sampling, include_best },
     }
 }
 

@@ -1,12 +1,12 @@
-//! One encoded text with every field, and how encodings are cut, joined and filled.
+//! An encoded text with every field; truncates, concatenates and pads encodings.
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::{Direction, Padding, Truncation, TruncationStrategy};
 
-/// Stands for "no word" and "no sequence".
+/// The word index and the sequence index of tokens without one.
 pub const NONE: u32 = u32::MAX;
 
-/// The most tokens that the overlapping windows of one text may hold together.
+/// The maximum number of tokens in all overlapping windows of one text.
 const MAX_WINDOWED: usize = 1 << 26;
 
 /// One token of an encoding.
@@ -14,53 +14,53 @@ const MAX_WINDOWED: usize = 1 << 26;
 pub struct Token {
     /// Vocabulary id.
     pub id: u32,
-    /// Segment id.
+    /// Type id.
     pub type_id: u32,
     /// First character of the original text.
     pub start: u32,
     /// Character after the last.
     pub end: u32,
-    /// Index of the word it came from, or `NONE`.
+    /// Index of its word, or `NONE`.
     pub word: u32,
-    /// 0 or 1 for the text it came from, or `NONE`.
+    /// 0 or 1 for the text of a pair, or `NONE`.
     pub sequence: u32,
-    /// Put in by the template or by padding.
+    /// Whether the template or padding inserted it.
     pub special: bool,
     /// 1, or 0 for padding.
     pub attention: bool,
 }
 
 impl Token {
-    /// A token of a word, with its characters.
+    /// Returns a token of a word, with its character offsets.
     #[must_use]
     pub fn of_word(id: u32, [start, end]: [u32; 2], word: u32, sequence: u32) -> Self {
         Self { id, type_id: sequence, start, end, word, sequence, special: false, attention: true }
     }
 
-    /// A token that stands for no text.
+    /// Returns a token that the template or padding inserts.
     #[must_use]
     pub fn inserted(id: u32, type_id: u32, attention: bool) -> Self {
         Self { id, type_id, start: 0, end: 0, word: NONE, sequence: NONE, special: true, attention }
     }
 }
 
-/// An encoded text, and the further windows when it was cut.
+/// An encoded text, with its overflow windows if it was truncated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoding {
     /// The tokens in order.
     pub tokens: Vec<Token>,
-    /// Windows that did not fit, in order.
+    /// The windows after the first, in order.
     pub overflowing: Vec<Encoding>,
 }
 
 impl Encoding {
-    /// An encoding without overflow.
+    /// Returns an encoding without overflow windows.
     #[must_use]
     pub fn new(tokens: Vec<Token>) -> Self {
         Self { tokens, overflowing: Vec::new() }
     }
 
-    /// Cut into windows of `max` tokens that share `stride` tokens; the first stays, the rest overflow.
+    /// Splits into windows of `max` tokens that overlap by `stride` tokens. The first one stays, the others overflow.
     pub fn truncate(&mut self, max: usize, stride: usize, direction: Direction) {
         if self.tokens.len() <= max {
             return;
@@ -77,7 +77,7 @@ impl Encoding {
         self.overflowing = windows.map(Self::new).collect();
     }
 
-    /// `joined`, without copying where nothing overflows.
+    /// Appends another encoding as [`Self::joined`] does, without a copy if neither has overflow windows.
     #[must_use]
     pub fn followed_by(mut self, next: Self) -> Self {
         if !self.overflowing.is_empty() || !next.overflowing.is_empty() {
@@ -90,7 +90,7 @@ impl Encoding {
         self
     }
 
-    /// Append another encoding; overflowing windows of both are combined, as `tokenizers` does.
+    /// Returns this encoding followed by another; overflow windows of both are combined as in `tokenizers`.
     #[must_use]
     pub fn joined(&self, other: &Self) -> Self {
         let mut overflowing = Vec::new();
@@ -106,7 +106,7 @@ impl Encoding {
         Self::new([self.tokens.as_slice(), other.tokens.as_slice()].concat())
     }
 
-    /// Fill up to `length` tokens, overflowing windows too.
+    /// Pads to `length` tokens, overflow windows too.
     pub fn pad(&mut self, length: usize, padding: &Padding) {
         self.overflowing.iter_mut().for_each(|window| window.pad(length, padding));
         let missing = length.saturating_sub(self.tokens.len());
@@ -118,7 +118,7 @@ impl Encoding {
     }
 }
 
-/// How many tokens the windows over `len` tokens hold together.
+/// Returns the number of tokens in all windows over `len` tokens.
 fn windowed(len: usize, max: usize, stride: usize) -> usize {
     let step = max - stride.min(max.saturating_sub(1));
     match (len.checked_sub(max), step) {
@@ -127,7 +127,7 @@ fn windowed(len: usize, max: usize, stride: usize) -> usize {
     }
 }
 
-/// Spans of windows over `len` tokens, the kept one first.
+/// Returns the spans of windows over `len` tokens; the first is the one that stays.
 fn windows(len: usize, max: usize, stride: usize, direction: Direction) -> Vec<(usize, usize)> {
     let step = max - stride.min(max - 1);
     let mut spans = Vec::new();
@@ -145,9 +145,9 @@ fn windows(len: usize, max: usize, stride: usize, direction: Direction) -> Vec<(
     }
 }
 
-/// The number of tokens that each of two sequences keeps within `max` tokens together.
+/// Returns the number of tokens that each of two sequences keeps, `max` in total.
 ///
-/// `None` when the strategy would have to cut a sequence down to nothing, or to cut one that is absent.
+/// `None` if the strategy would remove all tokens of a sequence, or truncate an absent one.
 #[must_use]
 pub fn kept_lengths(
     first: usize,
@@ -174,8 +174,7 @@ pub fn kept_lengths(
     }
 }
 
-/// Cut the longer of two to the length of the shorter, then both by halves; the odd token goes to the
-/// one that was longer.
+/// Truncates the longer sequence to the length of the shorter, then both equally; the longer one gets the odd token.
 fn balanced(first: usize, second: usize, max: usize) -> (usize, usize) {
     let shorter = first.min(second);
     let (short, long) = if shorter <= max && shorter.max(max - shorter) + shorter <= max {
@@ -190,7 +189,7 @@ fn balanced(first: usize, second: usize, max: usize) -> (usize, usize) {
     }
 }
 
-/// The length to fill to for encodings whose longest has `longest` tokens.
+/// Returns the padded length of encodings, the longest of which has `longest` tokens.
 #[must_use]
 pub fn padded_length(longest: usize, padding: &Padding) -> usize {
     let length = padding.length.unwrap_or(longest);
@@ -200,9 +199,9 @@ pub fn padded_length(longest: usize, padding: &Padding) -> usize {
     }
 }
 
-/// Cut one or two encodings as `truncation` asks, leaving room for `reserved` inserted tokens.
+/// Truncates one or two encodings, with `reserved` tokens of the maximum length left for special tokens.
 ///
-/// A strategy that cannot be followed is an error, as are windows that overlap beyond all memory.
+/// Fails if the strategy would remove a whole sequence, or if the overlapping windows have too many tokens.
 pub fn truncate(
     first: &mut Encoding,
     second: Option<&mut Encoding>,
@@ -222,7 +221,7 @@ pub fn truncate(
     Ok(())
 }
 
-/// What is said when a sequence cannot be cut as the strategy asks.
+/// Returns the error for a sequence that the strategy cannot truncate enough.
 #[must_use]
 pub fn too_short(truncation: &Truncation) -> Error {
     let found = format!("{:?} and a sequence too short to be cut that far", truncation.strategy);
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_the_room_between_two() {
+    fn truncation_strategies_divide_the_maximum_length() {
         use TruncationStrategy::{LongestFirst, OnlyFirst, OnlySecond};
         assert_eq!(kept_lengths(3, Some(9), 8, LongestFirst), Some((3, 5)));
         assert_eq!(kept_lengths(9, Some(8), 7, LongestFirst), Some((4, 3)));

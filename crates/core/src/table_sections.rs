@@ -1,7 +1,7 @@
 //! Table sections: named arrays of numbers, as a compiled cache stores them.
 //!
-//! A table that is slow to build stores its arrays as sections and is restored from them. Restoring checks the
-//! arrays, so that no index is out of bounds.
+//! A table that is slow to build stores its arrays as sections and is restored from them. Restoring validates every
+//! index in the arrays.
 
 pub use piecework_kernels::array::{Array, Plain};
 
@@ -12,31 +12,31 @@ use crate::error::{Error, ErrorKind};
 pub struct TableSections(Vec<(String, Array<u8>)>);
 
 impl TableSections {
-    /// Add an array; its name must be new.
+    /// Adds an array; its name must be new.
     pub fn put<T: Plain>(&mut self, name: &str, values: &Array<T>) {
         self.0.push((name.to_owned(), values.bytes()));
     }
 
-    /// Whether there is an array of a name.
+    /// Returns whether there is an array with a name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(other, _)| other == name)
     }
 
-    /// Return the array of a name; fails if there is none, or if its length does not fit the type.
+    /// Returns the array with a name. Fails if there is none, or if its length is no multiple of the item size.
     pub fn get<T: Plain>(&self, name: &str) -> Result<Array<T>, Error> {
         let found = self.0.iter().find(|(other, _)| other == name);
         let (_, bytes) = found.ok_or_else(|| damaged(name, "nothing"))?;
         bytes.view(0..bytes.len()).ok_or_else(|| damaged(name, format!("{} bytes", bytes.len())))
     }
 
-    /// Iterate over names and arrays.
+    /// Iterates over names and arrays.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Array<u8>)> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes))
     }
 }
 
-/// The error for an array that is damaged.
+/// Returns the error for a damaged array.
 pub fn damaged(name: &str, found: impl Into<String>) -> Error {
     Error::new(ErrorKind::Format, name, found, "a table as it was written")
 }

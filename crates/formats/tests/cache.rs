@@ -1,7 +1,7 @@
 //! What was written is read bit for bit; what was changed afterwards is refused, wherever that was.
 
 use piecework_core::added_tokens::Selector;
-use piecework_core::batch::{Encoder, Keep};
+use piecework_core::batch::{Encoder, ExtraColumns};
 use piecework_core::encode::{Input, Options, Tokenizer};
 use piecework_core::spec::TokenizerSpec;
 use piecework_core::table_sections::Array;
@@ -36,7 +36,7 @@ fn ids(pipeline: Tokenizer) -> Vec<Vec<u32>> {
     let encoder = Encoder::new(pipeline);
     let encode = |text| {
         encoder
-            .encode(&[Input::Text(text)], None, options, Keep::default(), 1)
+            .encode(&[Input::Text(text)], None, options, ExtraColumns::default(), 1)
             .map_or(vec![], |batch| batch.ids)
     };
     texts.into_iter().map(encode).collect()

@@ -1,4 +1,4 @@
-//! The columns of a batch: written row by row, appended to each other, filled up to one length.
+//! The columns of a batch: appends rows and batches, and pads the rows to one length.
 
 use crate::encode::Row;
 use crate::encoding::{padded_length, Token};
@@ -10,45 +10,45 @@ use crate::spec::{Direction, Padding};
 pub struct BatchIds {
     /// All ids.
     pub ids: Vec<u32>,
-    /// Where rows start, and the end.
+    /// The start of each row in `ids`, and the end of the last.
     pub row_offsets: Vec<i64>,
-    /// Type ids, when any can differ from 0.
+    /// Type ids, if any can differ from 0.
     pub type_ids: Option<Vec<u8>>,
-    /// 1 for tokens and 0 for padding, when there is padding.
+    /// 1 for tokens and 0 for padding, if the rows are padded.
     pub attention_mask: Option<Vec<u8>>,
-    /// Where the tokens come from, when that was asked for.
+    /// Offsets, word ids and sequence ids, if requested.
     pub spans: Option<Spans>,
-    /// The number of the text that each row is a window of, when overflow windows are rows too.
+    /// The index of each row's text, if overflow windows are rows too.
     pub samples: Option<Vec<i64>>,
 }
 
-/// What a batch keeps besides ids, type ids and the attention mask.
+/// The optional columns and rows of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub struct ExtraColumns {
     /// Offsets, word ids and sequence ids.
     pub spans: bool,
-    /// The windows that truncation cuts off, each as a row after the first window of its text.
+    /// Overflow windows of truncated texts, each as a row after the first window of its text.
     pub overflow: bool,
 }
 
-/// Where tokens come from; one item a token.
+/// The positions of tokens in their texts; one item per token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
-    /// The first character and the one after the last; 0 and 0 for tokens that stand for no text.
+    /// The first character and the one after the last; 0 and 0 for special tokens and padding.
     pub offsets: Vec<[u32; 2]>,
-    /// The number of the word, or -1.
+    /// The index of the word, or -1.
     pub word_ids: Vec<i32>,
-    /// 0 or 1 for the text of a pair, or -1; where there are no pairs, words tell as much.
+    /// 0 or 1 for the text of a pair, or -1; `None` without pairs, because word ids are -1 for the same tokens.
     pub sequence_ids: Option<Vec<i8>>,
 }
 
 impl BatchIds {
-    /// Room for rows and tokens, of two sequences or one.
-    pub(super) fn with_room(
+    /// Returns an empty batch with capacity for some rows and tokens.
+    pub(super) fn with_capacity(
         rows: usize,
         tokens: usize,
         with_types: bool,
-        keep: Keep,
+        extra: ExtraColumns,
         is_pair: bool,
     ) -> Self {
         let mut row_offsets = Vec::with_capacity(rows + 1);
@@ -58,31 +58,31 @@ impl BatchIds {
             row_offsets,
             type_ids: with_types.then(|| Vec::with_capacity(tokens)),
             attention_mask: None,
-            spans: keep.spans.then(|| Spans {
+            spans: extra.spans.then(|| Spans {
                 offsets: Vec::with_capacity(tokens),
                 word_ids: Vec::with_capacity(tokens),
                 sequence_ids: is_pair.then(|| Vec::with_capacity(tokens)),
             }),
-            samples: keep.overflow.then(|| Vec::with_capacity(rows)),
+            samples: extra.overflow.then(|| Vec::with_capacity(rows)),
         }
     }
 
-    /// Make room for the rest when `done` of `all` parts of about equal bytes are there.
-    pub(super) fn make_room(&mut self, done: usize, all: usize) {
-        make_room(&mut self.ids, done, all);
+    /// Reserves capacity for the remaining chunks after `done` of `all` chunks of about equal bytes.
+    pub(super) fn reserve_rest(&mut self, done: usize, all: usize) {
+        reserve_rest(&mut self.ids, done, all);
         if let Some(type_ids) = &mut self.type_ids {
-            make_room(type_ids, done, all);
+            reserve_rest(type_ids, done, all);
         }
         if let Some(Spans { offsets, word_ids, sequence_ids }) = &mut self.spans {
-            make_room(offsets, done, all);
-            make_room(word_ids, done, all);
+            reserve_rest(offsets, done, all);
+            reserve_rest(word_ids, done, all);
             if let Some(sequence_ids) = sequence_ids {
-                make_room(sequence_ids, done, all);
+                reserve_rest(sequence_ids, done, all);
             }
         }
     }
 
-    /// Append tokens of a row.
+    /// Appends tokens of a row.
     pub(super) fn push_tokens(&mut self, tokens: &[Token]) {
         self.ids.extend(tokens.iter().map(|token| token.id));
         if let Some(type_ids) = &mut self.type_ids {
@@ -90,7 +90,7 @@ impl BatchIds {
         }
         if let Some(spans) = &mut self.spans {
             spans.offsets.extend(tokens.iter().map(|token| [token.start, token.end]));
-            // What stands for none has all bits set.
+            // `NONE` has all bits set, so it becomes -1.
             spans.word_ids.extend(tokens.iter().map(|token| token.word as i32));
             if let Some(sequence_ids) = &mut spans.sequence_ids {
                 sequence_ids.extend(tokens.iter().map(|token| token.sequence as i8));
@@ -98,9 +98,9 @@ impl BatchIds {
         }
     }
 
-    /// Append the tokens of a row of one sequence with what goes around them, all of type 0; `ids` are those of aligned rows.
+    /// Appends a row of one sequence with its special tokens, all of type 0. `ids` are the ids of an aligned row.
     pub(super) fn push_row(&mut self, ids: &[u32], row: Row<'_>, frame: &Frame) {
-        self.push_inserted(&frame.before);
+        self.push_special(&frame.before);
         match row {
             Row::Tokens(tokens) => self.push_tokens(tokens),
             Row::Aligned { offsets, words } => {
@@ -111,19 +111,19 @@ impl BatchIds {
                 }
             }
         }
-        self.push_inserted(&frame.after);
+        self.push_special(&frame.after);
     }
 
-    fn push_inserted(&mut self, ids: &[u32]) {
+    fn push_special(&mut self, ids: &[u32]) {
         ids.iter().for_each(|&id| self.push_tokens(&[Token::inserted(id, 0, true)]));
     }
 
-    /// Say that a row ends here.
+    /// Ends the current row.
     pub(super) fn end_row(&mut self) {
         self.row_offsets.push(self.ids.len() as i64);
     }
 
-    /// Append a row: one window of the text with this number.
+    /// Appends a row: one window of the text with the index `sample`.
     pub(super) fn push_window(&mut self, tokens: &[Token], sample: usize) {
         self.push_tokens(tokens);
         self.end_row();
@@ -132,12 +132,12 @@ impl BatchIds {
         }
     }
 
-    /// How many tokens each row has.
+    /// Returns the number of tokens of each row.
     pub(super) fn lengths(&self) -> impl Iterator<Item = i64> + Clone + '_ {
         self.row_offsets.windows(2).map(|two| two[1] - two[0])
     }
 
-    /// Append the rows of another with the same columns.
+    /// Appends the rows of a batch with the same columns.
     pub(super) fn append(&mut self, other: &Self) {
         let before = self.ids.len() as i64;
         self.row_offsets.extend(other.row_offsets[1..].iter().map(|offset| before + offset));
@@ -157,7 +157,7 @@ impl BatchIds {
         }
     }
 
-    /// Forget all rows, keep the memory.
+    /// Removes all rows and keeps the capacity.
     pub(super) fn clear(&mut self) {
         self.row_offsets.truncate(1);
         self.ids.clear();
@@ -176,78 +176,78 @@ impl BatchIds {
         }
     }
 
-    /// Fill every row up to the length that `padding` asks for.
+    /// Returns the batch with every row padded to the length that `padding` requires.
     pub(super) fn padded(&self, padding: &Padding) -> Self {
         let lengths = self.lengths().map(|length| length as usize);
         let longest = lengths.clone().max().unwrap_or(0);
-        let filler = Filler {
+        let padder = RowPadder {
             lengths: lengths.collect(),
             target: padded_length(longest, padding),
             side: padding.direction,
         };
         Self {
-            ids: filler.fill(&self.ids, padding.pad_id),
-            row_offsets: filler.row_offsets(),
-            type_ids: self.type_ids.as_ref().map(|types| filler.fill(types, padding.pad_type_id as u8)),
-            attention_mask: Some(filler.fill(&vec![1; self.ids.len()], 0)),
+            ids: padder.pad(&self.ids, padding.pad_id),
+            row_offsets: padder.row_offsets(),
+            type_ids: self.type_ids.as_ref().map(|types| padder.pad(types, padding.pad_type_id as u8)),
+            attention_mask: Some(padder.pad(&vec![1; self.ids.len()], 0)),
             spans: self.spans.as_ref().map(|spans| Spans {
-                offsets: filler.fill(&spans.offsets, [0, 0]),
-                word_ids: filler.fill(&spans.word_ids, -1),
-                sequence_ids: spans.sequence_ids.as_ref().map(|sequences| filler.fill(sequences, -1)),
+                offsets: padder.pad(&spans.offsets, [0, 0]),
+                word_ids: padder.pad(&spans.word_ids, -1),
+                sequence_ids: spans.sequence_ids.as_ref().map(|sequences| padder.pad(sequences, -1)),
             }),
             samples: self.samples.clone(),
         }
     }
 }
 
-/// Make room in a column for as many items in each part that is left as in those that are done, and some more.
-fn make_room<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
-    let (left, a_part) = (all - done, column.len().div_ceil(done));
-    if left == 0 || column.capacity() - column.len() >= 2 * a_part {
+/// Reserves capacity for the remaining chunks, at the average length of the `done` chunks plus a margin.
+fn reserve_rest<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
+    let (left, per_chunk) = (all - done, column.len().div_ceil(done));
+    if left == 0 || column.capacity() - column.len() >= 2 * per_chunk {
         return;
     }
-    column.reserve_exact(left * a_part / 8 * 9 + 2 * a_part);
+    column.reserve_exact(left * per_chunk / 8 * 9 + 2 * per_chunk);
 }
 
-/// How rows are filled up.
-struct Filler {
+/// Pads columns row by row.
+struct RowPadder {
     lengths: Vec<usize>,
     target: usize,
     side: Direction,
 }
 
-impl Filler {
-    /// A column with `filling` where rows are too short.
-    fn fill<T: Copy>(&self, column: &[T], filling: T) -> Vec<T> {
-        let mut filled = Vec::with_capacity(self.filled_lengths().sum());
+impl RowPadder {
+    /// Returns a column with its rows padded by `pad_value`.
+    fn pad<T: Copy>(&self, column: &[T], pad_value: T) -> Vec<T> {
+        let mut padded = Vec::with_capacity(self.padded_lengths().sum());
         let mut start = 0;
         for &length in &self.lengths {
             let row = &column[start..start + length];
-            let missing = std::iter::repeat_n(filling, self.target.saturating_sub(length));
+            let missing = std::iter::repeat_n(pad_value, self.target.saturating_sub(length));
             match self.side {
                 Direction::Left => {
-                    filled.extend(missing);
-                    filled.extend_from_slice(row);
+                    padded.extend(missing);
+                    padded.extend_from_slice(row);
                 }
                 Direction::Right => {
-                    filled.extend_from_slice(row);
-                    filled.extend(missing);
+                    padded.extend_from_slice(row);
+                    padded.extend(missing);
                 }
             }
             start += length;
         }
-        filled
+        padded
     }
 
     fn row_offsets(&self) -> Vec<i64> {
-        let ends = self.filled_lengths().scan(0, |end, length| {
+        let ends = self.padded_lengths().scan(0, |end, length| {
             *end += length as i64;
             Some(*end)
         });
         std::iter::once(0).chain(ends).collect()
     }
 
-    fn filled_lengths(&self) -> impl Iterator<Item = usize> + '_ {
+    fn padded_lengths(&self) -> impl Iterator<Item = usize> + '_ {
         self.lengths.iter().map(|&length| length.max(self.target))
     }
 }
@@ -257,24 +257,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_made_once_for_parts_that_are_alike() {
+    fn chunks_of_equal_length_reserve_once() {
         let mut column: Vec<usize> = (0..1000).collect();
-        make_room(&mut column, 1, 50);
+        reserve_rest(&mut column, 1, 50);
         let room = column.capacity();
         for done in 2..=50 {
             column.extend(0..1000);
-            make_room(&mut column, done, 50);
+            reserve_rest(&mut column, done, 50);
             assert_eq!(column.capacity(), room);
         }
-        assert!(column.chunks(1000).all(|part| part.iter().copied().eq(0..1000)));
+        assert!(column.chunks(1000).all(|chunk| chunk.iter().copied().eq(0..1000)));
     }
 
     #[test]
-    fn what_stands_for_nothing_is_minus_one() {
+    fn word_and_sequence_ids_of_special_tokens_are_minus_one() {
         for is_pair in [true, false] {
-            let mut part = BatchIds::with_room(1, 0, false, Keep { spans: true, overflow: false }, is_pair);
-            part.push_tokens(&[Token::inserted(3, 0, true)]);
-            let Spans { offsets, word_ids, sequence_ids } = part.spans.expect("spans were asked for");
+            let mut chunk = BatchIds::with_capacity(
+                1,
+                0,
+                false,
+                ExtraColumns { spans: true, overflow: false },
+                is_pair,
+            );
+            chunk.push_tokens(&[Token::inserted(3, 0, true)]);
+            let Spans { offsets, word_ids, sequence_ids } = chunk.spans.expect("spans were prefix for");
             assert_eq!((offsets, word_ids), (vec![[0, 0]], vec![-1]));
             assert_eq!(sequence_ids, is_pair.then(|| vec![-1]));
         }

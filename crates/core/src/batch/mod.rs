@@ -1,4 +1,4 @@
-//! Many texts at once: shared out over threads by bytes, gathered in order.
+//! Encodes batches: splits the texts into chunks, encodes these on several threads and collects the rows in order.
 
 mod columns;
 mod offsets;
@@ -8,54 +8,54 @@ mod route_law;
 #[cfg(test)]
 mod tests;
 
-pub use columns::{BatchIds, Keep, Spans};
+pub use columns::{BatchIds, ExtraColumns, Spans};
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use crate::encode::{room_for, Input, Options, Scratch, Tokenizer};
+use crate::encode::{estimated_tokens, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::locks::try_lock;
 use crate::postprocess::Frame;
-use crate::threads::{shares_of, work_on, Stop};
+use crate::threads::{chunks_of_rows, run_chunks, StopFlag};
 use ordered_collector::OrderedCollector;
 
-/// How often a store that is in use is asked again.
+/// The number of tries to lock the idle scratches.
 const MAX_TRIES: usize = 1000;
 
-/// How many bytes of a text are asked for while the text before it is encoded.
+/// The number of bytes of the next text that are prefetched.
 const PREFETCHED: usize = 4096;
 const CACHE_LINE: usize = 64;
 
-/// Boxed, as one is large and is taken out and put back for every short text.
+/// Boxed, because a scratch is large and is moved out and back for every call.
 type Scratches = Vec<Box<Scratch>>;
 
-/// A pipeline with the scratches of the threads that have used it, kept warm between calls.
+/// A tokenizer with scratches that are reused between calls, so that their word caches stay filled.
 #[derive(Debug)]
 pub struct Encoder {
     pipeline: Tokenizer,
-    /// That of the first thread, locked as long as it works: no other lock for who is alone.
+    /// The scratch of the first thread, locked while it is in use. A single thread needs no other lock.
     first: Mutex<Option<Box<Scratch>>>,
-    /// Those of others.
+    /// The idle scratches of other threads.
     idle: Mutex<Scratches>,
 }
 
 impl Encoder {
-    /// Wrap a pipeline.
+    /// Returns an encoder of a tokenizer.
     #[must_use]
     pub fn new(pipeline: Tokenizer) -> Self {
         Self { pipeline, first: Mutex::default(), idle: Mutex::default() }
     }
 
-    /// The pipeline.
+    /// Returns the tokenizer.
     #[must_use]
     pub fn pipeline(&self) -> &Tokenizer {
         &self.pipeline
     }
 
-    /// Run `work` with a scratch that no other thread has.
+    /// Runs `work` with a scratch that no other thread uses.
     pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
         if let Some(mut first) = try_lock(&self.first) {
             return work(first.get_or_insert_with(|| self.new_scratch()));
@@ -73,9 +73,9 @@ impl Encoder {
         Box::new(self.pipeline.scratch())
     }
 
-    /// The store of scratches, which is in use for a moment at a time.
+    /// Locks the idle scratches; `None` after [`MAX_TRIES`].
     ///
-    /// Never waits for long: one that was in use when this process was forked is passed by.
+    /// The number of tries is bounded, because a lock that was held during a fork stays locked in the child.
     fn idle(&self) -> Option<MutexGuard<'_, Scratches>> {
         (0..MAX_TRIES).find_map(|_| {
             let guard = try_lock(&self.idle);
@@ -86,43 +86,43 @@ impl Encoder {
         })
     }
 
-    /// Encode every text, with its pair where given, on at most `workers` threads.
+    /// Encodes every text, with its pair if given, on at most `num_threads` threads.
     ///
-    /// `keep` adds columns and rows to the batch. An error names the text it belongs to.
+    /// `extra` adds columns and rows to the batch. An error contains the index of its text.
     pub fn encode(
         &self,
         inputs: &[Input<'_>],
         pairs: Option<&[Input<'_>]>,
         options: Options<'_>,
-        keep: Keep,
-        workers: usize,
+        extra: ExtraColumns,
+        num_threads: usize,
     ) -> Result<BatchIds, Error> {
-        let rows = Rows::new(&self.pipeline, inputs, pairs, options, keep);
-        let batch = self.encode_rows(&rows, workers)?;
+        let rows = RowEncoder::new(&self.pipeline, inputs, pairs, options, extra);
+        let batch = self.encode_rows(&rows, num_threads)?;
         Ok(match self.pipeline.padding() {
             Some(padding) => batch.padded(padding),
             None => batch,
         })
     }
 
-    fn encode_rows(&self, rows: &Rows<'_>, workers: usize) -> Result<BatchIds, Error> {
-        let shares = shares_of(&sizes(rows.inputs), workers);
-        let all = shares.len();
-        let whole = rows.room(shares.first().cloned().unwrap_or_default());
-        if workers <= 1 || all <= 1 {
-            return self.with_scratch(|scratch| rows.encode_all(&shares, scratch, whole));
+    fn encode_rows(&self, rows: &RowEncoder<'_>, num_threads: usize) -> Result<BatchIds, Error> {
+        let chunks = chunks_of_rows(&sizes(rows.inputs), num_threads);
+        let all = chunks.len();
+        let batch = rows.new_batch(chunks.first().cloned().unwrap_or_default());
+        if num_threads <= 1 || all <= 1 {
+            return self.with_scratch(|scratch| rows.encode_all(&chunks, scratch, batch));
         }
-        let gather = OrderedCollector::into(whole, all);
-        work_on(shares.into_iter().enumerate(), workers, |(number, share), stop| {
-            let mut part = gather.spare().unwrap_or_else(|| rows.room(share.clone()));
-            self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
-            gather.add(number, part);
+        let collector = OrderedCollector::new(batch, all);
+        run_chunks(chunks.into_iter().enumerate(), num_threads, |(number, chunk), stop| {
+            let mut batch = collector.take_spare().unwrap_or_else(|| rows.new_batch(chunk.clone()));
+            self.with_scratch(|scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
+            collector.add(number, batch);
             Ok(())
         })?;
-        Ok(gather.whole())
+        Ok(collector.finish())
     }
 
-    /// Look at the ids of one input, without padding.
+    /// Passes the ids of one input, without padding, to `look` and returns its result.
     pub fn ids<R>(
         &self,
         input: Input<'_>,
@@ -132,130 +132,133 @@ impl Encoder {
         self.with_scratch(|scratch| self.pipeline.row(input, options, scratch).map(look))
     }
 
-    /// Count the tokens of every text.
+    /// Returns the number of tokens of every text, without padding.
     pub fn count(
         &self,
         inputs: &[Input<'_>],
         options: Options<'_>,
-        workers: usize,
+        num_threads: usize,
     ) -> Result<Vec<i64>, Error> {
-        let rows = Rows::new(&self.pipeline, inputs, None, options, Keep::default());
-        let parts = work_on(shares_of(&sizes(inputs), workers), workers, |share, stop| {
-            let mut part = rows.room(share.clone());
-            self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
-            Ok(part.lengths().collect::<Vec<i64>>())
+        let rows = RowEncoder::new(&self.pipeline, inputs, None, options, ExtraColumns::default());
+        let counts = run_chunks(chunks_of_rows(&sizes(inputs), num_threads), num_threads, |chunk, stop| {
+            let mut batch = rows.new_batch(chunk.clone());
+            self.with_scratch(|scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
+            Ok(batch.lengths().collect::<Vec<i64>>())
         });
-        Ok(parts?.concat())
+        Ok(counts?.concat())
     }
 }
 
-/// What there is to encode, and how.
-struct Rows<'r> {
+/// Encodes rows of one batch.
+struct RowEncoder<'r> {
     pipeline: &'r Tokenizer,
     inputs: &'r [Input<'r>],
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
-    keep: Keep,
-    /// What goes around rows whose new words may wait for those of other rows.
+    extra: ExtraColumns,
+    /// The special tokens around each row, if cache misses of several rows can be segmented in one batch.
     frame: Option<Frame>,
 }
 
-impl<'r> Rows<'r> {
+impl<'r> RowEncoder<'r> {
     fn new(
         pipeline: &'r Tokenizer,
         inputs: &'r [Input<'r>],
         pairs: Option<&'r [Input<'r>]>,
         options: Options<'r>,
-        keep: Keep,
+        extra: ExtraColumns,
     ) -> Self {
-        // Without truncation each text is one row, and the fast paths serve.
-        let keep = Keep { overflow: keep.overflow && pipeline.truncates(), ..keep };
+        // Without truncation each text is one row, so the fast paths apply.
+        let extra = ExtraColumns { overflow: extra.overflow && pipeline.truncates(), ..extra };
         let frame_of =
-            if keep.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
-        let is_single = pairs.is_none() && !keep.overflow && !fills_types(pipeline, false);
+            if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
+        let is_single = pairs.is_none() && !extra.overflow && !has_type_column(pipeline, false);
         let frame = is_single.then(|| frame_of(pipeline, options)).flatten();
-        Self { pipeline, inputs, pairs, options, keep, frame }
+        Self { pipeline, inputs, pairs, options, extra, frame }
     }
 
-    /// Room for some rows.
-    fn room(&self, rows: Range<usize>) -> BatchIds {
+    /// Returns an empty batch with capacity for some rows.
+    fn new_batch(&self, rows: Range<usize>) -> BatchIds {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
-        let with_types = fills_types(self.pipeline, is_pair);
-        BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.keep, is_pair)
+        let with_types = has_type_column(self.pipeline, is_pair);
+        BatchIds::with_capacity(rows.len(), estimated_tokens(bytes), with_types, self.extra, is_pair)
     }
 
-    /// Append all rows, share after share.
+    /// Appends all rows, chunk by chunk.
     fn encode_all(
         &self,
-        shares: &[Range<usize>],
+        chunks: &[Range<usize>],
         scratch: &mut Scratch,
-        mut whole: BatchIds,
+        mut batch: BatchIds,
     ) -> Result<BatchIds, Error> {
-        for (number, share) in shares.iter().enumerate() {
-            self.encode(share.clone(), &Stop::default(), scratch, &mut whole)?;
-            whole.make_room(number + 1, shares.len());
+        for (number, chunk) in chunks.iter().enumerate() {
+            self.encode(chunk.clone(), &StopFlag::default(), scratch, &mut batch)?;
+            batch.reserve_rest(number + 1, chunks.len());
         }
-        Ok(whole)
+        Ok(batch)
     }
 
-    /// Append some rows to a part.
+    /// Appends some rows to a batch.
     fn encode(
         &self,
         rows: Range<usize>,
-        stop: &Stop,
+        stop: &StopFlag,
         scratch: &mut Scratch,
-        part: &mut BatchIds,
+        batch: &mut BatchIds,
     ) -> Result<(), Error> {
-        if let (Some(frame), true) = (&self.frame, self.keep.spans) {
-            return self.encode_aligned(rows, frame, stop, scratch, part);
+        if let (Some(frame), true) = (&self.frame, self.extra.spans) {
+            return self.encode_aligned(rows, frame, stop, scratch, batch);
         }
-        let from = part.row_offsets.len();
+        let from = batch.row_offsets.len();
         let result = stop.rows(rows).try_for_each(|row| {
             self.prefetch(row + 1);
-            if self.keep.overflow {
-                return self.encode_windows(row, scratch, part).map_err(|error| named(error, row));
+            if self.extra.overflow {
+                return self.encode_windows(row, scratch, batch).map_err(|error| in_row(error, row));
             }
-            self.encode_row(row, scratch, part).map_err(|error| named(error, row))?;
-            part.end_row();
+            self.encode_row(row, scratch, batch).map_err(|error| in_row(error, row))?;
+            batch.end_row();
             Ok(())
         });
-        let shifts = self.pipeline.flush_rows(scratch, &mut part.ids);
-        part.row_offsets[from..].iter_mut().zip(shifts).for_each(|(offset, shift)| *offset += shift as i64);
+        let shifts = self.pipeline.flush_rows(scratch, &mut batch.ids);
+        batch.row_offsets[from..]
+            .iter_mut()
+            .zip(shifts)
+            .for_each(|(offset, shift)| *offset += shift as i64);
         result
     }
 
-    /// Ask for the beginning of a row's text, if there is such a row: it was hardly ever looked at before.
+    /// Prefetches the beginning of a row's text, if there is such a row.
     fn prefetch(&self, row: usize) {
         let Some(Input::Text(text)) = self.inputs.get(row) else { return };
-        let asked = &text.as_bytes()[..text.len().min(PREFETCHED)];
-        asked.iter().step_by(CACHE_LINE).for_each(prefetch_read);
+        let prefix = &text.as_bytes()[..text.len().min(PREFETCHED)];
+        prefix.iter().step_by(CACHE_LINE).for_each(prefetch_read);
     }
 
-    /// Append every window of a text as a row.
-    fn encode_windows(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
+    /// Appends every window of a text as a row.
+    fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let encoding = self.pipeline.windows(input, pair, self.options.at_row(row), scratch)?;
-        part.push_window(&encoding.tokens, row);
-        encoding.overflowing.iter().for_each(|window| part.push_window(&window.tokens, row));
+        batch.push_window(&encoding.tokens, row);
+        encoding.overflowing.iter().for_each(|window| batch.push_window(&window.tokens, row));
         Ok(())
     }
 
-    fn encode_row(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
+    fn encode_row(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let options = self.options.at_row(row);
         if let Some(frame) = &self.frame {
-            return self.pipeline.pending_row(input, frame, options, scratch, &mut part.ids);
+            return self.pipeline.pending_row(input, frame, options, scratch, &mut batch.ids);
         }
-        if self.keep.spans {
-            return self.pipeline.row_tokens(input, pair, options, scratch, |run| part.push_tokens(run));
+        if self.extra.spans {
+            return self.pipeline.row_tokens(input, pair, options, scratch, |run| batch.push_tokens(run));
         }
-        self.pipeline.row_into(input, pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
+        self.pipeline.row_into(input, pair, options, scratch, &mut batch.ids, batch.type_ids.as_mut())
     }
 }
 
-/// Whether type ids other than 0 can come out.
-fn fills_types(pipeline: &Tokenizer, is_pair: bool) -> bool {
+/// Returns whether any type id can differ from 0.
+fn has_type_column(pipeline: &Tokenizer, is_pair: bool) -> bool {
     pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0) || pipeline.has_type_ids(is_pair)
 }
 
@@ -263,6 +266,6 @@ fn sizes(inputs: &[Input<'_>]) -> Vec<usize> {
     inputs.iter().map(|input| input.bytes()).collect()
 }
 
-fn named(error: Error, row: usize) -> Error {
+fn in_row(error: Error, row: usize) -> Error {
     error.within(&format!("texts[{row}]"))
 }

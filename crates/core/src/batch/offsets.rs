@@ -1,75 +1,74 @@
-//! Rows with spans: the ids of some rows are made first, as without spans, then those of each are laid along its words
-//! while its text is still at hand.
+//! Encodes rows with offsets: computes the ids of some rows as without offsets, then aligns the ids with the words of each
+//! text while the texts are still in the cache.
 
 use std::ops::Range;
 
 use super::columns::BatchIds;
-use super::{named, Rows};
+use super::{in_row, RowEncoder};
 use crate::encode::{Row, Scratch};
 use crate::error::Error;
 use crate::postprocess::Frame;
-use crate::threads::Stop;
+use crate::threads::StopFlag;
 
-/// How many ids are made before they are laid: with their texts they fit the cache of a core.
-const ENOUGH: usize = 1 << 14;
+/// The number of ids after which rows are aligned. The ids and their texts fit the cache of a core.
+const ALIGN_AFTER_IDS: usize = 1 << 14;
 
-/// Ids that are still to be laid.
+/// Rows whose ids are not aligned yet.
 #[derive(Default)]
 struct UnalignedRows {
-    /// The first of the rows that they are of,
+    /// The index of the first row.
     first: usize,
-    /// where those of each end,
+    /// The end of each row in `ids`.
     ends: Vec<usize>,
-    /// and themselves.
     ids: Vec<u32>,
 }
 
-impl Rows<'_> {
-    /// Append some rows to a part.
+impl RowEncoder<'_> {
+    /// Appends some rows with offsets to the batch of a chunk.
     pub(super) fn encode_aligned(
         &self,
         rows: Range<usize>,
         frame: &Frame,
-        stop: &Stop,
+        stop: &StopFlag,
         scratch: &mut Scratch,
-        part: &mut BatchIds,
+        chunk: &mut BatchIds,
     ) -> Result<(), Error> {
-        let mut rows_of_ids = UnalignedRows { first: rows.start, ..UnalignedRows::default() };
+        let mut unaligned = UnalignedRows { first: rows.start, ..UnalignedRows::default() };
         for row in stop.rows(rows) {
             self.prefetch(row + 1);
-            let (input, ids) = (self.inputs[row], &mut rows_of_ids.ids);
-            let made = self.pipeline.pending_row(input, &Frame::default(), self.options, scratch, ids);
-            if made.is_ok() {
-                rows_of_ids.ends.push(rows_of_ids.ids.len());
+            let (input, ids) = (self.inputs[row], &mut unaligned.ids);
+            let result = self.pipeline.pending_row(input, &Frame::default(), self.options, scratch, ids);
+            if result.is_ok() {
+                unaligned.ends.push(unaligned.ids.len());
             }
-            if made.is_err() || rows_of_ids.ids.len() >= ENOUGH {
-                self.align(&mut rows_of_ids, frame, scratch, part)?;
+            if result.is_err() || unaligned.ids.len() >= ALIGN_AFTER_IDS {
+                self.align(&mut unaligned, frame, scratch, chunk)?;
             }
-            made.map_err(|error| named(error, row))?;
+            result.map_err(|error| in_row(error, row))?;
         }
-        self.align(&mut rows_of_ids, frame, scratch, part)
+        self.align(&mut unaligned, frame, scratch, chunk)
     }
 
-    /// Append the rows whose ids are made.
+    /// Aligns the pending rows and appends them.
     fn align(
         &self,
-        rows_of_ids: &mut UnalignedRows,
+        unaligned: &mut UnalignedRows,
         frame: &Frame,
         scratch: &mut Scratch,
-        part: &mut BatchIds,
+        chunk: &mut BatchIds,
     ) -> Result<(), Error> {
-        let UnalignedRows { first, ends, ids } = rows_of_ids;
+        let UnalignedRows { first, ends, ids } = unaligned;
         let shifts = self.pipeline.flush_rows(scratch, ids);
         ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift);
         let mut start = 0;
         for end in ends.drain(..) {
             let (input, ids) = (self.inputs[*first], &ids[start..end]);
             let push = |row: Row<'_>| {
-                part.push_row(ids, row, frame);
-                part.end_row();
+                chunk.push_row(ids, row, frame);
+                chunk.end_row();
             };
             let aligned = self.pipeline.aligned_row(input, ids, self.options, scratch, push);
-            aligned.map_err(|error| named(error, *first))?;
+            aligned.map_err(|error| in_row(error, *first))?;
             (*first, start) = (*first + 1, end);
         }
         ids.clear();

@@ -1,130 +1,144 @@
-//! Parts of a batch that threads give as they are done, put after one another in order.
+//! Collects the encoded chunks of a batch from several threads and appends them in order.
 //!
-//! Parts are small and their memory is used again for the next, so that it stays in a processor's cache and the
-//! system makes only that of the whole; one thread copies while others encode, and none waits for it.
+//! Chunks are small and their buffers are reused, so they stay in a processor's cache and only the batch itself needs new
+//! pages. One thread copies while the others encode; no thread waits for it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::columns::BatchIds;
 
-/// A batch that grows by its parts.
-pub(super) struct OrderedCollector(Mutex<Collected>);
+/// A batch to which threads add chunks in any order.
+pub(super) struct OrderedCollector(Mutex<CollectorState>);
 
-struct Collected {
-    /// What is there so far, unless somebody appends to it.
-    whole: Option<BatchIds>,
-    /// The number of the part that comes next, and of all.
+struct CollectorState {
+    /// The rows so far; `None` while a thread appends to them.
+    batch: Option<BatchIds>,
+    /// The number of the next chunk to append.
     next: usize,
-    all: usize,
-    /// Parts that are done before their turn.
-    early: BTreeMap<usize, BatchIds>,
-    /// Parts that have been copied.
+    /// The number of all chunks.
+    count: usize,
+    /// Chunks that were finished before their predecessors.
+    done_early: BTreeMap<usize, BatchIds>,
+    /// Empty buffers of chunks that were copied.
     spare: Vec<BatchIds>,
 }
 
 impl OrderedCollector {
-    /// Begin with an empty batch, to which so many parts come.
-    pub(super) fn into(whole: BatchIds, all: usize) -> Self {
-        let whole = Some(whole);
-        Self(Mutex::new(Collected { whole, next: 0, all, early: BTreeMap::new(), spare: Vec::new() }))
+    /// Returns a collector of `count` chunks into an empty batch.
+    pub(super) fn new(batch: BatchIds, count: usize) -> Self {
+        let batch = Some(batch);
+        Self(Mutex::new(CollectorState {
+            batch,
+            next: 0,
+            count,
+            done_early: BTreeMap::new(),
+            spare: Vec::new(),
+        }))
     }
 
-    /// An empty part, if there is one that can be used again.
-    pub(super) fn spare(&self) -> Option<BatchIds> {
-        self.gathered().spare.pop()
+    /// Returns an empty buffer for a chunk, if there is one.
+    pub(super) fn take_spare(&self) -> Option<BatchIds> {
+        self.lock().spare.pop()
     }
 
-    /// Take the part with a number, and append those whose turn it is, unless another thread does.
-    pub(super) fn add(&self, number: usize, part: BatchIds) {
-        self.gathered().early.insert(number, part);
-        while let Some((mut whole, mut part, done, all)) = self.turn() {
-            whole.append(&part);
-            whole.make_room(done, all);
-            part.clear();
-            let gathered = &mut *self.gathered();
-            gathered.whole = Some(whole);
-            gathered.spare.push(part);
+    /// Adds the chunk with a number, and appends all chunks that are next in order unless another thread does.
+    pub(super) fn add(&self, number: usize, chunk: BatchIds) {
+        self.lock().done_early.insert(number, chunk);
+        while let Some((mut batch, mut chunk, done, count)) = self.take_next() {
+            batch.append(&chunk);
+            batch.reserve_rest(done, count);
+            chunk.clear();
+            let state = &mut *self.lock();
+            state.batch = Some(batch);
+            state.spare.push(chunk);
         }
     }
 
-    /// The batch and the part that comes next, whose number among all is then told as done.
+    /// Removes the batch and the next chunk. Returns them with the number of chunks up to this one and of all chunks.
     ///
-    /// Where another thread has the batch there is none: that one asks again when it has given the batch back.
-    fn turn(&self) -> Option<(BatchIds, BatchIds, usize, usize)> {
-        let gathered = &mut *self.gathered();
-        let whole = gathered.whole.take()?;
-        let Some(part) = gathered.early.remove(&gathered.next) else {
-            gathered.whole = Some(whole);
+    /// `None` if the next chunk is not finished or another thread has the batch. That thread calls this again when it has
+    /// returned the batch.
+    fn take_next(&self) -> Option<(BatchIds, BatchIds, usize, usize)> {
+        let state = &mut *self.lock();
+        let batch = state.batch.take()?;
+        let Some(chunk) = state.done_early.remove(&state.next) else {
+            state.batch = Some(batch);
             return None;
         };
-        gathered.next += 1;
-        Some((whole, part, gathered.next, gathered.all))
+        state.next += 1;
+        Some((batch, chunk, state.next, state.count))
     }
 
-    /// The batch of all parts.
-    pub(super) fn whole(self) -> BatchIds {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).whole.unwrap_or_default()
+    /// Returns the batch of all chunks.
+    pub(super) fn finish(self) -> BatchIds {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).batch.unwrap_or_default()
     }
 
-    /// Locked for a moment, some times for each part.
-    fn gathered(&self) -> MutexGuard<'_, Collected> {
+    /// Locks the state; it is locked briefly, a few times per chunk.
+    fn lock(&self) -> MutexGuard<'_, CollectorState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::Keep;
+    use super::super::columns::ExtraColumns;
     use super::*;
     use crate::encoding::Token;
 
-    fn part(rows: &[usize]) -> BatchIds {
-        let mut part = BatchIds::with_room(rows.len(), 0, true, Keep { spans: true, overflow: true }, true);
+    fn chunk(rows: &[usize]) -> BatchIds {
+        let mut chunk = BatchIds::with_capacity(
+            rows.len(),
+            0,
+            true,
+            ExtraColumns { spans: true, overflow: true },
+            true,
+        );
         for &tokens in rows {
             let token =
                 |at: usize| Token { word: at as u32, start: 7, ..Token::inserted(at as u32, 1, true) };
-            part.push_window(&(0..tokens).map(token).collect::<Vec<_>>(), tokens);
+            chunk.push_window(&(0..tokens).map(token).collect::<Vec<_>>(), tokens);
         }
-        part
+        chunk
     }
 
     #[test]
-    fn parts_in_any_order_make_the_batch_of_all_their_rows() {
+    fn chunks_added_in_any_order_are_appended_in_order() {
         let rows: Vec<usize> = (0..200).map(|i| i * 7 % 11).collect();
         for size in [1, 3, 50, 200] {
             for step in [1, 7, 13] {
                 let mut left: Vec<usize> = (0..rows.chunks(size).len()).collect();
-                let gather = OrderedCollector::into(part(&[]), left.len());
+                let collector = OrderedCollector::new(chunk(&[]), left.len());
                 while !left.is_empty() {
                     let number = left.remove(step % left.len());
-                    gather.add(number, part(rows.chunks(size).nth(number).unwrap_or_default()));
+                    collector.add(number, chunk(rows.chunks(size).nth(number).unwrap_or_default()));
                 }
-                assert_eq!(gather.whole(), part(&rows), "{size} {step}");
+                assert_eq!(collector.finish(), chunk(&rows), "{size} {step}");
             }
         }
     }
 
     #[test]
-    fn parts_that_threads_give_at_once_make_the_same_batch() {
+    fn chunks_added_by_several_threads_are_appended_in_order() {
         let rows: Vec<usize> = (0..3000).map(|i| i * 7 % 11).collect();
-        let gather = OrderedCollector::into(part(&[]), rows.len());
+        let collector = OrderedCollector::new(chunk(&[]), rows.len());
         std::thread::scope(|scope| {
             for first in 0..8 {
-                let (gather, rows) = (&gather, &rows);
+                let (collector, rows) = (&collector, &rows);
                 scope.spawn(move || {
-                    (first..rows.len()).step_by(8).for_each(|at| gather.add(at, part(&rows[at..=at])));
+                    (first..rows.len()).step_by(8).for_each(|at| collector.add(at, chunk(&rows[at..=at])));
                 });
             }
         });
-        assert_eq!(gather.whole(), part(&rows));
+        assert_eq!(collector.finish(), chunk(&rows));
     }
 
     #[test]
-    fn a_part_that_is_used_again_is_empty() {
-        let gather = OrderedCollector::into(part(&[]), 1);
-        assert_eq!(gather.spare(), None);
-        gather.add(0, part(&[2, 3]));
-        assert_eq!(gather.spare(), Some(part(&[])));
+    fn reused_buffers_are_empty() {
+        let collector = OrderedCollector::new(chunk(&[]), 1);
+        assert_eq!(collector.take_spare(), None);
+        collector.add(0, chunk(&[2, 3]));
+        assert_eq!(collector.take_spare(), Some(chunk(&[])));
     }
 }

@@ -309,8 +309,8 @@ fn batch_of(
     offsets: bool,
     threads: usize,
 ) -> BatchIds {
-    let keep = Keep { spans: offsets, overflow: false };
-    encoder.encode(texts, pairs, ALL, keep, threads).unwrap()
+    let extra = ExtraColumns { spans: offsets, overflow: false };
+    encoder.encode(texts, pairs, ALL, extra, threads).unwrap()
 }
 
 fn check(tokenizer: &Tokenizer, texts: &[String], budget: usize) {

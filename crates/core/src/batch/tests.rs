@@ -1,4 +1,4 @@
-//! Batches, in which new words of several texts wait for each other, against one text at a time.
+//! Compares batches, in which misses of several texts are segmented together, with one text at a time.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::spec::{
 };
 use crate::text::printable_of;
 
-/// With the ids of `a` and the next around each text.
+/// Returns a tokenizer that inserts the ids `a` and `a + 1` around each text.
 fn framed(
     a: u32,
     model: ModelSpec,
@@ -133,15 +133,15 @@ fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
     let pipeline = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_budget(cache_bytes);
     for spans in [false, true] {
-        let keep = Keep { spans, overflow: true };
-        assert!(Rows::new(&pipeline, &inputs, None, options, keep).frame.is_some());
+        let extra = ExtraColumns { spans, overflow: true };
+        assert!(RowEncoder::new(&pipeline, &inputs, None, options, extra).frame.is_some());
     }
     let encoder = Encoder::new(pipeline);
     let expected = one_by_one(spec, &inputs, options);
     let expected_spans = spans_one_by_one(spec, &inputs, options);
-    for (workers, spans) in [(1, false), (3, true), (1, true), (3, false)] {
-        let keep = Keep { spans, overflow: false };
-        let batch = encoder.encode(&inputs, None, options, keep, workers).expect("a batch");
+    for (num_threads, spans) in [(1, false), (3, true), (1, true), (3, false)] {
+        let extra = ExtraColumns { spans, overflow: false };
+        let batch = encoder.encode(&inputs, None, options, extra, num_threads).expect("a batch");
         let rows = batch.row_offsets.windows(2).map(|two| two[0] as usize..two[1] as usize);
         assert_eq!(rows.map(|row| batch.ids[row].to_vec()).collect::<Vec<_>>(), expected);
         if let Some(Spans { offsets, word_ids, .. }) = batch.spans {

@@ -10,7 +10,7 @@ use super::counts::{Counts, SOURCE_SHIFT};
 use crate::error::{Error, ErrorKind};
 use crate::pretokenize::write_printable;
 use crate::split::{SplitScratch, Splitter, WordSink};
-use crate::threads::{shares, work_on};
+use crate::threads::{run_chunks, split_rows};
 use crate::word_key::WordKey;
 
 /// Counts the words that a normalizer and a pre-tokenizer produce from texts.
@@ -153,9 +153,9 @@ impl WordCounter {
     ) -> Result<(), Error> {
         let sizes: Vec<usize> = positioned.iter().map(|(text, _)| text.len()).collect();
         let num_threads = self.threads.len();
-        let shares = shares(&sizes, num_threads);
+        let chunks = split_rows(&sizes, num_threads);
         let (splitter, raw, filter) = (&self.splitter, self.raw, &self.filter);
-        work_on(shares.into_iter().zip(&mut self.threads), num_threads, |(rows, thread), stop| {
+        run_chunks(chunks.into_iter().zip(&mut self.threads), num_threads, |(rows, thread), stop| {
             stop.rows(rows).try_for_each(|at| {
                 let (text, position) = positioned[at];
                 let counted = filter.counted(text).and_then(|(text, times)| {

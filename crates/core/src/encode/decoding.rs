@@ -1,7 +1,7 @@
-//! From ids to text, by one look-up a token where the decoder allows that.
+//! Decodes ids to text, with one table lookup per token if the decoder allows it.
 //!
-//! The tables for it are made when they first pay off. Nobody waits for them: who finds them in the making
-//! lets the decoder's stages run.
+//! A table is built at the first call with enough ids. No thread waits for it: while one thread builds the table, others
+//! run the stages of the decoder.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,26 +11,27 @@ use crate::error::Error;
 use crate::locks::try_lock;
 use crate::normalize::Normalizer;
 
-/// The texts of many rows, one after the other.
+/// The concatenated texts of many rows.
 #[derive(Clone, Debug, Default)]
 pub struct DecodedRows {
     bytes: Vec<u8>,
-    /// Where the text of each row ends.
+    /// The end of each row's text.
     ends: Vec<usize>,
 }
 
-/// A table for each setting of `clean_up`, once made; `None` inside where the decoder has none.
+/// A decode table for each setting of `clean_up`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DecodeTables(Arc<[Mutex<Made>; 3]>);
+pub(super) struct DecodeTables(Arc<[Mutex<TableSlot>; 3]>);
 
-type Made = Option<Arc<Option<DecodeTable>>>;
+/// `None` until the table is built; the inner `None` if the decoder has no table.
+type TableSlot = Option<Arc<Option<DecodeTable>>>;
 
-/// Decoding fewer ids than this does not pay for a table.
+/// The minimum number of ids for which a table is built.
 const MIN_IDS: usize = 256;
 
 impl DecodedRows {
-    /// The texts in order, as bytes: what is not UTF-8 of them is to be replaced, as [`text_of`] does. Who makes strings
-    /// of them looks for that anyway.
+    /// Returns the texts in order, as bytes that may be invalid UTF-8. The caller replaces invalid bytes when it makes
+    /// strings, as [`text_of`] does.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.ends.len()).map(|row| {
             let start = if row > 0 { self.ends[row - 1] } else { 0 };
@@ -58,7 +59,7 @@ impl DecodeTables {
 }
 
 impl Tokenizer {
-    /// Turn ids into text; ids of nothing are skipped.
+    /// Decodes ids to text; ids without a token are skipped.
     pub fn decode(
         &self,
         ids: &[u32],
@@ -68,7 +69,7 @@ impl Tokenizer {
         self.decode_rows(&[ids], skip_special_tokens, clean_up).map(|rows| text_of(rows.bytes))
     }
 
-    /// Turn every row of ids into text.
+    /// Decodes every row of ids to text.
     pub fn decode_rows(
         &self,
         rows: &[&[u32]],
@@ -76,18 +77,18 @@ impl Tokenizer {
         clean_up: Option<bool>,
     ) -> Result<DecodedRows, Error> {
         let ids = rows.iter().map(|row| row.len()).sum();
-        let gather = self.decode_tables().get(clean_up, ids, || self.gather(clean_up));
+        let decode_table = self.decode_tables().get(clean_up, ids, || self.build_decode_table(clean_up));
         let (mut text, mut ends) = (Vec::with_capacity(4 * ids), Vec::with_capacity(rows.len()));
         for row in rows {
             let from = text.len();
-            match &*gather {
-                Some(gather) => {
+            match &*decode_table {
+                Some(decode_table) => {
                     let tokens = DecodeInput {
                         ids: row,
                         skips_special: skip_special_tokens,
                         token_of: |id| self.decoded_token(id),
                     };
-                    gather.run(&self.stages().decoder, tokens, clean_up, &mut text)?;
+                    decode_table.run(&self.stages().decoder, tokens, clean_up, &mut text)?;
                 }
                 None => {
                     text.extend_from_slice(
@@ -101,7 +102,7 @@ impl Tokenizer {
         Ok(DecodedRows { bytes: text, ends })
     }
 
-    /// Turn ids into text by the stages of the decoder, one after the other.
+    /// Decodes ids to text with the stages of the decoder.
     fn decode_by_stages(
         &self,
         ids: &[u32],
@@ -113,19 +114,19 @@ impl Tokenizer {
         self.stages().decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
     }
 
-    /// What the decoder is given for an id.
+    /// Returns the token that the decoder receives for an id.
     fn decoded_token(&self, id: u32) -> Option<&str> {
         self.stages().added_tokens.normalized_form(id).or_else(|| self.token_of(id))
     }
 
-    fn gather(&self, clean_up: Option<bool>) -> Option<DecodeTable> {
+    fn build_decode_table(&self, clean_up: Option<bool>) -> Option<DecodeTable> {
         let added = self.stages().added.keys().map(|id| id + 1).max().unwrap_or(0);
         let ids = 0..added.max(self.stages().vocab.id_bound() as u32);
         let token_of = |id| Some((self.decoded_token(id)?, self.stages().added_tokens.is_special(id)));
         self.stages().decoder.decode_table(ids, token_of, clean_up)
     }
 
-    /// Do to the text after byte `from` what the decoder says is done to its text.
+    /// Runs the decoder's denormalizer on the text after byte `from`.
     fn denormalize(&self, text: &mut Vec<u8>, from: usize) -> Result<(), Error> {
         if matches!(self.stages().denormalizer, Normalizer::Identity) {
             return Ok(());
@@ -141,7 +142,7 @@ impl Tokenizer {
     }
 }
 
-/// Bytes as text; what is not UTF-8 is replaced.
+/// Converts bytes to text; invalid UTF-8 is replaced by U+FFFD.
 #[must_use]
 pub fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())

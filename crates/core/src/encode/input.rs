@@ -1,19 +1,19 @@
-//! What a pipeline is given.
+//! The input of a tokenizer and the options of one call.
 
 use crate::added_tokens::Selector;
 use crate::model::Sampling;
 
-/// What is encoded: a text, or words that somebody else has made of one.
+/// An input to encode: a text, or the words of a pre-tokenized text.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'t> {
     /// A text.
     Text(&'t str),
-    /// Words; each is normalized and split further, but keeps its number.
+    /// Words. Each is normalized and may be split further; its tokens have its word index.
     Words(&'t [&'t str]),
 }
 
 impl<'t> Input<'t> {
-    /// Its texts.
+    /// Returns the text, or every word.
     pub fn texts(self) -> impl Iterator<Item = &'t str> {
         let (one, many): (Option<&str>, &[&str]) = match self {
             Self::Text(text) => (Some(text), &[]),
@@ -22,32 +22,32 @@ impl<'t> Input<'t> {
         one.into_iter().chain(many.iter().copied())
     }
 
-    /// Its size.
+    /// Returns the size in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
         self.texts().map(str::len).sum()
     }
 }
 
-/// How many tokens to make room for, where a text of so many bytes is encoded: about as many as English has.
+/// Returns the number of tokens to reserve for a text of `bytes` bytes, estimated for English.
 #[must_use]
-pub fn room_for(bytes: usize) -> usize {
+pub fn estimated_tokens(bytes: usize) -> usize {
     bytes / 4 + 16
 }
 
-/// How an input is encoded.
+/// The options of one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'o> {
-    /// Frame the ids as the post-processor says.
+    /// Whether the post-processor inserts special tokens.
     pub add_special_tokens: bool,
-    /// Which special tokens are recognised in the text.
+    /// The special tokens that are recognized in the text.
     pub parse_special: &'o Selector,
-    /// Draw segmentations at random.
+    /// Draws segmentations at random, if set.
     pub sampling: Option<Sampling>,
 }
 
 impl Options<'_> {
-    /// The same for a text of a batch.
+    /// Returns the options for one row of a batch, with random numbers of its own.
     #[must_use]
     pub fn at_row(self, row: usize) -> Self {
         Self { sampling: self.sampling.map(|sampling| sampling.at_row(row)), ..self }

@@ -34,7 +34,7 @@ mod tokenizer;
 mod warnings;
 
 pub use decoding::{text_of, DecodedRows};
-pub use input::{room_for, Input, Options};
+pub use input::{estimated_tokens, Input, Options};
 pub use offsets::Row;
 pub use sampling::{Choice, PieceSegmentation, Segmentation, SpannedPiece};
 pub use scratch::{Memory, Scratch};

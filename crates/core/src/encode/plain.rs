@@ -2,7 +2,7 @@
 //! drawn at random.
 
 use super::stages::{Part, Stages, StrippedText};
-use super::{room_for, Input, Options, Scratch};
+use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
@@ -41,7 +41,7 @@ pub(super) fn tokens(
     options: Options<'_>,
     scratch: &mut Scratch,
 ) -> Result<Vec<Token>, Error> {
-    let mut tokens = Vec::with_capacity(room_for(input.bytes()));
+    let mut tokens = Vec::with_capacity(estimated_tokens(input.bytes()));
     let Scratch { model, split, pieces, stripped, .. } = &mut *scratch;
     for (number, text) in input.texts().enumerate() {
         let mut writer = TokenWriter::new(stages, (input, number, text), index, &mut tokens, stripped);

@@ -1,27 +1,26 @@
-//! What a tokenizer file says that works, gives the same ids as the library that owns the format, and is probably
-//! a mistake.
+//! Warns about settings of a tokenizer file that are valid but probably mistakes.
 
 use super::Tokenizer;
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
 
-/// Where a specification was read from: it decides what a place is called, and what is to be expected.
+/// The file format of a specification. It determines how a warning names a setting, and which settings are usual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A `tokenizer.json`.
     Document,
-    /// A `vocab.txt`, whose line numbers are the ids and one. A line of whitespace other than ASCII is an empty token
-    /// too, and no mistake: bert-base-chinese has U+2028.
+    /// A `vocab.txt`, whose line numbers are the ids plus one. A line of non-ASCII whitespace is an empty token too, but
+    /// no mistake: bert-base-chinese has U+2028.
     Lines {
         /// Whether a line is empty, or ASCII whitespace.
         has_blank: bool,
     },
-    /// Ranks, in a file that has no special tokens.
+    /// Ranks, in a file without special tokens.
     Ranks,
 }
 
 impl Tokenizer {
-    /// Settings that are probably mistakes, in the order of the file.
+    /// Returns a warning for each setting that is probably a mistake, in the order of the file.
     #[must_use]
     pub fn warnings(&self, origin: Origin) -> Vec<Error> {
         let gap = || if origin == Origin::Ranks { self.first_gap() } else { None };
@@ -49,7 +48,8 @@ impl Tokenizer {
         Some(warning("padding.pad_token", found, format!("{token:?}, the token with id {id}")))
     }
 
-    /// No text gives such a token. Byte-level vocabularies, whose ids may have gaps, fill one with it (Whisper).
+    /// Returns a warning for an empty token, which no text contains. Some byte-level vocabularies fill a gap in the ids
+    /// with one (Whisper), so they are excluded.
     fn empty_token(&self, origin: Origin) -> Option<Error> {
         let is_usual = matches!(self.stages().model_spec, ModelSpec::Bpe(_));
         let id = self.stages().vocab.id_of("").filter(|_| !is_usual)?;
@@ -79,7 +79,7 @@ impl Tokenizer {
         }
     }
 
-    /// The first ids between others that neither the vocabulary nor a special token has.
+    /// Returns a warning for the first gap in the ids of the vocabulary and the special tokens.
     fn first_gap(&self) -> Option<Error> {
         let bound = self.stages().vocab.id_bound() as u32;
         let first = (0..bound).find(|&id| self.token_of(id).is_none())?;

@@ -1,4 +1,4 @@
-//! Tables against the decoder's stages.
+//! Compares decode tables with the stages of the decoder.
 
 use proptest::prelude::*;
 
@@ -131,7 +131,7 @@ fn check(pipeline: &Tokenizer, rows: &[&[u32]]) {
 }
 
 #[test]
-fn tables_are_made_where_they_pay_off_and_can_be() {
+fn tables_are_built_at_the_first_call_with_enough_ids() {
     let ids = [2; MIN_IDS];
     let made = |pipeline: &Tokenizer| pipeline.decode_tables().0[2].lock().unwrap().clone();
     let word_piece = pipeline(decoders().swap_remove(1));

@@ -1,72 +1,73 @@
-//! Cache misses of ASCII, for models that merge several short words at once: long words part by part, and the parts of all
-//! words in their order.
+//! Segments ASCII cache misses for models that merge several short words at once.
+//!
+//! Long words are split into parts. Short words and parts are merged in batches; the ids are appended in text order.
 
 use std::ops::Range;
 
 use piecework_kernels::merges::{ShortWords, MAX_WORDS};
 
 use super::super::stages::Stages;
-use super::form::{Form, MARK};
+use super::word_rules::{WordRules, METASPACE};
 use crate::model::{Model, ModelScratch};
 
-/// The most steps that wait.
+/// The maximum number of queued steps.
 const MAX_STEPS: usize = 4 * MAX_WORDS;
 
-/// Steps that wait until enough words can be merged at once.
+/// Steps that are queued until a batch of short words is full.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Steps {
-    /// ASCII text with a space for each mark.
+pub(super) struct StepQueue {
+    /// The ASCII text of the steps, with a space for each `▁`.
     text: Vec<u8>,
     steps: Vec<Step>,
     short_count: usize,
-    marked: String,
-    /// Where the ids of the next word begin.
-    begin: usize,
-    /// The number of each finished word, and where its ids are.
+    escaped: String,
+    /// The index of the first id of the next word.
+    word_start: usize,
+    /// The number of each finished word and the span of its ids.
     spans: Vec<(usize, (usize, usize))>,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Merge a short part of a word together with others.
+    /// Merge a short part in a batch with others.
     Merge(Range<usize>),
-    /// Segment another part.
+    /// Segment a part that is too long for a batch.
     Segment(Range<usize>),
-    /// End the word with this number.
+    /// Store the span of the word with this number.
     End(usize),
 }
 
-impl Steps {
-    /// Remove and return the spans of finished words.
+impl StepQueue {
+    /// Removes and returns the spans of finished words.
     pub(super) fn drain_spans(&mut self) -> impl Iterator<Item = (usize, (usize, usize))> + '_ {
         self.spans.drain(..)
     }
 }
 
-/// Whether a model merges several words at once.
+/// Returns whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages, scratch: &ModelScratch) -> bool {
     matches!(&stages.model, Model::SentencePiece(model) if model.merges_in_batches(scratch))
 }
 
-/// Segments words one after the other, some steps late.
+/// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
 pub(super) struct Interleaved<'s> {
     pub(super) stages: &'s Stages,
-    pub(super) form: &'s Form,
+    pub(super) rules: &'s WordRules,
     pub(super) model: &'s mut ModelScratch,
-    pub(super) steps: &'s mut Steps,
+    pub(super) steps: &'s mut StepQueue,
     pub(super) ids: &'s mut Vec<u32>,
 }
 
 impl Interleaved<'_> {
-    /// Append a word, given as ASCII with a space for each mark.
+    /// Appends a word, given as ASCII with a space for each `▁`.
     pub(super) fn push(&mut self, word: &[u8], number: usize) {
         if self.steps.steps.is_empty() {
-            self.steps.begin = self.ids.len();
+            self.steps.word_start = self.ids.len();
         }
-        match &self.form.pairs {
+        match &self.rules.pairs {
             Some(pairs) if word.len() > ShortWords::MAX_BYTES => {
                 pairs
-                    .split((0..).zip(marked(word)), word.len(), |from, to| self.push_part(&word[from..to]));
+                    .split((0..).zip(escape(word)), word.len(), |from, to| self.push_part(&word[from..to]));
             }
             _ => self.push_part(word),
         }
@@ -77,7 +78,7 @@ impl Interleaved<'_> {
         if self.steps.short_count == MAX_WORDS || self.steps.steps.len() >= MAX_STEPS {
             self.finish();
         }
-        let Steps { text, steps, short_count, .. } = &mut *self.steps;
+        let StepQueue { text, steps, short_count, .. } = &mut *self.steps;
         let from = text.len();
         text.extend_from_slice(part);
         let is_short = part.len() <= ShortWords::MAX_BYTES;
@@ -86,45 +87,45 @@ impl Interleaved<'_> {
         steps.push(if is_short { Step::Merge(span) } else { Step::Segment(span) });
     }
 
-    /// Do all steps that wait.
+    /// Runs all queued steps.
     pub(super) fn finish(&mut self) {
         let Model::SentencePiece(model) = &self.stages.model else { return };
-        let mut waiting = std::mem::take(self.steps);
-        let Steps { text, steps, short_count, .. } = &waiting;
+        let mut queue = std::mem::take(self.steps);
+        let StepQueue { text, steps, short_count, .. } = &queue;
         let mut words = [&[][..]; MAX_WORDS];
         let short =
             steps.iter().filter_map(|step| if let Step::Merge(span) = step { Some(span) } else { None });
         words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);
         model.merge_batch(&words[..*short_count], self.model);
         let mut row = 0;
-        for step in waiting.steps.drain(..) {
+        for step in queue.steps.drain(..) {
             match step {
                 Step::Merge(span) => {
                     if !model.push_merged(row, self.model, self.ids) {
-                        self.segment(&waiting.text[span], &mut waiting.marked);
+                        self.segment(&queue.text[span], &mut queue.escaped);
                     }
                     row += 1;
                 }
-                Step::Segment(span) => self.segment(&waiting.text[span], &mut waiting.marked),
+                Step::Segment(span) => self.segment(&queue.text[span], &mut queue.escaped),
                 Step::End(number) => {
-                    waiting.spans.push((number, (waiting.begin, self.ids.len())));
-                    waiting.begin = self.ids.len();
+                    queue.spans.push((number, (queue.word_start, self.ids.len())));
+                    queue.word_start = self.ids.len();
                 }
             }
         }
-        waiting.text.clear();
-        waiting.short_count = 0;
-        *self.steps = waiting;
+        queue.text.clear();
+        queue.short_count = 0;
+        *self.steps = queue;
     }
 
     fn segment(&mut self, part: &[u8], text: &mut String) {
         text.clear();
-        text.extend(marked(part));
+        text.extend(escape(part));
         self.stages.model.run(text, &self.stages.vocab, self.model, self.ids);
     }
 }
 
-/// Returns the characters of ASCII text with a mark for each space.
-fn marked(text: &[u8]) -> impl Iterator<Item = char> + '_ {
-    text.iter().map(|&byte| if byte == b' ' { MARK } else { byte.into() })
+/// Returns the characters of ASCII text with a `▁` for each space.
+fn escape(text: &[u8]) -> impl Iterator<Item = char> + '_ {
+    text.iter().map(|&byte| if byte == b' ' { METASPACE } else { byte.into() })
 }

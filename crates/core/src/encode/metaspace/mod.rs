@@ -1,85 +1,85 @@
-//! Words that begin with `▁` for the space before them: found in the raw text, one by one, where no piece can cross a
-//! space.
+//! The metaspace route: encodes word by word if the model writes `▁` for a space and no piece crosses a word boundary.
 //!
-//! form            which pipelines these are, and what is a word
-//! source          one text: its words, their keys, and their marked text
-//! scanner         where words are, 64 bytes at a time
-//! single_chars    characters that are pieces by themselves, without the cache
-//! spaces          where runs of spaces are words
-//! independent     words of models that segment each word by itself, through the word cache
-//! marked_text     the parts of the marked text of a word, and their keys
-//! parts           a miss segmented part by part
-//! interleaved     misses of ASCII, several at once
-//! contextual      words of SentencePiece's Unigram, whose sums begin with the text
-//! scored          the score of the text so far, and whether a cached word holds after it
-//! packed_entries  the cache entries of these words: ids with their score
+//! word_rules      decides whether a pipeline has this route, and how its text splits into words
+//! word_source     the words of one text, their cache keys and their escaped text
+//! scanner         splits raw text into words, 64 bytes at a time
+//! single_chars    characters that every segmentation leaves alone; they bypass the cache
+//! space_runs      splits a run of spaces from the word after it, for BPE
+//! escaped_text    splits the escaped text of a word into parts and makes their cache keys
+//! independent     encodes through the word cache, for models that segment each word independently
+//! parts           segments a cache miss part by part
+//! interleaved     segments several ASCII misses at once
+//! contextual      encodes words of SentencePiece's Unigram, whose rounding depends on the score so far
+//! text_score      a bound of the score so far; it decides whether a cached word is valid there
+//! packed_entries  packs ids and a score into one cache entry
 //!
-//! The key of a word is its raw text. Only a miss is normalized and marked. If the raw text has a `▁` itself, SentencePiece's
-//! text is normalized and marked as a whole, and its words are found in the result.
+//! The cache key of a word is its raw text. Only a miss is normalized and escaped, that is, spaces become `▁`. Raw text
+//! that has a `▁` itself is ambiguous. For SentencePiece, such text is normalized and escaped first and then split.
 
 mod contextual;
-mod form;
+mod escaped_text;
 mod independent;
 mod interleaved;
-mod marked_text;
 mod packed_entries;
 mod parts;
 mod scanner;
-mod scored;
 mod single_chars;
-mod source;
-mod spaces;
+mod space_runs;
 #[cfg(test)]
 mod tests;
+mod text_score;
+mod word_rules;
+mod word_source;
 
 use super::stages::Stages;
 use super::Scratch;
 use crate::error::Error;
 use crate::model::Model;
 use crate::pretokenize::PreTokenizer;
-use form::Form;
 use scanner::Masks;
-use source::{Source, Word};
+use word_rules::WordRules;
+use word_source::{WordSource, WordSpan};
 
 /// The route of metaspace pipelines.
 #[derive(Clone, Debug)]
 pub(super) struct Metaspace {
-    /// Words of raw text.
-    raw: Option<Form>,
-    /// SentencePiece's text that is normalized and marked as a whole.
-    whole: Option<Whole>,
+    /// Splits raw text.
+    raw: Option<WordRules>,
+    /// Splits text that SentencePiece has normalized, for raw text that has a `▁`.
+    normalized: Option<NormalizedWords>,
 }
 
-/// What is a word of marked text.
+/// How normalized text splits into words.
 #[derive(Clone, Debug)]
-enum Whole {
-    /// The parts between cuts.
-    Words(Box<Form>),
-    /// All of it: no place is cut.
+enum NormalizedWords {
+    /// At the boundaries of the model's split rule.
+    Words(Box<WordRules>),
+    /// Not at all: the model segments the whole text.
     Text,
 }
 
-/// Memory of one thread.
+/// Scratch of one thread.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MetaspaceScratch {
     masks: Masks,
-    /// The words of a window.
-    words: Vec<Word>,
-    marked: String,
+    /// The words that are looked up together.
+    words: Vec<WordSpan>,
+    escaped: String,
     normalized: String,
     queue: independent::MissQueue,
-    unscored: scored::UnscoredWords,
+    unscored: text_score::UnscoredWords,
 }
 
 impl Metaspace {
-    /// Returns the route of compiled stages, if they have one.
+    /// Returns the route of compiled stages, or `None` if no rules apply to them.
     pub(super) fn of(stages: &Stages) -> Option<Self> {
-        let (raw, whole) = (Form::of(stages), whole(stages));
-        (raw.is_some() || whole.is_some()).then_some(Self { raw, whole })
+        let (raw, normalized) = (WordRules::of(stages), normalized(stages));
+        (raw.is_some() || normalized.is_some()).then_some(Self { raw, normalized })
     }
 
-    /// Append the ids of a span of raw text that begins at a byte of the original, except those of pending words. Returns
-    /// `false` and appends nothing if the words of the span cannot be found.
+    /// Appends the ids of a span of raw text, except those of pending words; `start` is its byte offset in the original.
+    ///
+    /// Returns `false` and appends nothing if the span cannot be split into words.
     pub(super) fn ids(
         &self,
         stages: &Stages,
@@ -88,24 +88,28 @@ impl Metaspace {
         out: &mut Vec<u32>,
     ) -> Result<bool, Error> {
         let normalizer = stages.splitter.normalizer();
-        if let Some(form) = self.raw.as_ref().filter(|form| form.takes(span)) {
-            words_ids(stages, Source { form, normalizer, text: span, start }, scratch, out)?;
+        if let Some(rules) = self.raw.as_ref().filter(|rules| rules.supports(span)) {
+            append_words(stages, WordSource { rules, normalizer, text: span, start }, scratch, out)?;
             return Ok(true);
         }
-        let Some(whole) = &self.whole else { return Ok(false) };
-        // Pending words of raw text are those of another form.
+        let Some(normalized) = &self.normalized else { return Ok(false) };
+        // Pending words of raw text were queued under other rules.
         self.flush(stages, scratch, out);
         let mut text = std::mem::take(&mut scratch.split.normalized);
         text.clear();
-        let result = normalizer.run(span, 0, &mut text).and_then(|()| match whole {
-            Whole::Text => {
+        let result = normalizer.run(span, 0, &mut text).and_then(|()| match normalized {
+            NormalizedWords::Text => {
                 stages.model.run(&text, &stages.vocab, &mut scratch.model, out);
                 Ok(())
             }
-            Whole::Words(form) => {
-                let result =
-                    words_ids(stages, Source { form, normalizer, text: &text, start: 0 }, scratch, out);
-                independent::flush(stages, form, scratch, out);
+            NormalizedWords::Words(rules) => {
+                let result = append_words(
+                    stages,
+                    WordSource { rules, normalizer, text: &text, start: 0 },
+                    scratch,
+                    out,
+                );
+                independent::flush(stages, rules, scratch, out);
                 result
             }
         });
@@ -113,26 +117,29 @@ impl Metaspace {
         result.map(|()| true)
     }
 
-    /// Segment all pending words and splice their ids into the output.
+    /// Segments all pending words and splices their ids into the output.
     pub(super) fn flush(&self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        if let Some(form) = &self.raw {
-            independent::flush(stages, form, scratch, out);
+        if let Some(rules) = &self.raw {
+            independent::flush(stages, rules, scratch, out);
         }
     }
 }
 
-/// Returns the words of SentencePiece's marked text, for a model that gets every text whole.
-fn whole(stages: &Stages) -> Option<Whole> {
+/// Returns how normalized text splits, for a SentencePiece model without a pre-tokenizer.
+fn normalized(stages: &Stages) -> Option<NormalizedWords> {
     let is_whole = matches!(stages.splitter.pre_tokenizer(), PreTokenizer::Whole);
     let Model::SentencePiece(model) = &stages.model else { return None };
-    is_whole
-        .then(|| model.split_rule().map_or(Whole::Text, |cut| Whole::Words(Box::new(Form::marked(cut)))))
+    is_whole.then(|| {
+        model.split_rule().map_or(NormalizedWords::Text, |rule| {
+            NormalizedWords::Words(Box::new(WordRules::escaped(rule)))
+        })
+    })
 }
 
-/// Append the ids of a text, word by word.
-fn words_ids(
+/// Appends the ids of a text word by word.
+fn append_words(
     stages: &Stages,
-    source: Source<'_>,
+    source: WordSource<'_>,
     scratch: &mut Scratch,
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {

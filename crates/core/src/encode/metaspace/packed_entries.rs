@@ -1,33 +1,33 @@
-//! Ids with what they are worth, in the memo's sixteen bytes.
+//! Packs ids and their score into the sixteen bytes of a cache entry.
 //!
-//! Where 16 bits tell every id, six of them stand together; the last four bytes are the note of a longer word with the
-//! number of ids. Elsewhere each of four takes 24 bits, and above the first stand their number, whether one is unknown,
-//! and the margin; above the others, the cost.
+//! If the vocabulary has at most 2^16 ids, an entry has up to six ids of 16 bits and a 32-bit note: margin, cost, an
+//! unknown flag and the number of ids. Otherwise it has up to four ids of 24 bits. The top byte of the first word then
+//! has the number of ids, the unknown flag and the margin; those of the other three have the cost.
 
 use crate::model::PathScore;
 use crate::word_cache::{PackedIds, MAX_IDS as MAX_LONG_IDS};
 
-/// The most ids that are packed.
+/// The maximum number of ids in an entry.
 pub(super) const MAX_IDS: usize = 6;
 
 const ID_BITS: u32 = 24;
 const ID: u32 = (1 << ID_BITS) - 1;
 const UNKNOWN: u32 = 1 << (ID_BITS + 2);
 const GRADE_SHIFT: u32 = ID_BITS + 3;
-/// Where the number of short ids stands in their note.
+/// The position of the number of short ids in their note.
 const COUNT_SHIFT: u32 = ID_BITS + 4;
 
-/// How the ids of a model are packed.
+/// How the ids of a vocabulary are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// In 16 bits each.
+    /// 16 bits each.
     Short,
-    /// In 24.
+    /// 24 bits each.
     Long,
 }
 
 impl Packing {
-    /// That of so many ids.
+    /// Returns the packing for a vocabulary with `count` ids.
     pub(super) fn of(count: usize) -> Self {
         if count <= 1 << 16 {
             Self::Short
@@ -36,70 +36,70 @@ impl Packing {
         }
     }
 
-    /// Pack ids, if they are few, that cost less than 2^24.
+    /// Packs ids with their score; `None` if there are too many ids or the cost is 2^24 or more.
     #[inline]
-    pub(super) fn pack(self, ids: &[u32], worth: PathScore) -> Option<PackedIds> {
+    pub(super) fn pack(self, ids: &[u32], score: PathScore) -> Option<PackedIds> {
         match self {
-            Self::Short => pack_short(ids, worth),
-            Self::Long => pack_long(ids, worth),
+            Self::Short => pack_short(ids, score),
+            Self::Long => pack_long(ids, score),
         }
     }
 
-    /// What packed ids are worth.
+    /// Returns the score of an entry.
     #[inline]
-    pub(super) fn worth(self, packed: &PackedIds) -> PathScore {
+    pub(super) fn score(self, packed: &PackedIds) -> PathScore {
         match self {
-            Self::Short => worth_of(packed[3]),
-            Self::Long => worth_of_long(packed),
+            Self::Short => score_of_note(packed[3]),
+            Self::Long => score_of_long(packed),
         }
     }
 
-    /// Put packed ids where there is room for the most; how many they are.
+    /// Writes the ids of an entry to `out`, which has room for [`MAX_IDS`]. Returns their number.
     #[inline]
-    pub(super) fn put(self, packed: &PackedIds, room: &mut [u32]) -> usize {
+    pub(super) fn unpack(self, packed: &PackedIds, out: &mut [u32]) -> usize {
         match self {
             Self::Short => {
                 let [one, two, three, note] = *packed;
                 let halves = [one, one >> 16, two, two >> 16, three, three >> 16];
-                room.copy_from_slice(&halves.map(|half| half & 0xFFFF));
+                out.copy_from_slice(&halves.map(|half| half & 0xFFFF));
                 (note >> COUNT_SHIFT & 7) as usize + 1
             }
             Self::Long => {
-                room[..MAX_LONG_IDS].copy_from_slice(&packed.map(|word| word & ID));
+                out[..MAX_LONG_IDS].copy_from_slice(&packed.map(|word| word & ID));
                 (packed[0] >> ID_BITS & 3) as usize + 1
             }
         }
     }
 }
 
-fn pack_short(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
+fn pack_short(ids: &[u32], score: PathScore) -> Option<PackedIds> {
     if ids.is_empty() || ids.len() > MAX_IDS || ids.iter().any(|&id| id > 0xFFFF) {
         return None;
     }
     let id = |at: usize| ids.get(at).copied().unwrap_or(0);
     let pair = |at: usize| id(2 * at) | id(2 * at + 1) << 16;
-    Some([pair(0), pair(1), pair(2), note(worth)? | (ids.len() as u32 - 1) << COUNT_SHIFT])
+    Some([pair(0), pair(1), pair(2), note(score)? | (ids.len() as u32 - 1) << COUNT_SHIFT])
 }
 
-fn pack_long(ids: &[u32], worth: PathScore) -> Option<PackedIds> {
+fn pack_long(ids: &[u32], score: PathScore) -> Option<PackedIds> {
     let fits = !ids.is_empty() && ids.len() <= MAX_LONG_IDS && ids.iter().all(|&id| id <= ID);
-    if !fits || worth.cost > ID {
+    if !fits || score.cost > ID {
         return None;
     }
     let mut packed = [0; MAX_LONG_IDS];
     packed[..ids.len()].copy_from_slice(ids);
-    packed[0] |= (ids.len() as u32 - 1) << ID_BITS | worth.margin << GRADE_SHIFT;
-    if worth.has_unknown {
+    packed[0] |= (ids.len() as u32 - 1) << ID_BITS | score.margin << GRADE_SHIFT;
+    if score.has_unknown {
         packed[0] |= UNKNOWN;
     }
     for (at, word) in packed[1..].iter_mut().enumerate() {
-        *word |= (worth.cost >> (8 * at) & 0xFF) << ID_BITS;
+        *word |= (score.cost >> (8 * at) & 0xFF) << ID_BITS;
     }
     Some(packed)
 }
 
 #[inline]
-fn worth_of_long(packed: &PackedIds) -> PathScore {
+fn score_of_long(packed: &PackedIds) -> PathScore {
     let [first, one, two, three] = packed.map(|word| word >> ID_BITS);
     PathScore {
         margin: first >> 3 & 0xF,
@@ -108,15 +108,15 @@ fn worth_of_long(packed: &PackedIds) -> PathScore {
     }
 }
 
-/// A worth as the note of a longer word.
+/// Packs a score into the note of a long word; `None` if the cost is 2^24 or more.
 #[inline]
-pub(super) fn note(worth: PathScore) -> Option<u32> {
-    (worth.cost <= ID).then_some(worth.cost | worth.margin << ID_BITS | u32::from(worth.has_unknown) << 31)
+pub(super) fn note(score: PathScore) -> Option<u32> {
+    (score.cost <= ID).then_some(score.cost | score.margin << ID_BITS | u32::from(score.has_unknown) << 31)
 }
 
-/// The worth that a note is of.
+/// Returns the score that a note was packed from.
 #[inline]
-pub(super) fn worth_of(note: u32) -> PathScore {
+pub(super) fn score_of_note(note: u32) -> PathScore {
     PathScore { margin: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
 }
 
@@ -126,21 +126,21 @@ mod tests {
     use crate::word_cache::ABSENT;
 
     #[test]
-    fn what_is_packed_comes_out() {
+    fn unpacking_restores_ids_and_score() {
         for (count_of_all, most) in [(1 << 16, MAX_IDS), (1 << 24, MAX_LONG_IDS)] {
             let packing = Packing::of(count_of_all);
             for count in 0..9 {
                 let ids: Vec<u32> = (0..count).map(|at| (count_of_all - 1 - at * 77) as u32).collect();
                 for (margin, cost, has_unknown) in [(0, 0, false), (8, ID, true), (3, 0x12_3456, false)] {
-                    let given = PathScore { margin, cost, has_unknown };
-                    assert_eq!(note(given).map(worth_of), Some(given));
-                    let Some(packed) = packing.pack(&ids, given) else {
+                    let score = PathScore { margin, cost, has_unknown };
+                    assert_eq!(note(score).map(score_of_note), Some(score));
+                    let Some(packed) = packing.pack(&ids, score) else {
                         assert!(!(1..=most).contains(&count));
                         continue;
                     };
-                    let mut room = [0; MAX_IDS];
-                    let put = packing.put(&packed, &mut room);
-                    assert_eq!((packing.worth(&packed), &room[..put]), (given, ids.as_slice()));
+                    let mut out = [0; MAX_IDS];
+                    let unpacked = packing.unpack(&packed, &mut out);
+                    assert_eq!((packing.score(&packed), &out[..unpacked]), (score, ids.as_slice()));
                     assert_ne!(packed, ABSENT);
                 }
             }
@@ -148,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_not_packed() {
-        let worth = PathScore { margin: 1, cost: 1, has_unknown: false };
-        assert_eq!(Packing::Long.pack(&[1 << 24], worth), None);
-        assert_eq!(Packing::Short.pack(&[1 << 16], worth), None);
+    fn entries_that_do_not_fit_are_rejected() {
+        let score = PathScore { margin: 1, cost: 1, has_unknown: false };
+        assert_eq!(Packing::Long.pack(&[1 << 24], score), None);
+        assert_eq!(Packing::Short.pack(&[1 << 16], score), None);
         for packing in [Packing::Short, Packing::Long] {
-            assert_eq!(packing.pack(&[1], PathScore { cost: 1 << 24, ..worth }), None);
+            assert_eq!(packing.pack(&[1], PathScore { cost: 1 << 24, ..score }), None);
         }
     }
 }

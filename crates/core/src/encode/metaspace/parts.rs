@@ -1,8 +1,8 @@
-//! A miss for models that segment each word by itself, part by part. A part that would also be a word is cached as that
-//! word.
+//! Segments a cache miss part by part, for models that segment each word independently. A part that would also be a word
+//! is cached as that word.
 
 use super::super::stages::Stages;
-use super::form::Form;
+use super::word_rules::WordRules;
 use crate::model::ModelScratch;
 use crate::word_cache::{append, are_ids, pack, WordCache};
 use crate::word_key::WordKey;
@@ -12,7 +12,7 @@ const WINDOW: usize = 64;
 
 /// A part of a word.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct WordPart {
     start: usize,
     end: usize,
     begins_pre_token: bool,
@@ -22,7 +22,7 @@ struct Part {
 
 /// The parts of one word that are looked up together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Parts(Vec<Part>);
+pub(super) struct WordParts(Vec<WordPart>);
 
 /// Segments parts.
 pub(super) struct PartSegmenter<'s> {
@@ -30,75 +30,75 @@ pub(super) struct PartSegmenter<'s> {
     pub(super) scratch: &'s mut ModelScratch,
 }
 
-impl Parts {
-    /// Append the ids of a marked word: part by part if each part has the same ids in every word, otherwise each pre-token
+impl WordParts {
+    /// Appends the ids of an escaped word: part by part if each part has the same ids in every word, otherwise each pre-token
     /// as a whole.
     pub(super) fn append(
         &mut self,
-        marked: &str,
-        form: &Form,
+        escaped: &str,
+        rules: &WordRules,
         cache: &mut WordCache,
         out: &mut Vec<u32>,
         mut segmenter: PartSegmenter<'_>,
     ) {
         let from = out.len();
-        if !self.append_parts(marked, form, cache, out, &mut segmenter) {
+        if !self.append_parts(escaped, rules, cache, out, &mut segmenter) {
             out.truncate(from);
             let PartSegmenter { stages, scratch } = segmenter;
-            form.pre_tokens(marked, |start, end| {
-                stages.model.run(&marked[start..end], &stages.vocab, scratch, out);
+            rules.pre_tokens(escaped, |start, end| {
+                stages.model.run(&escaped[start..end], &stages.vocab, scratch, out);
             });
         }
     }
 
-    /// Append the ids of all parts of a word. Returns `false`, with only some ids appended, if a part may have other ids in
+    /// Appends the ids of all parts of a word. Returns `false`, with only some ids appended, if a part may have other ids in
     /// another word.
     fn append_parts(
         &mut self,
-        marked: &str,
-        form: &Form,
+        escaped: &str,
+        rules: &WordRules,
         cache: &mut WordCache,
         out: &mut Vec<u32>,
         segmenter: &mut PartSegmenter<'_>,
     ) -> bool {
-        let mut holds = segmenter.stages.model.supports_parts(marked.len());
-        form.parts(marked, |start, end, begins_pre_token| {
+        let mut holds = segmenter.stages.model.supports_parts(escaped.len());
+        rules.parts(escaped, |start, end, begins_pre_token| {
             if !holds {
                 return;
             }
             if self.0.len() == WINDOW {
-                holds = self.look_up(marked, cache, out, segmenter);
+                holds = self.look_up(escaped, cache, out, segmenter);
             }
-            let key = form.key_of_part(marked, start, end);
+            let key = rules.key_of_part(escaped, start, end);
             if let Some(key) = key {
                 cache.short.prefetch(key.hash());
             }
-            self.0.push(Part { start, end, begins_pre_token, key });
+            self.0.push(WordPart { start, end, begins_pre_token, key });
         });
-        holds = holds && self.look_up(marked, cache, out, segmenter);
+        holds = holds && self.look_up(escaped, cache, out, segmenter);
         self.0.clear();
         holds
     }
 
-    /// Append the ids of the parts. Returns `false` at the first part that may have other ids in another word.
+    /// Appends the ids of the parts. Returns `false` at the first part that may have other ids in another word.
     fn look_up(
         &mut self,
-        marked: &str,
+        escaped: &str,
         cache: &mut WordCache,
         out: &mut Vec<u32>,
         segmenter: &mut PartSegmenter<'_>,
     ) -> bool {
-        self.0.drain(..).all(|Part { start, end, begins_pre_token, key }| {
+        self.0.drain(..).all(|WordPart { start, end, begins_pre_token, key }| {
             let entry = key.and_then(|key| cache.short.get(key, key.hash())).copied();
             if let Some(ids) = entry.filter(are_ids) {
                 append(ids, out);
                 return true;
             }
             let from = out.len();
-            if !segmenter.append(&marked[start..end], begins_pre_token, out) {
+            if !segmenter.append(&escaped[start..end], begins_pre_token, out) {
                 return false;
             }
-            // A word without a segmentation must fail each time. A pending word keeps its mark.
+            // A word without a segmentation must fail each time. A pending word keeps its entry.
             let may_store = entry.is_none() && !segmenter.scratch.missing_unk;
             if let (Some(key), Some(packed), true) = (key, pack(&out[from..]), may_store) {
                 cache.short.insert(key, key.hash(), packed);
@@ -109,7 +109,7 @@ impl Parts {
 }
 
 impl PartSegmenter<'_> {
-    /// Append the ids of a part. Returns whether the ids are the same in every word that has this part: always for the
+    /// Appends the ids of a part. Returns whether the ids are the same in every word that has this part: always for the
     /// first part of a pre-token, because the sum of its scores begins at 0. In Unigram only a first part begins with a
     /// mark, so the two kinds of part never share a key.
     fn append(&mut self, part: &str, begins_pre_token: bool, out: &mut Vec<u32>) -> bool {

@@ -1,213 +1,223 @@
-//! Where the words of a text are: 64 bytes at a time, from the masks of the bytes that part it.
+//! Splits raw text into words, 64 bytes at a time, from bit masks of separators, letters, digits and non-ASCII bytes.
 
-use super::single_chars::Lone;
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-/// How many bytes are classed at once; their masks stay in the nearest cache.
+use super::single_chars::SingleChars;
+
+/// Bytes that are classified at once. Their masks fit the L1 cache.
 const CHUNK: usize = 1 << 13;
 
-/// The masks of a chunk: what parts the text, letters, digits, and what is not ASCII.
+/// The class masks of a chunk: separators, letters, digits and non-ASCII bytes of each block.
 pub(super) type Masks = Vec<[u64; 4]>;
 
-/// What tells where words are.
+/// Splits raw text at separators, and between ASCII characters where [`AsciiSplits`] allows it.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner {
     classes: ByteClasses,
-    cuts: Cuts,
-    /// The characters that are told one by one, if they are.
-    pub(super) lone: Option<Lone>,
+    splits: AsciiSplits,
+    /// The characters whose runs are spans of their own, for SentencePiece's Unigram.
+    pub(super) single_chars: Option<SingleChars>,
 }
 
-/// A stretch of text without characters that part it, or a piece of one.
+/// A span of text without separators, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct ScannedSpan {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) follows: Follows,
-    pub(super) run: Run,
+    pub(super) preceding: Preceding,
+    pub(super) kind: SpanKind,
 }
 
-/// Whether a stretch is a run of characters that are told one by one.
+/// What a span consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Run {
-    No,
-    Yes,
-    /// One of so many unknown characters.
-    Unknown(u32),
+pub(super) enum SpanKind {
+    /// Text that the model segments.
+    Word,
+    /// A run of single characters.
+    SingleChars,
+    /// A run of single characters that are all unknown, and their number.
+    UnknownChars(u32),
 }
 
-/// What stands before a stretch.
+/// What precedes a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Follows {
-    /// The piece before it.
-    Text,
-    /// A byte that parts the text, or nothing.
-    Byte,
-    /// A character beyond ASCII that parts the text.
-    Char,
+pub(super) enum Preceding {
+    /// Another span, without a separator between them.
+    Span,
+    /// An ASCII separator, or the start of the text.
+    Separator,
+    /// A separator beyond ASCII.
+    WideSeparator,
 }
 
 impl Scanner {
-    /// One for texts that these bytes part, further cut between ASCII neighbours where that is allowed.
-    pub(super) fn new(is_parting: impl Fn(u8) -> bool, cuts: Cuts) -> Self {
+    /// Returns a scanner for these separators and splits.
+    pub(super) fn new(is_separator: impl Fn(u8) -> bool, splits: AsciiSplits) -> Self {
         let classes = ByteClasses::new(|byte| {
-            let is = [is_parting(byte), byte.is_ascii_alphabetic(), byte.is_ascii_digit()];
+            let is = [is_separator(byte), byte.is_ascii_alphabetic(), byte.is_ascii_digit()];
             is.iter().rev().fold(0, |classes, &is| classes << 1 | u8::from(is))
         });
-        Self { classes, cuts, lone: None }
+        Self { classes, splits, single_chars: None }
     }
 
-    /// Give every stretch without characters that part the text, from left to right, in pieces: each ends where
-    /// the stretch does, or before another kind of character where the two may be cut.
+    /// Emits every span of a text from left to right.
+    ///
+    /// A span ends at a separator, at the edge of a run of single characters, or between ASCII characters of different
+    /// classes where `splits` allows it.
     #[inline]
-    pub(super) fn run(&self, text: &[u8], masks: &mut Masks, visit: impl FnMut(Stretch)) {
-        let mut pieces = Pieces { start: 0, follows: Follows::Byte, is_whole: false, visit };
-        let (mut is_inside, mut before) = (false, Before::default());
+    pub(super) fn scan(&self, text: &[u8], masks: &mut Masks, visit: impl FnMut(ScannedSpan)) {
+        let mut spans = SpanEmitter { start: 0, preceding: Preceding::Separator, is_unsplit: false, visit };
+        let (mut is_inside, mut carry) = (false, BlockCarry::default());
         for (chunk_at, chunk) in (0..).step_by(CHUNK).zip(text.chunks(CHUNK)) {
             masks.clear();
             class_masks(chunk, &self.classes, masks);
             for (block_at, block) in (chunk_at..).step_by(BLOCK).zip(masks.iter()) {
-                let (edges, kinds, wide) = before.next(block);
-                let wide = if self.lone.is_some() { wide } else { 0 };
-                let mut places = edges | kinds | wide;
-                while places != 0 {
-                    let bit = places & places.wrapping_neg();
-                    let at = block_at + places.trailing_zeros() as usize;
-                    places ^= bit;
+                let (edges, changes, wide) = carry.next(block);
+                let wide = if self.single_chars.is_some() { wide } else { 0 };
+                let mut positions = edges | changes | wide;
+                while positions != 0 {
+                    let bit = positions & positions.wrapping_neg();
+                    let at = block_at + positions.trailing_zeros() as usize;
+                    positions ^= bit;
                     if edges & bit != 0 {
                         if is_inside {
-                            pieces.end(at);
+                            spans.end(at);
                         }
                         is_inside = !is_inside;
-                        pieces.begin(at, Follows::Byte);
-                    } else if kinds & bit != 0 && self.cuts.has(text, at) {
-                        pieces.cut(at);
+                        spans.begin(at, Preceding::Separator);
+                    } else if changes & bit != 0 && self.splits.allow(text, at) {
+                        spans.split(at);
                     }
                     if wide & bit != 0 {
-                        self.lone.iter().for_each(|lone| lone.cut(text, at, &mut pieces));
+                        self.single_chars
+                            .iter()
+                            .for_each(|single_chars| single_chars.split_runs(text, at, &mut spans));
                     }
                 }
             }
         }
-        // Bytes after the end of the text part nothing, so the last stretch stays open.
+        // The padding of the last block is no separator, so the last span is still open.
         if is_inside {
-            pieces.end(text.len());
+            spans.end(text.len());
         }
     }
 }
 
-/// Gives the pieces of stretches as their ends are found.
-pub(super) struct Pieces<V> {
-    /// Where the piece begins that is open.
+/// Emits spans as the scanner finds their ends.
+pub(super) struct SpanEmitter<V> {
+    /// Where the open span begins.
     pub(super) start: usize,
-    follows: Follows,
-    /// Whether no run is to be taken out of the rest of the stretch.
-    pub(super) is_whole: bool,
+    preceding: Preceding,
+    /// Whether runs of single characters stay in the rest of the text up to the next separator.
+    pub(super) is_unsplit: bool,
     visit: V,
 }
 
-impl<V: FnMut(Stretch)> Pieces<V> {
-    /// A stretch begins.
+impl<V: FnMut(ScannedSpan)> SpanEmitter<V> {
+    /// Begins a span after a separator.
     #[inline]
-    pub(super) fn begin(&mut self, at: usize, follows: Follows) {
-        (self.start, self.follows, self.is_whole) = (at, follows, false);
+    pub(super) fn begin(&mut self, at: usize, preceding: Preceding) {
+        (self.start, self.preceding, self.is_unsplit) = (at, preceding, false);
     }
 
-    /// A stretch ends.
+    /// Ends the open span before a separator.
     #[inline]
     pub(super) fn end(&mut self, at: usize) {
-        self.give(at, Run::No);
+        self.emit(at, SpanKind::Word);
     }
 
-    /// A piece ends that the next one follows.
+    /// Ends the open span and begins the next one at the same position.
     #[inline]
-    fn cut(&mut self, at: usize) {
-        self.give(at, Run::No);
-        (self.start, self.follows) = (at, Follows::Text);
+    fn split(&mut self, at: usize) {
+        self.emit(at, SpanKind::Word);
+        (self.start, self.preceding) = (at, Preceding::Span);
     }
 
-    /// Take a run out of the stretch.
+    /// Emits the text before a run, and the run.
     #[inline]
-    pub(super) fn run(&mut self, start: usize, end: usize, run: Run) {
+    pub(super) fn emit_run(&mut self, start: usize, end: usize, kind: SpanKind) {
         if self.start < start {
-            self.cut(start);
+            self.split(start);
         }
-        self.give(end, run);
-        (self.start, self.follows) = (end, Follows::Text);
+        self.emit(end, kind);
+        (self.start, self.preceding) = (end, Preceding::Span);
     }
 
     #[inline]
-    fn give(&mut self, end: usize, run: Run) {
-        let Self { start, follows, .. } = *self;
+    fn emit(&mut self, end: usize, kind: SpanKind) {
+        let Self { start, preceding, .. } = *self;
         if start < end {
-            (self.visit)(Stretch { start, end, follows, run });
+            (self.visit)(ScannedSpan { start, end, preceding, kind });
         }
     }
 }
 
-/// The last bits of the block before.
+/// The last bit of each mask of the previous block.
 #[derive(Clone, Copy, Default)]
-struct Before {
+struct BlockCarry {
     within: u64,
     ascii: u64,
-    others: u64,
+    wide: u64,
     letters: u64,
     digits: u64,
 }
 
-impl Before {
-    /// Where stretches begin and end, where within one kinds of ASCII characters meet, and where other characters
-    /// follow ASCII.
+impl BlockCarry {
+    /// Returns three masks of a block: the edges of the text between separators, the changes of class between ASCII
+    /// characters, and the first byte of each non-ASCII run.
     #[inline(always)]
-    fn next(&mut self, &[parts, letters, digits, others]: &[u64; 4]) -> (u64, u64, u64) {
-        let (within, ascii) = (!parts, !(parts | others));
-        let met = |now: u64, before: &mut u64| {
+    fn next(&mut self, &[separators, letters, digits, wide]: &[u64; 4]) -> (u64, u64, u64) {
+        let (within, ascii) = (!separators, !(separators | wide));
+        let shift_in = |now: u64, before: &mut u64| {
             let shifted = now << 1 | *before;
             *before = now >> 63;
             shifted
         };
-        let edges = within ^ met(within, &mut self.within);
-        let both_ascii = ascii & met(ascii, &mut self.ascii);
-        let changes = letters ^ met(letters, &mut self.letters) | digits ^ met(digits, &mut self.digits);
-        let wide = others & !met(others, &mut self.others);
-        (edges, changes & both_ascii, wide)
+        let edges = within ^ shift_in(within, &mut self.within);
+        let both_ascii = ascii & shift_in(ascii, &mut self.ascii);
+        let kind_changes =
+            letters ^ shift_in(letters, &mut self.letters) | digits ^ shift_in(digits, &mut self.digits);
+        let wide_starts = wide & !shift_in(wide, &mut self.wide);
+        (edges, kind_changes & both_ascii, wide_starts)
     }
 }
 
-/// The ASCII neighbours between which a text may be cut before it is normalized: a bit for each pair.
+/// The pairs of ASCII characters between which raw text may split: one bit per pair.
 #[derive(Clone, Debug)]
-pub(super) struct Cuts(Vec<u64>);
+pub(super) struct AsciiSplits(Vec<u64>);
 
-impl Cuts {
-    /// Nowhere.
+impl AsciiSplits {
+    /// Returns a set without pairs.
     pub(super) fn none() -> Self {
         Self(vec![0; 256])
     }
 
-    /// Where this says so.
-    pub(super) fn of(is_cut: impl Fn(u8, u8) -> bool) -> Self {
-        let mut cuts = Self::none();
+    /// Returns the set of the pairs for which `can_split` is true.
+    pub(super) fn of(can_split: impl Fn(u8, u8) -> bool) -> Self {
+        let mut splits = Self::none();
         for (one, next) in (0..128).flat_map(|one| (0..128).map(move |next| (one, next))) {
-            let (word, bit) = place(one, next);
-            cuts.0[word] |= u64::from(is_cut(one, next)) << bit;
+            let (word, bit) = bit_of(one, next);
+            splits.0[word] |= u64::from(can_split(one, next)) << bit;
         }
-        cuts
+        splits
     }
 
-    /// Whether a text may be cut before byte `at`, which may be its end. What the character there becomes may
-    /// depend on what follows it, unless that is ASCII.
+    /// Returns whether a text may split before byte `at`, which may be its end.
+    ///
+    /// The byte after `at` must be ASCII, because a combining character could change how the one at `at` normalizes.
     #[inline]
-    pub(super) fn has(&self, text: &[u8], at: usize) -> bool {
+    pub(super) fn allow(&self, text: &[u8], at: usize) -> bool {
         let Some(&next) = text.get(at).filter(|_| text.get(at + 1).is_none_or(u8::is_ascii)) else {
             return false;
         };
-        let (word, bit) = place(text[at - 1], next);
+        let (word, bit) = bit_of(text[at - 1], next);
         self.0.get(word).is_some_and(|word| word >> bit & 1 == 1)
     }
 }
 
+/// Returns the index of the bit of a pair: the word and the bit in it.
 #[inline]
-fn place(one: u8, next: u8) -> (usize, u32) {
+fn bit_of(one: u8, next: u8) -> (usize, u32) {
     (usize::from(one) << 1 | usize::from(next) >> 6, u32::from(next) & 63)
 }
 
@@ -215,23 +225,23 @@ fn place(one: u8, next: u8) -> (usize, u32) {
 mod tests {
     use super::*;
 
-    fn is_parting(byte: u8) -> bool {
+    fn is_separator(byte: u8) -> bool {
         byte == b' ' || byte == b'\n'
     }
 
-    /// The definition.
-    fn naive(text: &[u8], is_cut: impl Fn(u8, u8) -> bool) -> Vec<(usize, usize, bool)> {
+    /// Splits by the definition, byte by byte.
+    fn naive(text: &[u8], can_split: impl Fn(u8, u8) -> bool) -> Vec<(usize, usize, bool)> {
         let kind = |byte: u8| (byte.is_ascii_alphabetic(), byte.is_ascii_digit());
         let mut found: Vec<(usize, usize, bool)> = Vec::new();
-        for (at, &byte) in text.iter().enumerate().filter(|(_, &byte)| !is_parting(byte)) {
-            let before = at.checked_sub(1).map(|at| text[at]).filter(|&byte| !is_parting(byte));
-            let goes_on = before.is_some_and(|before| {
+        for (at, &byte) in text.iter().enumerate().filter(|(_, &byte)| !is_separator(byte)) {
+            let before = at.checked_sub(1).map(|at| text[at]).filter(|&byte| !is_separator(byte));
+            let continues = before.is_some_and(|before| {
                 let after = text.get(at + 1).copied().unwrap_or_default();
                 let is_ascii = before.is_ascii() && byte.is_ascii() && after.is_ascii();
-                !(is_ascii && kind(before) != kind(byte) && is_cut(before, byte))
+                !(is_ascii && kind(before) != kind(byte) && can_split(before, byte))
             });
             match found.last_mut() {
-                Some(last) if goes_on => last.1 = at + 1,
+                Some(last) if continues => last.1 = at + 1,
                 _ => found.push((at, at + 1, before.is_none())),
             }
         }
@@ -239,9 +249,9 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_what_stands_between_cuts() {
-        let is_cut = |one: u8, next: u8| (u32::from(one) * 7 + u32::from(next)) % 3 > 0;
-        let scanner = Scanner::new(is_parting, Cuts::of(is_cut));
+    fn spans_equal_the_definition() {
+        let can_split = |one: u8, next: u8| (u32::from(one) * 7 + u32::from(next)) % 3 > 0;
+        let scanner = Scanner::new(is_separator, AsciiSplits::of(can_split));
         let mut state = 1u32;
         for len in (0..200).chain([8191, 8192, 8193, 20_000]) {
             for (density, bits) in [(1, 0x80), (2, 0), (3, 0x80), (60, 0), (60, 0x80)] {
@@ -257,10 +267,10 @@ mod tests {
                 .take(len)
                 .collect();
                 let mut found = Vec::new();
-                scanner.run(&text, &mut Masks::new(), |Stretch { start, end, follows, .. }| {
-                    found.push((start, end, follows == Follows::Byte));
+                scanner.scan(&text, &mut Masks::new(), |ScannedSpan { start, end, preceding, .. }| {
+                    found.push((start, end, preceding == Preceding::Separator));
                 });
-                assert_eq!(found, naive(&text, is_cut));
+                assert_eq!(found, naive(&text, can_split));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Word by word gives what the whole text gives, also once words are remembered.
+//! Compares the metaspace route with the definition, which segments whole texts; each text twice, so that words are hits.
 
 mod ties;
 
@@ -16,9 +16,9 @@ use crate::spec::{
     TokenizerSpec, UnigramSpec,
 };
 
-const MARK: &str = "\u{2581}";
+const METASPACE: &str = "\u{2581}";
 
-/// The definition: every stage on the whole text.
+/// Encodes by the definition: runs every stage on the whole text.
 fn plain(pipeline: &Tokenizer, text: &str) -> Vec<u32> {
     let selector = Selector::All;
     let options = Options { add_special_tokens: false, parse_special: &selector, sampling: None };
@@ -26,7 +26,7 @@ fn plain(pipeline: &Tokenizer, text: &str) -> Vec<u32> {
     plain.row(Input::Text(text), options, &mut plain.scratch()).unwrap().to_vec()
 }
 
-/// Encode texts one after the other, twice, with the same memory.
+/// Encodes texts twice with the same scratch and compares the ids with the definition.
 fn check(spec: &TokenizerSpec, texts: &[String]) -> Result<(), TestCaseError> {
     let pipeline = Tokenizer::compile(spec).unwrap();
     prop_assert!(matches!(pipeline.route(), Some(Route::Metaspace(_))));
@@ -54,7 +54,7 @@ fn tokenizer(model: ModelSpec) -> TokenizerSpec {
     }
 }
 
-fn with_rules(
+fn normalizer_with(
     charsmap: Vec<u8>,
     remove_extra_whitespaces: bool,
     add_dummy_prefix: bool,
@@ -70,10 +70,10 @@ fn with_rules(
 }
 
 fn scored(pieces: &[(String, i32)]) -> Vec<(String, f32)> {
-    let mut all = vec![(MARK.to_owned(), -3.3)];
+    let mut all = vec![(METASPACE.to_owned(), -3.3)];
     for (piece, score) in pieces {
         if !piece.is_empty() && all.iter().all(|(other, _)| other != piece) {
-            // Scores that are often equal or nearly so.
+            // Many scores are equal or nearly equal.
             all.push((piece.clone(), -1.1 - *score as f32 / 7.0));
         }
     }
@@ -86,7 +86,7 @@ fn sentencepiece(
     normalizer: SentencePieceNormalizerSpec,
 ) -> TokenizerSpec {
     let unknown = ScoredPiece { text: "<unk>".into(), score: 0.0, kind: PieceType::Unknown };
-    // Unigram may have pieces that are not used.
+    // Unigram may have unused pieces.
     let kind_of = |score: f32| match kind {
         SentencePieceKind::Unigram if score == -1.1 => PieceType::Unused,
         _ => PieceType::Normal,
@@ -113,18 +113,18 @@ fn unigram(pieces: &[(String, i32)]) -> ModelSpec {
     })
 }
 
-/// Entries are what random merges make.
-fn bpe(joins: &[(usize, usize)]) -> ModelSpec {
+/// Returns BPE with the tokens of random merges.
+fn bpe(pairs: &[(usize, usize)]) -> ModelSpec {
     let mut entries: Vec<String> =
-        ["<unk>", MARK, "a", "b", "c", "e", "'", "\u{e9}"].map(str::to_owned).to_vec();
+        ["<unk>", METASPACE, "a", "b", "c", "e", "'", "\u{e9}"].map(str::to_owned).to_vec();
     let mut merges = Vec::new();
-    for &(left, right) in joins {
+    for &(left, right) in pairs {
         let (left, right) = (left % (entries.len() - 1) + 1, right % (entries.len() - 1) + 1);
         let (left, right) = (entries[left].clone(), entries[right].clone());
-        let joined = format!("{left}{right}");
-        let crosses = joined.trim_start_matches(MARK).contains(MARK);
-        if joined.len() < 12 && !crosses && !entries.contains(&joined) {
-            entries.push(joined);
+        let merged = format!("{left}{right}");
+        let crosses = merged.trim_start_matches(METASPACE).contains(METASPACE);
+        if merged.len() < 12 && !crosses && !entries.contains(&merged) {
+            entries.push(merged);
             merges.push((left, right));
         }
     }
@@ -141,12 +141,12 @@ fn bpe(joins: &[(usize, usize)]) -> ModelSpec {
     })
 }
 
-fn whitespace_then_marks() -> Option<PreTokenizerSpec> {
-    let marks =
+fn whitespace_then_metaspace() -> Option<PreTokenizerSpec> {
+    let metaspace =
         MetaspaceSpec { replacement: '\u{2581}', prepend_scheme: PrependScheme::Always, split: true };
     Some(PreTokenizerSpec::Sequence(vec![
         PreTokenizerSpec::WhitespaceSplit,
-        PreTokenizerSpec::Metaspace(marks),
+        PreTokenizerSpec::Metaspace(metaspace),
     ]))
 }
 
@@ -172,7 +172,7 @@ fn any_pieces() -> impl Strategy<Value = Vec<(String, i32)>> {
     )
 }
 
-/// Few letters, so that most of what a word may begin with joins with a mark, and runs of spaces.
+/// Pieces of few letters, most of which merge with `▁`, and runs of `▁`.
 fn any_pieces_with_runs() -> impl Strategy<Value = Vec<(String, i32)>> {
     let unit = prop_oneof![4 => "\u{2581}{0,1}[ab]{1,4}", 1 => "\u{2581}{2,5}", 1 => "\u{2581}{2,3}[ab]"];
     prop::collection::vec((unit, 0..30), 0..25)
@@ -182,7 +182,7 @@ fn any_indented_texts() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec("( {1,6}[ab.\u{e9}]{0,6}){1,20}", 1..4)
 }
 
-/// Texts in which much goes on at the edges of words.
+/// Texts with many special cases at word boundaries.
 fn any_texts() -> impl Strategy<Value = Vec<String>> {
     let unit = prop::sample::select(vec![
         "a",
@@ -241,9 +241,9 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
 
 proptest! {
     #[test]
-    fn sentencepiece_with_rules(pieces in any_pieces(), is_bpe in any::<bool>(), texts in any_texts()) {
+    fn sentencepiece_normalizer_with(pieces in any_pieces(), is_bpe in any::<bool>(), texts in any_texts()) {
         let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
-        check(&sentencepiece(kind, &pieces, with_rules(rules(), true, true)), &texts)?;
+        check(&sentencepiece(kind, &pieces, normalizer_with(rules(), true, true)), &texts)?;
     }
 
     #[test]
@@ -257,7 +257,7 @@ proptest! {
             ["\u{4e00}", "\u{4e01}a", "\u{438}\u{306}", "\u{a0}", ".", "<e.", "E'", "a", "\u{301}"];
         let symbols = || symbols.iter().enumerate().filter(|(at, _)| which >> at & 1 == 1).map(|(_, symbol)| symbol);
         let rules = if folds { folding_rules() } else { rules() };
-        let mut normalizer = with_rules(rules, true, true);
+        let mut normalizer = normalizer_with(rules, true, true);
         normalizer.user_defined_symbols = symbols().map(|&symbol| symbol.to_owned()).collect();
         let mut spec = sentencepiece(SentencePieceKind::Unigram, &pieces, normalizer);
         if let ModelSpec::SentencePiece(model) = &mut spec.model {
@@ -276,7 +276,7 @@ proptest! {
         texts in any_texts(),
     ) {
         let kind = if is_bpe { SentencePieceKind::Bpe } else { SentencePieceKind::Unigram };
-        let normalizer = with_rules(Vec::new(), false, add_dummy_prefix);
+        let normalizer = normalizer_with(Vec::new(), false, add_dummy_prefix);
         check(&sentencepiece(kind, &pieces, normalizer), &texts)?;
     }
 
@@ -286,16 +286,16 @@ proptest! {
         add_dummy_prefix in any::<bool>(),
         texts in any_indented_texts(),
     ) {
-        let normalizer = with_rules(Vec::new(), false, add_dummy_prefix);
+        let normalizer = normalizer_with(Vec::new(), false, add_dummy_prefix);
         check(&sentencepiece(SentencePieceKind::Bpe, &pieces, normalizer), &texts)?;
     }
 
     #[test]
     fn words_of_merges_behind_any_number_of_spaces(
-        joins in prop::collection::vec((0..20usize, 0..20usize), 0..30),
+        pairs in prop::collection::vec((0..20usize, 0..20usize), 0..30),
         texts in any_indented_texts(),
     ) {
-        check(&TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&joins)) }, &texts)?;
+        check(&TokenizerSpec { normalizer: Some(replace(" ", METASPACE)), ..tokenizer(bpe(&pairs)) }, &texts)?;
     }
 
     #[test]
@@ -314,7 +314,7 @@ proptest! {
         };
         let spec = TokenizerSpec {
             normalizer,
-            pre_tokenizer: whitespace_then_marks(),
+            pre_tokenizer: whitespace_then_metaspace(),
             ..tokenizer(unigram(&pieces))
         };
         check(&spec, &texts)?;
@@ -322,31 +322,31 @@ proptest! {
 
     #[test]
     fn bpe_over_whole_texts(
-        joins in prop::collection::vec((0..99usize, 0..99usize), 0..30),
+        pairs in prop::collection::vec((0..99usize, 0..99usize), 0..30),
         which in 0..4usize,
         texts in any_texts(),
     ) {
-        let spaces = replace(" ", MARK);
-        let prepend = NormalizerSpec::Prepend { prepend: MARK.into() };
-        let marks = |prepend_scheme| {
+        let spaces = replace(" ", METASPACE);
+        let prepend = NormalizerSpec::Prepend { prepend: METASPACE.into() };
+        let metaspace = |prepend_scheme| {
             let replacement = '\u{2581}';
             Some(PreTokenizerSpec::Metaspace(MetaspaceSpec { replacement, prepend_scheme, split: false }))
         };
         let (normalizer, pre_tokenizer) = match which {
             0 => (Some(NormalizerSpec::Sequence(vec![prepend, spaces])), None),
             1 => (Some(spaces), None),
-            2 => (None, marks(PrependScheme::First)),
-            _ => (None, marks(PrependScheme::Always)),
+            2 => (None, metaspace(PrependScheme::First)),
+            _ => (None, metaspace(PrependScheme::Always)),
         };
-        check(&TokenizerSpec { normalizer, pre_tokenizer, ..tokenizer(bpe(&joins)) }, &texts)?;
+        check(&TokenizerSpec { normalizer, pre_tokenizer, ..tokenizer(bpe(&pairs)) }, &texts)?;
     }
 }
 
 #[test]
-fn parts_that_are_too_long_to_weigh_and_unknown_runs_of_any_length_are_as_in_the_whole() {
+fn long_parts_and_unknown_runs_equal_the_definition() {
     let pieces = [("a", 0), ("aa", 1), ("aaa", 4), ("b", 2), ("ab", 3)]
         .map(|(text, score)| (text.to_owned(), score));
-    let spec = sentencepiece(SentencePieceKind::Unigram, &pieces, with_rules(rules(), true, true));
+    let spec = sentencepiece(SentencePieceKind::Unigram, &pieces, normalizer_with(rules(), true, true));
     let run = |text: &str, count: usize| text.repeat(count);
     let mut texts = Vec::new();
     for count in [1, 62, 63, 64, 65, 200, 600, 3000, 9000] {
@@ -357,22 +357,23 @@ fn parts_that_are_too_long_to_weigh_and_unknown_runs_of_any_length_are_as_in_the
 }
 
 #[test]
-fn parts_with_more_ids_than_a_line_has_are_not_taken_for_words_that_stand_elsewhere() {
-    // No piece crosses the borders of `aa`, but `a` and `a` stand side by side in it: one part, of seven ids.
+fn parts_with_more_ids_than_a_cache_entry_equal_the_definition() {
+    // No piece crosses the boundaries of `aa`, but it has `a` next to `a`: one part with seven ids.
     let long = "aaaaaaaaaaaaa";
     let texts = ["", "\u{438}", "b"].map(|last| format!("b {long}{last} b"));
     let pieces = [("aa", 0), ("\u{2581}a", 1), ("a", 2), ("\u{438}", 3), ("b", 4)];
     let pieces = pieces.map(|(text, score)| (text.to_owned(), score));
-    for normalizer in [with_rules(rules(), true, true), with_rules(Vec::new(), false, true)] {
+    for normalizer in [normalizer_with(rules(), true, true), normalizer_with(Vec::new(), false, true)] {
         check(&sentencepiece(SentencePieceKind::Bpe, &pieces, normalizer), &texts).unwrap();
     }
-    let spec = TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&[(1, 1), (0, 1)])) };
+    let spec =
+        TokenizerSpec { normalizer: Some(replace(" ", METASPACE)), ..tokenizer(bpe(&[(1, 1), (0, 1)])) };
     check(&spec, &texts).unwrap();
 }
 
 #[test]
-fn thousands_of_words_are_as_in_the_whole() {
-    let joins: Vec<(usize, usize)> = (0..60).map(|at| (at * 7 % 31, at * 5 % 23)).collect();
+fn thousands_of_words_equal_the_definition() {
+    let pairs: Vec<(usize, usize)> = (0..60).map(|at| (at * 7 % 31, at * 5 % 23)).collect();
     let pieces = [
         "\u{2581}\u{2581}",
         "\u{2581}a",
@@ -393,7 +394,7 @@ fn thousands_of_words_are_as_in_the_whole() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 16) as usize % below
     };
-    // Short words that come again, those with more ids than a line has, longer ones, and unknown characters.
+    // Repeated short words, words with more ids than a cache entry, long words and unknown characters.
     let units = ["a", "b", "c", "ab", "e", "'", ".", "\u{e9}", "\u{4e00}", "abcabcabc", "bbbb", "\n", "7"];
     let mut text = |words: usize| -> String {
         (0..words)
@@ -405,13 +406,16 @@ fn thousands_of_words_are_as_in_the_whole() {
     };
     let again = format!("a {0}\u{e9} b {0}e {0}\u{e9} ", "abcabcabcabcabcabc").repeat(500);
     let texts = [text(300), text(1024), text(5000), again];
-    let bpe = TokenizerSpec { normalizer: Some(replace(" ", MARK)), ..tokenizer(bpe(&joins)) };
+    let bpe = TokenizerSpec { normalizer: Some(replace(" ", METASPACE)), ..tokenizer(bpe(&pairs)) };
     check(&bpe, &texts).unwrap();
     for removes in [false, true] {
         let rules = if removes { rules() } else { Vec::new() };
-        check(&sentencepiece(SentencePieceKind::Bpe, &pieces, with_rules(rules, removes, true)), &texts)
-            .unwrap();
+        check(
+            &sentencepiece(SentencePieceKind::Bpe, &pieces, normalizer_with(rules, removes, true)),
+            &texts,
+        )
+        .unwrap();
     }
-    let spec = TokenizerSpec { pre_tokenizer: whitespace_then_marks(), ..tokenizer(unigram(&pieces)) };
+    let spec = TokenizerSpec { pre_tokenizer: whitespace_then_metaspace(), ..tokenizer(unigram(&pieces)) };
     check(&spec, &texts).unwrap();
 }

@@ -1,7 +1,7 @@
-//! Tokens with offsets for a text whose ids are known: the ids are assigned to the words of the text.
+//! Computes tokens with offsets from a text and its ids, by assigning the ids to the words of the text.
 //!
-//! A word takes ids until their entries spell it. Only a word with unknown characters is segmented again, as its
-//! ids do not say which characters each of them covers.
+//! A word gets ids until their tokens concatenate to it. Only a word with ambiguous ids, such as unknown tokens, is
+//! segmented again.
 
 use super::super::plain::TokenWriter;
 use super::super::stages::Part;
@@ -12,7 +12,7 @@ use crate::model::{ModelScratch, Piece};
 use crate::spec::{ModelSpec, PieceType};
 use crate::text::{byte_of_entry, PreTokenizedText};
 
-/// The ids that are not assigned to a word yet, and memory to segment a word.
+/// The ids that are not assigned to a word yet, and scratch to segment a word.
 struct RemainingIds<'k> {
     ids: &'k [u32],
     pieces: &'k mut Vec<Piece>,
@@ -20,7 +20,7 @@ struct RemainingIds<'k> {
 }
 
 impl RemainingIds<'_> {
-    /// Take the next ids if they are those of the pieces.
+    /// Removes as many ids as there are pieces. Returns whether they are the ids of the pieces.
     fn take_pieces(&mut self) -> bool {
         let count = self.pieces.len();
         let fits = self.ids.len() >= count
@@ -29,7 +29,7 @@ impl RemainingIds<'_> {
         fits
     }
 
-    /// Take the next id if it is this one.
+    /// Removes the next id. Returns whether it is `id`.
     fn take(&mut self, id: u32) -> bool {
         let fits = self.ids.first() == Some(&id);
         self.ids = self.ids.get(1..).unwrap_or_default();
@@ -38,9 +38,9 @@ impl RemainingIds<'_> {
 }
 
 impl Tokenizer {
-    /// Encode a text with every field, given the ids of [`Tokenizer::row`] for the same options.
+    /// Encodes a text with every field, given its ids from [`Tokenizer::row`] with the same options.
     ///
-    /// The result is that of [`Tokenizer::encode`], whatever the ids are.
+    /// The result equals that of [`Tokenizer::encode`], even if the ids are not those of the text.
     pub fn encode_from_ids(
         &self,
         text: &str,
@@ -56,7 +56,7 @@ impl Tokenizer {
         self.encode(Input::Text(text), None, options, scratch)
     }
 
-    /// The tokens of a text; `None` when the ids do not say which text they cover.
+    /// Returns the tokens of a text; `None` if the ids cannot be assigned to its words.
     fn tokens_from_ids(
         &self,
         text: &str,
@@ -79,7 +79,7 @@ impl Tokenizer {
         self.assigned_tokens(text, ids, options, scratch)
     }
 
-    /// Assign ids to the words of a text; `None` when they are not the ids of the text.
+    /// Assigns ids to the words of a text; `None` if they are not the ids of the text.
     fn assigned_tokens(
         &self,
         text: &str,
@@ -103,7 +103,7 @@ impl Tokenizer {
         Ok(fits.then_some(tokens))
     }
 
-    /// Assign the next ids to the words of a part; false when they are not theirs.
+    /// Assigns the next ids to the words of a part. Returns `false` if they do not match.
     fn assign(
         &self,
         part: Part<'_>,
@@ -127,7 +127,7 @@ impl Tokenizer {
         }
     }
 
-    /// Make the pieces of a word of the next ids; false when their entries do not spell the word.
+    /// Makes the pieces of a word from the next ids. Returns `false` if their tokens do not concatenate to the word.
     fn spell(&self, word: &str, remaining: &mut RemainingIds<'_>) -> bool {
         remaining.pieces.clear();
         let mut at = 0;
@@ -146,7 +146,7 @@ impl Tokenizer {
         at == word.len()
     }
 
-    /// The text that an id covers at the beginning of a word or later in it; `None` when the id does not say it.
+    /// Returns the text of an id at the beginning of a word or later in it; `None` if the id is ambiguous.
     fn spelling(&self, id: u32, is_first: bool) -> Option<&str> {
         let token = self.stages().vocab.token_of(id).filter(|token| !self.is_ambiguous(id, token))?;
         match &self.stages().model_spec {
@@ -155,7 +155,7 @@ impl Tokenizer {
         }
     }
 
-    /// Whether an entry can stand for other text than its own: an unknown token, a byte, an entry with affixes.
+    /// Returns whether a token can cover other text than its own: an unknown token, a byte, a token with affixes.
     fn is_ambiguous(&self, id: u32, token: &str) -> bool {
         match &self.stages().model_spec {
             ModelSpec::WordPiece(spec) => token == spec.unk_token,

@@ -1,7 +1,6 @@
-//! Several segmentations of one input: the best, or some drawn, each as a whole encoding with its score.
+//! Computes several segmentations of one input, n-best or sampled, each as an encoding with its score.
 //!
-//! The input is normalized and cut once; then every segmentation is written by the same rules as the one that
-//! `encode` gives.
+//! The input is normalized and pre-tokenized once. Every segmentation is then written as `encode` writes its own.
 
 mod pieces;
 
@@ -16,45 +15,45 @@ use crate::model::{Path, Piece, Sampling, Segmentations};
 use crate::split::SplitScratch;
 use crate::text::PreTokenizedText;
 
-/// A segmentation with what the model thinks of it.
+/// A segmentation with its score and probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segmentation {
-    /// Its tokens with every field, truncated, framed and filled as those of `encode`.
+    /// Its tokens with every field, truncated, post-processed and padded as those of `encode`.
     pub encoding: Encoding,
-    /// The sum of its pieces' scores, before it was cut.
+    /// The sum of its pieces' scores before truncation.
     pub score: f64,
-    /// ln of its share of all segmentations.
+    /// The log-probability among all segmentations.
     pub log_probability: f64,
-    /// When drawn without replacement, ln of the probability to be drawn.
+    /// The log-probability of inclusion, if drawn without replacement.
     pub log_inclusion: Option<f64>,
 }
 
-/// Which segmentations are wanted.
+/// How segmentations are chosen.
 #[derive(Clone, Copy, Debug)]
 pub enum Choice {
-    /// The best, in the order of their scores.
+    /// The n best, by score.
     Best,
-    /// One drawn for each text of a batch, from the one of the sampling on.
+    /// Independent samples; the first has the row of the sampling.
     Drawn(Sampling),
-    /// Different ones, drawn one after the other without replacement.
-    Apart {
-        /// What they are drawn with.
+    /// Distinct samples, drawn without replacement.
+    WithoutReplacement {
+        /// The settings of the sampling.
         sampling: Sampling,
-        /// Whether the best is always the first.
+        /// Whether the best segmentation is always included, as the first.
         include_best: bool,
     },
 }
 
 impl Choice {
-    /// What scores are multiplied by.
+    /// Returns the factor of the scores.
     pub(super) fn alpha(self) -> f64 {
         match self {
             Self::Best => 1.0,
-            Self::Drawn(sampling) | Self::Apart { sampling, .. } => sampling.alpha,
+            Self::Drawn(sampling) | Self::WithoutReplacement { sampling, .. } => sampling.alpha,
         }
     }
 
-    /// The paths that are wanted of all; with ln of the probability to be drawn, without replacement.
+    /// Returns up to `n` chosen paths; without replacement, each with its log-probability of inclusion.
     pub(super) fn paths(
         self,
         all: &dyn Segmentations,
@@ -65,7 +64,7 @@ impl Choice {
             Self::Drawn(sampling) => {
                 all.sample(n, sampling)?.into_iter().map(|path| (path, None)).collect()
             }
-            Self::Apart { sampling, include_best } => {
+            Self::WithoutReplacement { sampling, include_best } => {
                 let drawn = all.sample_without_replacement(n, sampling, include_best)?.into_iter();
                 drawn.map(|found| (found.path, Some(found.log_inclusion))).collect()
             }
@@ -73,21 +72,21 @@ impl Choice {
     }
 }
 
-/// An input up to the model.
+/// A normalized and pre-tokenized input.
 struct Prepared<'t> {
     input: Input<'t>,
-    /// By text.
+    /// The parts of each text.
     parts: Vec<(&'t str, Vec<OwnedPart>)>,
 }
 
-/// A part of a text, kept.
+/// An added token or a pre-tokenized part of a text.
 enum OwnedPart {
     Token(u32, (u32, u32)),
     Words(PreTokenizedText),
 }
 
 impl Prepared<'_> {
-    /// The words that the model segments, in order.
+    /// Returns the words that the model segments, in order.
     fn words(&self) -> Vec<&str> {
         let pieces = self.parts.iter().flat_map(|(_, parts)| parts).filter_map(|part| match part {
             OwnedPart::Token(..) => None,
@@ -102,7 +101,7 @@ impl Prepared<'_> {
 }
 
 impl Tokenizer {
-    /// Up to `n` segmentations of an input.
+    /// Returns up to `n` segmentations of an input.
     pub fn segmentations(
         &self,
         input: Input<'_>,
@@ -125,7 +124,7 @@ impl Tokenizer {
         choice.paths(&*all, n)?.into_iter().map(whole).collect()
     }
 
-    /// The entropy of the segmentations of an input, in nats.
+    /// Returns the entropy of the segmentations of an input, in nats.
     pub fn entropy(
         &self,
         input: Input<'_>,
@@ -138,7 +137,7 @@ impl Tokenizer {
         Ok(segmentations.entropy(alpha))
     }
 
-    /// One sequence, drawn from its best segmentations.
+    /// Returns one sequence, sampled from its `n` best segmentations.
     pub(super) fn drawn_from_best(
         &self,
         input: Input<'_>,
@@ -175,7 +174,7 @@ impl Tokenizer {
         Ok(prepared)
     }
 
-    /// Write the tokens of a path.
+    /// Returns the tokens of a path.
     fn rendered(
         &self,
         prepared: &Prepared<'_>,
@@ -212,7 +211,7 @@ impl Tokenizer {
     }
 }
 
-/// Split off the pieces of the next word: those up to the one that ends it.
+/// Removes and returns the pieces of the next word, which has `bytes` bytes.
 pub(super) fn take_word<'p>(rest: &mut &'p [Piece], bytes: usize) -> &'p [Piece] {
     let last = rest.iter().position(|piece| piece.end as usize == bytes);
     let (word, others) = rest.split_at(last.map_or(rest.len(), |at| at + 1));

@@ -1,6 +1,6 @@
-//! Texts as pieces: the normalized text that each covers, and where that stands in the text as given.
+//! Segments texts into pieces with their normalized text and their span in the original.
 //!
-//! Added tokens, templates and truncation have no part in it.
+//! Added tokens, templates and truncation do not apply.
 
 use super::super::{Scratch, Tokenizer};
 use super::{take_word, Choice};
@@ -8,24 +8,24 @@ use crate::error::Error;
 use crate::model::{Path, Piece, Sampling};
 use crate::text::PreTokenizedText;
 
-/// A piece's id, the normalized text that it covers, and the byte span of the text behind that.
+/// A piece's id, its normalized text, and its byte span in the original text.
 pub type SpannedPiece = (u32, String, (u32, u32));
 
-/// A segmentation in pieces, with what the model thinks of it: see [`super::Segmentation`].
+/// A segmentation into pieces, with its score and probabilities; see [`super::Segmentation`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PieceSegmentation {
     /// Its pieces.
     pub pieces: Vec<SpannedPiece>,
     /// The sum of their scores.
     pub score: f64,
-    /// ln of its share of all segmentations.
+    /// The log-probability among all segmentations.
     pub log_probability: f64,
-    /// When drawn without replacement, ln of the probability to be drawn.
+    /// The log-probability of inclusion, if drawn without replacement.
     pub log_inclusion: Option<f64>,
 }
 
 impl Tokenizer {
-    /// Segment a text, by chance where `sampling` is given.
+    /// Segments a text; at random if `sampling` is set.
     pub fn pieces(
         &self,
         text: &str,
@@ -53,7 +53,7 @@ impl Tokenizer {
         Ok(found)
     }
 
-    /// Up to `n` segmentations of a text.
+    /// Returns up to `n` segmentations of a text.
     pub fn piece_segmentations(
         &self,
         text: &str,
@@ -74,8 +74,8 @@ impl Tokenizer {
         Ok(choice.paths(&*all, n)?.into_iter().map(whole).collect())
     }
 
-    /// Normalize a text; for each character, the byte of the text behind its beginning, and last that behind
-    /// the end of all, if there is one.
+    /// Normalizes a text. Also returns, for the start of each normalized character and for the end, the byte offset in the
+    /// original.
     pub fn normalize_with_offsets(
         &self,
         text: &str,
@@ -94,7 +94,7 @@ impl Tokenizer {
         Ok((normalized.text().to_owned(), offsets))
     }
 
-    /// Choose one of the `n` best segmentations.
+    /// Samples one of the `n` best segmentations.
     fn pieces_of_best(
         &self,
         text: &str,
@@ -132,7 +132,7 @@ fn words(cut: &PreTokenizedText) -> Vec<&str> {
     cut.spans.iter().map(|&(from, to)| &cut.text.text()[from..to]).collect()
 }
 
-/// Add the pieces of the word that begins at `from`.
+/// Appends the pieces of the word that begins at byte `from`.
 fn add_spanned(cut: &PreTokenizedText, from: usize, pieces: &[Piece], found: &mut Vec<SpannedPiece>) {
     found.extend(pieces.iter().map(|piece| {
         let (start, end) = (from + piece.start as usize, from + piece.end as usize);

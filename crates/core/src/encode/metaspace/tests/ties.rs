@@ -1,11 +1,11 @@
-//! Texts whose segmentations have equal scores but for rounding: the word cache gives what the whole text gives.
+//! Compares the word cache with the definition for segmentations whose scores are equal except for rounding.
 //!
 //! The same pieces in another order have the same exact sum, so the order of the additions decides which
 //! segmentation wins. Few letters and random scores make such texts common.
 
 use proptest::prelude::*;
 
-use super::{check, rules, tokenizer, whitespace_then_marks, with_rules, MARK};
+use super::{check, normalizer_with, rules, tokenizer, whitespace_then_metaspace, METASPACE};
 use crate::spec::{
     ModelSpec, NormalizerSpec, PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec, TokenizerSpec,
     UnigramSpec,
@@ -13,8 +13,8 @@ use crate::spec::{
 
 type ScoredPieces = Vec<(String, f64)>;
 
-/// PreTokenizedText of few letters: the runs of each letter, some pairs, and some of them behind a mark. Scores are random
-/// 64-bit floats, so that sums are rounded.
+/// Pieces of few letters: runs of each letter, some pairs, and some pieces after a `▁`. Scores are random 64-bit floats, so
+/// that sums are rounded.
 fn tie_pieces() -> impl Strategy<Value = ScoredPieces> {
     let text = prop_oneof![
         3 => "0{1,4}|1{1,3}|a{1,3}",
@@ -31,9 +31,9 @@ fn tie_texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn unigram(pieces: &ScoredPieces) -> ModelSpec {
-    let marked_and_unknown = [("<unk>".to_owned(), 0.0), (MARK.to_owned(), -2.137_843)];
+    let first = [("<unk>".to_owned(), 0.0), (METASPACE.to_owned(), -2.137_843)];
     ModelSpec::Unigram(UnigramSpec {
-        vocab: marked_and_unknown.into_iter().chain(pieces.iter().cloned()).collect(),
+        vocab: first.into_iter().chain(pieces.iter().cloned()).collect(),
         unk_id: Some(0),
         byte_fallback: false,
     })
@@ -41,7 +41,7 @@ fn unigram(pieces: &ScoredPieces) -> ModelSpec {
 
 fn sentencepiece(pieces: &ScoredPieces) -> ModelSpec {
     let piece = |text: &str, score, kind| ScoredPiece { text: text.into(), score, kind };
-    let first = [piece("<unk>", 0.0, PieceType::Unknown), piece(MARK, -2.137_843, PieceType::Normal)];
+    let first = [piece("<unk>", 0.0, PieceType::Unknown), piece(METASPACE, -2.137_843, PieceType::Normal)];
     let normal = pieces.iter().map(|(text, score)| piece(text, *score as f32, PieceType::Normal));
     ModelSpec::SentencePiece(SentencePieceSpec {
         kind: SentencePieceKind::Unigram,
@@ -51,7 +51,7 @@ fn sentencepiece(pieces: &ScoredPieces) -> ModelSpec {
 }
 
 fn of_unigram(pieces: &ScoredPieces, normalizer: Option<NormalizerSpec>) -> TokenizerSpec {
-    TokenizerSpec { normalizer, pre_tokenizer: whitespace_then_marks(), ..tokenizer(unigram(pieces)) }
+    TokenizerSpec { normalizer, pre_tokenizer: whitespace_then_metaspace(), ..tokenizer(unigram(pieces)) }
 }
 
 proptest! {
@@ -76,12 +76,12 @@ proptest! {
         texts in tie_texts(),
     ) {
         let rules = if has_rules { rules() } else { Vec::new() };
-        let normalizer = Some(NormalizerSpec::SentencePiece(with_rules(rules, has_rules, true)));
+        let normalizer = Some(NormalizerSpec::SentencePiece(normalizer_with(rules, has_rules, true)));
         check(&TokenizerSpec { normalizer, ..tokenizer(sentencepiece(&pieces)) }, &texts)?;
     }
 }
 
-/// No piece crosses the border after `▁4`, so `000` is a part of the word. From the score of `▁4` on, `00|0` and
+/// No piece crosses the boundary after `▁4`, so `000` is a part of the word. From the score of `▁4` on, `00|0` and
 /// `0|00` are rounded differently than from 0.
 #[test]
 fn a_part_with_a_tie_is_segmented_after_the_score_of_what_precedes_it() {
