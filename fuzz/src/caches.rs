@@ -22,8 +22,8 @@ const HEADER: usize = 64;
 const SECTION: usize = 48;
 const NAME: usize = 32;
 
-pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Tokenizer, calls: &mut Calls) {
-    let Ok(file) = cache::write(spec, &pipeline.store(), "parse", b"") else { return };
+pub(crate) fn keep_and_damage(spec: &TokenizerSpec, tokenizer: &Tokenizer, calls: &mut Calls) {
+    let Ok(file) = cache::write(spec, &tokenizer.store(), "parse", b"") else { return };
     let read = cache::read(&file.clone().into());
     let restored = read.and_then(|cached| {
         assert!(cached.spec == *spec, "another specification is read than was written");
@@ -130,8 +130,8 @@ mod tests {
         let mut kinds = 0;
         for (path, kind) in seed_files() {
             let Some(spec) = kind.read(&fs::read(path).unwrap()) else { continue };
-            let Ok(pipeline) = Tokenizer::compile(&spec) else { continue };
-            let file = cache::write(&spec, &pipeline.store(), "parse", b"").unwrap();
+            let Ok(tokenizer) = Tokenizer::compile(&spec) else { continue };
+            let file = cache::write(&spec, &tokenizer.store(), "parse", b"").unwrap();
             (0..400).for_each(|_| use_forged(&file, &mut random, &mut Calls::default()));
             kinds += 1;
         }

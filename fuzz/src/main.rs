@@ -109,10 +109,10 @@ fn run_case(kind: Kind, bytes: &[u8], seed: u64) {
 
 fn read_and_use(kind: Kind, bytes: &[u8], reading: &mut Calls, using: &mut Calls) -> Option<Tokenizer> {
     let spec = reading.time(|| kind.read(bytes))?;
-    let pipeline = reading.time(|| Tokenizer::compile(&spec)).ok()?;
-    texts::encode_and_decode(&pipeline, using);
-    caches::keep_and_damage(&spec, &pipeline, using);
-    Some(pipeline)
+    let tokenizer = reading.time(|| Tokenizer::compile(&spec)).ok()?;
+    texts::encode_and_decode(&tokenizer, using);
+    caches::keep_and_damage(&spec, &tokenizer, using);
+    Some(tokenizer)
 }
 
 /// Measures each call of the library. A normalizer may make a short text 1 MiB long each time, and a case makes

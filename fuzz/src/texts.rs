@@ -19,8 +19,8 @@ const TEXTS: [&str; 8] = [
 ];
 
 /// Encode every text alone and in pairs, and decode what comes out.
-pub(crate) fn encode_and_decode(pipeline: &Tokenizer, calls: &mut Calls) {
-    let mut scratch = pipeline.scratch();
+pub(crate) fn encode_and_decode(tokenizer: &Tokenizer, calls: &mut Calls) {
+    let mut scratch = tokenizer.scratch();
     let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     for text in TEXTS {
         if calls.are_slow() {
@@ -29,27 +29,27 @@ pub(crate) fn encode_and_decode(pipeline: &Tokenizer, calls: &mut Calls) {
         let chars = text.chars().count() as u32;
         for pair in [None, Some("a pair")] {
             let (text, pair) = (Input::Text(text), pair.map(Input::Text));
-            if let Ok(encoding) = calls.time(|| pipeline.encode(text, pair, options, &mut scratch)) {
-                check(pipeline, &encoding, chars, calls);
+            if let Ok(encoding) = calls.time(|| tokenizer.encode(text, pair, options, &mut scratch)) {
+                check(tokenizer, &encoding, chars, calls);
             }
         }
     }
-    list_and_draw(pipeline, options, &mut scratch, calls);
+    list_and_draw(tokenizer, options, &mut scratch, calls);
 }
 
 /// List and draw segmentations, where the model has several.
-fn list_and_draw(pipeline: &Tokenizer, options: Options<'_>, scratch: &mut Scratch, calls: &mut Calls) {
+fn list_and_draw(tokenizer: &Tokenizer, options: Options<'_>, scratch: &mut Scratch, calls: &mut Calls) {
     let sampling = Sampling { alpha: 0.3, nbest: None, seed: 1, row: 0 };
     for text in TEXTS.map(Input::Text) {
         if calls.are_slow() {
             return;
         }
         let drawn = Options { sampling: Some(sampling), ..options };
-        let _ = calls.time(|| pipeline.encode(text, None, drawn, scratch));
+        let _ = calls.time(|| tokenizer.encode(text, None, drawn, scratch));
         for choice in
             [Choice::Best, Choice::Drawn(sampling), Choice::Apart { sampling, include_best: true }]
         {
-            if let Ok(found) = calls.time(|| pipeline.segmentations(text, 5, choice, options, scratch)) {
+            if let Ok(found) = calls.time(|| tokenizer.segmentations(text, 5, choice, options, scratch)) {
                 assert!(found.len() <= 5, "more than were asked for");
             }
         }
@@ -57,12 +57,12 @@ fn list_and_draw(pipeline: &Tokenizer, options: Options<'_>, scratch: &mut Scrat
 }
 
 /// Offsets lie within the text, ids decode.
-fn check(pipeline: &Tokenizer, encoding: &Encoding, chars: u32, calls: &mut Calls) {
+fn check(tokenizer: &Tokenizer, encoding: &Encoding, chars: u32, calls: &mut Calls) {
     let of_text = encoding.tokens.iter().filter(|token| token.sequence == 0);
     assert!(
         of_text.clone().all(|token| token.start <= token.end && token.end <= chars),
         "offsets beyond the text"
     );
     let ids: Vec<u32> = encoding.tokens.iter().map(|token| token.id).collect();
-    let _ = calls.time(|| pipeline.decode(&ids, false, None));
+    let _ = calls.time(|| tokenizer.decode(&ids, false, None));
 }

@@ -38,8 +38,8 @@ pub(crate) fn continue_training(
         max_token_length,
         ..WordPieceTrainSpec::default()
     };
-    let pipeline = core.encoder.pipeline();
-    let model = ExistingModel { model: pipeline.model(), vocab: pipeline.vocab(), barriers: &barriers };
+    let tokenizer = core.encoder.tokenizer();
+    let model = ExistingModel { model: tokenizer.model(), vocab: tokenizer.vocab(), barriers: &barriers };
     let learned =
         watched(py, progress, |pulse| wordpiece::continue_training(&counts.counts, model, &spec, pulse))?;
     Ok(LearnedEntries { learned })

@@ -61,14 +61,14 @@ pub(crate) fn read_vocab_merges(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_tiktoken(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.detach(|| tiktoken::write(&core.encoder.pipeline().spec())).map_err(raise)
+    py.detach(|| tiktoken::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 /// Write `vocab.json` and `merges.txt`.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_vocab_merges(py: Python<'_>, core: &Core) -> PyResult<(Vec<u8>, Vec<u8>)> {
-    py.detach(|| vocab_merges::write(&core.encoder.pipeline().spec())).map_err(raise)
+    py.detach(|| vocab_merges::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
@@ -116,14 +116,14 @@ pub(crate) fn read_sentencepiece_normalizer<'py>(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.detach(|| sentencepiece::write(&core.encoder.pipeline().spec())).map_err(raise)
+    py.detach(|| sentencepiece::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 /// Write the pieces of a SentencePiece model with their scores.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece_vocab(core: &Core) -> PyResult<Vec<u8>> {
-    sentencepiece::write_vocab(&core.encoder.pipeline().spec()).map_err(raise)
+    sentencepiece::write_vocab(&core.encoder.tokenizer().spec()).map_err(raise)
 }
 
 /// Read pieces with scores or counts.

@@ -23,8 +23,8 @@ pub(crate) fn pieces(
     sampling: Option<SeededSampling>,
 ) -> PyResult<Vec<SpannedPiece>> {
     let sampling = drawn(sampling);
-    core.compute(py, text, |pipeline, text, scratch| {
-        let found = pipeline.pieces(text, sampling, scratch)?;
+    core.compute(py, text, |tokenizer, text, scratch| {
+        let found = tokenizer.pieces(text, sampling, scratch)?;
         Ok(in_chars(found, &CharIndex::new(text)))
     })
 }
@@ -43,13 +43,13 @@ pub(crate) fn piece_segmentations(
     include_best: bool,
 ) -> PyResult<Vec<Scored>> {
     let choice = choice(sampling, replacement, include_best);
-    core.compute(py, text, |pipeline, text, scratch| {
+    core.compute(py, text, |tokenizer, text, scratch| {
         let chars = CharIndex::new(text);
         let scored = |found: PieceSegmentation| {
             let PieceSegmentation { pieces, score, log_probability, log_inclusion } = found;
             (in_chars(pieces, &chars), score, log_probability, log_inclusion)
         };
-        Ok(pipeline.piece_segmentations(text, n, choice, scratch)?.into_iter().map(scored).collect())
+        Ok(tokenizer.piece_segmentations(text, n, choice, scratch)?.into_iter().map(scored).collect())
     })
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn normalize_with_offsets(
     core: &Core,
     text: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<u32>)> {
-    core.compute(py, text, |pipeline, text, scratch| {
-        let (normalized, mut offsets) = pipeline.normalize_with_offsets(text, scratch)?;
+    core.compute(py, text, |tokenizer, text, scratch| {
+        let (normalized, mut offsets) = tokenizer.normalize_with_offsets(text, scratch)?;
         let chars = CharIndex::new(text);
         offsets.iter_mut().for_each(|offset| *offset = chars.chars_before(*offset));
         Ok((normalized, offsets))

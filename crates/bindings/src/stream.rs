@@ -28,7 +28,7 @@ impl RawDecodeStream {
     ) -> Result<Self, Error> {
         let mut streams = vec![DecodeStream::new(skip_special_tokens); prefill.len()];
         for (stream, ids) in streams.iter_mut().zip(prefill) {
-            stream.prefill(ids, |ids, skip| encoder.pipeline().decode(ids, skip, clean_up))?;
+            stream.prefill(ids, |ids, skip| encoder.tokenizer().decode(ids, skip, clean_up))?;
         }
         Ok(Self { streams: Mutex::new(streams), encoder, clean_up })
     }
@@ -38,7 +38,7 @@ impl RawDecodeStream {
     }
 
     fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String, Error> {
-        self.encoder.pipeline().decode(ids, skip_special_tokens, self.clean_up)
+        self.encoder.tokenizer().decode(ids, skip_special_tokens, self.clean_up)
     }
 }
 

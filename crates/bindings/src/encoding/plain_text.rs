@@ -56,11 +56,11 @@ impl PlainText {
             Options { add_special_tokens: self.add_special_tokens, parse_special, sampling: None };
         let ids: Vec<u32> = ids.extract(py).unwrap_or_default();
         let is_unchanged = checksum(&ids) == self.checksum;
-        let made = self.core.get().compute(py, text.bind(py), |pipeline, text, scratch| {
+        let made = self.core.get().compute(py, text.bind(py), |tokenizer, text, scratch| {
             if is_unchanged {
-                pipeline.encode_from_ids(text, &ids, options, scratch)
+                tokenizer.encode_from_ids(text, &ids, options, scratch)
             } else {
-                pipeline.encode(Input::Text(text), None, options, scratch)
+                tokenizer.encode(Input::Text(text), None, options, scratch)
             }
         })?;
         Ok(self.fields.get_or_init(|| Box::new(made)))

@@ -32,10 +32,10 @@ const CACHE_LINE: usize = 64;
 /// Boxed, as one is large and is taken out and put back for every short text.
 type Scratches = Vec<Box<Scratch>>;
 
-/// A pipeline with the scratches of the threads that have used it, kept warm between calls.
+/// A tokenizer with the scratches of the threads that have used it, kept warm between calls.
 #[derive(Debug)]
 pub struct Encoder {
-    pipeline: Tokenizer,
+    tokenizer: Tokenizer,
     /// That of the first thread, locked as long as it works: no other lock for who is alone.
     first: Mutex<Option<Box<Scratch>>>,
     /// Those of others.
@@ -43,16 +43,16 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Wrap a pipeline.
+    /// Wrap a tokenizer.
     #[must_use]
-    pub fn new(pipeline: Tokenizer) -> Self {
-        Self { pipeline, first: Mutex::default(), idle: Mutex::default() }
+    pub fn new(tokenizer: Tokenizer) -> Self {
+        Self { tokenizer, first: Mutex::default(), idle: Mutex::default() }
     }
 
-    /// The pipeline.
+    /// The tokenizer.
     #[must_use]
-    pub fn pipeline(&self) -> &Tokenizer {
-        &self.pipeline
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
     }
 
     /// Run `work` with a scratch that no other thread has.
@@ -70,7 +70,7 @@ impl Encoder {
     }
 
     fn new_scratch(&self) -> Box<Scratch> {
-        Box::new(self.pipeline.scratch())
+        Box::new(self.tokenizer.scratch())
     }
 
     /// The store of scratches, which is in use for a moment at a time.
@@ -97,9 +97,9 @@ impl Encoder {
         keep: Keep,
         workers: usize,
     ) -> Result<BatchIds, Error> {
-        let rows = Rows::new(&self.pipeline, inputs, pairs, options, keep);
+        let rows = Rows::new(&self.tokenizer, inputs, pairs, options, keep);
         let batch = self.encode_rows(&rows, workers)?;
-        Ok(match self.pipeline.padding() {
+        Ok(match self.tokenizer.padding() {
             Some(padding) => batch.padded(padding),
             None => batch,
         })
@@ -129,7 +129,7 @@ impl Encoder {
         options: Options<'_>,
         look: impl FnOnce(&[u32]) -> R,
     ) -> Result<R, Error> {
-        self.with_scratch(|scratch| self.pipeline.row(input, options, scratch).map(look))
+        self.with_scratch(|scratch| self.tokenizer.row(input, options, scratch).map(look))
     }
 
     /// Count the tokens of every text.
@@ -139,7 +139,7 @@ impl Encoder {
         options: Options<'_>,
         workers: usize,
     ) -> Result<Vec<i64>, Error> {
-        let rows = Rows::new(&self.pipeline, inputs, None, options, Keep::default());
+        let rows = Rows::new(&self.tokenizer, inputs, None, options, Keep::default());
         let parts = work_on(shares_of(&sizes(inputs), workers), workers, |share, stop| {
             let mut part = rows.room(share.clone());
             self.with_scratch(|scratch| rows.encode(share, stop, scratch, &mut part))?;
@@ -151,7 +151,7 @@ impl Encoder {
 
 /// What there is to encode, and how.
 struct Rows<'r> {
-    pipeline: &'r Tokenizer,
+    tokenizer: &'r Tokenizer,
     inputs: &'r [Input<'r>],
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
@@ -162,26 +162,26 @@ struct Rows<'r> {
 
 impl<'r> Rows<'r> {
     fn new(
-        pipeline: &'r Tokenizer,
+        tokenizer: &'r Tokenizer,
         inputs: &'r [Input<'r>],
         pairs: Option<&'r [Input<'r>]>,
         options: Options<'r>,
         keep: Keep,
     ) -> Self {
         // Without truncation each text is one row, and the fast paths serve.
-        let keep = Keep { overflow: keep.overflow && pipeline.truncates(), ..keep };
+        let keep = Keep { overflow: keep.overflow && tokenizer.truncates(), ..keep };
         let frame_of =
             if keep.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
-        let is_single = pairs.is_none() && !keep.overflow && !fills_types(pipeline, false);
-        let frame = is_single.then(|| frame_of(pipeline, options)).flatten();
-        Self { pipeline, inputs, pairs, options, keep, frame }
+        let is_single = pairs.is_none() && !keep.overflow && !fills_types(tokenizer, false);
+        let frame = is_single.then(|| frame_of(tokenizer, options)).flatten();
+        Self { tokenizer, inputs, pairs, options, keep, frame }
     }
 
     /// Room for some rows.
     fn room(&self, rows: Range<usize>) -> BatchIds {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
-        let with_types = fills_types(self.pipeline, is_pair);
+        let with_types = fills_types(self.tokenizer, is_pair);
         BatchIds::with_room(rows.len(), room_for(bytes), with_types, self.keep, is_pair)
     }
 
@@ -220,7 +220,7 @@ impl<'r> Rows<'r> {
             part.end_row();
             Ok(())
         });
-        let shifts = self.pipeline.flush_rows(scratch, &mut part.ids);
+        let shifts = self.tokenizer.flush_rows(scratch, &mut part.ids);
         part.row_offsets[from..].iter_mut().zip(shifts).for_each(|(offset, shift)| *offset += shift as i64);
         result
     }
@@ -235,7 +235,7 @@ impl<'r> Rows<'r> {
     /// Append every window of a text as a row.
     fn encode_windows(&self, row: usize, scratch: &mut Scratch, part: &mut BatchIds) -> Result<(), Error> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
-        let encoding = self.pipeline.windows(input, pair, self.options.at_row(row), scratch)?;
+        let encoding = self.tokenizer.windows(input, pair, self.options.at_row(row), scratch)?;
         part.push_window(&encoding.tokens, row);
         encoding.overflowing.iter().for_each(|window| part.push_window(&window.tokens, row));
         Ok(())
@@ -245,18 +245,18 @@ impl<'r> Rows<'r> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let options = self.options.at_row(row);
         if let Some(frame) = &self.frame {
-            return self.pipeline.pending_row(input, frame, options, scratch, &mut part.ids);
+            return self.tokenizer.pending_row(input, frame, options, scratch, &mut part.ids);
         }
         if self.keep.spans {
-            return self.pipeline.row_tokens(input, pair, options, scratch, |run| part.push_tokens(run));
+            return self.tokenizer.row_tokens(input, pair, options, scratch, |run| part.push_tokens(run));
         }
-        self.pipeline.row_into(input, pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
+        self.tokenizer.row_into(input, pair, options, scratch, &mut part.ids, part.type_ids.as_mut())
     }
 }
 
 /// Whether type ids other than 0 can come out.
-fn fills_types(pipeline: &Tokenizer, is_pair: bool) -> bool {
-    pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0) || pipeline.has_type_ids(is_pair)
+fn fills_types(tokenizer: &Tokenizer, is_pair: bool) -> bool {
+    tokenizer.padding().is_some_and(|padding| padding.pad_type_id != 0) || tokenizer.has_type_ids(is_pair)
 }
 
 fn sizes(inputs: &[Input<'_>]) -> Vec<usize> {

@@ -38,7 +38,7 @@ impl Rows<'_> {
         for row in stop.rows(rows) {
             self.prefetch(row + 1);
             let (input, ids) = (self.inputs[row], &mut rows_of_ids.ids);
-            let made = self.pipeline.pending_row(input, &Frame::default(), self.options, scratch, ids);
+            let made = self.tokenizer.pending_row(input, &Frame::default(), self.options, scratch, ids);
             if made.is_ok() {
                 rows_of_ids.ends.push(rows_of_ids.ids.len());
             }
@@ -59,7 +59,7 @@ impl Rows<'_> {
         part: &mut BatchIds,
     ) -> Result<(), Error> {
         let UnalignedRows { first, ends, ids } = rows_of_ids;
-        let shifts = self.pipeline.flush_rows(scratch, ids);
+        let shifts = self.tokenizer.flush_rows(scratch, ids);
         ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift);
         let mut start = 0;
         for end in ends.drain(..) {
@@ -68,7 +68,7 @@ impl Rows<'_> {
                 part.push_row(ids, row, frame);
                 part.end_row();
             };
-            let aligned = self.pipeline.aligned_row(input, ids, self.options, scratch, push);
+            let aligned = self.tokenizer.aligned_row(input, ids, self.options, scratch, push);
             aligned.map_err(|error| named(error, *first))?;
             (*first, start) = (*first + 1, end);
         }

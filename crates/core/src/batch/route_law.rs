@@ -338,7 +338,7 @@ fn check(spec: &TokenizerSpec, texts: &[String], budget: usize) {
         for &input in &inputs {
             let encode = |encoder: &Encoder| {
                 encoder
-                    .with_scratch(|scratch| encoder.pipeline().encode(input, None, ALL, scratch).unwrap())
+                    .with_scratch(|scratch| encoder.tokenizer().encode(input, None, ALL, scratch).unwrap())
             };
             assert_eq!(encode(&routed), encode(&plain), "{} {input:?} {spec:?}", level.name());
             let ids = |encoder: &Encoder| encoder.ids(input, ALL, <[u32]>::to_vec).unwrap();
