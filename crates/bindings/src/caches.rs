@@ -1,4 +1,4 @@
-//! Compiled caches: files that contain a tokenizer with its built tables.
+//! Compiled caches: files with the specification and the compiled tables of a tokenizer.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ use crate::strings::string;
 use crate::text::borrow;
 use crate::threads::thread_count;
 
-/// The number of ids that are decoded before Python strings are made of the bytes.
+/// The number of ids that are decoded into bytes at once, before the bytes are converted into strings.
 const IDS_PER_CHUNK: usize = 1 << 15;
 
 /// A compiled tokenizer.
@@ -66,12 +66,12 @@ impl Core {
         work: impl Fn(&Tokenizer, &str, &mut Scratch) -> Result<R, Error> + Sync,
     ) -> PyResult<R> {
         let text = borrow(text, || "text".into())?;
-        let with = |scratch: &mut Scratch| work(self.encoder.tokenizer(), text, scratch);
-        py.detach(|| self.encoder.with_scratch(with)).map_err(raise)
+        let run = |scratch: &mut Scratch| work(self.encoder.tokenizer(), text, scratch);
+        py.detach(|| self.encoder.with_scratch(run)).map_err(raise)
     }
 }
 
-/// Split rows into chunks whose decoded bytes fit the CPU caches until they are copied.
+/// Split rows into chunks of at most [`IDS_PER_CHUNK`] ids or of one row. The decoded bytes fit into the CPU caches.
 fn chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u32]]> {
     std::iter::from_fn(move || {
         let mut ids = 0;
@@ -86,7 +86,7 @@ fn chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u
     })
 }
 
-/// Read and compile without the GIL; errors name the source.
+/// Read a specification and compile it without the GIL; errors name the source.
 pub(crate) fn compile(
     py: Python<'_>,
     source: &str,
@@ -103,6 +103,7 @@ pub(crate) fn compile(
 #[catch_panics]
 #[pymethods]
 impl Core {
+    /// Read and compile a `tokenizer.json`; `source` names the file in errors.
     #[staticmethod]
     #[pyo3(signature = (data, source, functions=Vec::new()))]
     fn from_json(py: Python<'_>, data: &[u8], source: &str, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
@@ -110,6 +111,7 @@ impl Core {
         compile(py, source, || tokenizer_json::read_with(data, &functions))
     }
 
+    /// Read a BERT `vocab.txt`; `lowercase=None` infers it from the letter case of the entries.
     #[staticmethod]
     fn from_vocab_txt(
         py: Python<'_>,
@@ -132,10 +134,12 @@ impl Core {
         Ok(warnings.iter().map(ToString::to_string).collect())
     }
 
+    /// Write the specification as `tokenizer.json` text.
     fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
         py.detach(|| tokenizer_json::write(&self.encoder.tokenizer().spec(), pretty))
     }
 
+    /// Write one token a line in id order. Raises `VocabularyError` when the ids have gaps.
     fn to_vocab_txt(&self) -> PyResult<Vec<u8>> {
         vocab_txt::write(&self.encoder.tokenizer().spec().model.vocab()).map_err(raise)
     }
@@ -152,8 +156,8 @@ impl Core {
         sampling: Option<SeededSampling>,
     ) -> PyResult<Encoding> {
         let text_object = InputObject::take(&text, is_pretokenized, || "text".into())?;
-        let keep_pair = |pair| InputObject::take(pair, is_pretokenized, || "pair".into());
-        let pair_object = pair.as_ref().map(keep_pair).transpose()?;
+        let take_pair = |pair| InputObject::take(pair, is_pretokenized, || "pair".into());
+        let pair_object = pair.as_ref().map(take_pair).transpose()?;
         let input = borrowed(&text_object, "text")?;
         let second = pair_object.as_ref().map(|object| borrowed(object, "pair")).transpose()?;
         let parse_special = &selector(parse_special);
@@ -169,9 +173,9 @@ impl Core {
         Encoding::of_fields(slf, fields, Some(text.clone().unbind()), pair.clone().map(Bound::unbind))
     }
 
-    /// Encode one text into ids; the other fields of the encoding are made when they are first read.
+    /// Encode one text into ids; the other fields of the encoding are computed at their first use.
     ///
-    /// Only for a core that `is_plain`, as nothing is truncated, padded or drawn.
+    /// The core must be one that `is_plain`: nothing is truncated, padded or sampled.
     fn encode_text(
         slf: &Bound<'_, Self>,
         text: Bound<'_, PyAny>,
@@ -181,6 +185,7 @@ impl Core {
         Encoding::of_text(slf, text, add_special_tokens, parse_special)
     }
 
+    /// Encode many texts; with `offsets`, also store offsets, word ids and sequence ids.
     #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, offsets, overflow, num_threads))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch(
@@ -220,6 +225,7 @@ impl Core {
         Ok(RawBatch::new(batch, Arc::clone(&self.numbers)))
     }
 
+    /// Count the tokens of each text.
     #[pyo3(signature = (texts, *, add_special_tokens, parse_special, sampling, num_threads))]
     fn count_batch(
         &self,
@@ -239,6 +245,7 @@ impl Core {
         py.detach(|| self.encoder.count(&inputs, options, num_threads)).map_err(raise)
     }
 
+    /// Decode ids into text; `clean_up=None` follows the setting of the decoder.
     fn decode(
         &self,
         py: Python<'_>,
@@ -249,6 +256,7 @@ impl Core {
         py.detach(|| self.encoder.tokenizer().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
     }
 
+    /// Decode the rows of a flat batch.
     fn decode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -267,6 +275,7 @@ impl Core {
         PyList::new(py, strings)
     }
 
+    /// Return a decoding stream for each list of `prefill`, positioned after its ids.
     fn decode_stream(
         &self,
         prefill: Vec<Vec<u32>>,
@@ -289,22 +298,25 @@ impl Core {
         }
     }
 
+    /// The dropout of a BPE model: the probability that a merge is skipped.
     #[getter]
     fn dropout(&self) -> Option<f64> {
         self.encoder.tokenizer().dropout()
     }
 
-    /// Whether the tokenizer neither truncates nor pads nor drops merges at random.
+    /// Whether the tokenizer neither truncates, nor pads, nor applies dropout.
     #[getter]
     fn is_plain(&self) -> bool {
         self.encoder.tokenizer().keeps_rows()
     }
 
+    /// Whether the model scores segmentations (Unigram); samples then follow the scores.
     #[getter]
     fn scores_segmentations(&self) -> bool {
         self.encoder.tokenizer().model().scores_segmentations()
     }
 
+    /// Return a core whose word caches take at most `bytes` bytes in each thread.
     fn with_word_cache_budget(&self, bytes: usize) -> Self {
         if bytes == self.encoder.tokenizer().cache_budget() {
             return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
@@ -312,7 +324,7 @@ impl Core {
         self.sharing(self.encoder.tokenizer().clone().with_cache_budget(bytes))
     }
 
-    /// Return a core that cuts encodings to `max_length` tokens and shares the tables; None cuts nothing.
+    /// Return a core that truncates encodings to `max_length` tokens and shares the tables; None truncates nothing.
     #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", direction="right"))]
     fn with_truncation(
         &self,
@@ -362,25 +374,29 @@ impl Core {
         self.encoder.tokenizer().shares_tables_with(other.encoder.tokenizer())
     }
 
+    /// The limit of the word cache of each thread, in bytes.
     #[getter]
     fn cache_budget(&self) -> usize {
         self.encoder.tokenizer().cache_budget()
     }
 
-    /// Return the bytes of the shared tables, of the caches of a thread, and the limit of these caches.
+    /// Return the bytes of the shared tables and of the caches of a thread, and the limit of these caches.
     fn memory(&self) -> (usize, usize, usize) {
         let memory = self.encoder.tokenizer().memory();
         (memory.tables, memory.caches, memory.budget)
     }
 
+    /// Return the id of a token; None for an unknown one.
     fn token_to_id(&self, token: &str) -> Option<u32> {
         self.encoder.tokenizer().id_of(token)
     }
 
+    /// Return the token of an id; None for an unknown one.
     fn id_to_token(&self, id: u32) -> Option<&str> {
         self.encoder.tokenizer().token_of(id)
     }
 
+    /// Return the vocabulary as a dict of tokens to ids.
     fn vocab<'py>(&self, py: Python<'py>, with_added_tokens: bool) -> PyResult<Bound<'py, PyDict>> {
         let tokenizer = self.encoder.tokenizer();
         let added = tokenizer.added_tokens().iter().filter(|_| with_added_tokens);
@@ -394,6 +410,7 @@ impl Core {
         special.map(|token| (token.content.as_str(), token.id)).into_py_dict(py)
     }
 
+    /// Return the number of vocabulary entries.
     fn vocab_size(&self, with_added_tokens: bool) -> usize {
         let tokenizer = self.encoder.tokenizer();
         let is_new = |content: &str| tokenizer.vocab().id_of(content).is_none();
@@ -401,6 +418,7 @@ impl Core {
         tokenizer.vocab().len() + if with_added_tokens { added.count() } else { 0 }
     }
 
+    /// Apply the normalizer alone.
     fn normalize(&self, text: &Bound<'_, PyAny>) -> PyResult<String> {
         let text = borrow(text, || "text".into())?;
         let mut normalized = String::new();
@@ -409,6 +427,7 @@ impl Core {
         Ok(normalized)
     }
 
+    /// Normalize and split a text; return words with their character offsets in the original text.
     fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
         let text = borrow(text, || "text".into())?;
         let mut pieces = PreTokenizedText::default();

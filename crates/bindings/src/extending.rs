@@ -8,7 +8,7 @@ use crate::core::Core;
 use crate::counting::RawCounts;
 use crate::learning::{score_named, ties_named, watched, LearnedEntries};
 
-/// Learn further entries after those of a tokenizer.
+/// Learn WordPiece entries in addition to those of a tokenizer.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (

@@ -1,4 +1,4 @@
-//! Texts as pieces, with their normalized text and their offsets in the original text.
+//! Segmentation into pieces, with their normalized text and their offsets in the original text.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::encode::{PieceSegmentation, SpannedPiece};
@@ -9,8 +9,8 @@ use crate::core::Core;
 use crate::sampling::{drawn, SeededSampling};
 use crate::segmentations::choice;
 
-/// Pieces, their score, their log probability, and the log probability that they are drawn.
-type Scored = (Vec<SpannedPiece>, f64, f64, Option<f64>);
+/// Pieces, their score, their log probability, and the log probability that they are sampled.
+type ScoredPieces = (Vec<SpannedPiece>, f64, f64, Option<f64>);
 
 /// Segment a text into pieces: id, normalized text, character offsets.
 #[catch_panics]
@@ -41,7 +41,7 @@ pub(crate) fn piece_segmentations(
     sampling: Option<SeededSampling>,
     replacement: bool,
     include_best: bool,
-) -> PyResult<Vec<Scored>> {
+) -> PyResult<Vec<ScoredPieces>> {
     let choice = choice(sampling, replacement, include_best);
     core.compute(py, text, |tokenizer, text, scratch| {
         let chars = CharIndex::new(text);
@@ -69,6 +69,7 @@ pub(crate) fn normalize_with_offsets(
     })
 }
 
+/// Convert byte offsets into character offsets.
 fn in_chars(mut pieces: Vec<SpannedPiece>, chars: &CharIndex<'_>) -> Vec<SpannedPiece> {
     for (_, _, (start, end)) in &mut pieces {
         (*start, *end) = (chars.chars_before(*start), chars.chars_before(*end));

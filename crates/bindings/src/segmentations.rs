@@ -9,10 +9,10 @@ use crate::encoding::Encoding;
 use crate::input::selector;
 use crate::sampling::{drawn, SeededSampling};
 
-/// An encoding, its score, its log probability, and the log probability that it is drawn.
-type Scored = (Encoding, f64, f64, Option<f64>);
+/// An encoding, its score, its log probability, and the log probability that it is sampled.
+type ScoredEncoding = (Encoding, f64, f64, Option<f64>);
 
-/// List the n best segmentations of a text or, with `sampling`, n random ones.
+/// List the n best segmentations of a text or, with `sampling`, n sampled ones.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
@@ -29,7 +29,7 @@ pub(crate) fn segmentations(
     include_best: bool,
     add_special_tokens: bool,
     parse_special: Option<Vec<u32>>,
-) -> PyResult<Vec<Scored>> {
+) -> PyResult<Vec<ScoredEncoding>> {
     let choice = choice(sampling, replacement, include_best);
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens, parse_special, sampling: None };

@@ -1,4 +1,4 @@
-//! Decoding token by token, for one sequence or for several in parallel.
+//! Incremental decoding: token by token, for one or more sequences.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -20,6 +20,7 @@ pub struct RawDecodeStream {
 }
 
 impl RawDecodeStream {
+    /// Make a stream for each list of ids in `prefill`, positioned after these ids.
     pub(crate) fn begin(
         encoder: Arc<Encoder>,
         prefill: &[Vec<u32>],
@@ -33,6 +34,7 @@ impl RawDecodeStream {
         Ok(Self { streams: Mutex::new(streams), encoder, clean_up })
     }
 
+    /// Lock the streams.
     fn streams(&self) -> PyResult<MutexGuard<'_, Vec<DecodeStream>>> {
         lock(&self.streams)
     }
@@ -45,6 +47,7 @@ impl RawDecodeStream {
 #[catch_panics]
 #[pymethods]
 impl RawDecodeStream {
+    /// Decode the next id of each sequence (None for a finished one); return the text that each adds.
     fn step(&self, py: Python<'_>, ids: Vec<Option<u32>>) -> PyResult<Vec<Option<String>>> {
         let rows = py.detach(|| self.streams().map(|streams| streams.len()))?;
         if ids.len() != rows {
@@ -60,6 +63,7 @@ impl RawDecodeStream {
         })
     }
 
+    /// Return the text that each sequence still buffers.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
         let finish = |stream: &mut DecodeStream| stream.finish(|ids, skip| self.decode(ids, skip));
         py.detach(|| self.streams()?.iter_mut().map(finish).collect::<Result<_, Error>>().map_err(raise))
