@@ -1,7 +1,7 @@
-"""The house has one ladder: Rust code imports downwards only, and `unsafe` has one home.
+"""Imports run one way, one file chooses the route, and `unsafe` code is in the kernels only.
 
-Read from the source text, so that a wrong `use` fails here and nobody has to remember the rule.
-The Python side is checked by import-linter (pyproject.toml) and, for what it cannot see, below.
+The tests read the source text. import-linter checks the Python packages (pyproject.toml); the
+rules that it cannot express are below.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from tests.rust_imports import Crate, code_of, cycles, without_tests
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -64,15 +65,6 @@ FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab"}
 
 def rust_files(crate: str) -> list[Path]:
     return sorted((CRATES / crate / "src").rglob("*.rs"))
-
-
-def code_of(source: str) -> str:
-    """Blank out comments and literals, whose words are not code."""
-    token = re.compile(
-        r"""//[^\n]*|/\*.*?\*/|r(?P<hashes>\#*)".*?"(?P=hashes)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\\n])'""",
-        re.DOTALL,
-    )
-    return token.sub(" ", source)
 
 
 def names_after(root: str, code: str) -> Iterator[str]:
@@ -137,6 +129,225 @@ def test_core_modules_use_only_what_stands_below_them() -> None:
         for used in sorted(core_uses(path) & MAY_USE.keys() - MAY_USE[module] - {module})
     ]
     assert found == []
+
+
+ENCODE_ROUTES = {"byte_level", "bert", "metaspace", "generic"}
+
+IMPORTS_IN_CYCLES = {
+    # A folder's `mod.rs` defines a type or a constant and also uses the files that import it.
+    "encode/bert/mod.rs": {"encode/bert/misses.rs"},
+    "encode/metaspace/mod.rs": {
+        "encode/metaspace/contextual.rs",
+        "encode/metaspace/independent.rs",
+    },
+    "model/mod.rs": {"model/batch.rs"},
+    "model/bpe/mod.rs": {
+        "model/bpe/dropout.rs",
+        "model/bpe/initial_symbols.rs",
+        "model/bpe/merge_by_heap.rs",
+        "model/bpe/merge_by_rank.rs",
+        "model/bpe/merge_by_scan.rs",
+    },
+    "model/bpe/backtracking/mod.rs": {
+        "model/bpe/backtracking/stored_trie.rs",
+        "model/bpe/backtracking/token_trie.rs",
+    },
+    "model/sentencepiece/mod.rs": {
+        "model/sentencepiece/backtracking.rs",
+        "model/sentencepiece/bpe.rs",
+    },
+    "model/unigram/mod.rs": {"model/unigram/token_writer.rs"},
+    "model/wordpiece/mod.rs": {
+        "model/wordpiece/lin_max_match.rs",
+        "model/wordpiece/shortest.rs",
+    },
+    "normalize/rules/mod.rs": {"normalize/rules/compile.rs", "normalize/rules/decompile.rs"},
+    "split/mod.rs": {"split/bert/mod.rs"},
+    "word_cache/mod.rs": {"word_cache/lookups.rs"},
+    # The scratch of one thread contains the scratch of each route and model, which take all of it.
+    "encode/route.rs": {"encode/scratch.rs"},
+    "model/scratch.rs": {
+        "model/bpe/mod.rs",
+        "model/sentencepiece/mod.rs",
+        "model/unigram/mod.rs",
+        "model/wordpiece/mod.rs",
+        "model/wordpiece/shortest.rs",
+    },
+    # `impl Tokenizer` outside tokenizer.rs, in files that define fields of the tokenizer.
+    "encode/tokenizer.rs": {"encode/decoding.rs", "encode/route.rs"},
+    # Pairs of files that share a type or a constant.
+    "encode/offsets/aligner.rs": {"encode/scratch.rs", "encode/stages.rs"},
+    "encode/metaspace/single_chars.rs": {
+        "encode/metaspace/form.rs",
+        "encode/metaspace/scanner.rs",
+    },
+    "encode/metaspace/spaces.rs": {"encode/metaspace/form.rs"},
+    "model/bpe/backtracking/split_table.rs": {"model/bpe/backtracking/compile.rs"},
+    "model/bpe/backtracking/stored_trie.rs": {"model/bpe/backtracking/token_trie.rs"},
+    "model/bpe/merge_ranks.rs": {"model/bpe/merges.rs"},
+    "model/sentencepiece/margin.rs": {"model/sentencepiece/viterbi_fixed.rs"},
+    "model/unigram/path_sampling.rs": {"model/unigram/segmentations.rs"},
+    "normalize/rules/double_array.rs": {"normalize/rules/compile.rs"},
+    "word_cache/pending.rs": {"word_cache/lookup_loop.rs"},
+}
+"""The imports that still close a cycle: each file with the files that should not import it.
+
+The list may only become shorter. Without these imports, no file of crates/core imports itself
+through others.
+"""
+
+
+@pytest.fixture(scope="module")
+def core_imports() -> dict[str, set[str]]:
+    return Crate(CRATES / "core" / "src").imports()
+
+
+def top_module(file: str) -> str:
+    return file.partition("/")[0].removesuffix(".rs")
+
+
+def test_top_modules_of_core_do_not_import_each_other_in_a_cycle(
+    core_imports: dict[str, set[str]],
+) -> None:
+    modules: dict[str, set[str]] = {top_module(file): set() for file in core_imports}
+    for file, imported in core_imports.items():
+        modules[top_module(file)] |= {top_module(other) for other in imported} - {top_module(file)}
+    assert cycles(modules) == []
+
+
+def test_files_of_core_do_not_import_each_other_in_a_cycle(
+    core_imports: dict[str, set[str]],
+) -> None:
+    allowed = {
+        importer: {file for file, importers in IMPORTS_IN_CYCLES.items() if importer in importers}
+        for importer in core_imports
+    }
+    assert cycles({file: core_imports[file] - allowed[file] for file in core_imports}) == []
+
+
+def test_imports_listed_as_parts_of_cycles_still_are(core_imports: dict[str, set[str]]) -> None:
+    groups = [set(group) for group in cycles(core_imports)]
+    found = [
+        f"remove {importer} from {file!r} in IMPORTS_IN_CYCLES"
+        for file, importers in IMPORTS_IN_CYCLES.items()
+        for importer in sorted(importers)
+        if file not in core_imports.get(importer, ())
+        or not any({importer, file} <= group for group in groups)
+    ]
+    assert found == []
+
+
+def encode_part(file: str) -> str:
+    """Return the name of the file or folder inside `encode/`; an empty string outside it."""
+    folder, _, rest = file.partition("/")
+    return top_module(rest) if folder == "encode" else ""
+
+
+def test_only_the_router_imports_a_route(core_imports: dict[str, set[str]]) -> None:
+    found = [
+        f"{file} imports {other}"
+        for file, imported in core_imports.items()
+        for other in sorted(imported)
+        if (route := encode_part(other)) in ENCODE_ROUTES
+        and encode_part(file) not in (route, "route")
+    ]
+    assert found == []
+
+
+def test_routes_do_not_import_the_router_or_the_tokenizer(
+    core_imports: dict[str, set[str]],
+) -> None:
+    found = [
+        f"{file} imports {other}"
+        for file, imported in core_imports.items()
+        for other in sorted(imported)
+        if encode_part(file) in ENCODE_ROUTES and encode_part(other) in ("route", "tokenizer")
+    ]
+    assert found == []
+
+
+ROUTE_CHOICES = {
+    r"\benum\s+Route\b|\bRoute\s*::\s*[A-Z]": {"route"},
+    r"\bRoute\s*::\s*compile\b": {"tokenizer"},
+    r"\b(?:ByteLevel|Metaspace)\s*::\s*of\s*\(": {"route"},
+    r"\.spells_bytes\s*\(": {"route"},
+    r"\.route\s*\(": {"route", "rows"},
+    r"\.bert\s*\(": {"route", "bert"},
+    r"\.has_normalized\s*\(": {"route", "stages"},
+    r"\.is_byte_level\s*\(": {"tiktoken"},
+}
+"""Code that depends on the route, each pattern with the parts of `encode/` that contain it.
+
+`rows` flushes the pending words of whatever route there is. `bert` gets its own splitter. `stages`
+splits normalized text at added tokens, also for `plain`. `tiktoken` writes the bytes of
+byte-level tokens.
+"""
+
+
+def encode_code() -> Iterator[tuple[str, str]]:
+    """Yield the code of each file of `encode/`, without its tests."""
+    folder = CRATES / "core" / "src"
+    tests = {"tests", "tests.rs"}
+    for path in sorted((folder / "encode").rglob("*.rs")):
+        name = path.relative_to(folder)
+        if tests.isdisjoint(name.parts):
+            yield name.as_posix(), without_tests(code_of(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("pattern", ROUTE_CHOICES)
+def test_one_file_chooses_the_route(pattern: str) -> None:
+    parts = {encode_part(name) for name, code in encode_code() if re.search(pattern, code)}
+    assert parts == ROUTE_CHOICES[pattern]
+
+
+def test_no_module_but_encode_sees_the_route() -> None:
+    found = [
+        str(path.relative_to(ROOT))
+        for path in rust_files("core")
+        if core_module_of(path) != "encode"
+        and re.search(r"\bRoute\b|\broute_for\b", code_of(path.read_text(encoding="utf-8")))
+    ]
+    assert found == []
+
+
+def write_crate(folder: Path, files: dict[str, str]) -> Crate:
+    for name, code in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code, encoding="utf-8")
+    return Crate(folder)
+
+
+def test_a_cycle_of_files_is_found_through_a_reexport(tmp_path: Path) -> None:
+    crate = write_crate(
+        tmp_path,
+        {
+            "lib.rs": "mod a; mod b;",
+            "a/mod.rs": "mod one; mod two; pub use one::One; pub use two::{Two as Second};",
+            "a/one.rs": "use super::Second; pub struct One; // use crate::b::B;",
+            "a/two.rs": "pub struct Two(crate::b::B);",
+            "b.rs": "use crate::a::{self, One}; pub struct B; #[cfg(test)] mod tests { use x::Y; }",
+        },
+    )
+    assert crate.imports() == {
+        "a/mod.rs": set(),
+        "a/one.rs": {"a/two.rs"},
+        "a/two.rs": {"b.rs"},
+        "b.rs": {"a/one.rs"},
+    }
+    assert cycles(crate.imports()) == [["a/one.rs", "a/two.rs", "b.rs"]]
+
+
+def test_a_file_imports_nothing_for_its_tests(tmp_path: Path) -> None:
+    crate = write_crate(
+        tmp_path,
+        {
+            "lib.rs": "mod a; mod b;",
+            "a.rs": "pub struct A; #[cfg(test)] mod tests { use crate::b::B; fn f() { B::new() } }",
+            "b.rs": "use crate::a::A; pub struct B;",
+        },
+    )
+    assert cycles(crate.imports()) == []
 
 
 def test_formats_see_specifications_and_errors_only() -> None:

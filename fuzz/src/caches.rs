@@ -1,45 +1,53 @@
-//! Compiled caches: a reader gets what was written, refuses what was damaged, and survives what was forged.
+//! Compiled caches: the reader restores a written cache, rejects a damaged one, and does not panic at a forged one.
 
 use fastrand::Rng;
 use piecework_core::encode::Tokenizer;
 use piecework_core::spec::TokenizerSpec;
 use piecework_formats::cache;
-
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::damage::damage_bytes;
 use crate::{texts, Calls};
 
-/// How many damaged copies are read, and how many forged ones.
+/// The number of damaged copies of a cache.
 const COPIES: usize = 8;
+/// The number of forged copies of a cache.
 const FORGED: usize = 4;
 
-/// The layout of a file, as far as a forger needs it: see `container.rs` of the formats.
+// The layout of a cache file, in bytes; `container.rs` of the formats defines it.
+
+/// The offset of the checksum.
 const CHECKSUM: usize = 8;
+/// The offset of the first byte that the checksum covers.
 const CHECKED_FROM: usize = 16;
+/// The offset of the number of sections.
 const SECTION_COUNT: usize = 32;
+/// The size of the header.
 const HEADER: usize = 64;
+/// The size of an entry of the section table.
 const SECTION: usize = 48;
+/// The size of the name of a section.
 const NAME: usize = 32;
 
-pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Tokenizer, calls: &mut Calls) {
-    let Ok(file) = cache::write(spec, &pipeline.store(), "parse", b"") else { return };
+/// Write and restore the cache of a tokenizer, then read damaged and forged copies.
+pub(crate) fn write_and_damage(spec: &TokenizerSpec, tokenizer: &Tokenizer, calls: &mut Calls) {
+    let Ok(file) = cache::write(spec, &tokenizer.store(), "parse", b"") else { return };
     let read = cache::read(&file.clone().into());
     let restored = read.and_then(|cached| {
-        assert!(cached.spec == *spec, "another specification is read than was written");
+        assert!(cached.spec == *spec, "the specification read differs from the one written");
         calls.time(|| Tokenizer::restore(cached.spec, cached.vocab, &cached.parts))
     });
     match restored {
         Ok(restored) => texts::encode_and_decode(&restored, calls),
-        Err(error) => panic!("what was written cannot be read: {error}"),
+        Err(error) => panic!("a written cache cannot be read: {error}"),
     }
-    // The same damage for the same file, so that a fault comes again.
+    // The seed depends on the file alone, so that a failure is repeatable.
     let mut random = Rng::with_seed(file.len() as u64);
     for _ in 0..COPIES {
         let mut damaged = file.clone();
         damage_bytes(&mut damaged, &mut random);
-        let is_refused = cache::read(&damaged.clone().into()).is_err();
-        assert!(is_refused || damaged == file, "a damaged cache is taken for whole");
+        let is_rejected = cache::read(&damaged.clone().into()).is_err();
+        assert!(is_rejected || damaged == file, "a damaged cache is read without an error");
     }
     for _ in 0..FORGED {
         if calls.are_slow() {
@@ -49,7 +57,7 @@ pub(crate) fn keep_and_damage(spec: &TokenizerSpec, pipeline: &Tokenizer, calls:
     }
 }
 
-/// Change a file and make its checksum right again; where it is read all the same, encode and decode with it.
+/// Change a file and correct its checksum. If the reader accepts it, encode and decode with it.
 fn use_forged(file: &[u8], random: &mut Rng, calls: &mut Calls) {
     let mut forged = file.to_vec();
     for _ in 0..random.usize(1..4) {
@@ -66,7 +74,7 @@ fn use_forged(file: &[u8], random: &mut Rng, calls: &mut Calls) {
     }
 }
 
-/// Change a number of a section, or where a section is.
+/// Change a number in a section, or an entry of the section table.
 fn forge(file: &mut [u8], random: &mut Rng) {
     let count = number(file, SECTION_COUNT, 4) as usize;
     let entry = HEADER + SECTION * random.usize(..count.max(1));
@@ -86,7 +94,7 @@ fn forge(file: &mut [u8], random: &mut Rng) {
     }
 }
 
-/// Change one of the numbers of some bytes: to one like it, to one of the others, or to the least or greatest.
+/// Change one of the numbers of `width` bytes: to a near value, to another of the numbers, or to an extreme.
 fn change(file: &mut [u8], start: usize, len: usize, width: usize, random: &mut Rng) {
     if len < width {
         return;
@@ -94,11 +102,11 @@ fn change(file: &mut [u8], start: usize, len: usize, width: usize, random: &mut 
     let mut any = || start + width * random.usize(..len / width);
     let (at, other) = (any(), any());
     let (here, there) = (number(file, at, width), number(file, other, width));
-    let most = u64::MAX >> (64 - 8 * width);
+    let largest = u64::MAX >> (64 - 8 * width);
     let changed = match random.u8(..8) {
         0 => 0,
-        1 => most,
-        2 => most - 1,
+        1 => largest,
+        2 => largest - 1,
         3 => here.wrapping_add(1),
         4 => here.wrapping_sub(1),
         5 => here ^ 1 << random.usize(..8 * width),
@@ -108,11 +116,12 @@ fn change(file: &mut [u8], start: usize, len: usize, width: usize, random: &mut 
     file[at..at + width].copy_from_slice(&changed.to_le_bytes()[..width]);
 }
 
-/// A little-endian number of `width` bytes.
+/// Returns a little-endian number of `width` bytes.
 fn number(file: &[u8], at: usize, width: usize) -> u64 {
     file[at..at + width].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
+/// Swap two ranges of bytes.
 fn swap(file: &mut [u8], one: usize, other: usize, len: usize) {
     (0..len).for_each(|byte| file.swap(one + byte, other + byte));
 }
@@ -130,8 +139,8 @@ mod tests {
         let mut kinds = 0;
         for (path, kind) in seed_files() {
             let Some(spec) = kind.read(&fs::read(path).unwrap()) else { continue };
-            let Ok(pipeline) = Tokenizer::compile(&spec) else { continue };
-            let file = cache::write(&spec, &pipeline.store(), "parse", b"").unwrap();
+            let Ok(tokenizer) = Tokenizer::compile(&spec) else { continue };
+            let file = cache::write(&spec, &tokenizer.store(), "parse", b"").unwrap();
             (0..400).for_each(|_| use_forged(&file, &mut random, &mut Calls::default()));
             kinds += 1;
         }

@@ -1,5 +1,4 @@
-//! Damage: changes of a JSON tree, of protobuf fields or of lines that keep them what they are, and changes of
-//! bytes that need not.
+//! Damage to files: structural changes that leave valid JSON, protobuf or lines, and changes of arbitrary bytes.
 
 use fastrand::Rng;
 use serde_json::{json, Value};
@@ -21,7 +20,7 @@ pub(crate) fn json(file: &[u8], random: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Damage a protobuf file: fields are changed inside, left out, repeated or moved; lengths stay right.
+/// Damage a protobuf file: change, remove, repeat or move fields, with correct lengths.
 pub(crate) fn fields(file: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut fields = split_fields(file);
     for _ in 0..random.usize(1..5) {
@@ -44,7 +43,7 @@ pub(crate) fn fields(file: &[u8], random: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Damage a file of lines: they are left out, repeated, moved or changed.
+/// Damage a file of lines: remove, repeat, move or change lines.
 pub(crate) fn lines(file: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut lines: Vec<Vec<u8>> = file.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     for _ in 0..random.usize(1..5) {
@@ -60,7 +59,7 @@ pub(crate) fn lines(file: &[u8], random: &mut Rng) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
-/// The fields of a message whose tag is one byte and that hold bytes, each of fewer than 2^14.
+/// Returns the fields of a message, each with a tag of one byte and fewer than 2^14 bytes.
 fn split_fields(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut fields = Vec::new();
     while let [tag, first, rest @ ..] = bytes {
@@ -77,6 +76,7 @@ fn split_fields(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     fields
 }
 
+/// Returns a field with its tag and length.
 fn message(tag: u8, inner: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     let mut len = inner.len();
@@ -88,7 +88,7 @@ fn message(tag: u8, inner: &[u8]) -> Vec<u8> {
     [&bytes, inner].concat()
 }
 
-/// Write a score that is none, or a very large one, over four bytes.
+/// Overwrite four bytes with NaN, an infinity or an extreme number.
 fn damage_float(bytes: &mut [u8], random: &mut Rng) {
     let floats =
         [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, f32::MIN_POSITIVE, -0.0, 1e5];
@@ -98,13 +98,14 @@ fn damage_float(bytes: &mut [u8], random: &mut Rng) {
     }
 }
 
+/// Damage bytes in one to three places.
 fn damage_some_bytes(bytes: &mut Vec<u8>, random: &mut Rng) {
     for _ in 0..random.usize(1..4) {
         damage_bytes(bytes, random);
     }
 }
 
-/// Walk down to a random place and change what stands there.
+/// Change a random value of the tree.
 fn damage_tree(tree: &mut Value, random: &mut Rng) {
     let mut here = tree;
     while random.u8(..8) != 0 {
@@ -138,7 +139,7 @@ fn damage_tree(tree: &mut Value, random: &mut Rng) {
     }
 }
 
-/// Wrap a list in stages of stages, or put steps that double the text in its place.
+/// Returns a list nested in sequences of stages, or a list of stages that double the text.
 fn nested(items: Vec<Value>, random: &mut Rng) -> Value {
     if random.bool() {
         let step = json!({ "type": "Replace", "pattern": { "Regex": "." }, "content": "aa" });
@@ -151,6 +152,7 @@ fn nested(items: Vec<Value>, random: &mut Rng) -> Value {
     value
 }
 
+/// Returns a random value that a reader may not expect.
 fn any_value(random: &mut Rng) -> Value {
     let numbers = [0, 1, 2, 255, 256, 65_535, 4_294_967_295, 4_294_967_296, u64::MAX, 1 << 28, 1 << 24];
     let texts = [
@@ -187,6 +189,7 @@ fn any_value(random: &mut Rng) -> Value {
     }
 }
 
+/// Change, remove, repeat or truncate bytes at a random position.
 pub(crate) fn damage_bytes(bytes: &mut Vec<u8>, random: &mut Rng) {
     if bytes.is_empty() {
         return;

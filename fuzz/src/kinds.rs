@@ -1,4 +1,4 @@
-//! The kinds of files, each told by its extension: how it is damaged, read, and written again.
+//! The kinds of files: how each is recognized by extension, damaged, read and written.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,22 +12,23 @@ use piecework_formats::{sentencepiece, tiktoken, tokenizer_json, vocab_merges, v
 
 use crate::damage;
 
-/// What a file is.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// tokenizer.json
+    /// `tokenizer.json`.
     Json,
     /// A SentencePiece `.model`.
     Model,
-    /// Ranks of tiktoken.
+    /// tiktoken ranks.
     Ranks,
-    /// vocab.txt
+    /// `vocab.txt`.
     Lines,
-    /// merges.txt; its vocabulary is what the merges need.
+    /// `merges.txt`, with a vocabulary made from the merges.
     Merges,
 }
 
 impl Kind {
+    /// Returns the kind of a file by its extension.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "json" => Some(Self::Json),
@@ -39,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// The file that a case at fault is left as.
+    /// Returns the name of the file that stores a failing case.
     pub(crate) fn fault(self) -> &'static str {
         match self {
             Self::Json => "fault.json",
@@ -50,6 +51,7 @@ impl Kind {
         }
     }
 
+    /// Returns a damaged copy of a file.
     pub(crate) fn damaged(self, file: &[u8], random: &mut Rng) -> Vec<u8> {
         match self {
             Self::Json => damage::json(file, random),
@@ -58,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// Read a file; what is read can be written, and that read again.
+    /// Read a file; panics if the specification cannot be written and read again.
     pub(crate) fn read(self, bytes: &[u8]) -> Option<TokenizerSpec> {
         let spec = match self {
             Self::Json => tokenizer_json::read(bytes),
@@ -75,11 +77,12 @@ impl Kind {
             }
             _ => tokenizer_json::read(tokenizer_json::write(&spec, true).as_bytes()),
         };
-        assert!(again.is_ok(), "what was written cannot be read: {again:?}");
+        assert!(again.is_ok(), "a written specification cannot be read: {again:?}");
         Some(spec)
     }
 }
 
+/// Returns GPT-2's pre-tokenizer.
 fn byte_level() -> PreTokenizerSpec {
     PreTokenizerSpec::ByteLevel(ByteLevelSpec {
         add_prefix_space: false,
@@ -88,7 +91,7 @@ fn byte_level() -> PreTokenizerSpec {
     })
 }
 
-/// Read merges with all bytes and what the merges join and make for entries.
+/// Read merges with a vocabulary of all bytes and of the tokens in the merges.
 fn merges(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let text = String::from_utf8_lossy(bytes);
     let pairs = text.lines().filter_map(|line| line.split_once(' '));

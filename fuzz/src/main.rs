@@ -1,12 +1,12 @@
-//! Feeds damaged tokenizer files to the reader, for a number of seconds or of cases.
+//! Reads damaged tokenizer files and uses the tokenizers, for a number of seconds or of cases.
 //!
 //!     cargo run --release -p piecework-fuzz -- --seconds 600
 //!     cargo run --release -p piecework-fuzz -- --cases 20000 --seed 7
 //!
-//! Each case takes a file of `corpus/` or `regressions/`, damages its parts, its bytes or both, reads it, compiles
-//! what was read, encodes and decodes with that, and keeps it in a cache, which is damaged in turn. A panic, a
-//! call of over a second of processor time or a case that holds more memory than a multiple of its size ends the
-//! run; the case is left as `fault`, with the extension of its kind.
+//! Each case damages the structure or the bytes of a file of `corpus/` or `regressions/`, reads it, compiles the
+//! tokenizer, encodes and decodes, and damages the compiled cache. A panic, a call of more than one second of
+//! processor time, or memory above a multiple of the file size ends the run. The failing case is stored as `fault`
+//! with the extension of its kind.
 
 #![forbid(unsafe_code)]
 
@@ -28,11 +28,13 @@ use piecework_core::encode::Tokenizer;
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, 4 << 30);
 
-const MOST_TIME: Duration = Duration::from_secs(1);
-/// A tokenizer with a slower call, such as one that makes each text 1 MiB long, gets no further calls.
+/// The bound on the processor time of one call.
+const MAX_TIME: Duration = Duration::from_secs(1);
+/// A tokenizer with a slower call, such as one that expands each text to 1 MiB, is called no further.
 const SLOW: Duration = Duration::from_millis(5);
-/// What tables and the memo take whatever the file, and how much more each byte of it may.
+/// The memory allowed for any file, for tables and word caches.
 const FIXED_BYTES: usize = 64 << 20;
+/// The further memory allowed for each byte of the file.
 const BYTES_PER_BYTE: usize = 4096;
 
 fn main() {
@@ -52,10 +54,10 @@ fn main() {
         run_case(*kind, &bytes, seed);
         cases += 1;
     }
-    println!("{cases} cases in {:.0} s, none at fault", started.elapsed().as_secs_f64());
+    println!("{cases} cases in {:.0} s, no failure", started.elapsed().as_secs_f64());
 }
 
-/// How long, and from which seed on.
+/// The arguments: the number of cases, the duration and the first seed.
 struct Options {
     cases: u64,
     time: Duration,
@@ -63,6 +65,7 @@ struct Options {
 }
 
 impl Options {
+    /// Parse the command line.
     fn read() -> Self {
         let arguments: Vec<String> = std::env::args().collect();
         let number = |name: &str| {
@@ -78,10 +81,12 @@ impl Options {
     }
 }
 
+/// Returns the path of a folder or file in `fuzz/`.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
+/// Returns the files of the corpus and the regressions with their kinds, sorted by path.
 fn seed_files() -> Vec<(PathBuf, Kind)> {
     let files = ["corpus", "regressions"].into_iter().filter_map(|name| fs::read_dir(folder(name)).ok());
     let paths = files.flatten().flatten().map(|entry| entry.path());
@@ -91,39 +96,46 @@ fn seed_files() -> Vec<(PathBuf, Kind)> {
     seeds
 }
 
-/// Run one case and end the process if it is at fault.
+/// Run one case; panic if it exceeds a bound.
 fn run_case(kind: Kind, bytes: &[u8], seed: u64) {
-    let kept = folder(kind.fault());
-    fs::write(&kept, bytes).unwrap_or_default();
+    let case = folder(kind.fault());
+    fs::write(&case, bytes).unwrap_or_default();
     let before = MEMORY.allocated();
     let (mut reading, mut using) = (Calls::default(), Calls::default());
     let tokenizer = read_and_use(kind, bytes, &mut reading, &mut using);
-    let held = MEMORY.allocated().saturating_sub(before);
+    let allocated = MEMORY.allocated().saturating_sub(before);
     drop(tokenizer);
     let took = reading.longest.max(using.longest);
     let bound = FIXED_BYTES + BYTES_PER_BYTE * bytes.len();
-    assert!(took < MOST_TIME, "seed {seed}: {took:?}; see {}", kept.display());
-    assert!(held < bound, "seed {seed}: {held} bytes held, {bound} allowed; see {}", kept.display());
-    fs::remove_file(&kept).unwrap_or_default();
+    assert!(took < MAX_TIME, "seed {seed}: {took:?}; see {}", case.display());
+    assert!(
+        allocated < bound,
+        "seed {seed}: {allocated} bytes allocated, {bound} permitted; see {}",
+        case.display()
+    );
+    fs::remove_file(&case).unwrap_or_default();
 }
 
+/// Read a file, compile the tokenizer and call it; returns the tokenizer if the file is valid.
 fn read_and_use(kind: Kind, bytes: &[u8], reading: &mut Calls, using: &mut Calls) -> Option<Tokenizer> {
     let spec = reading.time(|| kind.read(bytes))?;
-    let pipeline = reading.time(|| Tokenizer::compile(&spec)).ok()?;
-    texts::encode_and_decode(&pipeline, using);
-    caches::keep_and_damage(&spec, &pipeline, using);
-    Some(pipeline)
+    let tokenizer = reading.time(|| Tokenizer::compile(&spec)).ok()?;
+    texts::encode_and_decode(&tokenizer, using);
+    caches::write_and_damage(&spec, &tokenizer, using);
+    Some(tokenizer)
 }
 
-/// Measures each call of the library. A normalizer may make a short text 1 MiB long each time, and a case makes
-/// hundreds of calls, so only the time of one call is bounded.
+/// Measures each call of the library.
+///
+/// A normalizer may expand a short text to 1 MiB, and a case makes hundreds of calls: only the time of one call is
+/// bounded.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     longest: Duration,
 }
 
 impl Calls {
-    /// Whether a call was slow, though within its bound.
+    /// Whether a call was slow but within the bound.
     pub(crate) fn are_slow(&self) -> bool {
         self.longest > SLOW
     }

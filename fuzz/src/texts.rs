@@ -1,4 +1,4 @@
-//! Texts that have given tokenizers trouble, encoded and decoded again.
+//! Encodes and decodes texts that are difficult for tokenizers.
 
 use piecework_core::added_tokens::Selector;
 use piecework_core::encode::{Choice, Input, Options, Scratch, Tokenizer};
@@ -18,9 +18,9 @@ const TEXTS: [&str; 8] = [
     "0123456789 12,345.67 <0x0A>",
 ];
 
-/// Encode every text alone and in pairs, and decode what comes out.
-pub(crate) fn encode_and_decode(pipeline: &Tokenizer, calls: &mut Calls) {
-    let mut scratch = pipeline.scratch();
+/// Encode every text alone and as a pair, and decode the ids.
+pub(crate) fn encode_and_decode(tokenizer: &Tokenizer, calls: &mut Calls) {
+    let mut scratch = tokenizer.scratch();
     let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
     for text in TEXTS {
         if calls.are_slow() {
@@ -29,40 +29,42 @@ pub(crate) fn encode_and_decode(pipeline: &Tokenizer, calls: &mut Calls) {
         let chars = text.chars().count() as u32;
         for pair in [None, Some("a pair")] {
             let (text, pair) = (Input::Text(text), pair.map(Input::Text));
-            if let Ok(encoding) = calls.time(|| pipeline.encode(text, pair, options, &mut scratch)) {
-                check(pipeline, &encoding, chars, calls);
+            if let Ok(encoding) = calls.time(|| tokenizer.encode(text, pair, options, &mut scratch)) {
+                check(tokenizer, &encoding, chars, calls);
             }
         }
     }
-    list_and_draw(pipeline, options, &mut scratch, calls);
+    list_and_sample(tokenizer, options, &mut scratch, calls);
 }
 
-/// List and draw segmentations, where the model has several.
-fn list_and_draw(pipeline: &Tokenizer, options: Options<'_>, scratch: &mut Scratch, calls: &mut Calls) {
+/// List and sample segmentations, if the model has several.
+fn list_and_sample(tokenizer: &Tokenizer, options: Options<'_>, scratch: &mut Scratch, calls: &mut Calls) {
     let sampling = Sampling { alpha: 0.3, nbest: None, seed: 1, row: 0 };
     for text in TEXTS.map(Input::Text) {
         if calls.are_slow() {
             return;
         }
-        let drawn = Options { sampling: Some(sampling), ..options };
-        let _ = calls.time(|| pipeline.encode(text, None, drawn, scratch));
-        for choice in
-            [Choice::Best, Choice::Drawn(sampling), Choice::Apart { sampling, include_best: true }]
-        {
-            if let Ok(found) = calls.time(|| pipeline.segmentations(text, 5, choice, options, scratch)) {
-                assert!(found.len() <= 5, "more than were asked for");
+        let sampled = Options { sampling: Some(sampling), ..options };
+        let _ = calls.time(|| tokenizer.encode(text, None, sampled, scratch));
+        for choice in [
+            Choice::Best,
+            Choice::Drawn(sampling),
+            Choice::WithoutReplacement { sampling, include_best: true },
+        ] {
+            if let Ok(found) = calls.time(|| tokenizer.segmentations(text, 5, choice, options, scratch)) {
+                assert!(found.len() <= 5, "more segmentations than requested");
             }
         }
     }
 }
 
-/// Offsets lie within the text, ids decode.
-fn check(pipeline: &Tokenizer, encoding: &Encoding, chars: u32, calls: &mut Calls) {
+/// Check that offsets are within the text; decode the ids.
+fn check(tokenizer: &Tokenizer, encoding: &Encoding, chars: u32, calls: &mut Calls) {
     let of_text = encoding.tokens.iter().filter(|token| token.sequence == 0);
     assert!(
         of_text.clone().all(|token| token.start <= token.end && token.end <= chars),
         "offsets beyond the text"
     );
     let ids: Vec<u32> = encoding.tokens.iter().map(|token| token.id).collect();
-    let _ = calls.time(|| pipeline.decode(&ids, false, None));
+    let _ = calls.time(|| tokenizer.decode(&ids, false, None));
 }

@@ -513,7 +513,7 @@ class Encoding:
         """
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Return the first token that covers a character of a text; None where none does.
+        """Return the first token that covers a character of a text; None if no token covers it.
 
         >>> import piecework as pw
         >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
@@ -524,7 +524,7 @@ class Encoding:
         """
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """Return the index of the word that covers a character of a text; None where none does.
+        """Return the index of the word that covers a character of a text; None if no token covers it.
 
         >>> import piecework as pw
         >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
@@ -534,7 +534,7 @@ class Encoding:
         """
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
-        """Return the tokens of a word as (first, one after the last); None for a word without any.
+        """Return the tokens of a word as (first, one after the last); None for a word without tokens.
 
         >>> import piecework as pw
         >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
@@ -544,7 +544,7 @@ class Encoding:
         """
 
     def word_to_chars(self, word_index: int, sequence_index: int = 0) -> tuple[int, int] | None:
-        """Return the characters of a word, from its first token to its last; None for a word without any.
+        """Return the characters of a word, from its first token to its last; None for a word without tokens.
 
         >>> import piecework as pw
         >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})

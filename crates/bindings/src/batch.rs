@@ -1,4 +1,4 @@
-//! Many encoded texts: flat columns that become numpy arrays when they are first read, or lists without numpy.
+//! Encoded batches: flat columns that are converted into numpy arrays at their first use, or into lists without numpy.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::errors::bad_argument;
 use crate::lazy_array::LazyArray;
 use crate::numbers::Numbers;
 
-/// Many encoded texts.
+/// The columns of an encoded batch.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawBatch {
     rows: usize,
@@ -24,7 +24,7 @@ pub struct RawBatch {
     row_offsets: LazyArray<i64>,
     type_ids: Option<LazyArray<u8>>,
     attention_mask: Option<LazyArray<u8>>,
-    /// Offsets (two a token) and word ids.
+    /// Offsets, two for each token, and word ids.
     spans: Option<(LazyArray<u32>, LazyArray<i32>)>,
     sequence_ids: Option<LazyArray<i8>>,
     samples: Option<LazyArray<i64>>,
@@ -57,6 +57,7 @@ impl RawBatch {
 #[catch_panics]
 #[pymethods]
 impl RawBatch {
+    /// Wrap contiguous arrays.
     #[staticmethod]
     #[pyo3(signature = (
         ids, row_offsets, type_ids=None, attention_mask=None, offsets=None, word_ids=None,
@@ -87,46 +88,55 @@ impl RawBatch {
         })
     }
 
+    /// Ids of all rows.
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         self.ids.array(py).cloned()
     }
 
+    /// The index of the first token of each row, and the number of tokens.
     #[getter]
     fn row_offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         self.row_offsets.array(py).cloned()
     }
 
+    /// Type ids, None when all are 0.
     #[getter]
     fn type_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
         self.type_ids.as_ref().map(|types| types.array(py).cloned()).transpose()
     }
 
+    /// 1 for tokens and 0 for padding, None without padding.
     #[getter]
     fn attention_mask<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
         self.attention_mask.as_ref().map(|mask| mask.array(py).cloned()).transpose()
     }
 
+    /// Start and end of each token, None unless encoded with `offsets`.
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u32>>>> {
         self.spans.as_ref().map(|(offsets, _)| offsets.array(py).cloned()).transpose()
     }
 
+    /// The word of each token or -1, None unless encoded with `offsets`.
     #[getter]
     fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i32>>>> {
         self.spans.as_ref().map(|(_, words)| words.array(py).cloned()).transpose()
     }
 
+    /// The sequence of each token or -1, None unless encoded with `offsets` and pairs.
     #[getter]
     fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i8>>>> {
         self.sequence_ids.as_ref().map(|sequences| sequences.array(py).cloned()).transpose()
     }
 
+    /// The index of the text of each row, None unless encoded with `overflow`.
     #[getter]
     fn samples<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
         self.samples.as_ref().map(|samples| samples.array(py).cloned()).transpose()
     }
 
+    /// The number of tokens of all rows.
     #[getter]
     fn token_count(&self) -> usize {
         self.tokens
@@ -168,7 +178,7 @@ impl RawBatch {
     }
 }
 
-/// A row of a batch, whose columns become lists when they are read.
+/// A row of a batch. Its columns are converted into lists at their first use.
 pub(crate) struct Row {
     batch: Py<RawBatch>,
     row: usize,
@@ -177,17 +187,18 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// Return the ids.
     pub(crate) fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.batch.get().row(py, self.row)
     }
 
-    /// 1, or 2 where the batch has pairs; `None` where the batch did not keep it.
+    /// Return 1, or 2 if the batch has pairs; `None` for a batch without spans.
     pub(crate) fn n_sequences(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         let batch = self.batch.bind(py).get();
         Ok(batch.spans.as_ref().map(|_| 1 + usize::from(batch.sequence_ids.is_some())))
     }
 
-    /// The list of a column; `None` for one that the batch did not keep.
+    /// Return a column as a list; `None` for a column that the batch does not have.
     pub(crate) fn list<'py>(
         &self,
         py: Python<'py>,
@@ -213,6 +224,7 @@ impl Row {
         Ok(Some(list))
     }
 
+    /// Return a column that does not depend on spans as a list.
     fn list_without_spans<'py>(
         &self,
         py: Python<'py>,
@@ -229,6 +241,7 @@ impl Row {
         Ok(Some(list))
     }
 
+    /// Return the tokens as strings; padding has the pad token.
     fn tokens<'py>(&self, py: Python<'py>, batch: &RawBatch) -> PyResult<Bound<'py, PyList>> {
         let mask = self.items_or(py, batch.attention_mask.as_ref(), 1)?;
         let token = |(id, is_token): (u32, u8)| match is_token {
@@ -239,7 +252,7 @@ impl Row {
         PyList::new(py, ids.into_iter().zip(mask).map(token).collect::<PyResult<Vec<String>>>()?)
     }
 
-    /// The sequence of each token; without pairs, every token of a word belongs to the text.
+    /// Return the sequence of each token. Without pairs, every token of a word belongs to sequence 0.
     fn sequences(
         &self,
         py: Python<'_>,
@@ -252,6 +265,7 @@ impl Row {
         }
     }
 
+    /// Return the values of the row in a column, or `default` for each token without the column.
     fn items_or(&self, py: Python<'_>, column: Option<&LazyArray<u8>>, default: u8) -> PyResult<Vec<u8>> {
         match column {
             Some(column) => self.items(py, column, 1, |value| value),
@@ -270,23 +284,28 @@ impl Row {
         let range = self.range(py)?;
         column.read(py, |values| {
             let of_row = values.get(range.start * width..range.end * width);
-            let outside =
-                || bad_argument("row_offsets", "an offset beyond the tokens", "offsets of tokens");
+            let outside = || {
+                bad_argument(
+                    "row_offsets",
+                    "an offset beyond the tokens",
+                    "ascending offsets up to the number of tokens",
+                )
+            };
             Ok(of_row.ok_or_else(outside)?.iter().map(|&value| convert(value)).collect())
         })?
     }
 
-    /// The tokens of the row.
+    /// Return the indices of the tokens of the row.
     fn range(&self, py: Python<'_>) -> PyResult<Range<usize>> {
-        let two = |offsets: &[i64]| Some((*offsets.get(self.row)?, *offsets.get(self.row + 1)?));
-        let found = self.batch.get().row_offsets.read(py, two)?;
+        let bounds = |offsets: &[i64]| Some((*offsets.get(self.row)?, *offsets.get(self.row + 1)?));
+        let found = self.batch.get().row_offsets.read(py, bounds)?;
         let range =
             found.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
         range.ok_or_else(|| PyIndexError::new_err(self.row))
     }
 }
 
-/// The ids of each row.
+/// Return the ids of each row.
 pub(crate) fn rows<'i>(ids: &'i [u32], row_offsets: &[i64]) -> PyResult<Vec<&'i [u32]>> {
     let row = |two: &[i64]| {
         let (start, end) = (usize::try_from(two[0]).ok()?, usize::try_from(two[1]).ok()?);
@@ -294,6 +313,6 @@ pub(crate) fn rows<'i>(ids: &'i [u32], row_offsets: &[i64]) -> PyResult<Vec<&'i 
     };
     let rows: Option<Vec<&[u32]>> = row_offsets.windows(2).map(row).collect();
     rows.ok_or_else(|| {
-        bad_argument("row_offsets", "an offset beyond the ids", "rising offsets within the ids")
+        bad_argument("row_offsets", "an offset beyond the ids", "ascending offsets up to the number of ids")
     })
 }

@@ -13,21 +13,21 @@ use crate::input::{selector, Borrowed, InputRows};
 #[pyfunction]
 pub(crate) fn token_bytes<'py>(py: Python<'py>, core: &Core, id: u32) -> Option<Bound<'py, PyBytes>> {
     let mut bytes = Vec::new();
-    core.encoder.pipeline().token_bytes_into(id, &mut bytes).then(|| PyBytes::new(py, &bytes))
+    core.encoder.tokenizer().token_bytes_into(id, &mut bytes).then(|| PyBytes::new(py, &bytes))
 }
 
 /// Return every entry of the model's vocabulary as bytes, with its id.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<'py, PyBytes>)> {
-    let pipeline = core.encoder.pipeline();
+    let tokenizer = core.encoder.tokenizer();
     let mut bytes = Vec::new();
     let mut entry = |id| {
         bytes.clear();
-        pipeline.token_bytes_into(id, &mut bytes);
+        tokenizer.token_bytes_into(id, &mut bytes);
         (id, PyBytes::new(py, &bytes))
     };
-    pipeline.vocab().iter().map(|(_, id)| entry(id)).collect()
+    tokenizer.vocab().iter().map(|(_, id)| entry(id)).collect()
 }
 
 /// Decode ids into bytes.
@@ -38,7 +38,7 @@ pub(crate) fn decode_bytes<'py>(
     core: &Core,
     ids: Vec<u32>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = py.detach(|| core.encoder.pipeline().decode_bytes(&ids)).map_err(raise)?;
+    let bytes = py.detach(|| core.encoder.tokenizer().decode_bytes(&ids)).map_err(raise)?;
     Ok(PyBytes::new(py, &bytes))
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn decode_bytes<'py>(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn encode_word_of_bytes(py: Python<'_>, core: &Core, word: &[u8]) -> Vec<u32> {
-    py.detach(|| core.encoder.pipeline().encode_word_of_bytes(word))
+    py.detach(|| core.encoder.tokenizer().encode_word_of_bytes(word))
 }
 
 /// Find the first text that contains one of these special tokens; return its row and the id.
@@ -61,13 +61,13 @@ pub(crate) fn find_special(
     let text_rows = InputRows::take(texts, false, "texts")?;
     let rows = text_rows.borrow("texts")?;
     let selector = selector(special);
-    let pipeline = core.encoder.pipeline();
+    let tokenizer = core.encoder.tokenizer();
     let mut texts = rows
         .iter()
         .enumerate()
         .flat_map(|(row, text): (usize, &Borrowed<'_>)| text.input().texts().map(move |text| (row, text)));
     let find = |(row, text)| {
-        let found = pipeline.find_special(text, &selector).transpose()?;
+        let found = tokenizer.find_special(text, &selector).transpose()?;
         Some(found.map(|id| (row, id)))
     };
     py.detach(|| texts.find_map(find).transpose()).map_err(raise)

@@ -1,4 +1,4 @@
-//! Compiled caches: files that contain a tokenizer with its built tables.
+//! Compiled caches: files with the specification and the compiled tables of a tokenizer.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,8 @@ pub(crate) fn write_cache(
     special_in_text: &str,
     key: &[u8],
 ) -> PyResult<Vec<u8>> {
-    let pipeline = core.encoder.pipeline();
-    let write = || cache::write(&pipeline.spec(), &pipeline.store(), special_in_text, key);
+    let tokenizer = core.encoder.tokenizer();
+    let write = || cache::write(&tokenizer.spec(), &tokenizer.store(), special_in_text, key);
     py.detach(write).map_err(raise)
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn read_cache(
         Ok(Some((Tokenizer::restore(cached.spec, cached.vocab, &cached.parts)?, cached.special_in_text)))
     };
     let found = py.detach(read).map_err(|error| raise(error.within(source)))?;
-    Ok(found.map(|(pipeline, special)| (Core::of(pipeline), special)))
+    Ok(found.map(|(tokenizer, special)| (Core::of(tokenizer), special)))
 }
 
 /// Read a file into memory; a mapped file could change or shrink while it is in use.

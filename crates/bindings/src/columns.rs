@@ -1,4 +1,4 @@
-//! Columns of texts in the memory of another library, read without a copy: Arrow strings, numpy arrays of bytes.
+//! Text columns that another library owns, read without a copy: Arrow strings and numpy arrays of bytes.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use piecework_capsules::{column_of_array, column_of_stream};
@@ -37,24 +37,26 @@ pub(crate) enum BorrowedColumn<'py> {
 #[catch_panics]
 #[pymethods]
 impl TextColumn {
+    /// Borrow an Arrow column of strings by `__arrow_c_stream__` or `__arrow_c_array__`.
     #[staticmethod]
     fn of_arrow(column: &Bound<'_, PyAny>, place: &str) -> PyResult<Self> {
         let unreadable = |ColumnError(found)| bad_argument(place, found, "a column of strings");
         let stream = column.getattr_opt("__arrow_c_stream__")?;
-        let read = if let Some(lend) = stream {
-            column_of_stream(&lend.call0()?)?
+        let read = if let Some(export) = stream {
+            column_of_stream(&export.call0()?)?
         } else {
-            let two = column.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-            column_of_array(&two.get_item(0)?, &two.get_item(1)?)?
+            let capsules = column.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
+            column_of_array(&capsules.get_item(0)?, &capsules.get_item(1)?)?
         };
         Ok(Self { rows: Rows::Arrow(read.map_err(unreadable)?) })
     }
 
+    /// Borrow `len` values of `width` bytes each, padded with zeros.
     #[staticmethod]
     fn of_bytes(flat: Bound<'_, PyArray1<u8>>, width: usize, len: usize) -> PyResult<Self> {
         if flat.len()? != width * len {
-            let expected = "as many bytes as rows times their width";
-            return Err(bad_argument("flat", format!("{} bytes", flat.len()?), expected));
+            let expected = format!("{len} rows of {width} bytes");
+            return Err(bad_argument("flat", format!("{} bytes", flat.len()?), &expected));
         }
         Ok(Self { rows: Rows::Bytes { flat: flat.unbind(), width, len } })
     }
@@ -64,11 +66,11 @@ impl TextColumn {
     }
 
     fn __getitem__(slf: &Bound<'_, Self>, row: usize) -> PyResult<String> {
-        let lent = Self::lend(slf);
+        let column = Self::borrow(slf);
         if row >= slf.get().len() {
             return Err(PyIndexError::new_err(row));
         }
-        text(lent.row(row), "texts", row).map(str::to_owned)
+        text(column.row(row), "texts", row).map(str::to_owned)
     }
 }
 
@@ -80,8 +82,8 @@ impl TextColumn {
         }
     }
 
-    /// Borrow the memory.
-    pub(crate) fn lend<'py>(slf: &'py Bound<'_, Self>) -> BorrowedColumn<'py> {
+    /// Borrow the column.
+    pub(crate) fn borrow<'py>(slf: &'py Bound<'_, Self>) -> BorrowedColumn<'py> {
         match &slf.get().rows {
             Rows::Arrow(column) => BorrowedColumn::Arrow(column),
             Rows::Bytes { flat, width, len } => {
@@ -92,7 +94,7 @@ impl TextColumn {
 }
 
 impl BorrowedColumn<'_> {
-    /// Borrow every row as text; errors name it.
+    /// Borrow every row as text; errors name the row.
     pub(crate) fn texts(&self, place: &str) -> PyResult<Vec<&str>> {
         let checked = |(row, bytes)| text(bytes, place, row);
         match self {
@@ -101,6 +103,7 @@ impl BorrowedColumn<'_> {
         }
     }
 
+    /// Return the bytes of a row, without the zeros at its end; `None` for a null.
     fn row(&self, row: usize) -> Option<&[u8]> {
         match self {
             Self::Arrow(column) => column.get(row),
@@ -113,6 +116,7 @@ impl BorrowedColumn<'_> {
     }
 }
 
+/// Check one row of a column: a null and invalid UTF-8 are errors.
 fn text<'r>(bytes: Option<&'r [u8]>, place: &str, row: usize) -> PyResult<&'r str> {
     let place = || format!("{place}[{row}]");
     let bytes = bytes.ok_or_else(|| null_text(place()))?;

@@ -27,7 +27,7 @@ use crate::strings::string;
 use crate::text::borrow;
 use crate::threads::thread_count;
 
-/// The number of ids that are decoded before Python strings are made of the bytes.
+/// The number of ids that are decoded into bytes at once, before the bytes are converted into strings.
 const IDS_PER_CHUNK: usize = 1 << 15;
 
 /// A compiled tokenizer.
@@ -38,24 +38,24 @@ pub struct Core {
 }
 
 impl Core {
-    /// Wrap a compiled pipeline.
-    pub(crate) fn of(pipeline: Tokenizer) -> Self {
-        let numbers = Numbers::below(pipeline.vocab().len() + pipeline.added_tokens().len());
-        Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::new(numbers) }
+    /// Wrap a compiled tokenizer.
+    pub(crate) fn of(tokenizer: Tokenizer) -> Self {
+        let numbers = Numbers::below(tokenizer.vocab().len() + tokenizer.added_tokens().len());
+        Self { encoder: Arc::new(Encoder::new(tokenizer)), numbers: Arc::new(numbers) }
     }
 
-    /// Wrap a pipeline that has the same vocabulary.
-    fn sharing(&self, pipeline: Tokenizer) -> Self {
-        Self { encoder: Arc::new(Encoder::new(pipeline)), numbers: Arc::clone(&self.numbers) }
+    /// Wrap a tokenizer that has the same vocabulary.
+    fn sharing(&self, tokenizer: Tokenizer) -> Self {
+        Self { encoder: Arc::new(Encoder::new(tokenizer)), numbers: Arc::clone(&self.numbers) }
     }
 
     /// Return the string of a token; padding has the string of the padding settings.
     pub(crate) fn token(&self, token: &Token) -> &str {
-        let pipeline = self.encoder.pipeline();
+        let tokenizer = self.encoder.tokenizer();
         if token.attention {
-            return pipeline.token_of(token.id).unwrap_or_default();
+            return tokenizer.token_of(token.id).unwrap_or_default();
         }
-        pipeline.padding().map_or("", |padding| padding.pad_token.as_str())
+        tokenizer.padding().map_or("", |padding| padding.pad_token.as_str())
     }
 
     /// Borrow a text and work on it without the GIL.
@@ -66,12 +66,12 @@ impl Core {
         work: impl Fn(&Tokenizer, &str, &mut Scratch) -> Result<R, Error> + Sync,
     ) -> PyResult<R> {
         let text = borrow(text, || "text".into())?;
-        let with = |scratch: &mut Scratch| work(self.encoder.pipeline(), text, scratch);
-        py.detach(|| self.encoder.with_scratch(with)).map_err(raise)
+        let run = |scratch: &mut Scratch| work(self.encoder.tokenizer(), text, scratch);
+        py.detach(|| self.encoder.with_scratch(run)).map_err(raise)
     }
 }
 
-/// Split rows into chunks whose decoded bytes fit the CPU caches until they are copied.
+/// Split rows into chunks of at most [`IDS_PER_CHUNK`] ids or of one row. The decoded bytes fit into the CPU caches.
 fn chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u32]]> {
     std::iter::from_fn(move || {
         let mut ids = 0;
@@ -86,23 +86,24 @@ fn chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u
     })
 }
 
-/// Read and compile without the GIL; errors name the source.
+/// Read a specification and compile it without the GIL; errors name the source.
 pub(crate) fn compile(
     py: Python<'_>,
     source: &str,
     read: impl FnOnce() -> Result<TokenizerSpec, Error> + Send,
 ) -> PyResult<Core> {
-    let pipeline = py.detach(|| Tokenizer::compile(read()?));
-    let pipeline = pipeline.map_err(|error| match source {
+    let tokenizer = py.detach(|| Tokenizer::compile(read()?));
+    let tokenizer = tokenizer.map_err(|error| match source {
         "" => raise(error),
         source => raise(error.within(source)),
     })?;
-    Ok(Core::of(pipeline))
+    Ok(Core::of(tokenizer))
 }
 
 #[catch_panics]
 #[pymethods]
 impl Core {
+    /// Read and compile a `tokenizer.json`; `source` names the file in errors.
     #[staticmethod]
     #[pyo3(signature = (data, source, functions=Vec::new()))]
     fn from_json(py: Python<'_>, data: &[u8], source: &str, functions: Vec<Py<PyAny>>) -> PyResult<Self> {
@@ -110,6 +111,7 @@ impl Core {
         compile(py, source, || tokenizer_json::read_with(data, &functions))
     }
 
+    /// Read a BERT `vocab.txt`; `lowercase=None` infers it from the letter case of the entries.
     #[staticmethod]
     fn from_vocab_txt(
         py: Python<'_>,
@@ -128,16 +130,18 @@ impl Core {
             "ranks" => Origin::Ranks,
             other => return Err(bad_argument("origin", other, "document, lines or ranks")),
         };
-        let warnings = py.detach(|| self.encoder.pipeline().warnings(origin));
+        let warnings = py.detach(|| self.encoder.tokenizer().warnings(origin));
         Ok(warnings.iter().map(ToString::to_string).collect())
     }
 
+    /// Write the specification as `tokenizer.json` text.
     fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
-        py.detach(|| tokenizer_json::write(&self.encoder.pipeline().spec(), pretty))
+        py.detach(|| tokenizer_json::write(&self.encoder.tokenizer().spec(), pretty))
     }
 
+    /// Write one token a line in id order. Raises `VocabularyError` when the ids have gaps.
     fn to_vocab_txt(&self) -> PyResult<Vec<u8>> {
-        vocab_txt::write(&self.encoder.pipeline().spec().model.vocab()).map_err(raise)
+        vocab_txt::write(&self.encoder.tokenizer().spec().model.vocab()).map_err(raise)
     }
 
     /// Encode one text or pair with every field.
@@ -152,8 +156,8 @@ impl Core {
         sampling: Option<SeededSampling>,
     ) -> PyResult<Encoding> {
         let text_object = InputObject::take(&text, is_pretokenized, || "text".into())?;
-        let keep_pair = |pair| InputObject::take(pair, is_pretokenized, || "pair".into());
-        let pair_object = pair.as_ref().map(keep_pair).transpose()?;
+        let take_pair = |pair| InputObject::take(pair, is_pretokenized, || "pair".into());
+        let pair_object = pair.as_ref().map(take_pair).transpose()?;
         let input = borrowed(&text_object, "text")?;
         let second = pair_object.as_ref().map(|object| borrowed(object, "pair")).transpose()?;
         let parse_special = &selector(parse_special);
@@ -162,16 +166,16 @@ impl Core {
         let encode = || {
             encoder.with_scratch(|scratch| {
                 let second = second.as_ref().map(Borrowed::input);
-                encoder.pipeline().encode(input.input(), second, options, scratch)
+                encoder.tokenizer().encode(input.input(), second, options, scratch)
             })
         };
         let fields = slf.py().detach(encode).map_err(raise)?;
         Encoding::of_fields(slf, fields, Some(text.clone().unbind()), pair.clone().map(Bound::unbind))
     }
 
-    /// Encode one text into ids; the other fields of the encoding are made when they are first read.
+    /// Encode one text into ids; the other fields of the encoding are computed at their first use.
     ///
-    /// Only for a core that `is_plain`, as nothing is truncated, padded or drawn.
+    /// The core must be one that `is_plain`: nothing is truncated, padded or sampled.
     fn encode_text(
         slf: &Bound<'_, Self>,
         text: Bound<'_, PyAny>,
@@ -181,6 +185,7 @@ impl Core {
         Encoding::of_text(slf, text, add_special_tokens, parse_special)
     }
 
+    /// Encode many texts; with `offsets`, also store offsets, word ids and sequence ids.
     #[pyo3(signature = (texts, pairs, *, add_special_tokens, is_pretokenized, parse_special, sampling, offsets, overflow, num_threads))]
     #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python method")]
     fn encode_batch(
@@ -220,6 +225,7 @@ impl Core {
         Ok(RawBatch::new(batch, Arc::clone(&self.numbers)))
     }
 
+    /// Count the tokens of each text.
     #[pyo3(signature = (texts, *, add_special_tokens, parse_special, sampling, num_threads))]
     fn count_batch(
         &self,
@@ -239,6 +245,7 @@ impl Core {
         py.detach(|| self.encoder.count(&inputs, options, num_threads)).map_err(raise)
     }
 
+    /// Decode ids into text; `clean_up=None` follows the setting of the decoder.
     fn decode(
         &self,
         py: Python<'_>,
@@ -246,9 +253,10 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<String> {
-        py.detach(|| self.encoder.pipeline().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
+        py.detach(|| self.encoder.tokenizer().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
     }
 
+    /// Decode the rows of a flat batch.
     fn decode_batch<'py>(
         &self,
         py: Python<'py>,
@@ -258,15 +266,16 @@ impl Core {
         clean_up: Option<bool>,
     ) -> PyResult<Bound<'py, PyList>> {
         let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
-        let pipeline = self.encoder.pipeline();
+        let tokenizer = self.encoder.tokenizer();
         let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
         for chunk in chunks(&rows) {
-            let decoded = py.detach(|| pipeline.decode_rows(chunk, skip_special_tokens, clean_up));
+            let decoded = py.detach(|| tokenizer.decode_rows(chunk, skip_special_tokens, clean_up));
             strings.extend(decoded.map_err(raise)?.iter().map(|bytes| string(py, bytes, &mut units)));
         }
         PyList::new(py, strings)
     }
 
+    /// Return a decoding stream for each list of `prefill`, positioned after its ids.
     fn decode_stream(
         &self,
         prefill: Vec<Vec<u32>>,
@@ -279,40 +288,43 @@ impl Core {
 
     /// Return the settings that pad a rectangle: the id, its token, its type id and the side.
     fn filling(&self, pad_tokens: Vec<String>) -> (Option<u32>, &str, u32, &'static str) {
-        let pipeline = self.encoder.pipeline();
-        let id = pipeline.pad_id(&pad_tokens);
-        match pipeline.padding() {
+        let tokenizer = self.encoder.tokenizer();
+        let id = tokenizer.pad_id(&pad_tokens);
+        match tokenizer.padding() {
             Some(padding) => {
                 (id, &padding.pad_token, padding.pad_type_id, direction_name(padding.direction))
             }
-            None => (id, id.and_then(|id| pipeline.token_of(id)).unwrap_or_default(), 0, "right"),
+            None => (id, id.and_then(|id| tokenizer.token_of(id)).unwrap_or_default(), 0, "right"),
         }
     }
 
+    /// The dropout of a BPE model: the probability that a merge is skipped.
     #[getter]
     fn dropout(&self) -> Option<f64> {
-        self.encoder.pipeline().dropout()
+        self.encoder.tokenizer().dropout()
     }
 
-    /// Whether the tokenizer neither truncates nor pads nor drops merges at random.
+    /// Whether the tokenizer neither truncates, nor pads, nor applies dropout.
     #[getter]
     fn is_plain(&self) -> bool {
-        self.encoder.pipeline().keeps_rows()
+        self.encoder.tokenizer().keeps_rows()
     }
 
+    /// Whether the model scores segmentations (Unigram); samples then follow the scores.
     #[getter]
     fn scores_segmentations(&self) -> bool {
-        self.encoder.pipeline().model().scores_segmentations()
+        self.encoder.tokenizer().model().scores_segmentations()
     }
 
+    /// Return a core whose word caches take at most `bytes` bytes in each thread.
     fn with_word_cache_budget(&self, bytes: usize) -> Self {
-        if bytes == self.encoder.pipeline().cache_budget() {
+        if bytes == self.encoder.tokenizer().cache_budget() {
             return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
         }
-        self.sharing(self.encoder.pipeline().clone().with_cache_budget(bytes))
+        self.sharing(self.encoder.tokenizer().clone().with_cache_budget(bytes))
     }
 
-    /// Return a core that cuts encodings to `max_length` tokens and shares the tables; None cuts nothing.
+    /// Return a core that truncates encodings to `max_length` tokens and shares the tables; None truncates nothing.
     #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", direction="right"))]
     fn with_truncation(
         &self,
@@ -325,9 +337,9 @@ impl Core {
         let direction = parse_direction(direction)?;
         let truncation =
             max_length.map(|max_length| Truncation { direction, max_length, strategy, stride });
-        let pipeline = self.encoder.pipeline();
-        let padding = pipeline.padding().cloned();
-        Ok(self.sharing(pipeline.with_lengths(truncation, padding).map_err(raise)?))
+        let tokenizer = self.encoder.tokenizer();
+        let padding = tokenizer.padding().cloned();
+        Ok(self.sharing(tokenizer.with_lengths(truncation, padding).map_err(raise)?))
     }
 
     /// Return a core that pads encodings with `pad_id` and shares the tables; None pads nothing.
@@ -352,67 +364,74 @@ impl Core {
             pad_type_id: pad_type_id.into(),
             pad_token: pad_token.to_owned(),
         });
-        let pipeline = self.encoder.pipeline();
-        let truncation = pipeline.truncation().cloned();
-        Ok(self.sharing(pipeline.with_lengths(truncation, padding).map_err(raise)?))
+        let tokenizer = self.encoder.tokenizer();
+        let truncation = tokenizer.truncation().cloned();
+        Ok(self.sharing(tokenizer.with_lengths(truncation, padding).map_err(raise)?))
     }
 
     /// Whether both cores use the same compiled tables in memory.
     fn shares_tables_with(&self, other: &Self) -> bool {
-        self.encoder.pipeline().shares_tables_with(other.encoder.pipeline())
+        self.encoder.tokenizer().shares_tables_with(other.encoder.tokenizer())
     }
 
+    /// The limit of the word cache of each thread, in bytes.
     #[getter]
     fn cache_budget(&self) -> usize {
-        self.encoder.pipeline().cache_budget()
+        self.encoder.tokenizer().cache_budget()
     }
 
-    /// Return the bytes of the shared tables, of the caches of a thread, and the limit of these caches.
+    /// Return the bytes of the shared tables and of the caches of a thread, and the limit of these caches.
     fn memory(&self) -> (usize, usize, usize) {
-        let memory = self.encoder.pipeline().memory();
+        let memory = self.encoder.tokenizer().memory();
         (memory.tables, memory.caches, memory.budget)
     }
 
+    /// Return the id of a token; None for an unknown one.
     fn token_to_id(&self, token: &str) -> Option<u32> {
-        self.encoder.pipeline().id_of(token)
+        self.encoder.tokenizer().id_of(token)
     }
 
+    /// Return the token of an id; None for an unknown one.
     fn id_to_token(&self, id: u32) -> Option<&str> {
-        self.encoder.pipeline().token_of(id)
+        self.encoder.tokenizer().token_of(id)
     }
 
+    /// Return the vocabulary as a dict of tokens to ids.
     fn vocab<'py>(&self, py: Python<'py>, with_added_tokens: bool) -> PyResult<Bound<'py, PyDict>> {
-        let pipeline = self.encoder.pipeline();
-        let added = pipeline.added_tokens().iter().filter(|_| with_added_tokens);
+        let tokenizer = self.encoder.tokenizer();
+        let added = tokenizer.added_tokens().iter().filter(|_| with_added_tokens);
         let added = added.map(|token| (token.content.as_str(), token.id));
-        pipeline.vocab().iter().chain(added).into_py_dict(py)
+        tokenizer.vocab().iter().chain(added).into_py_dict(py)
     }
 
     /// Return the special tokens with their ids.
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let special = self.encoder.pipeline().added_tokens().iter().filter(|token| token.special);
+        let special = self.encoder.tokenizer().added_tokens().iter().filter(|token| token.special);
         special.map(|token| (token.content.as_str(), token.id)).into_py_dict(py)
     }
 
+    /// Return the number of vocabulary entries.
     fn vocab_size(&self, with_added_tokens: bool) -> usize {
-        let pipeline = self.encoder.pipeline();
-        let is_new = |content: &str| pipeline.vocab().id_of(content).is_none();
-        let added = pipeline.added_tokens().iter().filter(|token| is_new(&token.content));
-        pipeline.vocab().len() + if with_added_tokens { added.count() } else { 0 }
+        let tokenizer = self.encoder.tokenizer();
+        let is_new = |content: &str| tokenizer.vocab().id_of(content).is_none();
+        let added = tokenizer.added_tokens().iter().filter(|token| is_new(&token.content));
+        tokenizer.vocab().len() + if with_added_tokens { added.count() } else { 0 }
     }
 
+    /// Apply the normalizer alone.
     fn normalize(&self, text: &Bound<'_, PyAny>) -> PyResult<String> {
         let text = borrow(text, || "text".into())?;
         let mut normalized = String::new();
-        let normalizer = self.encoder.pipeline().splitter().normalizer();
+        let normalizer = self.encoder.tokenizer().splitter().normalizer();
         normalizer.run(text, 0, &mut normalized).map_err(raise)?;
         Ok(normalized)
     }
 
+    /// Normalize and split a text; return words with their character offsets in the original text.
     fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
         let text = borrow(text, || "text".into())?;
         let mut pieces = PreTokenizedText::default();
-        self.encoder.pipeline().splitter().pieces_into(text, 0, &mut pieces).map_err(raise)?;
+        self.encoder.tokenizer().splitter().pieces_into(text, 0, &mut pieces).map_err(raise)?;
         let chars = CharIndex::new(text);
         let word = |&(start, end): &(usize, usize)| {
             let source = pieces.text.source_of(start, end);

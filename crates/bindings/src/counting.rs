@@ -1,4 +1,4 @@
-//! Word counts: counting a corpus, and the columns of the counts.
+//! Word counts: the counter of a corpus, and the counts as columns.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -30,6 +30,7 @@ pub struct WordCounter {
 }
 
 impl WordCounter {
+    /// Lock the counter.
     fn counter(&self) -> PyResult<MutexGuard<'_, count::WordCounter>> {
         lock(&self.counter)
     }
@@ -38,6 +39,7 @@ impl WordCounter {
 #[catch_panics]
 #[pymethods]
 impl WordCounter {
+    /// Make a counter with the normalizer and the pre-tokenizer of a `tokenizer.json`.
     #[new]
     #[pyo3(signature = (
         pipeline_json, num_threads, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new(),
@@ -67,12 +69,14 @@ impl WordCounter {
         Ok(Self { counter, splitter, lines, filter, num_threads })
     }
 
+    /// Count the next texts of `source`.
     fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
         let items = items(texts, "texts")?;
         let texts = borrow_all(&items, "texts")?;
         py.detach(|| self.counter()?.add_texts(&texts, source).map_err(raise))
     }
 
+    /// Count a block of UTF-8 at byte `offset` of `source`; return the number of U+FFFD replacements.
     fn add_block(
         &self,
         py: Python<'_>,
@@ -88,10 +92,12 @@ impl WordCounter {
         })
     }
 
+    /// Return the number of texts that were skipped because of their length.
     fn too_long(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| Ok(self.counter()?.too_long()))
     }
 
+    /// Merge the counts of all threads; the counter is empty afterwards.
     fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
         let empty = count::WordCounter::new(self.splitter.clone(), self.lines, self.num_threads);
         let empty = empty.with_filter(self.filter.clone());
@@ -100,7 +106,7 @@ impl WordCounter {
     }
 }
 
-/// Distinct words with their counts and, where known, their first positions.
+/// Distinct words with their counts and, optionally, their first positions.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawCounts {
     pub(crate) counts: Counts,
@@ -109,6 +115,7 @@ pub struct RawCounts {
 #[catch_panics]
 #[pymethods]
 impl RawCounts {
+    /// Make counts from columns of equal length.
     #[new]
     #[pyo3(signature = (words, counts, first))]
     fn new(
@@ -127,18 +134,22 @@ impl RawCounts {
         self.counts.len()
     }
 
+    /// Return the words.
     fn words(&self) -> Vec<&str> {
         self.counts.iter().map(|(word, _)| word).collect()
     }
 
+    /// Return the count of each word.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         array(py, self.counts.counts().to_vec())
     }
 
+    /// Return the first position of each word; None if the counts have no positions.
     fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u64>>>> {
         self.counts.first().map(|first| array(py, first.to_vec())).transpose()
     }
 
+    /// Sum both; first positions are dropped if a source occurs in both.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         let merged = py.detach(|| self.counts.clone().merge(other.counts.clone()));
         Ok(Self { counts: merged.map_err(raise)? })

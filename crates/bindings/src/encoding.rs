@@ -1,9 +1,11 @@
-//! `Encoding`: the ids of one text at once, its other columns when they are first read, as Python lists.
+//! `Encoding`: the ids of one text as a Python list, and its other columns as lists that are made at their first use.
 
+mod column;
 mod columns;
 mod html;
 mod missing;
 mod plain_text;
+mod unit_counts;
 
 use std::sync::OnceLock;
 
@@ -16,17 +18,17 @@ use crate::batch::Row;
 use crate::core::Core;
 use crate::errors::{bad_argument, wrong_type};
 
-pub(crate) use columns::Column;
+pub(crate) use column::Column;
 use columns::{item, listed, optional_item, Lists};
 use html::{html, HtmlToken};
 use missing::missing;
 pub(crate) use missing::missing_column;
 use plain_text::PlainText;
 
-/// The most tokens that a representation shows.
+/// The maximum number of tokens in a representation.
 const MAX_TOKENS_IN_REPR: usize = 16;
 
-/// The most tokens that HTML shows.
+/// The maximum number of tokens in HTML.
 const MAX_TOKENS_IN_HTML: usize = 2000;
 
 /// One encoded text or pair: parallel lists, one item a token.
@@ -59,9 +61,9 @@ pub struct Encoding {
     lists: OnceLock<Box<Lists>>,
 }
 
-/// What the columns beside the ids are made of.
+/// The source of the columns other than the ids.
 enum Source {
-    /// The text, which a second pass assigns the ids to.
+    /// The text; a second pass aligns the ids with it.
     Text(PlainText),
     /// Every field.
     Fields { core: Py<Core>, fields: Fields },
@@ -93,7 +95,7 @@ impl Encoding {
         Ok(Self::new(ids, Source::Text(source), Some(text.unbind()), None))
     }
 
-    /// Wrap the fields that a tokenizer made of a text and its pair.
+    /// Wrap the fields of a text and its pair.
     pub(crate) fn of_fields(
         core: &Bound<'_, Core>,
         fields: Fields,
@@ -105,7 +107,7 @@ impl Encoding {
         Ok(Self::new(ids, Source::Fields { core: core.clone().unbind(), fields }, text, pair))
     }
 
-    /// Wrap a row of a batch, which keeps no text.
+    /// Wrap a row of a batch, without its text.
     pub(crate) fn of_row(py: Python<'_>, row: Row) -> PyResult<Self> {
         Ok(Self::new(row.ids(py)?, Source::Row(row), None, None))
     }
@@ -250,7 +252,7 @@ impl Encoding {
         optional_item(self.column(py, Column::WordIds)?, token_index)
     }
 
-    /// Return the first token that covers a character of a text; None where none does.
+    /// Return the first token that covers a character of a text; None if no token covers it.
     ///
     /// >>> import piecework as pw
     /// >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
@@ -272,7 +274,7 @@ impl Encoding {
         Ok(self.tokens_where(py, sequence, 1, covers)?.first().copied())
     }
 
-    /// Return the index of the word that covers a character of a text; None where none does.
+    /// Return the index of the word that covers a character of a text; None if no token covers it.
     ///
     /// >>> import piecework as pw
     /// >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
@@ -292,7 +294,7 @@ impl Encoding {
         }
     }
 
-    /// Return the tokens of a word as (first, one after the last); None for a word without any.
+    /// Return the tokens of a word as (first, one after the last); None for a word without tokens.
     ///
     /// >>> import piecework as pw
     /// >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
@@ -314,7 +316,7 @@ impl Encoding {
         Ok(tokens.first().zip(tokens.last()).map(|(&first, &last)| (first, last + 1)))
     }
 
-    /// Return the characters of a word, from its first token to its last; None for a word without any.
+    /// Return the characters of a word, from its first token to its last; None for a word without tokens.
     ///
     /// >>> import piecework as pw
     /// >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
@@ -388,6 +390,7 @@ impl Encoding {
 }
 
 impl Encoding {
+    /// Return the fields of a token that HTML shows.
     fn html_token(&self, py: Python<'_>, at: usize) -> PyResult<HtmlToken> {
         let is_set = |column: Column| -> PyResult<Option<bool>> {
             self.find(py, column)?.map(|mask| Ok(item::<u32>(mask, at)? != 0)).transpose()

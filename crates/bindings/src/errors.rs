@@ -1,4 +1,4 @@
-//! The one error mapping: a core error becomes the Python exception of its kind.
+//! The error mapping: each kind of core error is raised as one Python exception class.
 
 use piecework_core::error::{Error, ErrorKind};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -34,7 +34,7 @@ pub(crate) fn wrong_type(place: String, found: &Bound<'_, PyAny>, expected: &str
     exception("InputTypeError", place, found, expected.into())
 }
 
-/// Make the `InputTypeError` for a null where a text should be.
+/// Make the `InputTypeError` for a null in place of a text.
 pub(crate) fn null_text(place: String) -> PyErr {
     exception("InputTypeError", place, "null".into(), "str".into())
 }
@@ -55,6 +55,7 @@ pub(crate) fn internal(panic: &str) -> PyErr {
     exception("InternalError", place.into(), format!("a panic: {panic}"), expected.into())
 }
 
+/// Make an exception of `piecework.errors`.
 fn exception(class: &str, place: String, found: String, expected: String) -> PyErr {
     Python::attach(|py| {
         let class = py

@@ -8,7 +8,7 @@ use crate::core::Core;
 use crate::counting::RawCounts;
 use crate::learning::{score_named, ties_named, watched, LearnedEntries};
 
-/// Learn further entries after those of a tokenizer.
+/// Learn WordPiece entries in addition to those of a tokenizer.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
@@ -38,8 +38,8 @@ pub(crate) fn continue_training(
         max_token_length,
         ..WordPieceTrainSpec::default()
     };
-    let pipeline = core.encoder.pipeline();
-    let model = ExistingModel { model: pipeline.model(), vocab: pipeline.vocab(), barriers: &barriers };
+    let tokenizer = core.encoder.tokenizer();
+    let model = ExistingModel { model: tokenizer.model(), vocab: tokenizer.vocab(), barriers: &barriers };
     let learned =
         watched(py, progress, |pulse| wordpiece::continue_training(&counts.counts, model, &spec, pulse))?;
     Ok(LearnedEntries { learned })

@@ -61,16 +61,17 @@ pub(crate) fn read_vocab_merges(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_tiktoken(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.detach(|| tiktoken::write(&core.encoder.pipeline().spec())).map_err(raise)
+    py.detach(|| tiktoken::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 /// Write `vocab.json` and `merges.txt`.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_vocab_merges(py: Python<'_>, core: &Core) -> PyResult<(Vec<u8>, Vec<u8>)> {
-    py.detach(|| vocab_merges::write(&core.encoder.pipeline().spec())).map_err(raise)
+    py.detach(|| vocab_merges::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
+/// Read the pre-tokenizer of a pipeline; a pattern that matches the empty string is an error.
 fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
     let (_, pre_tokenizer) = tokenizer_json::read_pipeline(pipeline, &[])?;
     let pre_tokenizer = pre_tokenizer
@@ -79,6 +80,7 @@ fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
     Ok(pre_tokenizer)
 }
 
+/// Check the pattern of a `tekken.json`.
 fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
     let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
     checked.map_err(|error| Error { place: "config.pattern".into(), ..error })?;
@@ -116,14 +118,14 @@ pub(crate) fn read_sentencepiece_normalizer<'py>(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.detach(|| sentencepiece::write(&core.encoder.pipeline().spec())).map_err(raise)
+    py.detach(|| sentencepiece::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 /// Write the pieces of a SentencePiece model with their scores.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece_vocab(core: &Core) -> PyResult<Vec<u8>> {
-    sentencepiece::write_vocab(&core.encoder.pipeline().spec()).map_err(raise)
+    sentencepiece::write_vocab(&core.encoder.tokenizer().spec()).map_err(raise)
 }
 
 /// Read pieces with scores or counts.
@@ -133,39 +135,40 @@ pub(crate) fn read_sentencepiece_vocab(data: &[u8], source: &str) -> PyResult<Ve
     sentencepiece::read_vocab(data).map_err(|error| raise(error.within(source)))
 }
 
-/// A training setting: a number, a string or a list of strings.
+/// A setting of SentencePiece's trainer or normalizer: a number, a string or a list of strings.
 #[derive(FromPyObject)]
-pub(crate) enum GivenSetting {
+pub(crate) enum SettingArgument {
     Integer(i64),
     Float(f64),
     Text(String),
     Texts(Vec<String>),
 }
 
-impl From<GivenSetting> for sentencepiece::Setting {
-    fn from(given: GivenSetting) -> Self {
-        match given {
-            GivenSetting::Integer(value) => Self::Integer(value),
-            GivenSetting::Float(value) => Self::Float(value as f32),
-            GivenSetting::Text(text) => Self::Text(text),
-            GivenSetting::Texts(texts) => Self::Texts(texts),
+impl From<SettingArgument> for sentencepiece::Setting {
+    fn from(argument: SettingArgument) -> Self {
+        match argument {
+            SettingArgument::Integer(value) => Self::Integer(value),
+            SettingArgument::Float(value) => Self::Float(value as f32),
+            SettingArgument::Text(text) => Self::Text(text),
+            SettingArgument::Texts(texts) => Self::Texts(texts),
         }
     }
 }
 
-type GivenSettings = Vec<(String, GivenSetting)>;
+/// Settings with their names.
+type SettingArguments = Vec<(String, SettingArgument)>;
 
 /// Serialize the training settings of a SentencePiece model.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn sentencepiece_settings(
-    trainer: GivenSettings,
-    normalizer: GivenSettings,
-    denormalizer: Option<GivenSettings>,
+    trainer: SettingArguments,
+    normalizer: SettingArguments,
+    denormalizer: Option<SettingArguments>,
 ) -> PyResult<Vec<u8>> {
-    let named = |given: GivenSettings| {
-        given.into_iter().map(|(name, setting)| (name, setting.into())).collect::<Vec<_>>()
+    let convert = |arguments: SettingArguments| {
+        arguments.into_iter().map(|(name, setting)| (name, setting.into())).collect::<Vec<_>>()
     };
-    let denormalizer = denormalizer.map(named);
-    sentencepiece::settings(&named(trainer), &named(normalizer), denormalizer.as_deref()).map_err(raise)
+    let denormalizer = denormalizer.map(convert);
+    sentencepiece::settings(&convert(trainer), &convert(normalizer), denormalizer.as_deref()).map_err(raise)
 }

@@ -1,4 +1,4 @@
-//! Input of the encoder, borrowed from Python: texts, or lists of words.
+//! The input of the encoder, borrowed from Python: texts or lists of words.
 
 use piecework_core::added_tokens::Selector;
 use piecework_core::encode::Input;
@@ -14,7 +14,7 @@ pub(crate) enum InputObject<'py> {
 }
 
 impl<'py> InputObject<'py> {
-    /// Keep one input; with `is_pretokenized` it is a sequence of words.
+    /// Take a reference to one input; with `is_pretokenized` it is a sequence of words.
     pub(crate) fn take(
         value: &Bound<'py, PyAny>,
         is_pretokenized: bool,
@@ -36,28 +36,28 @@ impl<'py> InputObject<'py> {
     }
 }
 
-/// Many inputs, kept alive while they are borrowed: Python objects, or a column of another library.
+/// Inputs kept alive while their text is borrowed: Python objects, or a column of another library.
 pub(crate) enum InputRows<'a, 'py> {
     Objects(Vec<InputObject<'py>>),
     Column(BorrowedColumn<'a>),
 }
 
 impl<'a, 'py> InputRows<'a, 'py> {
-    /// Keep many inputs.
+    /// Take references to many inputs.
     pub(crate) fn take(
         values: &'a Bound<'py, PyAny>,
         is_pretokenized: bool,
         place: &str,
     ) -> PyResult<Self> {
         if let Ok(column) = values.cast::<TextColumn>() {
-            return Ok(Self::Column(TextColumn::lend(column)));
+            return Ok(Self::Column(TextColumn::borrow(column)));
         }
         let rows = items(values, place)?;
-        let keep = |(row, value)| InputObject::take(value, is_pretokenized, || format!("{place}[{row}]"));
-        rows.iter().enumerate().map(keep).collect::<PyResult<_>>().map(Self::Objects)
+        let take = |(row, value)| InputObject::take(value, is_pretokenized, || format!("{place}[{row}]"));
+        rows.iter().enumerate().map(take).collect::<PyResult<_>>().map(Self::Objects)
     }
 
-    /// Borrow them all.
+    /// Borrow the text of every input.
     pub(crate) fn borrow(&self, place: &str) -> PyResult<Vec<Borrowed<'_>>> {
         match self {
             Self::Objects(objects) => {
@@ -76,6 +76,7 @@ pub(crate) enum Borrowed<'a> {
 }
 
 impl Borrowed<'_> {
+    /// Return the input of the encoder.
     pub(crate) fn input(&self) -> Input<'_> {
         match self {
             Self::Text(text) => Input::Text(text),
@@ -84,12 +85,12 @@ impl Borrowed<'_> {
     }
 }
 
-/// Borrow one input.
+/// Borrow the text of one input.
 pub(crate) fn borrowed<'a>(object: &'a InputObject<'_>, place: &str) -> PyResult<Borrowed<'a>> {
     object.borrow(|| place.to_owned())
 }
 
-/// Which special tokens are recognised in text: all of them, or those with these ids.
+/// Return the selector of the special tokens that are parsed in text: all, or those with these ids.
 pub(crate) fn selector(parse_special: Option<Vec<u32>>) -> Selector {
     parse_special.map_or(Selector::All, Selector::only)
 }

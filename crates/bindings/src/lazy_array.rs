@@ -1,4 +1,4 @@
-//! Columns that become numpy arrays when they are first read.
+//! Columns that are converted into numpy arrays at their first use.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 
 use crate::arrays::need_numpy;
 
-/// A vector until it is read as an array, which then owns the memory.
+/// A vector that is moved into a numpy array when the array is first requested.
 pub(crate) struct LazyArray<T> {
     values: Mutex<Option<Arc<Vec<T>>>>,
     array: PyOnceLock<Py<PyArray1<T>>>,

@@ -1,4 +1,4 @@
-//! Training of WordPiece and BPE, with progress and Ctrl-C.
+//! Training of WordPiece and BPE; every trainer reports progress and stops at Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
 
-/// The time between two checks for signals.
+/// The interval between checks for signals.
 const PULSE: Duration = Duration::from_millis(100);
 
-/// The result of a trainer.
+/// The result of a WordPiece or BPE trainer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedEntries {
     pub(crate) learned: Learned,
@@ -24,11 +24,13 @@ pub struct LearnedEntries {
 #[catch_panics]
 #[pymethods]
 impl LearnedEntries {
+    /// The entries in the order of their ids.
     #[getter]
     fn vocab(&self) -> Vec<&str> {
         self.learned.vocab.iter().map(String::as_str).collect()
     }
 
+    /// The merges in order: left, right and merged token, count and score.
     #[getter]
     fn merges(&self) -> Vec<(&str, &str, &str, u64, f64)> {
         let token = |id: u32| self.learned.vocab[id as usize].as_str();
@@ -38,6 +40,7 @@ impl LearnedEntries {
         self.learned.merges.iter().map(merge).collect()
     }
 
+    /// Why training stopped below `vocab_size`; None if it did not.
     #[getter]
     fn stopped_early(&self) -> Option<&str> {
         self.learned.stopped_early.as_deref()
@@ -122,7 +125,7 @@ pub(crate) fn learn_bpe(
 /// The callback that a trainer calls to report progress.
 pub(crate) type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 
-/// Run a trainer without the GIL; check for signals and report progress several times a second.
+/// Run a trainer without the GIL; check for signals and report progress up to ten times a second.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -160,6 +163,7 @@ fn pulse(py: Python<'_>, progress: Option<&Py<PyAny>>, done: usize, total: usize
     Ok(())
 }
 
+/// Return the pair score of a name.
 pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
     match name {
         "likelihood" => Ok(PairScore::Likelihood),
@@ -170,6 +174,7 @@ pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
     }
 }
 
+/// Return the WordPiece tie-breaking rule of a name.
 pub(crate) fn ties_named(name: &str) -> PyResult<WordPieceTies> {
     match name {
         "lowest-ids" => Ok(WordPieceTies::LowestIds),
@@ -179,6 +184,7 @@ pub(crate) fn ties_named(name: &str) -> PyResult<WordPieceTies> {
     }
 }
 
+/// Return the BPE tie-breaking rule of a name.
 fn bpe_ties_named(name: &str) -> PyResult<bpe::BpeTies> {
     match name {
         "lowest-ids" => Ok(bpe::BpeTies::LowestIds),

@@ -75,6 +75,7 @@ pub(crate) fn learn_sentencepiece(
     Ok(LearnedPieces { pieces, steps: learned.steps })
 }
 
+/// Return the model type of a name.
 fn kind_named(name: &str) -> PyResult<SentencePieceKind> {
     match name {
         "unigram" => Ok(SentencePieceKind::Unigram),

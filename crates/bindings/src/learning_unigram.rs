@@ -8,7 +8,7 @@ use crate::counting::RawCounts;
 use crate::learning::watched;
 use crate::threads::thread_count;
 
-/// The result of a trainer.
+/// The result of a Unigram or SentencePiece trainer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedPieces {
     pub(crate) pieces: Vec<(String, f64)>,
@@ -18,11 +18,13 @@ pub struct LearnedPieces {
 #[catch_panics]
 #[pymethods]
 impl LearnedPieces {
+    /// The pieces with their scores in the order of their ids.
     #[getter]
     fn pieces(&self) -> Vec<(&str, f64)> {
         self.pieces.iter().map(|(piece, score)| (piece.as_str(), *score)).collect()
     }
 
+    /// The number of pieces and the log-likelihood of each EM step.
     #[getter]
     fn steps(&self) -> Vec<(usize, f64)> {
         self.steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect()

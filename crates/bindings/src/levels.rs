@@ -13,7 +13,7 @@ pub(crate) fn kernel_levels() -> Vec<&'static str> {
     names()
 }
 
-/// Use one level in every thread from now on.
+/// Select the level for every thread of the process.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn use_kernel_level(name: &str) -> PyResult<()> {
@@ -24,6 +24,7 @@ pub(crate) fn use_kernel_level(name: &str) -> PyResult<()> {
     Ok(())
 }
 
+/// Return the names of the supported levels.
 fn names() -> Vec<&'static str> {
     Level::supported().into_iter().map(Level::name).collect()
 }

@@ -1,4 +1,5 @@
-//! The Python binding: signatures, release of the GIL, one error mapping. The algorithms are in `piecework-core`.
+//! The Python module `piecework._core`: signatures, release of the GIL and error mapping. The algorithms are in
+//! `piecework-core`.
 
 #![forbid(unsafe_code)]
 #![expect(clippy::needless_pass_by_value, reason = "arguments arrive by value from Python")]

@@ -1,6 +1,6 @@
-//! Python integers for ids: each is made at the first use of its id and reused later.
+//! Cached Python integers: the integer of an id is made at its first use and reused.
 //!
-//! A list of ids then costs one reference for each id. The slots take 16 bytes for each vocabulary entry, the
+//! A list of cached ids takes one reference for each id. The slots take 16 bytes for each vocabulary entry, the
 //! integers 32 bytes for each id that was used.
 
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Cache integers below `count`; larger ones are made each time.
+    /// Cache integers below `count`; larger ones are not cached.
     pub(crate) fn below(count: usize) -> Self {
         Self { count, slots: OnceLock::new() }
     }
@@ -31,13 +31,14 @@ impl Numbers {
         PyList::new(py, ids.map(|id| number(py, slots, id)))
     }
 
-    /// Free-threaded Python has no cached integers: threads would contend for their reference counts.
+    /// Return empty slots; none in free-threaded Python, where threads would contend for the reference counts.
     fn empty_slots(&self, py: Python<'_>) -> Vec<OnceLock<Py<PyInt>>> {
         let is_free_threaded = py.version().contains("free-threading");
         std::iter::repeat_with(OnceLock::new).take(if is_free_threaded { 0 } else { self.count }).collect()
     }
 }
 
+/// Return the integer of an id, cached if the id has a slot.
 #[inline(always)]
 fn number<'py>(py: Python<'py>, slots: &[OnceLock<Py<PyInt>>], id: u32) -> Bound<'py, PyInt> {
     let Some(slot) = slots.get(id as usize) else { return new_number(py, id) };
@@ -52,6 +53,7 @@ fn number<'py>(py: Python<'py>, slots: &[OnceLock<Py<PyInt>>], id: u32) -> Bound
     }
 }
 
+/// Make an integer.
 fn new_number(py: Python<'_>, id: u32) -> Bound<'_, PyInt> {
     let Ok(number) = id.into_pyobject(py);
     number

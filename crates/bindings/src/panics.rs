@@ -1,7 +1,7 @@
 //! Rust panics become `InternalError` in Python.
 //!
 //! The attribute `#[catch_panics]` runs the body of every function that Python calls in `caught`. A panic in a
-//! thread of a batch continues in the calling thread and is caught there.
+//! thread of a batch is resumed in the calling thread and caught there.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
@@ -26,9 +26,9 @@ pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> PyResult<R> {
     })
 }
 
-/// Print nothing to standard error: the exception contains the message and the location.
+/// Install a panic hook that stores the message and the location for the exception, and prints nothing.
 ///
-/// With `RUST_BACKTRACE` set, Rust's report with the backtrace is printed too.
+/// With `RUST_BACKTRACE` set, it also prints Rust's report with the backtrace.
 pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -42,21 +42,26 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// Lock a value; return `InternalError` if a panic has left it half changed.
+/// Lock a value; return `InternalError` if a thread has panicked while it held the lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> PyResult<MutexGuard<'_, T>> {
-    mutex.lock().map_err(|_| internal("an earlier panic, which left this object half changed"))
+    mutex.lock().map_err(|_| {
+        internal("an earlier call of this object panicked and left its state incomplete; make a new object")
+    })
 }
 
+/// Return the message of a panic with its location.
 fn described(info: &PanicHookInfo<'_>) -> String {
     let message = message(info.payload());
     info.location().map_or_else(|| message.to_owned(), |location| format!("{message} ({location})"))
 }
 
+/// Return the message of a panic.
 fn message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }
 
+/// Lock the last panic.
 fn last() -> MutexGuard<'static, Option<String>> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Texts as pieces, with their normalized text and their offsets in the original text.
+//! Segmentation into pieces, with their normalized text and their offsets in the original text.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::encode::{PieceSegmentation, SpannedPiece};
@@ -9,8 +9,8 @@ use crate::core::Core;
 use crate::sampling::{drawn, SeededSampling};
 use crate::segmentations::choice;
 
-/// Pieces, their score, their log probability, and the log probability that they are drawn.
-type Scored = (Vec<SpannedPiece>, f64, f64, Option<f64>);
+/// Pieces, their score, their log probability, and the log probability that they are sampled.
+type ScoredPieces = (Vec<SpannedPiece>, f64, f64, Option<f64>);
 
 /// Segment a text into pieces: id, normalized text, character offsets.
 #[catch_panics]
@@ -23,8 +23,8 @@ pub(crate) fn pieces(
     sampling: Option<SeededSampling>,
 ) -> PyResult<Vec<SpannedPiece>> {
     let sampling = drawn(sampling);
-    core.compute(py, text, |pipeline, text, scratch| {
-        let found = pipeline.pieces(text, sampling, scratch)?;
+    core.compute(py, text, |tokenizer, text, scratch| {
+        let found = tokenizer.pieces(text, sampling, scratch)?;
         Ok(in_chars(found, &CharIndex::new(text)))
     })
 }
@@ -41,15 +41,15 @@ pub(crate) fn piece_segmentations(
     sampling: Option<SeededSampling>,
     replacement: bool,
     include_best: bool,
-) -> PyResult<Vec<Scored>> {
+) -> PyResult<Vec<ScoredPieces>> {
     let choice = choice(sampling, replacement, include_best);
-    core.compute(py, text, |pipeline, text, scratch| {
+    core.compute(py, text, |tokenizer, text, scratch| {
         let chars = CharIndex::new(text);
         let scored = |found: PieceSegmentation| {
             let PieceSegmentation { pieces, score, log_probability, log_inclusion } = found;
             (in_chars(pieces, &chars), score, log_probability, log_inclusion)
         };
-        Ok(pipeline.piece_segmentations(text, n, choice, scratch)?.into_iter().map(scored).collect())
+        Ok(tokenizer.piece_segmentations(text, n, choice, scratch)?.into_iter().map(scored).collect())
     })
 }
 
@@ -61,14 +61,15 @@ pub(crate) fn normalize_with_offsets(
     core: &Core,
     text: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<u32>)> {
-    core.compute(py, text, |pipeline, text, scratch| {
-        let (normalized, mut offsets) = pipeline.normalize_with_offsets(text, scratch)?;
+    core.compute(py, text, |tokenizer, text, scratch| {
+        let (normalized, mut offsets) = tokenizer.normalize_with_offsets(text, scratch)?;
         let chars = CharIndex::new(text);
         offsets.iter_mut().for_each(|offset| *offset = chars.chars_before(*offset));
         Ok((normalized, offsets))
     })
 }
 
+/// Convert byte offsets into character offsets.
 fn in_chars(mut pieces: Vec<SpannedPiece>, chars: &CharIndex<'_>) -> Vec<SpannedPiece> {
     for (_, _, (start, end)) in &mut pieces {
         (*start, *end) = (chars.chars_before(*start), chars.chars_before(*end));

@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use crate::errors::{bad_argument, raise};
 use crate::text::borrow;
 
-/// Compiled rules.
+/// Compiled normalization rules.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawRules {
     rules: Rules,
@@ -22,6 +22,7 @@ type Span = (u32, u32);
 #[catch_panics]
 #[pymethods]
 impl RawRules {
+    /// Return the rules nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf or identity.
     #[staticmethod]
     fn named(py: Python<'_>, name: &str) -> PyResult<Self> {
         let expected = || format!("one of {}", RULE_NAMES.join(", "));
@@ -31,6 +32,7 @@ impl RawRules {
             .ok_or_else(|| bad_argument("name", format!("{name:?}"), &expected()))
     }
 
+    /// Compile rules, each a source and the replacement at the same position.
     #[staticmethod]
     fn from_pairs(py: Python<'_>, sources: Vec<String>, replacements: Vec<String>) -> PyResult<Self> {
         let compile = || {
@@ -41,6 +43,7 @@ impl RawRules {
         Ok(Self { rules: py.detach(compile).map_err(raise)? })
     }
 
+    /// Read and compile a rule file; `source` names it in errors.
     #[staticmethod]
     fn from_tsv(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Self> {
         let compile = || {
@@ -51,25 +54,30 @@ impl RawRules {
         Ok(Self { rules: py.detach(compile).map_err(raise)? })
     }
 
+    /// Check compiled rules; empty bytes are the identity.
     #[staticmethod]
     fn from_charsmap(py: Python<'_>, charsmap: &[u8]) -> PyResult<Self> {
         let rules = py.detach(|| Rules::parse(charsmap, "charsmap"));
         Ok(Self { rules: rules.map_err(raise)? })
     }
 
+    /// Return the compiled rules, empty for the identity.
     fn charsmap<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.rules.blob())
     }
 
+    /// Return the rules ordered by source.
     fn pairs(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
         py.detach(|| self.rules.pairs()).map_err(raise)
     }
 
+    /// Write a rule file.
     fn to_tsv<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let written = py.detach(|| Ok::<_, Error>(rules_tsv::write(&self.rules.pairs()?)));
         Ok(PyBytes::new(py, &written.map_err(raise)?))
     }
 
+    /// Normalize a text.
     fn normalize(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<String> {
         let text = borrow(text, || "text".into())?;
         let mut normalized = String::new();
@@ -77,6 +85,7 @@ impl RawRules {
         Ok(normalized)
     }
 
+    /// Normalize a text; also return the original character offsets of each character.
     fn normalize_with_offsets(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! How segmentations are drawn at random, with every setting resolved.
+//! Settings of random segmentation, every one resolved.
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::model::Sampling;
@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 #[pyclass(frozen, eq, module = "piecework._core")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeededSampling {
-    /// The share of merges left out (BPE), or the exponent of the scores (Unigram).
+    /// The probability that a merge is skipped (BPE), or the exponent of the scores (Unigram).
     #[pyo3(get)]
     alpha: f64,
-    /// How many of the best segmentations to draw from; None for all.
+    /// The number of best segmentations to sample from; None for all.
     #[pyo3(get)]
     nbest_size: Option<usize>,
     #[pyo3(get)]
@@ -24,6 +24,7 @@ pub struct SeededSampling {
 #[catch_panics]
 #[pymethods]
 impl SeededSampling {
+    /// Make settings with every value resolved.
     #[new]
     #[pyo3(signature = (alpha, *, seed, nbest_size=None, text_index=0))]
     fn new(alpha: f64, seed: u64, nbest_size: Option<usize>, text_index: u64) -> Self {
@@ -42,7 +43,7 @@ impl SeededSampling {
     }
 }
 
-/// The sampling of the core; `None` for the one best segmentation.
+/// Convert the settings for the core; `None` selects the best segmentation.
 pub(crate) fn drawn(sampling: Option<SeededSampling>) -> Option<Sampling> {
     let convert = |SeededSampling { alpha, nbest_size, seed, text_index }| Sampling {
         alpha,

@@ -9,10 +9,10 @@ use crate::encoding::Encoding;
 use crate::input::selector;
 use crate::sampling::{drawn, SeededSampling};
 
-/// An encoding, its score, its log probability, and the log probability that it is drawn.
-type Scored = (Encoding, f64, f64, Option<f64>);
+/// An encoding, its score, its log probability, and the log probability that it is sampled.
+type ScoredEncoding = (Encoding, f64, f64, Option<f64>);
 
-/// List the n best segmentations of a text or, with `sampling`, n random ones.
+/// List the n best segmentations of a text or, with `sampling`, n sampled ones.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
@@ -29,12 +29,12 @@ pub(crate) fn segmentations(
     include_best: bool,
     add_special_tokens: bool,
     parse_special: Option<Vec<u32>>,
-) -> PyResult<Vec<Scored>> {
+) -> PyResult<Vec<ScoredEncoding>> {
     let choice = choice(sampling, replacement, include_best);
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens, parse_special, sampling: None };
-    let found = core.get().compute(py, text, |pipeline, text, scratch| {
-        pipeline.segmentations(Input::Text(text), n, choice, options, scratch)
+    let found = core.get().compute(py, text, |tokenizer, text, scratch| {
+        tokenizer.segmentations(Input::Text(text), n, choice, options, scratch)
     })?;
     let scored = |Segmentation { encoding, score, log_probability, log_inclusion }| {
         let encoding = Encoding::of_fields(core, encoding, Some(text.clone().unbind()), None)?;
@@ -65,8 +65,8 @@ pub(crate) fn entropy(
 ) -> PyResult<f64> {
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens: false, parse_special, sampling: None };
-    core.compute(py, text, |pipeline, text, scratch| {
-        pipeline.entropy(Input::Text(text), alpha, options, scratch)
+    core.compute(py, text, |tokenizer, text, scratch| {
+        tokenizer.entropy(Input::Text(text), alpha, options, scratch)
     })
 }
 
@@ -74,6 +74,6 @@ pub(crate) fn entropy(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn scores(core: &Core, ids: Vec<u32>) -> Vec<Option<f64>> {
-    let model = core.encoder.pipeline().model();
+    let model = core.encoder.tokenizer().model();
     ids.into_iter().map(|id| model.score_of(id)).collect()
 }

@@ -1,4 +1,4 @@
-//! Decoding token by token, for one sequence or for several in parallel.
+//! Incremental decoding: token by token, for one or more sequences.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -20,6 +20,7 @@ pub struct RawDecodeStream {
 }
 
 impl RawDecodeStream {
+    /// Make a stream for each list of ids in `prefill`, positioned after these ids.
     pub(crate) fn begin(
         encoder: Arc<Encoder>,
         prefill: &[Vec<u32>],
@@ -28,23 +29,25 @@ impl RawDecodeStream {
     ) -> Result<Self, Error> {
         let mut streams = vec![DecodeStream::new(skip_special_tokens); prefill.len()];
         for (stream, ids) in streams.iter_mut().zip(prefill) {
-            stream.prefill(ids, |ids, skip| encoder.pipeline().decode(ids, skip, clean_up))?;
+            stream.prefill(ids, |ids, skip| encoder.tokenizer().decode(ids, skip, clean_up))?;
         }
         Ok(Self { streams: Mutex::new(streams), encoder, clean_up })
     }
 
+    /// Lock the streams.
     fn streams(&self) -> PyResult<MutexGuard<'_, Vec<DecodeStream>>> {
         lock(&self.streams)
     }
 
     fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String, Error> {
-        self.encoder.pipeline().decode(ids, skip_special_tokens, self.clean_up)
+        self.encoder.tokenizer().decode(ids, skip_special_tokens, self.clean_up)
     }
 }
 
 #[catch_panics]
 #[pymethods]
 impl RawDecodeStream {
+    /// Decode the next id of each sequence (None for a finished one); return the text that each adds.
     fn step(&self, py: Python<'_>, ids: Vec<Option<u32>>) -> PyResult<Vec<Option<String>>> {
         let rows = py.detach(|| self.streams().map(|streams| streams.len()))?;
         if ids.len() != rows {
@@ -60,6 +63,7 @@ impl RawDecodeStream {
         })
     }
 
+    /// Return the text that each sequence still buffers.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
         let finish = |stream: &mut DecodeStream| stream.finish(|ids, skip| self.decode(ids, skip));
         py.detach(|| self.streams()?.iter_mut().map(finish).collect::<Result<_, Error>>().map_err(raise))

@@ -5,7 +5,7 @@ use pyo3::types::PyString;
 
 use crate::errors::{bad_argument, wrong_type};
 
-/// Offsets have 32 bits.
+/// The largest text, as offsets have 32 bits.
 const MAX_TEXT_BYTES: usize = u32::MAX as usize;
 
 /// Borrow one string.
@@ -13,7 +13,7 @@ pub(crate) fn borrow<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String
     let string = value.cast::<PyString>().map_err(|_| wrong_type(place(), value, "str"))?;
     let text = string
         .to_str()
-        .map_err(|_| bad_argument(place(), "a lone surrogate", "text that can be written as UTF-8"))?;
+        .map_err(|_| bad_argument(place(), "a lone surrogate", "text that UTF-8 can encode"))?;
     check_size(text, place)?;
     Ok(text)
 }

@@ -1,11 +1,11 @@
-//! Numbers of threads.
+//! Thread counts.
 
 use piecework_catch_panics::catch_panics;
 use pyo3::prelude::*;
 
 use crate::errors::bad_argument;
 
-/// Check a number of threads; Python resolves `num_threads` and the environment.
+/// Check a thread count. Python code resolves None and the environment variable before the call.
 pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
     if (1..=4096).contains(&num_threads) {
         return Ok(num_threads as usize);

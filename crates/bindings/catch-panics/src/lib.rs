@@ -1,4 +1,4 @@
-//! The attribute that every function called by Python carries.
+//! The attribute `#[catch_panics]`, for functions that Python calls.
 
 #![forbid(unsafe_code)]
 
@@ -6,10 +6,10 @@ use proc_macro::TokenStream;
 use quote::ToTokens;
 use syn::{parse_macro_input, parse_quote, Block, ImplItem, Item, ReturnType, Signature, Type};
 
-/// Make a function, or every function of an `impl` block, return an error where it panics.
+/// Makes a function, or every function of an `impl` block, return an error if it panics.
 ///
-/// Stands above `#[pyfunction]` and `#[pymethods]`. The body runs in `crate::panics::caught`, and a function
-/// that returns `T` returns `PyResult<T>` instead.
+/// Write it above `#[pyfunction]` or `#[pymethods]`. The body runs in `crate::panics::caught`, which the crate
+/// defines. A function that returns `T` is changed to return `PyResult<T>`.
 #[proc_macro_attribute]
 pub fn catch_panics(_: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as Item);
@@ -31,6 +31,7 @@ pub fn catch_panics(_: TokenStream, item: TokenStream) -> TokenStream {
     item.into_token_stream().into()
 }
 
+/// Wrap the body of a function, and its return type unless that is a `PyResult`.
 fn wrap(signature: &mut Signature, body: &mut Block) {
     let returned: Type = match &signature.output {
         ReturnType::Default => parse_quote!(()),
@@ -44,6 +45,7 @@ fn wrap(signature: &mut Signature, body: &mut Block) {
     }
 }
 
+/// Whether a return type is `PyResult`.
 fn is_result(returned: &Type) -> bool {
     let Type::Path(path) = returned else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == "PyResult")

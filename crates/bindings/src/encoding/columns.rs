@@ -1,4 +1,4 @@
-//! The columns of an `Encoding` beside its ids, as lists that are made when they are first read.
+//! The columns of an `Encoding` other than its ids, as lists that are made at their first use.
 
 use std::sync::OnceLock;
 
@@ -7,79 +7,35 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use super::missing::missing;
-use super::{Encoding, Source};
+use super::unit_counts::UnitCounts;
+use super::{Column, Encoding, Source};
 use crate::core::Core;
 use crate::errors::wrong_type;
 
-/// A column of an encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
-    Tokens,
-    Offsets,
-    WordIds,
-    SequenceIds,
-    TypeIds,
-    SpecialTokensMask,
-    AttentionMask,
-    Overflowing,
-    ByteOffsets,
-    Utf16Offsets,
-}
-
-impl Column {
-    /// The columns that are compared and pickled; the others are computed from these and the text.
-    pub(crate) const STORED: [Self; 8] = [
-        Self::Tokens,
-        Self::Offsets,
-        Self::WordIds,
-        Self::SequenceIds,
-        Self::TypeIds,
-        Self::SpecialTokensMask,
-        Self::AttentionMask,
-        Self::Overflowing,
-    ];
-
-    /// The name of the attribute.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Tokens => "tokens",
-            Self::Offsets => "offsets",
-            Self::WordIds => "word_ids",
-            Self::SequenceIds => "sequence_ids",
-            Self::TypeIds => "type_ids",
-            Self::SpecialTokensMask => "special_tokens_mask",
-            Self::AttentionMask => "attention_mask",
-            Self::Overflowing => "overflowing",
-            Self::ByteOffsets => "byte_offsets",
-            Self::Utf16Offsets => "utf16_offsets",
-        }
-    }
-}
-
-/// Where a token comes from.
+/// The word and the characters that a token covers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     /// 0 for the text, 1 for its pair.
     pub(super) sequence: usize,
-    /// The index of the pre-tokenized word that the offsets count in, 0 for a text.
+    /// The index of the pre-tokenized word that the offsets refer to, 0 for a text.
     pub(super) word: usize,
-    /// The characters that it covers, from the first to the one after the last.
+    /// The first character, and the one after the last.
     pub(super) chars: (usize, usize),
 }
 
-/// The lists that have been made, by column.
+/// The lists made so far, by column.
 #[derive(Default)]
 pub(super) struct Lists([OnceLock<Py<PyList>>; 10]);
 
 impl Lists {
-    /// The place of the list of a column.
+    /// Return the slot of the list of a column.
     pub(super) fn slot(&self, column: Column) -> &OnceLock<Py<PyList>> {
         &self.0[column as usize]
     }
 }
 
 impl Encoding {
-    /// A column, made when it is first read; `None` for one that a batch did not keep.
+    /// Return a column, which is made at its first use; `None` for a column that a batch does not have.
     pub(super) fn find<'py>(
         &self,
         py: Python<'py>,
@@ -89,16 +45,17 @@ impl Encoding {
         if let Some(list) = slot.get() {
             return Ok(Some(list.bind(py)));
         }
-        let Some(list) = self.made(py, column)? else { return Ok(None) };
+        let Some(list) = self.make(py, column)? else { return Ok(None) };
         Ok(Some(slot.get_or_init(|| list.unbind()).bind(py)))
     }
 
-    /// A column; an error for one that a batch did not keep.
+    /// Return a column; a column that a batch does not have is an error.
     pub(super) fn column<'py>(&self, py: Python<'py>, column: Column) -> PyResult<&Bound<'py, PyList>> {
         self.find(py, column)?.ok_or_else(|| missing(column.name()))
     }
 
-    fn made<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<Bound<'py, PyList>>> {
+    /// Make the list of a column.
+    fn make<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<Bound<'py, PyList>>> {
         if let Column::ByteOffsets | Column::Utf16Offsets = column {
             return self.offsets_in(py, column);
         }
@@ -116,6 +73,7 @@ impl Encoding {
         }
     }
 
+    /// Make the list of a column from the fields of an encoding.
     fn list_of_fields<'py>(
         &self,
         core: &Bound<'py, Core>,
@@ -123,11 +81,11 @@ impl Encoding {
         column: Column,
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, tokens) = (core.py(), &fields.tokens);
-        let known = |value: u32| Some(value).filter(|&value| value != NONE);
+        let unless_none = |value: u32| Some(value).filter(|&value| value != NONE);
         match column {
             Column::Tokens => PyList::new(py, tokens.iter().map(|token| core.get().token(token))),
-            Column::WordIds => PyList::new(py, tokens.iter().map(|token| known(token.word))),
-            Column::SequenceIds => PyList::new(py, tokens.iter().map(|token| known(token.sequence))),
+            Column::WordIds => PyList::new(py, tokens.iter().map(|token| unless_none(token.word))),
+            Column::SequenceIds => PyList::new(py, tokens.iter().map(|token| unless_none(token.sequence))),
             Column::TypeIds => PyList::new(py, tokens.iter().map(|token| token.type_id)),
             Column::SpecialTokensMask => {
                 PyList::new(py, tokens.iter().map(|token| u32::from(token.special)))
@@ -148,12 +106,12 @@ impl Encoding {
         }
     }
 
-    /// The offsets converted to another unit; `None` without a text.
+    /// Return the offsets in another unit; `None` without a text.
     fn offsets_in<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<Bound<'py, PyList>>> {
         if self.text.is_none() {
             return Ok(None);
         }
-        let mut counts = Counts { units: column, last: None };
+        let mut counts = UnitCounts::of(column);
         let converted = |at: usize| {
             let Some(Origin { sequence, word, chars: (start, end) }) = self.origin(py, at)? else {
                 return Ok((0, 0));
@@ -166,12 +124,12 @@ impl Encoding {
         PyList::new(py, offsets).map(Some)
     }
 
-    /// Where a token comes from; `None` for template tokens.
+    /// Return the origin of a token; `None` for template tokens.
     pub(super) fn origin(&self, py: Python<'_>, token: usize) -> PyResult<Option<Origin>> {
         let sequence: Option<usize> = item(self.column(py, Column::SequenceIds)?, token)?;
         let Some(sequence) = sequence else { return Ok(None) };
-        let word = match self.given(py, sequence) {
-            Some(given) if !given.is_instance_of::<PyString>() => {
+        let word = match self.input(py, sequence) {
+            Some(input) if !input.is_instance_of::<PyString>() => {
                 item::<Option<usize>>(self.column(py, Column::WordIds)?, token)?.unwrap_or(0)
             }
             _ => 0,
@@ -180,31 +138,32 @@ impl Encoding {
         Ok(Some(Origin { sequence, word, chars }))
     }
 
-    /// The text or the words of a sequence.
-    fn given<'py>(&self, py: Python<'py>, sequence: usize) -> Option<&Bound<'py, PyAny>> {
-        let given = if sequence == 0 { &self.text } else { &self.pair };
-        given.as_ref().map(|given| given.bind(py))
+    /// Return the text or the words of a sequence.
+    fn input<'py>(&self, py: Python<'py>, sequence: usize) -> Option<&Bound<'py, PyAny>> {
+        let input = if sequence == 0 { &self.text } else { &self.pair };
+        input.as_ref().map(|input| input.bind(py))
     }
 
-    /// The text that the offsets of a word count in.
+    /// Return the text that the offsets of a word refer to.
     fn text_of(&self, py: Python<'_>, sequence: usize, word: usize) -> PyResult<String> {
-        let Some(given) = self.given(py, sequence) else { return Ok(String::new()) };
-        if given.is_instance_of::<PyString>() {
-            return given.extract();
+        let Some(input) = self.input(py, sequence) else { return Ok(String::new()) };
+        if input.is_instance_of::<PyString>() {
+            return input.extract();
         }
-        given.get_item(word)?.extract()
+        input.get_item(word)?.extract()
     }
 
-    /// The texts of a sequence: the text, or its words.
+    /// Return the texts of a sequence: the text, or its words.
     pub(super) fn texts_of(&self, py: Python<'_>, sequence: usize) -> PyResult<Vec<Vec<char>>> {
-        let texts: Vec<String> = match self.given(py, sequence) {
+        let texts: Vec<String> = match self.input(py, sequence) {
             None => Vec::new(),
-            Some(given) if given.is_instance_of::<PyString>() => vec![given.extract()?],
-            Some(given) => given.extract()?,
+            Some(input) if input.is_instance_of::<PyString>() => vec![input.extract()?],
+            Some(input) => input.extract()?,
         };
         Ok(texts.iter().map(|text| text.chars().collect()).collect())
     }
 
+    /// Return the number of sequences, if it is known.
     pub(super) fn sequence_count(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         match (&self.text, &self.pair, &self.source) {
             (Some(_), pair, _) => Ok(Some(1 + usize::from(pair.is_some()))),
@@ -214,14 +173,14 @@ impl Encoding {
         }
     }
 
-    /// Every column that there is, by name.
+    /// Return every column that the encoding has, by name.
     pub(super) fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         columns.set_item("ids", self.ids.bind(py))?;
         for column in Column::STORED {
             match self.find(py, column)? {
                 Some(list) => columns.set_item(column.name(), list)?,
-                // A text that was not truncated has no windows, whether or not a batch kept them.
+                // A text that was not truncated has no windows, with or without `overflow`.
                 None if column == Column::Overflowing => {
                     columns.set_item(column.name(), PyList::empty(py))?;
                 }
@@ -234,7 +193,7 @@ impl Encoding {
         Ok(columns)
     }
 
-    /// The first tokens of a sequence that satisfy a test on their word and their characters.
+    /// Return the first `limit` tokens of a sequence whose word and characters satisfy a predicate.
     pub(super) fn tokens_where(
         &self,
         py: Python<'_>,
@@ -258,37 +217,12 @@ impl Encoding {
     }
 }
 
-/// Counts units before each character of one text after the other, and keeps the counts of the last text.
-struct Counts {
-    units: Column,
-    last: Option<((usize, usize), Vec<usize>)>,
-}
-
-impl Counts {
-    /// The units before each character of a text, and at its end.
-    fn before_chars(
-        &mut self,
-        key: (usize, usize),
-        text: impl FnOnce() -> PyResult<String>,
-    ) -> PyResult<&[usize]> {
-        if self.last.as_ref().is_none_or(|(last, _)| *last != key) {
-            let is_utf16 = self.units == Column::Utf16Offsets;
-            let size = |c: char| if is_utf16 { c.len_utf16() } else { c.len_utf8() };
-            let text = text()?;
-            let ends = text.chars().scan(0, |end, c| {
-                *end += size(c);
-                Some(*end)
-            });
-            self.last = Some((key, std::iter::once(0).chain(ends).collect()));
-        }
-        Ok(self.last.as_ref().map_or(&[], |(_, counts)| counts.as_slice()))
-    }
-}
-
+/// Check that a value is a list.
 pub(super) fn listed<'py>(value: Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyList>> {
     value.cast_into::<PyList>().map_err(|error| wrong_type(name.into(), &error.into_inner(), "list"))
 }
 
+/// Return an item of a list.
 pub(super) fn item<'py, T: for<'a> FromPyObject<'a, 'py>>(
     list: &Bound<'py, PyList>,
     at: usize,
@@ -296,6 +230,7 @@ pub(super) fn item<'py, T: for<'a> FromPyObject<'a, 'py>>(
     list.get_item(at)?.extract().map_err(Into::into)
 }
 
+/// Return an item of a list; `None` if the index is out of range.
 pub(super) fn optional_item(list: &Bound<'_, PyList>, at: isize) -> PyResult<Option<usize>> {
     match usize::try_from(at).ok().filter(|&at| at < list.len()) {
         Some(at) => item(list, at),

@@ -2,13 +2,13 @@
 
 use super::columns::Origin;
 
-/// What HTML shows of one token.
+/// The fields of a token that HTML shows.
 pub(super) struct HtmlToken {
     pub(super) id: u32,
     pub(super) token: String,
-    /// Added by the template or by padding.
+    /// Whether the template or padding added the token.
     pub(super) is_special: bool,
-    /// The text that the token covers; `None` for template tokens, and in an encoding without its text.
+    /// The text that the token covers; `None` for template tokens and without the text.
     pub(super) origin: Option<Origin>,
 }
 
@@ -17,42 +17,42 @@ const SPECIAL_STYLE: &str = "border:1px solid rgba(128,128,128,.7);border-radius
                              margin:0 1px;font-size:85%;opacity:.8";
 const BLOCK_STYLE: &str = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace";
 
-/// The most characters of text without a token that are shown at each of its ends.
+/// The number of characters shown at each end of a long gap between tokens.
 const MAX_GAP: usize = 200;
 
-/// Write tokens over the texts of up to two sequences, each a text or its words; `left_out` tokens follow.
+/// Write tokens over the texts of up to two sequences, each a text or its words; `omitted` tokens follow.
 ///
 /// Without texts the tokens themselves are shown.
-pub(super) fn html(tokens: &[HtmlToken], texts: &[Vec<Vec<char>>; 2], left_out: usize) -> String {
+pub(super) fn html(tokens: &[HtmlToken], texts: &[Vec<Vec<char>>; 2], omitted: usize) -> String {
     let mut writer = Writer { texts, html: String::new(), at: None, shown: 0 };
     let mut rest = tokens;
     while let Some((first, _)) = rest.split_first() {
         let (group, others) = rest.split_at(group_len(rest));
         match first.origin {
             Some(origin) if !first.is_special => writer.covered(group, origin),
-            _ => writer.apart(first),
+            _ => writer.uncovered_token(first),
         }
         rest = others;
     }
-    writer.end_text(left_out == 0);
+    writer.end_text(omitted == 0);
     if tokens.iter().all(|token| token.origin.is_none()) {
-        writer.uncovered();
+        writer.all_texts();
     }
     let mut body = writer.html;
-    if left_out > 0 {
-        body.push_str(&format!("<span> … {left_out} more tokens</span>"));
+    if omitted > 0 {
+        body.push_str(&format!("<span> … {omitted} more tokens</span>"));
     }
     format!("<div style=\"{BLOCK_STYLE}\">{body}</div>")
 }
 
-/// How many tokens from the first on share characters, as those of one character in byte-level vocabularies do.
+/// Returns the number of tokens at the start that share characters, such as the byte-level tokens of one character.
 fn group_len(tokens: &[HtmlToken]) -> usize {
     let Some(first) = tokens.first().and_then(|token| token.origin) else { return 1 };
     let (start, mut reached) = first.chars;
     let shares = |token: &&HtmlToken| {
         let Some(Origin { sequence, word, chars: (from, to) }) = token.origin else { return false };
-        let is_beside = (sequence, word) == (first.sequence, first.word) && !token.is_special;
-        let shares = is_beside && (start..reached).contains(&from) && from < to;
+        let is_same_word = (sequence, word) == (first.sequence, first.word) && !token.is_special;
+        let shares = is_same_word && (start..reached).contains(&from) && from < to;
         if shares {
             reached = reached.max(to);
         }
@@ -61,12 +61,13 @@ fn group_len(tokens: &[HtmlToken]) -> usize {
     1 + tokens[1..].iter().take_while(shares).count()
 }
 
+/// Writes the spans of an encoding.
 struct Writer<'t> {
     texts: &'t [Vec<Vec<char>>; 2],
     html: String,
     /// The sequence, the word and the first character that is not written yet.
     at: Option<(usize, usize, usize)>,
-    /// How many spans are written; they alternate in colour.
+    /// The number of spans written; their colour alternates.
     shown: usize,
 }
 
@@ -77,7 +78,7 @@ impl Writer<'_> {
         let ends = group.iter().filter_map(|token| token.origin).map(|origin| origin.chars.1);
         let end = ends.max().unwrap_or(start);
         if start == end {
-            return self.apart(&group[0]);
+            return self.uncovered_token(&group[0]);
         }
         let from = self.move_to(sequence, word, start);
         let text = self.slice(sequence, word, from, end.max(from));
@@ -89,8 +90,8 @@ impl Writer<'_> {
         self.at = Some((sequence, word, end.max(from)));
     }
 
-    /// Write a token by itself: one that covers no text, or of an encoding without its text.
-    fn apart(&mut self, token: &HtmlToken) {
+    /// Write a token that covers no text, or a token of an encoding without its text.
+    fn uncovered_token(&mut self, token: &HtmlToken) {
         if token.is_special {
             self.end_text(true);
             return self.span(SPECIAL_STYLE, &title(token), &token.token);
@@ -139,14 +140,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Write all texts, none of which has a token.
-    fn uncovered(&mut self) {
+    /// Write all texts without tokens.
+    fn all_texts(&mut self) {
         for (sequence, words) in self.texts.iter().enumerate() {
             (0..words.len()).for_each(|word| self.gap(sequence, word, 0, usize::MAX));
         }
     }
 
-    /// Write text that no token covers, a long one shortened.
+    /// Write text that no token covers; the middle of a long gap is omitted.
     fn gap(&mut self, sequence: usize, word: usize, from: usize, to: usize) {
         let to = to.min(self.text(sequence, word).len());
         if to.saturating_sub(from) <= 2 * MAX_GAP {
@@ -158,6 +159,7 @@ impl Writer<'_> {
         escape(&format!("{head} … {tail}"), &mut self.html);
     }
 
+    /// Write a span with escaped text.
     fn span(&mut self, style: &str, title: &str, text: &str) {
         self.html.push_str(&format!("<span style=\"{style}\" title=\""));
         escape(title, &mut self.html);
@@ -175,10 +177,12 @@ impl Writer<'_> {
     }
 }
 
+/// Return the text shown on hover: the id and the token.
 fn title(token: &HtmlToken) -> String {
     format!("{} {}", token.id, token.token)
 }
 
+/// Append text with the special characters of HTML escaped.
 fn escape(text: &str, html: &mut String) {
     for c in text.chars() {
         match c {

@@ -1,18 +1,18 @@
-//! The error for a column that a batch did not keep.
+//! The error for a column that a batch does not have.
 
 use piecework_catch_panics::catch_panics;
 use pyo3::prelude::*;
 
 use crate::errors::bad_argument;
 
-/// Return the error for a column that a batch did not keep.
+/// Return the error for a column that a batch does not have.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn missing_column(py: Python<'_>, name: &str) -> Py<PyAny> {
     missing(name).into_value(py).into_any()
 }
 
-/// Make the error, which names the call that keeps the column.
+/// Make the error; it names the call that computes the column.
 pub(super) fn missing(name: &str) -> PyErr {
     match name {
         "overflowing" => {

@@ -1,4 +1,4 @@
-//! One text that is encoded into ids first, and into the other fields when they are needed.
+//! A text that is encoded into ids first, and into the other fields at their first use.
 
 use std::sync::OnceLock;
 
@@ -12,17 +12,17 @@ use crate::core::Core;
 use crate::errors::raise;
 use crate::text::borrow;
 
-/// Shorter texts are encoded without releasing the GIL.
+/// The size below which texts are encoded without releasing the GIL.
 const SHORT_TEXT_BYTES: usize = 1024;
 
-/// How a text was encoded into ids.
+/// The settings with which a text was encoded into ids.
 pub(super) struct PlainText {
     pub(super) core: Py<Core>,
     add_special_tokens: bool,
     parse_special: bool,
-    /// Tells whether the list of ids has been changed since.
+    /// The checksum of the ids, which reveals later changes of the list.
     checksum: u64,
-    /// Every field, once a second pass has made them.
+    /// Every field, after the second pass.
     fields: OnceLock<Box<Fields>>,
 }
 
@@ -56,18 +56,18 @@ impl PlainText {
             Options { add_special_tokens: self.add_special_tokens, parse_special, sampling: None };
         let ids: Vec<u32> = ids.extract(py).unwrap_or_default();
         let is_unchanged = checksum(&ids) == self.checksum;
-        let made = self.core.get().compute(py, text.bind(py), |pipeline, text, scratch| {
+        let fields = self.core.get().compute(py, text.bind(py), |tokenizer, text, scratch| {
             if is_unchanged {
-                pipeline.encode_from_ids(text, &ids, options, scratch)
+                tokenizer.encode_from_ids(text, &ids, options, scratch)
             } else {
-                pipeline.encode(Input::Text(text), None, options, scratch)
+                tokenizer.encode(Input::Text(text), None, options, scratch)
             }
         })?;
-        Ok(self.fields.get_or_init(|| Box::new(made)))
+        Ok(self.fields.get_or_init(|| Box::new(fields)))
     }
 }
 
-/// Which special tokens are recognised in the text: all or none.
+/// Return the selector of all special tokens or of none.
 fn selector(parse_special: bool) -> Selector {
     if parse_special {
         Selector::All
@@ -76,13 +76,13 @@ fn selector(parse_special: bool) -> Selector {
     }
 }
 
-/// A number that differs when ids differ, but for rare collisions.
+/// Return a checksum of ids; different ids rarely have the same one.
 fn checksum(ids: &[u32]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     ids.iter().fold(ids.len() as u64, |sum, &id| (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(FACTOR))
 }
 
-/// The ids of one text, without padding, and their checksum.
+/// Encode a text into a list of ids without padding; also return their checksum.
 #[inline]
 fn ids_of<'py>(
     core: &Bound<'py, Core>,

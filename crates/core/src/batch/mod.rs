@@ -35,7 +35,7 @@ type Scratches = Vec<Box<Scratch>>;
 /// A tokenizer with scratches that are reused between calls, so that their word caches stay filled.
 #[derive(Debug)]
 pub struct Encoder {
-    pipeline: Tokenizer,
+    tokenizer: Tokenizer,
     /// The scratch of the first thread, locked while it is in use. A single thread needs no other lock.
     first: Mutex<Option<Box<Scratch>>>,
     /// The idle scratches of other threads.
@@ -45,14 +45,14 @@ pub struct Encoder {
 impl Encoder {
     /// Returns an encoder of a tokenizer.
     #[must_use]
-    pub fn new(pipeline: Tokenizer) -> Self {
-        Self { pipeline, first: Mutex::default(), idle: Mutex::default() }
+    pub fn new(tokenizer: Tokenizer) -> Self {
+        Self { tokenizer, first: Mutex::default(), idle: Mutex::default() }
     }
 
     /// Returns the tokenizer.
     #[must_use]
-    pub fn pipeline(&self) -> &Tokenizer {
-        &self.pipeline
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
     }
 
     /// Runs `work` with a scratch that no other thread uses.
@@ -70,7 +70,7 @@ impl Encoder {
     }
 
     fn new_scratch(&self) -> Box<Scratch> {
-        Box::new(self.pipeline.scratch())
+        Box::new(self.tokenizer.scratch())
     }
 
     /// Locks the idle scratches; `None` after [`MAX_TRIES`].
@@ -97,9 +97,9 @@ impl Encoder {
         extra: ExtraColumns,
         num_threads: usize,
     ) -> Result<BatchIds, Error> {
-        let rows = RowEncoder::new(&self.pipeline, inputs, pairs, options, extra);
+        let rows = RowEncoder::new(&self.tokenizer, inputs, pairs, options, extra);
         let batch = self.encode_rows(&rows, num_threads)?;
-        Ok(match self.pipeline.padding() {
+        Ok(match self.tokenizer.padding() {
             Some(padding) => batch.padded(padding),
             None => batch,
         })
@@ -129,7 +129,7 @@ impl Encoder {
         options: Options<'_>,
         look: impl FnOnce(&[u32]) -> R,
     ) -> Result<R, Error> {
-        self.with_scratch(|scratch| self.pipeline.row(input, options, scratch).map(look))
+        self.with_scratch(|scratch| self.tokenizer.row(input, options, scratch).map(look))
     }
 
     /// Returns the number of tokens of every text, without padding.
@@ -139,7 +139,7 @@ impl Encoder {
         options: Options<'_>,
         num_threads: usize,
     ) -> Result<Vec<i64>, Error> {
-        let rows = RowEncoder::new(&self.pipeline, inputs, None, options, ExtraColumns::default());
+        let rows = RowEncoder::new(&self.tokenizer, inputs, None, options, ExtraColumns::default());
         let counts = run_chunks(chunks_of_rows(&sizes(inputs), num_threads), num_threads, |chunk, stop| {
             let mut batch = rows.new_batch(chunk.clone());
             self.with_scratch(|scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
@@ -151,7 +151,7 @@ impl Encoder {
 
 /// Encodes rows of one batch.
 struct RowEncoder<'r> {
-    pipeline: &'r Tokenizer,
+    tokenizer: &'r Tokenizer,
     inputs: &'r [Input<'r>],
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
@@ -162,26 +162,26 @@ struct RowEncoder<'r> {
 
 impl<'r> RowEncoder<'r> {
     fn new(
-        pipeline: &'r Tokenizer,
+        tokenizer: &'r Tokenizer,
         inputs: &'r [Input<'r>],
         pairs: Option<&'r [Input<'r>]>,
         options: Options<'r>,
         extra: ExtraColumns,
     ) -> Self {
         // Without truncation each text is one row, so the fast paths apply.
-        let extra = ExtraColumns { overflow: extra.overflow && pipeline.truncates(), ..extra };
+        let extra = ExtraColumns { overflow: extra.overflow && tokenizer.truncates(), ..extra };
         let frame_of =
             if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
-        let is_single = pairs.is_none() && !extra.overflow && !has_type_column(pipeline, false);
-        let frame = is_single.then(|| frame_of(pipeline, options)).flatten();
-        Self { pipeline, inputs, pairs, options, extra, frame }
+        let is_single = pairs.is_none() && !extra.overflow && !has_type_column(tokenizer, false);
+        let frame = is_single.then(|| frame_of(tokenizer, options)).flatten();
+        Self { tokenizer, inputs, pairs, options, extra, frame }
     }
 
     /// Returns an empty batch with capacity for some rows.
     fn new_batch(&self, rows: Range<usize>) -> BatchIds {
         let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
-        let with_types = has_type_column(self.pipeline, is_pair);
+        let with_types = has_type_column(self.tokenizer, is_pair);
         BatchIds::with_capacity(rows.len(), estimated_tokens(bytes), with_types, self.extra, is_pair)
     }
 
@@ -220,7 +220,7 @@ impl<'r> RowEncoder<'r> {
             batch.end_row();
             Ok(())
         });
-        let shifts = self.pipeline.flush_rows(scratch, &mut batch.ids);
+        let shifts = self.tokenizer.flush_rows(scratch, &mut batch.ids);
         batch.row_offsets[from..]
             .iter_mut()
             .zip(shifts)
@@ -238,7 +238,7 @@ impl<'r> RowEncoder<'r> {
     /// Appends every window of a text as a row.
     fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
-        let encoding = self.pipeline.windows(input, pair, self.options.at_row(row), scratch)?;
+        let encoding = self.tokenizer.windows(input, pair, self.options.at_row(row), scratch)?;
         batch.push_window(&encoding.tokens, row);
         encoding.overflowing.iter().for_each(|window| batch.push_window(&window.tokens, row));
         Ok(())
@@ -248,18 +248,18 @@ impl<'r> RowEncoder<'r> {
         let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
         let options = self.options.at_row(row);
         if let Some(frame) = &self.frame {
-            return self.pipeline.pending_row(input, frame, options, scratch, &mut batch.ids);
+            return self.tokenizer.pending_row(input, frame, options, scratch, &mut batch.ids);
         }
         if self.extra.spans {
-            return self.pipeline.row_tokens(input, pair, options, scratch, |run| batch.push_tokens(run));
+            return self.tokenizer.row_tokens(input, pair, options, scratch, |run| batch.push_tokens(run));
         }
-        self.pipeline.row_into(input, pair, options, scratch, &mut batch.ids, batch.type_ids.as_mut())
+        self.tokenizer.row_into(input, pair, options, scratch, &mut batch.ids, batch.type_ids.as_mut())
     }
 }
 
 /// Returns whether any type id can differ from 0.
-fn has_type_column(pipeline: &Tokenizer, is_pair: bool) -> bool {
-    pipeline.padding().is_some_and(|padding| padding.pad_type_id != 0) || pipeline.has_type_ids(is_pair)
+fn has_type_column(tokenizer: &Tokenizer, is_pair: bool) -> bool {
+    tokenizer.padding().is_some_and(|padding| padding.pad_type_id != 0) || tokenizer.has_type_ids(is_pair)
 }
 
 fn sizes(inputs: &[Input<'_>]) -> Vec<usize> {

@@ -37,7 +37,7 @@ impl RowEncoder<'_> {
         for row in stop.rows(rows) {
             self.prefetch(row + 1);
             let (input, ids) = (self.inputs[row], &mut unaligned.ids);
-            let result = self.pipeline.pending_row(input, &Frame::default(), self.options, scratch, ids);
+            let result = self.tokenizer.pending_row(input, &Frame::default(), self.options, scratch, ids);
             if result.is_ok() {
                 unaligned.ends.push(unaligned.ids.len());
             }
@@ -58,7 +58,7 @@ impl RowEncoder<'_> {
         chunk: &mut BatchIds,
     ) -> Result<(), Error> {
         let UnalignedRows { first, ends, ids } = unaligned;
-        let shifts = self.pipeline.flush_rows(scratch, ids);
+        let shifts = self.tokenizer.flush_rows(scratch, ids);
         ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift);
         let mut start = 0;
         for end in ends.drain(..) {
@@ -67,7 +67,7 @@ impl RowEncoder<'_> {
                 chunk.push_row(ids, row, frame);
                 chunk.end_row();
             };
-            let aligned = self.pipeline.aligned_row(input, ids, self.options, scratch, push);
+            let aligned = self.tokenizer.aligned_row(input, ids, self.options, scratch, push);
             aligned.map_err(|error| in_row(error, *first))?;
             (*first, start) = (*first + 1, end);
         }

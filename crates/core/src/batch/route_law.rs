@@ -245,7 +245,7 @@ fn words() -> TokenizerSpec {
     spec(Some(NormalizerSpec::Lowercase), Some(regex(OTHER_PATTERN)), model, ["[CLS]", "[SEP]"])
 }
 
-/// One pipeline or more for each route, compiled once.
+/// One tokenizer or more for each route, compiled once.
 static FIXTURES: LazyLock<Vec<Tokenizer>> =
     LazyLock::new(|| specs().iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect());
 
@@ -344,7 +344,7 @@ fn check(tokenizer: &Tokenizer, texts: &[String], budget: usize) {
         for &input in &inputs {
             let encode = |encoder: &Encoder| {
                 encoder
-                    .with_scratch(|scratch| encoder.pipeline().encode(input, None, ALL, scratch).unwrap())
+                    .with_scratch(|scratch| encoder.tokenizer().encode(input, None, ALL, scratch).unwrap())
             };
             assert_eq!(encode(&routed), encode(&plain), "{} {input:?} {spec:?}", level.name());
             let ids = |encoder: &Encoder| encoder.ids(input, ALL, <[u32]>::to_vec).unwrap();

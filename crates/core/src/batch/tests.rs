@@ -120,9 +120,9 @@ fn spans_one_by_one(
     texts: &[Input<'_>],
     options: Options<'_>,
 ) -> (Vec<[u32; 2]>, Vec<i32>) {
-    let pipeline = Tokenizer::compile(spec.clone()).expect("a tokenizer");
+    let tokenizer = Tokenizer::compile(spec.clone()).expect("a tokenizer");
     let tokens = texts.iter().flat_map(|&text| {
-        pipeline.encode(text, None, options, &mut pipeline.scratch()).expect("an encoding").tokens
+        tokenizer.encode(text, None, options, &mut tokenizer.scratch()).expect("an encoding").tokens
     });
     tokens.map(|token| ([token.start, token.end], token.word as i32)).unzip()
 }
@@ -131,12 +131,12 @@ fn spans_one_by_one(
 fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache_bytes: usize) {
     let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
-    let pipeline = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_budget(cache_bytes);
+    let tokenizer = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_budget(cache_bytes);
     for spans in [false, true] {
         let extra = ExtraColumns { spans, overflow: true };
-        assert!(RowEncoder::new(&pipeline, &inputs, None, options, extra).frame.is_some());
+        assert!(RowEncoder::new(&tokenizer, &inputs, None, options, extra).frame.is_some());
     }
-    let encoder = Encoder::new(pipeline);
+    let encoder = Encoder::new(tokenizer);
     let expected = one_by_one(spec, &inputs, options);
     let expected_spans = spans_one_by_one(spec, &inputs, options);
     for (num_threads, spans) in [(1, false), (3, true), (1, true), (3, false)] {

@@ -61,7 +61,7 @@ pub(crate) fn append(entry: PackedIds, out: &mut Vec<u32>) {
     out.extend_from_slice(&ids[..count]);
 }
 
-const BYTES_PER_WORD: usize = size_of::<Bucket>() / buckets::WORDS;
+const BYTES_PER_WORD: usize = size_of::<Bucket>() / buckets::SLOTS;
 
 /// The table.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ const MAX_BITS: u32 = 20;
 
 /// Returns the number of words at which a table is full.
 fn capacity(buckets: usize) -> usize {
-    buckets * buckets::WORDS * 5 / 8
+    buckets * buckets::SLOTS * 5 / 8
 }
 
 impl ShortWords {
@@ -86,9 +86,9 @@ impl ShortWords {
     /// Address space is reserved for all that it may grow to, and memory is taken as it grows: nothing is copied.
     pub(crate) fn within(budget: usize, bits: u32) -> Self {
         let max_bits = (budget / BYTES_PER_WORD).checked_ilog2().unwrap_or(0).clamp(2, MAX_BITS);
-        let max_buckets = (1 << max_bits) / buckets::WORDS;
+        let max_buckets = (1 << max_bits) / buckets::SLOTS;
         let mut table = huge_pages::with_capacity(max_buckets);
-        table.resize((1 << bits.min(max_bits)) / buckets::WORDS, Bucket::EMPTY);
+        table.resize((1 << bits.min(max_bits)) / buckets::SLOTS, Bucket::EMPTY);
         Self { buckets: table, words: 0, max_buckets }
     }
 
@@ -144,9 +144,9 @@ impl ShortWords {
             self.grow();
         }
         let free = buckets::group(hash, self.buckets.len()).find(|&at| !self.buckets[at].is_full());
-        let own = buckets::own(hash, self.buckets.len());
-        let bucket = &mut self.buckets[free.unwrap_or(own)];
-        let last = buckets::WORDS - 1;
+        let home = buckets::home(hash, self.buckets.len());
+        let bucket = &mut self.buckets[free.unwrap_or(home)];
+        let last = buckets::SLOTS - 1;
         let slot = bucket.keys[..last].iter().position(|&key| key == 0).unwrap_or(last);
         self.words += usize::from(free.is_some());
         bucket.keys[slot] = key.0;
@@ -156,7 +156,7 @@ impl ShortWords {
     /// Change the entry of a word; returns whether it has one.
     fn change(&mut self, key: WordKey, hash: u64, entry: PackedIds) -> bool {
         let mut slots = buckets::group(hash, self.buckets.len())
-            .flat_map(|at| (0..buckets::WORDS).map(move |slot| (at, slot)));
+            .flat_map(|at| (0..buckets::SLOTS).map(move |slot| (at, slot)));
         let found = slots.find(|&(at, slot)| self.buckets[at].keys[slot] == key.0);
         if let Some((at, slot)) = found {
             self.buckets[at].ids[slot] = entry;

@@ -1,8 +1,8 @@
-//! Arrow columns out of Python capsules.
+//! Imports Arrow columns from Python capsules.
 //!
-//! `piecework_kernels::arrow` imports from raw pointers, which is unsafe. Here that obligation is met: Python
-//! gives the pointer of a capsule only to who names what it holds. It is a crate of its own because the kernels
-//! know nothing of Python, and the bindings contain no `unsafe`.
+//! `piecework_kernels::arrow` imports from raw pointers, which is unsafe. This crate discharges that obligation:
+//! Python returns the pointer of a capsule only for the right name, and the name determines the type. It is a
+//! separate crate because the kernels do not depend on Python and the bindings contain no `unsafe`.
 
 use std::ffi::CStr;
 use std::ptr::NonNull;
@@ -17,29 +17,31 @@ const SCHEMA: &CStr = c"arrow_schema";
 
 /// Import the column of a capsule that `__arrow_c_stream__` returned.
 ///
-/// Raises where it is not a capsule named `arrow_array_stream`; `Err` inside where it is not a column of strings.
+/// Raises if the object is not a capsule named `arrow_array_stream`. The inner result is `Err` if the column does not
+/// contain strings.
 pub fn column_of_stream(capsule: &Bound<'_, PyAny>) -> PyResult<Result<Column, ColumnError>> {
     let stream = pointer(capsule, STREAM)?;
-    // SAFETY: by the Arrow PyCapsule interface, a capsule of this name holds a valid `struct ArrowArrayStream`,
-    // released or not. Nobody else uses it meanwhile: this thread is attached to the interpreter.
+    // SAFETY: by the Arrow PyCapsule interface, a capsule of this name contains a valid `struct ArrowArrayStream`,
+    // released or not. No other code uses it during the call: this thread is attached to the
+    // interpreter.
     Ok(unsafe { Column::from_stream(stream) })
 }
 
 /// Import the column of the capsules that `__arrow_c_array__` returned.
 ///
-/// Raises where they are not capsules named `arrow_schema` and `arrow_array`; `Err` inside where they are not a
-/// column of strings.
+/// Raises if the objects are not capsules named `arrow_schema` and `arrow_array`. The inner result is `Err` if the
+/// column does not contain strings.
 pub fn column_of_array(
     schema: &Bound<'_, PyAny>,
     array: &Bound<'_, PyAny>,
 ) -> PyResult<Result<Column, ColumnError>> {
     let (schema, array) = (pointer(schema, SCHEMA)?, pointer(array, ARRAY)?);
-    // SAFETY: by the Arrow PyCapsule interface, capsules of these names hold a valid `struct ArrowSchema` and a
-    // valid `struct ArrowArray`, released or not. Nobody else uses them meanwhile, as above.
+    // SAFETY: by the Arrow PyCapsule interface, capsules of these names contain a valid `struct ArrowSchema` and a
+    // valid `struct ArrowArray`, released or not. No other code uses them during the call, as above.
     Ok(unsafe { Column::from_array(schema, array) })
 }
 
-/// The pointer of a capsule, whose name Python checks.
+/// Returns the pointer of a capsule; Python checks its name.
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
 }

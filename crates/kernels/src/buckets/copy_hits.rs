@@ -1,88 +1,93 @@
-//! The ids of many words in a row, as long as the table has them.
+//! Copies the ids of consecutive words up to the first miss.
 
-use super::{beyond, own, put, Bucket, PackedIds, MAX_IDS, NO_ID, WORDS};
+use super::{get_outside_home, home, unpack, Bucket, PackedIds, MAX_IDS, NO_ID, SLOTS};
 use crate::level::Level;
 
-/// A word by what it is known by, and its hash.
+/// A word to look up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lookup {
-    /// Its key, not zero.
+    /// The key, not zero.
     pub key: u128,
-    /// Names its line.
+    /// The hash, which selects the home bucket.
     pub hash: u64,
 }
 
-/// How many words were known, and how many ids were put for them.
+/// The number of hits, and of the ids copied for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// From the first word on.
+    /// The number of words before the first miss.
     pub words: usize,
-    /// In all.
+    /// The number of ids of these words.
     pub ids: usize,
 }
 
-/// Put the ids of words one after the other, up to the first that is not in the table, or not its ids.
+/// Copy the ids of words to `out`, one after the other, up to the first word that has no slot or no ids in its slot.
 ///
 /// # Panics
-/// Panics where there is not room for the most ids of all words.
+/// Panics if `out` has fewer than `MAX_IDS` items for each word.
 #[inline]
-pub fn copy_hits(lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
-    copy_hits_at(Level::active(), lines, asked, room)
+pub fn copy_hits(buckets: &[Bucket], lookups: &[Lookup], out: &mut [u32]) -> Copied {
+    copy_hits_at(Level::active(), buckets, lookups, out)
 }
 
-/// `copy_hits` by the instructions of one level.
+/// Runs [`copy_hits`] with the instructions of one level.
 #[inline]
-pub fn copy_hits_at(level: Level, lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
+pub fn copy_hits_at(level: Level, buckets: &[Bucket], lookups: &[Lookup], out: &mut [u32]) -> Copied {
     match level.set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
-        crate::level::Set::Avx512 => unsafe { put_known_avx512(lines, asked, room) },
+        crate::level::Set::Avx512 => unsafe { copy_hits_avx512(buckets, lookups, out) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the same.
-        crate::level::Set::Avx2 => unsafe { put_known_avx2(lines, asked, room) },
-        _ => put_known_by(super::find, lines, asked, room),
+        crate::level::Set::Avx2 => unsafe { copy_hits_avx2(buckets, lookups, out) },
+        _ => copy_hits_with(super::find, buckets, lookups, out),
     }
 }
 
+/// Runs [`copy_hits_with`] with AVX-512.
+///
 /// # Safety
-/// Needs the features named.
+/// The processor has the features that the attribute names.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt")]
-unsafe fn put_known_avx512(lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
+unsafe fn copy_hits_avx512(buckets: &[Bucket], lookups: &[Lookup], out: &mut [u32]) -> Copied {
     // SAFETY: the caller has these features.
-    put_known_by(|keys, key| unsafe { super::find::find_avx512(keys, key) }, lines, asked, room)
+    copy_hits_with(|keys, key| unsafe { super::find::find_avx512(keys, key) }, buckets, lookups, out)
 }
 
+/// Runs [`copy_hits_with`] with AVX2.
+///
 /// # Safety
-/// Needs the features named.
+/// The processor has the features that the attribute names.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-unsafe fn put_known_avx2(lines: &[Bucket], asked: &[Lookup], room: &mut [u32]) -> Copied {
+unsafe fn copy_hits_avx2(buckets: &[Bucket], lookups: &[Lookup], out: &mut [u32]) -> Copied {
     // SAFETY: the caller has these features.
-    put_known_by(|keys, key| unsafe { super::find::find_avx2(keys, key) }, lines, asked, room)
+    copy_hits_with(|keys, key| unsafe { super::find::find_avx2(keys, key) }, buckets, lookups, out)
 }
 
+/// Copies hits; `find` returns the slot of a key.
 #[inline(always)]
-fn put_known_by(
-    find: impl Fn(&[u128; WORDS], u128) -> Option<usize>,
-    lines: &[Bucket],
-    asked: &[Lookup],
-    room: &mut [u32],
+fn copy_hits_with(
+    find: impl Fn(&[u128; SLOTS], u128) -> Option<usize>,
+    buckets: &[Bucket],
+    lookups: &[Lookup],
+    out: &mut [u32],
 ) -> Copied {
     let mut ids = 0;
-    for (words, &Lookup { key, hash }) in asked.iter().enumerate() {
-        let line = &lines[own(hash, lines.len())];
-        let found: &PackedIds = match find(&line.keys, key) {
-            Some(way) => &line.ids[way],
-            None => match line.is_full().then(|| beyond(lines, key, hash)).flatten() {
-                Some(found) => found,
+    for (words, &Lookup { key, hash }) in lookups.iter().enumerate() {
+        let bucket = &buckets[home(hash, buckets.len())];
+        let packed: &PackedIds = match find(&bucket.keys, key) {
+            Some(slot) => &bucket.ids[slot],
+            None => match bucket.is_full().then(|| get_outside_home(buckets, key, hash)).flatten() {
+                Some(packed) => packed,
                 None => return Copied { words, ids },
             },
         };
-        if found[0] == NO_ID {
+        if packed[0] == NO_ID {
             return Copied { words, ids };
         }
-        ids += put(found, &mut room[ids..ids + MAX_IDS]);
+        ids += unpack(packed, &mut out[ids..ids + MAX_IDS]);
     }
-    Copied { words: asked.len(), ids }
+    Copied { words: lookups.len(), ids }
 }

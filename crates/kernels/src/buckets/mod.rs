@@ -1,6 +1,6 @@
-//! Lines of a table of words: four keys on one cache line, what is known of each on the next.
+//! Buckets of the hash table for short words: the keys of four words on one cache line, their ids on the next.
 //!
-//! A word is in the line that its hash names or, where that is full, in another of its group.
+//! The hash of a word selects its home bucket. If that is full, the word is in another bucket of the same group.
 
 mod copy_hits;
 mod find;
@@ -12,109 +12,111 @@ use find::find;
 
 pub use copy_hits::{copy_hits, copy_hits_at, Copied, Lookup};
 
-/// How many words a line has room for.
-pub const WORDS: usize = 4;
-/// How many lines a word may be in, those of one group.
+/// The number of slots of a bucket, one for each word.
+pub const SLOTS: usize = 4;
+/// The number of buckets of a group.
 pub const GROUP: usize = 8;
-/// The most ids of a word.
+/// The largest number of ids of a word.
 pub const MAX_IDS: usize = 4;
 
-/// Up to four ids; the two top bits of the first hold their number less one. None where the first is `NO_ID`.
+/// One to four ids. The two top bits of the first id are their number minus one. If the first is `NO_ID`, there are none.
 pub type PackedIds = [u32; MAX_IDS];
 
-/// In place of the first id of a word whose ids are not in its line.
+/// The first packed id of a word whose ids are not in its slot.
 pub const NO_ID: u32 = u32::MAX;
 
-/// Above the first of packed ids stands their number.
+/// The position of the number of ids in the first packed id, in bits.
 const COUNT_SHIFT: u32 = 30;
 
-/// Up to four words, from the first on; the key of what is free is zero.
+/// Up to four words, which fill the slots in order. The key of a free slot is zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(128))]
 pub struct Bucket {
-    /// What each word is known by.
-    pub keys: [u128; WORDS],
-    /// The ids of each.
-    pub ids: [PackedIds; WORDS],
+    /// The key of each word.
+    pub keys: [u128; SLOTS],
+    /// The ids of each word.
+    pub ids: [PackedIds; SLOTS],
 }
 
 impl Bucket {
-    /// A line without words.
-    pub const EMPTY: Self = Self { keys: [0; WORDS], ids: [[0; MAX_IDS]; WORDS] };
+    /// A bucket without words.
+    pub const EMPTY: Self = Self { keys: [0; SLOTS], ids: [[0; MAX_IDS]; SLOTS] };
 
-    /// Whether it has no room left.
+    /// Whether every slot is used.
     #[inline(always)]
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.keys[WORDS - 1] != 0
+        self.keys[SLOTS - 1] != 0
     }
 }
 
-/// The line, of so many, that a hash names; twice as many lines have it there or as far behind as they were.
+/// Returns the index of the home bucket of a hash. `bucket_count` is a power of two.
+///
+/// In a table of twice the size, the home bucket has the same index or one that is larger by `bucket_count`.
 #[inline(always)]
 #[must_use]
-pub fn own(hash: u64, lines: usize) -> usize {
-    // The top bits of a hash are the best.
-    hash.swap_bytes() as usize & (lines - 1)
+pub fn home(hash: u64, bucket_count: usize) -> usize {
+    // The top bits of a hash are the best distributed.
+    hash.swap_bytes() as usize & (bucket_count - 1)
 }
 
-/// Where a word with this hash may be, in the order in which its places fill up.
+/// Returns the indices of the buckets of a hash: its home bucket, then the others of the group, in the order of probing.
 #[inline]
-pub fn group(hash: u64, lines: usize) -> impl Iterator<Item = usize> {
-    let own = own(hash, lines);
-    (0..GROUP.min(lines)).map(move |at| own ^ at)
+pub fn group(hash: u64, bucket_count: usize) -> impl Iterator<Item = usize> {
+    let home = home(hash, bucket_count);
+    (0..GROUP.min(bucket_count)).map(move |at| home ^ at)
 }
 
-/// Say that a word with this hash will be asked for soon.
+/// Prefetch the home bucket of a hash.
 #[inline(always)]
-pub fn prefetch(lines: &[Bucket], hash: u64) {
-    let line = &lines[own(hash, lines.len())];
-    prefetch_read(&line.keys);
-    prefetch_read(&line.ids);
+pub fn prefetch(buckets: &[Bucket], hash: u64) {
+    let bucket = &buckets[home(hash, buckets.len())];
+    prefetch_read(&bucket.keys);
+    prefetch_read(&bucket.ids);
 }
 
-/// What is known of a word with this key and hash.
+/// Returns the packed ids of the word with this key and hash.
 #[inline]
 #[must_use]
-pub fn get(lines: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
-    let line = &lines[own(hash, lines.len())];
-    match find(&line.keys, key) {
-        Some(way) => Some(&line.ids[way]),
-        None if line.is_full() => beyond(lines, key, hash),
+pub fn get(buckets: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
+    let bucket = &buckets[home(hash, buckets.len())];
+    match find(&bucket.keys, key) {
+        Some(slot) => Some(&bucket.ids[slot]),
+        None if bucket.is_full() => get_outside_home(buckets, key, hash),
         None => None,
     }
 }
 
-/// Look where words go whose own line is full.
+/// Returns the packed ids of a word from the other buckets of the group, up to the first that is not full.
 #[cold]
-fn beyond(lines: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
-    for at in group(hash, lines.len()).skip(1) {
-        let line = &lines[at];
-        if let Some(way) = find(&line.keys, key) {
-            return Some(&line.ids[way]);
+fn get_outside_home(buckets: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
+    for at in group(hash, buckets.len()).skip(1) {
+        let bucket = &buckets[at];
+        if let Some(slot) = find(&bucket.keys, key) {
+            return Some(&bucket.ids[slot]);
         }
-        if !line.is_full() {
+        if !bucket.is_full() {
             break;
         }
     }
     None
 }
 
-/// How many packed ids are, by the first.
+/// Returns the number of packed ids from the first of them.
 #[inline(always)]
 #[must_use]
 pub fn count(first: u32) -> usize {
     (first >> COUNT_SHIFT) as usize + 1
 }
 
-/// The first of packed ids.
+/// Returns the first id from the first packed id.
 #[inline(always)]
 #[must_use]
 pub fn unpacked_first(first: u32) -> u32 {
     first & ((1 << COUNT_SHIFT) - 1)
 }
 
-/// Pack 1 to 4 ids, each below 2^28.
+/// Pack 1 to 4 ids, each below 2^28. Returns `None` for any other number of ids.
 #[inline]
 #[must_use]
 pub fn pack(ids: &[u32]) -> Option<PackedIds> {
@@ -127,13 +129,13 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     Some(packed)
 }
 
-/// Put packed ids where there is room for the most; returns how many they are.
+/// Write packed ids to `out`, which has `MAX_IDS` items. Returns the number of ids.
 ///
-/// Their number is read where they were packed: the next word's place would wait for what is written here.
+/// The number is read from `packed`: reading it back from `out` would delay the next word by a store and a load.
 #[inline(always)]
-pub fn put(packed: &PackedIds, room: &mut [u32]) -> usize {
+fn unpack(packed: &PackedIds, out: &mut [u32]) -> usize {
     let first = packed[0];
-    room.copy_from_slice(packed);
-    room[0] = unpacked_first(first);
+    out.copy_from_slice(packed);
+    out[0] = unpacked_first(first);
     count(first)
 }

@@ -7,7 +7,7 @@ fn random(i: u32) -> u64 {
     (u64::from(i) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(i % 61) ^ u64::from(i)
 }
 
-/// Keys that are alike but for one of their halves, or a byte.
+/// Returns keys, many of which differ in one half or one bit.
 fn some_keys(count: u32) -> Vec<u128> {
     let halves = |i: u32| (u128::from(random(i)), u128::from(random(i / 2)) << 64);
     (0..count)
@@ -17,21 +17,21 @@ fn some_keys(count: u32) -> Vec<u128> {
 }
 
 #[test]
-fn a_key_is_found_where_it_is_by_all_instructions() {
+fn every_instruction_set_finds_the_slot_of_a_key() {
     let keys = some_keys(cases(4000, 100) as u32);
-    for (at, line) in keys.chunks_exact(WORDS).enumerate() {
-        let mut line: [u128; WORDS] = line.try_into().unwrap();
-        line[at % 5..].fill(0);
-        for &key in keys[at * WORDS..].iter().take(6).chain(&keys[..20]) {
-            let expected = find_scalar(&line, key);
-            assert_eq!(find(&line, key), expected);
+    for (at, slots) in keys.chunks_exact(SLOTS).enumerate() {
+        let mut slots: [u128; SLOTS] = slots.try_into().unwrap();
+        slots[at % 5..].fill(0);
+        for &key in keys[at * SLOTS..].iter().take(6).chain(&keys[..20]) {
+            let expected = find_scalar(&slots, key);
+            assert_eq!(find(&slots, key), expected);
             #[cfg(target_arch = "x86_64")]
             for level in Level::supported() {
                 let found = match level.name() {
                     // SAFETY: a level exists only where the processor has its instructions.
-                    "avx2" => unsafe { find_avx2(&line, key) },
+                    "avx2" => unsafe { find_avx2(&slots, key) },
                     // SAFETY: the same.
-                    "avx512" => unsafe { find_avx512(&line, key) },
+                    "avx512" => unsafe { find_avx512(&slots, key) },
                     _ => expected,
                 };
                 assert_eq!(found, expected, "{}", level.name());
@@ -40,24 +40,24 @@ fn a_key_is_found_where_it_is_by_all_instructions() {
     }
 }
 
-/// A table in which some words are, some of them without ids.
-fn some_table(lines: usize, words: &[Lookup]) -> Vec<Bucket> {
-    let mut table = vec![Bucket::EMPTY; lines];
+/// Returns a table with the words that fit; every fiftieth word has no ids in its slot.
+fn some_table(bucket_count: usize, words: &[Lookup]) -> Vec<Bucket> {
+    let mut table = vec![Bucket::EMPTY; bucket_count];
     for (number, word) in (0..).zip(words) {
-        let Some(at) = group(word.hash, lines).find(|&at| !table[at].is_full()) else { continue };
-        let line = &mut table[at];
-        let way = line.keys.iter().position(|&key| key == 0).unwrap();
-        line.keys[way] = word.key;
+        let Some(at) = group(word.hash, bucket_count).find(|&at| !table[at].is_full()) else { continue };
+        let bucket = &mut table[at];
+        let slot = bucket.keys.iter().position(|&key| key == 0).unwrap();
+        bucket.keys[slot] = word.key;
         let ids: Vec<u32> = (0..=number % 4).map(|id| number + id).collect();
-        line.ids[way] = if number % 50 == 49 { [NO_ID; MAX_IDS] } else { pack(&ids).unwrap() };
+        bucket.ids[slot] = if number % 50 == 49 { [NO_ID; MAX_IDS] } else { pack(&ids).unwrap() };
     }
     table
 }
 
-fn put_known_one_by_one(table: &[Bucket], asked: &[Lookup]) -> (usize, Vec<u32>) {
+fn copy_hits_one_by_one(table: &[Bucket], lookups: &[Lookup]) -> (usize, Vec<u32>) {
     let mut ids = Vec::new();
-    for (words, asked) in asked.iter().enumerate() {
-        match get(table, asked.key, asked.hash) {
+    for (words, lookup) in lookups.iter().enumerate() {
+        match get(table, lookup.key, lookup.hash) {
             Some(packed) if packed[0] != NO_ID => {
                 ids.push(unpacked_first(packed[0]));
                 ids.extend_from_slice(&packed[1..count(packed[0])]);
@@ -65,38 +65,38 @@ fn put_known_one_by_one(table: &[Bucket], asked: &[Lookup]) -> (usize, Vec<u32>)
             _ => return (words, ids),
         }
     }
-    (asked.len(), ids)
+    (lookups.len(), ids)
 }
 
 #[test]
-fn what_is_known_is_put_alike_at_every_level() {
+fn every_level_copies_the_same_hits() {
     let words: Vec<Lookup> = (0..)
         .zip(some_keys(cases(2000, 200) as u32))
         .map(|(i, key)| Lookup { key, hash: random(i / 3) })
         .collect();
-    for (lines, told) in [(1, 3), (2, 8), (64, 250), (256, 700), (1024, 1500)]
-        .map(|(lines, told)| (lines, told.min(words.len())))
+    for (bucket_count, word_count) in [(1, 3), (2, 8), (64, 250), (256, 700), (1024, 1500)]
+        .map(|(bucket_count, word_count)| (bucket_count, word_count.min(words.len())))
     {
-        let table = some_table(lines, &words[..told]);
-        let mut room = vec![7; MAX_IDS * words.len()];
+        let table = some_table(bucket_count, &words[..word_count]);
+        let mut out = vec![7; MAX_IDS * words.len()];
         for level in Level::supported() {
             let mut from = 0;
             while from < words.len() {
-                let asked = &words[from..words.len().min(from + 100)];
-                let known = copy_hits_at(level, &table, asked, &mut room);
-                let (count, ids) = put_known_one_by_one(&table, asked);
-                assert_eq!((known.words, &room[..known.ids]), (count, ids.as_slice()), "{}", level.name());
-                from += known.words + 1;
+                let lookups = &words[from..words.len().min(from + 100)];
+                let copied = copy_hits_at(level, &table, lookups, &mut out);
+                let (count, ids) = copy_hits_one_by_one(&table, lookups);
+                assert_eq!((copied.words, &out[..copied.ids]), (count, ids.as_slice()), "{}", level.name());
+                from += copied.words + 1;
             }
         }
     }
 }
 
 #[test]
-fn twice_as_many_lines_have_a_word_there_or_as_far_behind() {
+fn a_table_of_twice_the_size_keeps_a_home_bucket_or_moves_it_by_the_old_size() {
     for i in 0..1000 {
-        for lines in [1, 2, 64, 4096] {
-            assert_eq!(own(random(i), 2 * lines) % lines, own(random(i), lines));
+        for bucket_count in [1, 2, 64, 4096] {
+            assert_eq!(home(random(i), 2 * bucket_count) % bucket_count, home(random(i), bucket_count));
         }
     }
 }
