@@ -94,7 +94,7 @@ def test_a_panic_in_counting_raises_and_so_does_what_it_interrupted() -> None:
     with pytest.raises(InternalError, match="on purpose"):
         counter.add_texts(["boom"], 0)
     for call in (lambda: counter.add_texts(["word"], 0), counter.finish):
-        with pytest.raises(InternalError, match="an earlier panic"):
+        with pytest.raises(InternalError, match="an earlier call of this object panicked"):
             call()
 
 

@@ -123,10 +123,8 @@ impl WordRules {
     }
 
     /// Returns whether normalization leaves a span unchanged. It may return `false` for a span that is unchanged too.
-    pub(super) fn is_unchanged(&self, stretch: &str) -> bool {
-        stretch
-            .bytes()
-            .all(|byte| self.unchanged.get(usize::from(byte)).is_some_and(|&unchanged| unchanged))
+    pub(super) fn is_unchanged(&self, span: &str) -> bool {
+        span.bytes().all(|byte| self.unchanged.get(usize::from(byte)).is_some_and(|&unchanged| unchanged))
     }
 }
 
