@@ -3,12 +3,9 @@
 //! A table is built at the first call with enough ids. No thread waits for it: while one thread builds the table, others
 //! run the stages of the decoder.
 
-use std::sync::{Arc, Mutex};
-
 use super::Tokenizer;
 use crate::decode::{DecodeInput, DecodeTable};
 use crate::error::Error;
-use crate::locks::try_lock;
 use crate::normalize::Normalizer;
 
 /// The concatenated texts of many rows.
@@ -19,16 +16,6 @@ pub struct DecodedRows {
     ends: Vec<usize>,
 }
 
-/// A decode table for each setting of `clean_up`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct DecodeTables(Arc<[Mutex<TableSlot>; 3]>);
-
-/// `None` until the table is built; the inner `None` if the decoder has no table.
-type TableSlot = Option<Arc<Option<DecodeTable>>>;
-
-/// The minimum number of ids for which a table is built.
-const MIN_IDS: usize = 256;
-
 impl DecodedRows {
     /// Returns the texts in order, as bytes that may be invalid UTF-8. The caller replaces invalid bytes when it makes
     /// strings, as [`text_of`] does.
@@ -37,24 +24,6 @@ impl DecodedRows {
             let start = if row > 0 { self.ends[row - 1] } else { 0 };
             &self.bytes[start..self.ends[row]]
         })
-    }
-}
-
-impl DecodeTables {
-    fn get(
-        &self,
-        clean_up: Option<bool>,
-        ids: usize,
-        make: impl FnOnce() -> Option<DecodeTable>,
-    ) -> Arc<Option<DecodeTable>> {
-        let Some(mut made) = try_lock(&self.0[clean_up.map_or(2, usize::from)]) else {
-            return Arc::default();
-        };
-        match &*made {
-            Some(made) => Arc::clone(made),
-            None if ids < MIN_IDS => Arc::default(),
-            None => Arc::clone(made.insert(Arc::new(make()))),
-        }
     }
 }
 

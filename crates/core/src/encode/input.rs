@@ -53,3 +53,32 @@ impl Options<'_> {
         Self { sampling: self.sampling.map(|sampling| sampling.at_row(row)), ..self }
     }
 }
+
+/// The number of a word: the next one, or that of a word that the caller gave.
+#[derive(Clone, Copy)]
+pub(super) enum WordNumber {
+    Next(u32),
+    Fixed(u32),
+}
+
+impl WordNumber {
+    /// Returns the number of the first word of a text, which has a number among those of its input.
+    pub(super) fn of(input: Input<'_>, number: usize) -> Self {
+        match input {
+            Input::Text(_) => Self::Next(0),
+            Input::Words(_) => Self::Fixed(number as u32),
+        }
+    }
+
+    /// Returns the number and goes to the next word.
+    #[inline]
+    pub(super) fn take(&mut self) -> u32 {
+        match self {
+            Self::Fixed(number) => *number,
+            Self::Next(number) => {
+                *number += 1;
+                *number - 1
+            }
+        }
+    }
+}

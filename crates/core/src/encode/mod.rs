@@ -18,6 +18,7 @@
 mod bert;
 mod byte_level;
 mod checks;
+mod decode_tables;
 mod decoding;
 mod generic;
 mod input;

@@ -1,6 +1,7 @@
 //! The definition of encoding: the stages one after the other, without a cache. It also encodes where segmentations are
 //! drawn at random.
 
+use super::input::WordNumber;
 use super::stages::{Part, Stages, StrippedText};
 use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
@@ -49,35 +50,6 @@ pub(super) fn tokens(
     }
     scratch.model.check()?;
     Ok(tokens)
-}
-
-/// The number of a word: the next one, or that of a word that the caller gave.
-#[derive(Clone, Copy)]
-pub(super) enum WordNumber {
-    Next(u32),
-    Fixed(u32),
-}
-
-impl WordNumber {
-    /// Returns the number of the first word of a text, which has a number among those of its input.
-    pub(super) fn of(input: Input<'_>, number: usize) -> Self {
-        match input {
-            Input::Text(_) => Self::Next(0),
-            Input::Words(_) => Self::Fixed(number as u32),
-        }
-    }
-
-    /// Returns the number and goes to the next word.
-    #[inline]
-    pub(super) fn take(&mut self) -> u32 {
-        match self {
-            Self::Fixed(number) => *number,
-            Self::Next(number) => {
-                *number += 1;
-                *number - 1
-            }
-        }
-    }
 }
 
 /// Writes the tokens of one text.

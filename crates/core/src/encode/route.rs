@@ -1,19 +1,18 @@
 //! The router: the only place that chooses how a text is encoded.
 //!
-//! The route is computed when a tokenizer is compiled. [`Tokenizer::route_for`] narrows it for each call: drawn
+//! The route is computed when a tokenizer is compiled. [`Route::for_call`] narrows it for each call: drawn
 //! segmentations are encoded by `plain`. A route appends the ids of a span of raw text; those of cache misses stay
 //! pending until a flush.
 
-use super::bert::{self, Bert};
-use super::byte_level::{self, ByteLevel};
-use super::generic::{self, Generic};
-use super::metaspace::{self, Metaspace};
+use super::bert::Bert;
+use super::byte_level::ByteLevel;
+use super::generic::Generic;
+use super::metaspace::Metaspace;
 use super::offsets::Aligner;
 use super::stages::Stages;
-use super::{Input, Options, Scratch, Tokenizer};
+use super::{Input, Options, Scratch};
 use crate::added_tokens::Segment;
 use crate::error::Error;
-use crate::postprocess::Frame;
 
 /// How a compiled tokenizer encodes.
 #[derive(Clone, Debug)]
@@ -22,15 +21,6 @@ pub(super) enum Route {
     Bert(Bert),
     Metaspace(Box<Metaspace>),
     Generic(Generic),
-}
-
-/// The memory of each route.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RouteScratch {
-    pub(super) byte_level: byte_level::MissQueue,
-    pub(super) bert: bert::MissQueue,
-    pub(super) metaspace: metaspace::MetaspaceScratch,
-    pub(super) generic: generic::MissQueue,
 }
 
 /// The number of short words that a cache has room for at first, as a power of two: 4 MB, about the words of 10 MB of
@@ -62,8 +52,13 @@ impl Route {
         }
     }
 
+    /// Returns the route of a call; `None` if it is encoded by `plain`.
+    pub(super) fn for_call(&self, options: Options<'_>) -> Option<&Self> {
+        options.sampling.is_none().then_some(self)
+    }
+
     /// Returns the name of the route.
-    fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::ByteLevel(_) => "byte-level",
             Self::Bert(_) => "bert",
@@ -159,39 +154,5 @@ impl Route {
             Self::Bert(route) => route.align(stages, (span, start), scratch, aligner),
             Self::Metaspace(_) | Self::Generic(_) => Ok(false),
         }
-    }
-}
-
-impl Tokenizer {
-    /// Returns the route of a call; `None` if it is encoded by `plain`.
-    pub(super) fn route_for(&self, options: Options<'_>) -> Option<&Route> {
-        self.route().filter(|_| options.sampling.is_none())
-    }
-
-    /// Returns the name of the route: `byte-level`, `bert`, `metaspace`, `generic`, or `plain` if that is forced.
-    #[must_use]
-    pub fn route_name(&self) -> &'static str {
-        self.route().map_or("plain", Route::name)
-    }
-
-    /// Returns the route of a call if it can align ids with their text.
-    pub(super) fn aligning_route(&self, options: Options<'_>) -> Option<&Route> {
-        self.route_for(options).filter(|route| route.aligns())
-    }
-
-    /// Returns the ids around each row if misses may wait for those of other rows: nothing is truncated and every word
-    /// has ids.
-    #[must_use]
-    pub fn frame_of_pending_rows(&self, options: Options<'_>) -> Option<Frame> {
-        let may_wait = self.truncation.is_none() && self.stages().model.never_fails();
-        self.route_for(options).filter(|_| may_wait)?;
-        self.stages().post_processor.frame_of_one(options.add_special_tokens)
-    }
-
-    /// The same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
-    #[must_use]
-    pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<Frame> {
-        self.aligning_route(options)?;
-        self.frame_of_pending_rows(options).filter(|frame| !frame.trims)
     }
 }

@@ -80,6 +80,22 @@ impl Tokenizer {
         Ok(())
     }
 
+    /// Returns the ids around each row if misses may wait for those of other rows: nothing is truncated and every word
+    /// has ids.
+    #[must_use]
+    pub fn frame_of_pending_rows(&self, options: Options<'_>) -> Option<Frame> {
+        let may_wait = self.truncation.is_none() && self.stages().model.never_fails();
+        self.route_for(options).filter(|_| may_wait)?;
+        self.stages().post_processor.frame_of_one(options.add_special_tokens)
+    }
+
+    /// The same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
+    #[must_use]
+    pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<Frame> {
+        self.aligning_route(options)?;
+        self.frame_of_pending_rows(options).filter(|frame| !frame.trims)
+    }
+
     /// Append the ids of a row, except those of cache misses, which wait for [`Self::flush_rows`]. Only with the frame of
     /// [`Self::frame_of_pending_rows`].
     pub fn pending_row(

@@ -1,7 +1,10 @@
 //! The mutable state of one thread.
 
+use super::bert;
+use super::byte_level;
+use super::generic;
+use super::metaspace;
 use super::offsets::AlignedIds;
-use super::route::RouteScratch;
 use super::stages::StrippedText;
 use crate::model::{ModelScratch, Piece};
 use crate::split::SplitScratch;
@@ -24,6 +27,15 @@ pub struct Scratch {
     pub(super) aligned: AlignedIds,
     pub(super) pieces: Vec<Piece>,
     pub(super) stripped: StrippedText,
+}
+
+/// The memory of each route.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RouteScratch {
+    pub(super) byte_level: byte_level::MissQueue,
+    pub(super) bert: bert::MissQueue,
+    pub(super) metaspace: metaspace::MetaspaceScratch,
+    pub(super) generic: generic::MissQueue,
 }
 
 /// Memory in bytes.

@@ -31,7 +31,7 @@ pub(super) struct Stages {
     pub(super) denormalizer: Normalizer,
     pub(super) added: FxHashMap<u32, String>,
     pub(super) added_ids: FxHashMap<String, u32>,
-    pub(super) token_lengths: TokenLengths,
+    token_lengths: TokenLengths,
 }
 
 /// A part of a text: an added token with its bytes in the original, or words for the model.
@@ -96,6 +96,11 @@ impl Stages {
     /// Returns the token of an id, added tokens first.
     pub(super) fn token_of(&self, id: u32) -> Option<&str> {
         self.added.get(&id).map(String::as_str).or_else(|| self.vocab.token_of(id))
+    }
+
+    /// Returns how many bytes of a word each entry covers, by id; empty if entries do not say so.
+    pub(super) fn token_lengths(&self) -> &[u16] {
+        self.token_lengths.get(&self.model_spec, &self.splitter, &self.vocab)
     }
 
     /// Store the text of an added token if it has stripped whitespace around it.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
-use super::decoding::DecodeTables;
+use super::decode_tables::DecodeTables;
+use super::input::Options;
 use super::route::Route;
 use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
 use super::stages::Stages;
@@ -125,6 +126,22 @@ impl Tokenizer {
     /// The compiled route, unless the definition is forced.
     pub(super) fn route(&self) -> Option<&Route> {
         (!self.is_plain).then_some(&self.compiled.route)
+    }
+
+    /// Returns the route of a call; `None` if it is encoded by `plain`.
+    pub(super) fn route_for(&self, options: Options<'_>) -> Option<&Route> {
+        self.route().and_then(|route| route.for_call(options))
+    }
+
+    /// Returns the route of a call if it can align ids with their text.
+    pub(super) fn aligning_route(&self, options: Options<'_>) -> Option<&Route> {
+        self.route_for(options).filter(|route| route.aligns())
+    }
+
+    /// Returns the name of the route: `byte-level`, `bert`, `metaspace`, `generic`, or `plain` if that is forced.
+    #[must_use]
+    pub fn route_name(&self) -> &'static str {
+        self.route().map_or("plain", Route::name)
     }
 
     /// Returns the specification that the tokenizer was compiled from.

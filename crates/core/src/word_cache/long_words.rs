@@ -206,6 +206,11 @@ impl LongWords {
     }
 }
 
+/// Returns the hash of a long word of a kind.
+pub(crate) fn long_hash(word: &[u8], kind: u32) -> u64 {
+    LongWords::hash(word) ^ u64::from(kind).wrapping_neg()
+}
+
 /// Returns the part of a hash that a slot stores.
 #[inline]
 fn tag(hash: u64) -> u32 {

@@ -1,20 +1,12 @@
 //! The lookup loop: hash and prefetch a window of words, copy the ids of hits, queue misses, flush the queue.
 
-use super::lookups::Lookups;
-use super::{hash_of, CacheKey, Copied, Lookup, PendingWords, State, WordCache, Words, MAX_IDS};
+use piecework_kernels::buckets::{Copied, Lookup, MAX_IDS};
 
-/// Segments cache misses in batches.
-pub(crate) trait SegmentBatch {
-    /// Segment the queued words in their order: append their ids and set `spans`, one for each, to where they are.
-    ///
-    /// Returns whether the ids may be stored: `false` if a word has no segmentation, so that it fails each time.
-    fn segment<'s>(
-        &mut self,
-        cache: &mut WordCache,
-        spans: impl Iterator<Item = &'s mut (usize, usize)>,
-        ids: &mut Vec<u32>,
-    ) -> bool;
-}
+use super::lookups::Lookups;
+use super::pending::{PendingWords, SegmentBatch};
+use super::short_words::State;
+use super::tables::{hash_of, WordCache};
+use super::words::{CacheKey, Words};
 
 /// Queues cache misses for a batch.
 pub(crate) trait QueueWord<W>: SegmentBatch {
@@ -61,6 +53,14 @@ pub(crate) trait HandleWords<W> {
 pub(crate) struct LookupScratch {
     lookups: Lookups,
     pub(crate) pending: PendingWords,
+}
+
+impl LookupScratch {
+    /// Hash the next word of a window and prefetch its bucket. Either all words of a window are pushed, or none.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, key: CacheKey<'_>, cache: &WordCache) {
+        self.lookups.push(key, cache);
+    }
 }
 
 /// Append the ids of a window of words.
@@ -127,6 +127,12 @@ impl<S: SegmentBatch> CachedWords<'_, S> {
             self.flush(out);
         }
         result
+    }
+
+    /// Hash the next word of a window and prefetch its bucket. Either all words of a window are pushed, or none.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, key: CacheKey<'_>) {
+        self.scratch.push(key, self.cache);
     }
 
     /// Append a word that the segmenter has queued already and that is not cached.

@@ -2,6 +2,8 @@
 //!
 //! short_words  words of up to 15 bytes, four in a bucket, up to four ids beside each
 //! long_words   longer words, and the ids of words that have more than four
+//! tables       both tables
+//! words        how a route presents its words
 //! lookups      one window of words: hash all, prefetch all
 //! pending      cache misses, in a queue until enough of them are segmented at once
 //! lookup_loop  the loop: look up a window, copy the ids of hits, queue misses, flush the queue
@@ -13,97 +15,15 @@ mod lookup_loop;
 mod lookups;
 mod pending;
 mod short_words;
+mod tables;
+mod words;
 
 pub(crate) use long_words::LongWords;
-pub(crate) use lookup_loop::{look_up, CachedWords, HandleWords, LookupScratch, QueueWord, SegmentBatch};
-pub(crate) use lookups::{CacheKey, Words, WINDOW};
-pub(crate) use pending::PendingWords;
-pub(crate) use short_words::{append, are_ids, ShortWords, ABSENT};
+pub(crate) use lookup_loop::{look_up, CachedWords, HandleWords, LookupScratch, QueueWord};
+pub(crate) use lookups::WINDOW;
+pub(crate) use pending::SegmentBatch;
+pub(crate) use short_words::{append, are_ids, ABSENT};
+pub(crate) use tables::{hash_of, WordCache};
+pub(crate) use words::{CacheKey, Words};
 
 pub(crate) use piecework_kernels::buckets::{pack, Copied, Lookup, PackedIds, MAX_IDS};
-
-use crate::word_key::WordKey;
-
-/// The tables of one thread.
-#[derive(Clone, Debug)]
-pub(crate) struct WordCache {
-    pub(crate) short: ShortWords,
-    pub(crate) long: LongWords,
-}
-
-impl WordCache {
-    /// Make a cache that takes at most `budget` bytes, and room for `2^initial_bits` short words at first.
-    ///
-    /// Half of the budget is for short words, three eighths for long ones.
-    pub(crate) fn within(budget: usize, initial_bits: u32) -> Self {
-        Self {
-            short: ShortWords::within(budget / 2, initial_bits),
-            long: LongWords::within(budget / 8 * 3),
-        }
-    }
-
-    /// Returns the memory of the tables in bytes, used or not.
-    pub(crate) fn memory(&self) -> usize {
-        self.short.memory() + self.long.memory()
-    }
-
-    /// Returns the ids of a word, unless it is not cached or still pending.
-    pub(crate) fn get(&self, key: CacheKey<'_>, lookup: Lookup) -> Option<&[u32]> {
-        match (self.short.state(lookup), key) {
-            (Some(State::Stored(stored)), _) => self.long.stored(stored),
-            (_, CacheKey::Long(word, kind)) => self.long.get(word, hash_of(lookup), kind),
-            _ => None,
-        }
-    }
-
-    /// Store the ids of a word with this hash, or mark a short one as absent if `ids` is `None`.
-    pub(crate) fn insert(&mut self, key: CacheKey<'_>, hash: u64, ids: Option<&[u32]>) {
-        match key {
-            CacheKey::Short(key) => {
-                let entry = ids.map_or(ABSENT, |ids| self.entry(ids));
-                self.short.replace(key, hash, entry);
-            }
-            CacheKey::Long(word, kind) => {
-                if let Some(ids) = ids {
-                    self.long.insert(word, hash, kind, ids);
-                }
-            }
-            CacheKey::Uncached => {}
-        }
-    }
-
-    /// Returns the entry of a short word: its ids, or where the other table stores them.
-    fn entry(&mut self, ids: &[u32]) -> PackedIds {
-        pack(ids).or_else(|| self.long.store(ids).map(short_words::stored)).unwrap_or(ABSENT)
-    }
-
-    /// Prefetch the bucket or slot of a word.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, lookup: Lookup) {
-        match WordKey::of_lookup(lookup) {
-            Ok(_) => self.short.prefetch(lookup.hash),
-            Err(hash) => self.long.prefetch(hash),
-        }
-    }
-
-    /// Prefetch the bytes and ids of a long word whose slot was prefetched earlier.
-    #[inline]
-    pub(crate) fn prefetch_found(&self, lookup: Lookup) {
-        if let Err(hash) = WordKey::of_lookup(lookup) {
-            self.long.prefetch_found(hash);
-        }
-    }
-}
-
-pub(crate) use short_words::State;
-
-/// Returns the hash that a lookup carries.
-#[inline]
-pub(crate) fn hash_of(lookup: Lookup) -> u64 {
-    WordKey::of_lookup(lookup).map_or_else(|hash| hash, |_| lookup.hash)
-}
-
-/// Returns the hash of a long word of a kind.
-pub(crate) fn long_hash(word: &[u8], kind: u32) -> u64 {
-    LongWords::hash(word) ^ u64::from(kind).wrapping_neg()
-}

@@ -1,9 +1,22 @@
 //! The queue of cache misses. The ids of words after a miss are written before its own are computed; a flush segments
 //! all pending words in one batch, stores their ids in the cache and splices them into the rows.
 
-use super::lookup_loop::SegmentBatch;
-use super::{CacheKey, WordCache};
+use super::tables::WordCache;
+use super::words::CacheKey;
 use crate::word_key::WordKey;
+
+/// Segments cache misses in batches.
+pub(crate) trait SegmentBatch {
+    /// Segment the queued words in their order: append their ids and set `spans`, one for each, to where they are.
+    ///
+    /// Returns whether the ids may be stored: `false` if a word has no segmentation, so that it fails each time.
+    fn segment<'s>(
+        &mut self,
+        cache: &mut WordCache,
+        spans: impl Iterator<Item = &'s mut (usize, usize)>,
+        ids: &mut Vec<u32>,
+    ) -> bool;
+}
 
 /// The number of pending words that is worth a batch.
 const FULL: usize = 128;

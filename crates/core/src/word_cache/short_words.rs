@@ -109,6 +109,12 @@ impl ShortWords {
         buckets::get(&self.buckets, key.0, hash)
     }
 
+    /// Returns the entry of the word of a lookup; none for a word without a short key.
+    #[inline(always)]
+    pub(crate) fn find(&self, lookup: Lookup) -> Option<&PackedIds> {
+        buckets::get(&self.buckets, lookup.key, lookup.hash)
+    }
+
     /// Returns the state of the word of a lookup that is no hit; `None` if it has no entry or no short key.
     pub(crate) fn state(&self, lookup: Lookup) -> Option<State> {
         let key = WordKey::of_lookup(lookup).ok()?;
@@ -195,7 +201,7 @@ impl ShortWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::word_cache::pack;
+    use piecework_kernels::buckets::pack;
 
     fn get(table: &ShortWords, key: WordKey) -> Option<PackedIds> {
         table.get(key, key.hash()).copied()

@@ -2,7 +2,7 @@
 //! segmented together.
 
 use super::super::stages::Stages;
-use super::{Spans, MAX_CACHED_BYTES, WORD};
+use super::window::{SpanWindow, MAX_CACHED_BYTES, WORD};
 use crate::error::Error;
 use crate::model::{BatchWord, ModelScratch};
 use crate::split::bert::{SpanWord, WordBuffer, WordRole};
@@ -184,10 +184,10 @@ fn push_part(queue: &mut MissQueue, stages: &Stages, word: SpanWord<'_>, cache: 
     }
 }
 
-impl QueueWord<Spans<'_>> for Segmenter<'_> {
+impl QueueWord<SpanWindow<'_>> for Segmenter<'_> {
     type Error = Error;
 
-    fn queue(&mut self, words: &Spans<'_>, number: usize, cache: &WordCache) -> Result<bool, Error> {
+    fn queue(&mut self, words: &SpanWindow<'_>, number: usize, cache: &WordCache) -> Result<bool, Error> {
         let span = words.spans.span(number);
         if span.needs_actions {
             let split = self.split(words.chunk.raw(span), cache);

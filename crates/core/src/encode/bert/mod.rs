@@ -3,11 +3,13 @@
 //! A span of ASCII letters and digits is a word; its key is the lowercased word. Any other span has a key of another
 //! kind, of its raw text with ASCII capitals lowercased: normalizing and splitting it happens once.
 //!
+//! window   the spans of a window, and their keys
 //! misses   the queue of cache misses: spans split into words, and their ids
 //! offsets  ids aligned with the spans
 
 mod misses;
 mod offsets;
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -17,16 +19,11 @@ pub(super) use misses::MissQueue;
 use super::stages::Stages;
 use super::Scratch;
 use crate::error::Error;
-use crate::split::bert::{AsciiSpan, BertScratch, Part, SpanChunk, SpanGroup};
+use crate::split::bert::{BertScratch, Part};
 use crate::split::SplitScratch;
-use crate::word_cache::{CacheKey, CachedWords, Words, WINDOW};
+use crate::word_cache::{CachedWords, WINDOW};
 use misses::Segmenter;
-
-/// The longest cached span, in bytes: longer ones hardly ever occur again.
-const MAX_CACHED_BYTES: usize = 31;
-/// The kind of long keys that are normalized words, and of those that are raw text.
-const WORD: u32 = 0;
-const RAW: u32 = 1;
+use window::SpanWindow;
 
 /// The route of BERT's pipelines. Its tables are those of the splitter.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +47,7 @@ impl Bert {
             Part::Chunk(chunk) => chunk
                 .finder
                 .groups(WINDOW)
-                .try_for_each(|spans| cached.append(&Spans { chunk: &chunk, spans }, out)),
+                .try_for_each(|spans| cached.append(&SpanWindow { chunk: &chunk, spans }, out)),
             Part::LongSpan(span, _) => misses::append_long_span(span, &mut cached, out),
         })
     }
@@ -61,42 +58,5 @@ impl Bert {
         let SplitScratch { bert: BertScratch { words, .. }, normalized, .. } = split;
         let segmenter = Segmenter { stages, model, words, normalized, queue: &mut route.bert };
         CachedWords { cache, scratch: lookup, segmenter }.flush(out);
-    }
-}
-
-/// A window of words: ASCII spans of a chunk.
-struct Spans<'c> {
-    chunk: &'c SpanChunk<'c>,
-    spans: SpanGroup<'c>,
-}
-
-impl Spans<'_> {
-    #[inline(always)]
-    fn key_of(&self, span: AsciiSpan) -> CacheKey<'_> {
-        if let Some(key) = self.chunk.key(span) {
-            return CacheKey::Short(key);
-        }
-        let text = self.chunk.lowered(span);
-        if text.len() <= MAX_CACHED_BYTES {
-            CacheKey::Long(text, if span.needs_actions { RAW } else { WORD })
-        } else {
-            CacheKey::Uncached
-        }
-    }
-}
-
-impl Words for Spans<'_> {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.spans.len()
-    }
-
-    #[inline(always)]
-    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
-        self.spans.spans().map(|span| self.key_of(span))
-    }
-
-    fn key(&self, number: usize) -> CacheKey<'_> {
-        self.key_of(self.spans.span(number))
     }
 }

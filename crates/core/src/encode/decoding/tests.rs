@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::decode_tables::MIN_IDS;
 use super::*;
 use crate::spec::{
     AddedToken, ByteLevelSpec, CharSpec, DecoderSpec, MetaspaceSpec, ModelSpec, PatternSpec, PrependScheme,

@@ -4,14 +4,18 @@
 use super::super::stages::Stages;
 use super::super::Scratch;
 use super::packed_entries::MAX_IDS;
+use super::scratch::MetaspaceScratch;
 use super::text_score::TextScore;
 use super::word_source::{SourceWords, WordSource, WordSpan};
-use super::MetaspaceScratch;
 use crate::error::Error;
 use crate::model::SentencePiece;
 use crate::text::ExpansionLimit;
-use crate::word_cache::{look_up, Copied, HandleWords, LongWords, Lookup, WordCache, ABSENT, WINDOW};
+use crate::word_cache::{look_up, Copied, HandleWords, LongWords, Lookup, WordCache, ABSENT};
 use crate::word_key::WordKey;
+
+/// The words that are looked up together. A miss clears the output after it, so fewer are better than
+/// [`crate::word_cache::WINDOW`].
+const SMALL_WINDOW: usize = 64;
 
 /// Appends the ids of all words of a text.
 pub(super) fn append(
@@ -25,16 +29,20 @@ pub(super) fn append(
     let MetaspaceScratch { masks, words, escaped, normalized, unscored, .. } = &mut route.metaspace;
     let score = TextScore::begin(model, &stages.vocab, model_scratch, unscored, out.len());
     let limit = ExpansionLimit::of(source.text.len());
-    let mut handler = ContextualWords { score, escaped, normalized, limit };
+    let mut handler = ContextualWords { score, escaped, normalized, limit, max_ids: 0 };
     let mut result = Ok(());
     words.clear();
     source.words(masks, |word| {
+        if result.is_err() {
+            return;
+        }
+        lookup.push(source.cache_key(word), cache);
+        handler.max_ids += max_ids(word);
         words.push(word);
-        if words.len() == WINDOW {
-            if result.is_ok() {
-                result = look_up(&SourceWords { source, words }, lookup, cache, &mut handler, out);
-            }
+        if words.len() == SMALL_WINDOW {
+            result = look_up(&SourceWords { source, words }, lookup, cache, &mut handler, out);
             words.clear();
+            handler.max_ids = 0;
         }
     });
     result.and_then(|()| look_up(&SourceWords { source, words }, lookup, cache, &mut handler, out))
@@ -46,6 +54,8 @@ struct ContextualWords<'s> {
     escaped: &'s mut String,
     normalized: &'s mut String,
     limit: ExpansionLimit,
+    /// The bound for the words of this window.
+    max_ids: usize,
 }
 
 /// Returns the most ids of a word that is a hit.
@@ -63,8 +73,8 @@ impl HandleWords<SourceWords<'_>> for ContextualWords<'_> {
     type Error = Error;
 
     #[inline(always)]
-    fn max_ids(&self, words: &SourceWords<'_>) -> usize {
-        words.words.iter().map(|&word| max_ids(word)).sum()
+    fn max_ids(&self, _words: &SourceWords<'_>) -> usize {
+        self.max_ids
     }
 
     #[inline(always)]
@@ -82,9 +92,7 @@ impl HandleWords<SourceWords<'_>> for ContextualWords<'_> {
             let written = if word.is_single_chars() {
                 self.score.accept_single_chars(word, words.source, at + ids, out)
             } else {
-                let entry =
-                    WordKey::of_lookup(lookup).ok().and_then(|key| cache.short.get(key, lookup.hash));
-                entry.and_then(|entry| self.score.accept(entry, word, at + ids, out))
+                cache.short.find(lookup).and_then(|entry| self.score.accept(entry, word, at + ids, out))
             };
             let Some(written) = written else { return Copied { words: count, ids } };
             ids += written;

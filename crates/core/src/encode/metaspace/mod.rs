@@ -7,10 +7,12 @@
 //! space_runs      splits a run of spaces from the word after it, for BPE
 //! escaped_text    splits the escaped text of a word into parts and makes their cache keys
 //! independent     encodes through the word cache, for models that segment each word independently
+//! misses          the queue of cache misses
 //! parts           segments a cache miss part by part
 //! interleaved     segments several ASCII misses at once
 //! contextual      encodes words of SentencePiece's Unigram, whose rounding depends on the score so far
 //! text_score      a bound of the score so far; it decides whether a cached word is valid there
+//! scratch         the mutable state of one thread
 //! packed_entries  packs ids and a score into one cache entry
 //!
 //! The cache key of a word is its raw text. Only a miss is normalized and escaped, that is, spaces become `▁`. Raw text
@@ -20,9 +22,11 @@ mod contextual;
 mod escaped_text;
 mod independent;
 mod interleaved;
+mod misses;
 mod packed_entries;
 mod parts;
 mod scanner;
+mod scratch;
 mod single_chars;
 mod space_runs;
 #[cfg(test)]
@@ -31,14 +35,15 @@ mod text_score;
 mod word_rules;
 mod word_source;
 
+pub(super) use scratch::MetaspaceScratch;
+
 use super::stages::Stages;
 use super::Scratch;
 use crate::error::Error;
 use crate::model::Model;
 use crate::pretokenize::PreTokenizer;
-use scanner::Masks;
 use word_rules::WordRules;
-use word_source::{WordSource, WordSpan};
+use word_source::WordSource;
 
 /// The route of metaspace pipelines.
 #[derive(Clone, Debug)]
@@ -56,18 +61,6 @@ enum NormalizedWords {
     Words(Box<WordRules>),
     /// Not at all: the model segments the whole text.
     Text,
-}
-
-/// Scratch of one thread.
-#[derive(Clone, Debug, Default)]
-pub(super) struct MetaspaceScratch {
-    masks: Masks,
-    /// The words that are looked up together.
-    words: Vec<WordSpan>,
-    escaped: String,
-    normalized: String,
-    queue: independent::MissQueue,
-    unscored: text_score::UnscoredWords,
 }
 
 impl Metaspace {

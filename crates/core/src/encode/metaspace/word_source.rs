@@ -212,10 +212,15 @@ impl<'t> WordSource<'t> {
     /// Returns how the cache identifies a word.
     #[inline(always)]
     pub(super) fn cache_key(&self, word: WordSpan) -> CacheKey<'t> {
-        match (self.key_of(word), self.long_key(word)) {
-            (Some(key), _) => CacheKey::Short(key),
-            (None, []) => CacheKey::Uncached,
-            (None, long) => CacheKey::Long(long, 0),
+        if word.is_single_chars() {
+            return CacheKey::Uncached;
+        }
+        if let Some(key) = self.key_of(word) {
+            return CacheKey::Short(key);
+        }
+        match self.long_key(word) {
+            [] => CacheKey::Uncached,
+            long => CacheKey::Long(long, 0),
         }
     }
 

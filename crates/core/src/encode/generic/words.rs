@@ -1,12 +1,8 @@
-//! All other pipelines, custom stages included: the stages run one after the other, and the words of normalized text go
-//! through the word cache.
+//! The words of normalized text for the word cache, and the queue of misses.
 
-use super::stages::{Part, Stages};
-use super::{Options, Scratch};
-use crate::error::Error;
+use super::super::stages::Stages;
 use crate::model::{BatchWord, ModelScratch};
-use crate::text::PreTokenizedText;
-use crate::word_cache::{CacheKey, CachedWords, QueueWord, SegmentBatch, WordCache, Words, WINDOW};
+use crate::word_cache::{CacheKey, QueueWord, SegmentBatch, WordCache, Words};
 use crate::word_key::WordKey;
 
 /// The longest cached word, in bytes.
@@ -14,53 +10,17 @@ const MAX_CACHED_BYTES: usize = 64;
 /// Memory that the queue keeps after a flush, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// The route of pipelines that no other route takes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Generic;
-
 /// Cache misses that wait for a batch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MissQueue {
+pub(in super::super) struct MissQueue {
     bytes: Vec<u8>,
     words: Vec<BatchWord>,
 }
 
-impl Generic {
-    /// Append the ids of a span of raw text that begins at byte `start` of the original, except those of pending words.
-    pub(super) fn ids(
-        self,
-        stages: &Stages,
-        span: &str,
-        start: usize,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let Scratch { cache, lookup, model, split, route, .. } = scratch;
-        let segmenter = Segmenter { stages, model, queue: &mut route.generic };
-        let mut cached = CachedWords { cache, scratch: lookup, segmenter };
-        stages.visit_span(span, start as u32, options, split, |part| match part {
-            Part::Token(id, _) => out.push(id),
-            Part::Words(PreTokenizedText { text, spans }) => {
-                for spans in spans.chunks(WINDOW) {
-                    let Ok(()) = cached.append(&PieceWords { text: text.text(), spans }, out);
-                }
-            }
-        })
-    }
-
-    /// Segment all pending words and splice their ids into the output.
-    pub(super) fn flush(self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        let Scratch { cache, lookup, model, route, .. } = scratch;
-        let segmenter = Segmenter { stages, model, queue: &mut route.generic };
-        CachedWords { cache, scratch: lookup, segmenter }.flush(out);
-    }
-}
-
 /// A window of words: spans of normalized text.
-struct PieceWords<'p> {
-    text: &'p str,
-    spans: &'p [(usize, usize)],
+pub(super) struct PieceWords<'p> {
+    pub(super) text: &'p str,
+    pub(super) spans: &'p [(usize, usize)],
 }
 
 impl PieceWords<'_> {
@@ -91,10 +51,10 @@ impl Words for PieceWords<'_> {
 }
 
 /// Segments queued words.
-struct Segmenter<'s> {
-    stages: &'s Stages,
-    model: &'s mut ModelScratch,
-    queue: &'s mut MissQueue,
+pub(super) struct Segmenter<'s> {
+    pub(super) stages: &'s Stages,
+    pub(super) model: &'s mut ModelScratch,
+    pub(super) queue: &'s mut MissQueue,
 }
 
 impl QueueWord<PieceWords<'_>> for Segmenter<'_> {

@@ -1,0 +1,47 @@
+//! The ASCII spans of a window, as the word cache sees them.
+
+use crate::split::bert::{AsciiSpan, SpanChunk, SpanGroup};
+use crate::word_cache::{CacheKey, Words};
+
+/// The longest cached span, in bytes: longer ones hardly ever occur again.
+pub(super) const MAX_CACHED_BYTES: usize = 31;
+/// The kind of long keys that are normalized words, and of those that are raw text.
+pub(super) const WORD: u32 = 0;
+pub(super) const RAW: u32 = 1;
+
+/// A window of words: ASCII spans of a chunk.
+pub(super) struct SpanWindow<'c> {
+    pub(super) chunk: &'c SpanChunk<'c>,
+    pub(super) spans: SpanGroup<'c>,
+}
+
+impl SpanWindow<'_> {
+    #[inline(always)]
+    fn key_of(&self, span: AsciiSpan) -> CacheKey<'_> {
+        if let Some(key) = self.chunk.key(span) {
+            return CacheKey::Short(key);
+        }
+        let text = self.chunk.lowered(span);
+        if text.len() <= MAX_CACHED_BYTES {
+            CacheKey::Long(text, if span.needs_actions { RAW } else { WORD })
+        } else {
+            CacheKey::Uncached
+        }
+    }
+}
+
+impl Words for SpanWindow<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    #[inline(always)]
+    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
+        self.spans.spans().map(|span| self.key_of(span))
+    }
+
+    fn key(&self, number: usize) -> CacheKey<'_> {
+        self.key_of(self.spans.span(number))
+    }
+}

@@ -1,0 +1,41 @@
+//! How a route presents its words to the cache.
+
+use piecework_kernels::buckets::Lookup;
+
+use super::long_words::long_hash;
+use crate::word_key::WordKey;
+
+/// How the cache identifies a word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CacheKey<'w> {
+    /// By the bytes themselves, up to 15.
+    Short(WordKey),
+    /// By more bytes and a kind: words of different kinds never match.
+    Long(&'w [u8], u32),
+    /// Not at all: the word is segmented each time.
+    Uncached,
+}
+
+/// Up to [`super::WINDOW`] words of a text, in order.
+pub(crate) trait Words {
+    /// Returns the number of words.
+    fn len(&self) -> usize;
+
+    /// Returns the key of every word.
+    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>>;
+
+    /// Returns the key of one word.
+    fn key(&self, number: usize) -> CacheKey<'_>;
+}
+
+impl CacheKey<'_> {
+    /// Returns the lookup of the word; it misses for a word that is not cached.
+    #[inline(always)]
+    pub(crate) fn lookup(self) -> Lookup {
+        match self {
+            Self::Short(key) => key.lookup(),
+            Self::Long(word, kind) => WordKey::absent_lookup(long_hash(word, kind)),
+            Self::Uncached => WordKey::absent_lookup(0),
+        }
+    }
+}
