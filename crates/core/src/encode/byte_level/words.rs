@@ -10,7 +10,7 @@ use crate::word_key::WordKey;
 
 /// The longest cached word, in bytes. Of longer ones, whole sentences in some languages, one in twenty occurs again.
 const MAX_CACHED_BYTES: usize = 64;
-/// Words of so many bytes are split where no merge applies, unless they are so long that their parts take much memory.
+/// The lengths, in bytes, of words that are split where no merge applies. The parts of longer words take much memory.
 const SPLIT_BYTES: std::ops::Range<u32> = 16..1 << 12;
 /// Memory that the queue keeps after a flush, in bytes.
 const KEPT_BYTES: usize = 1 << 20;

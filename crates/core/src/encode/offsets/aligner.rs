@@ -68,7 +68,7 @@ impl<'l> Aligner<'l> {
         (byte as u32).wrapping_add(self.shift)
     }
 
-    /// Pass text of so many bytes and characters.
+    /// Pass text, given by its bytes and its characters.
     #[inline]
     pub(in super::super) fn pass(&mut self, bytes: usize, chars: u32) {
         self.shift = self.shift.wrapping_add(chars).wrapping_sub(bytes as u32);
@@ -108,7 +108,7 @@ impl<'l> Aligner<'l> {
         other
     }
 
-    /// Align a word of so many bytes. Returns `false` and does nothing if the ids do not say how they cover it.
+    /// Align a word, given by its number of bytes. Returns `false` and does nothing if the ids do not say how they cover it.
     #[inline]
     pub(in super::super) fn word(
         &mut self,
@@ -175,7 +175,7 @@ impl<'l> Aligner<'l> {
     }
 }
 
-/// Align a word of so many bytes; returns `false` if the ids do not say how they cover it.
+/// Align a word, given by its number of bytes; returns `false` if the ids do not say how they cover it.
 #[inline(always)]
 fn align_word(
     remaining: &mut Remaining<'_>,

@@ -9,7 +9,7 @@ use super::super::Symbol;
 use super::split_table::SplitTable;
 use super::{BacktrackingBpe, NONE};
 
-/// Words of up to so many bytes are merged by a heap, which needs no memory for each rank.
+/// The longest word, in bytes, that is merged by a heap, which needs no memory for each rank.
 const MAX_HEAP_BYTES: usize = 1 << 12;
 
 impl BacktrackingBpe {

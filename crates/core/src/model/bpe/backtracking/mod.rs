@@ -73,7 +73,7 @@ pub(in crate::model) struct BacktrackingBpe {
     byte_adjacency: Option<ByteAdjacency>,
     /// The length of the longest token in bytes.
     longest: usize,
-    /// After so many bytes of a word the walk emits the decided tokens.
+    /// The number of bytes of a word after which the walk emits the decided tokens.
     chunk_len: usize,
 }
 

@@ -9,7 +9,7 @@ use super::valid_pair_cache::ValidPairCache;
 const STEPS_PER_BYTE: usize = 32;
 /// The number of steps that every word has in addition.
 const MIN_STEPS: usize = 4096;
-/// A walk may find one dead end for so many bytes.
+/// The number of bytes of a word for each dead end that a walk may find.
 const BYTES_PER_DEAD_END: usize = 2;
 const MIN_DEAD_ENDS: usize = 64;
 
