@@ -187,12 +187,7 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
         out: &mut Vec<u32>,
     ) -> Result<usize, S::Error> {
         let (key, hash, state) = (words.key(number), hash_of(lookup), cache.short.state(lookup));
-        let stored = match (state, key) {
-            (Some(State::Stored(stored)), _) => cache.long.stored(stored),
-            (_, CacheKey::Long(word, kind)) => cache.long.get(word, hash, kind),
-            _ => None,
-        };
-        if let Some(ids) = stored {
+        if let Some(ids) = cache.long_ids(state, key, hash) {
             return Ok(copy_ids(ids, at, out));
         }
         let same = match (state, key) {
@@ -214,7 +209,7 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
 }
 
 /// Copy ids to `at` and grow the output by their number; returns their end.
-pub(crate) fn copy_ids(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
+fn copy_ids(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
     let end = at + ids.len();
     out.resize(out.len() + ids.len(), 0);
     out[at..end].copy_from_slice(ids);

@@ -32,9 +32,15 @@ impl WordCache {
 
     /// Returns the ids of a word, unless it is not cached or still pending.
     pub(crate) fn get(&self, key: CacheKey<'_>, lookup: Lookup) -> Option<&[u32]> {
-        match (self.short.state(lookup), key) {
+        self.long_ids(self.short.state(lookup), key, hash_of(lookup))
+    }
+
+    /// Returns the ids of a word in the table of long words, given its state in the table of short words.
+    #[inline]
+    pub(super) fn long_ids(&self, state: Option<State>, key: CacheKey<'_>, hash: u64) -> Option<&[u32]> {
+        match (state, key) {
             (Some(State::Stored(stored)), _) => self.long.stored(stored),
-            (_, CacheKey::Long(word, kind)) => self.long.get(word, hash_of(lookup), kind),
+            (_, CacheKey::Long(word, kind)) => self.long.get(word, hash, kind),
             _ => None,
         }
     }

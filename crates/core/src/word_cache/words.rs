@@ -29,6 +29,18 @@ pub(crate) trait Words {
 }
 
 impl CacheKey<'_> {
+    /// Returns the key of the word at `start..end` of a text; a word of more than `max_bytes` is not cached.
+    #[inline(always)]
+    pub(crate) fn at(text: &str, (start, end): (usize, usize), max_bytes: usize) -> CacheKey<'_> {
+        match WordKey::at(text.as_bytes(), start, end) {
+            Some(key) => CacheKey::Short(key),
+            None if (1..=max_bytes).contains(&(end - start)) => {
+                CacheKey::Long(&text.as_bytes()[start..end], 0)
+            }
+            None => CacheKey::Uncached,
+        }
+    }
+
     /// Returns the lookup of the word; it misses for a word that is not cached.
     #[inline(always)]
     pub(crate) fn lookup(self) -> Lookup {

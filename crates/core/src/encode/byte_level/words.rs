@@ -6,7 +6,6 @@ use super::super::stages::Stages;
 use crate::model::{ByteAdjacency, ModelScratch};
 use crate::pretokenize::WordSpans as Spans;
 use crate::word_cache::{CacheKey, CachedWords, QueueWord, SegmentBatch, WordCache, Words, WINDOW};
-use crate::word_key::WordKey;
 
 /// The longest cached word, in bytes. Of longer ones, whole sentences in some languages, one in twenty occurs again.
 const MAX_CACHED_BYTES: usize = 64;
@@ -34,15 +33,6 @@ struct TextWords<'t> {
 }
 
 impl TextWords<'_> {
-    #[inline(always)]
-    fn key_at(&self, (start, end): (usize, usize)) -> CacheKey<'_> {
-        match WordKey::at(self.text.as_bytes(), start, end) {
-            Some(key) => CacheKey::Short(key),
-            None if end - start <= MAX_CACHED_BYTES => CacheKey::Long(&self.text.as_bytes()[start..end], 0),
-            None => CacheKey::Uncached,
-        }
-    }
-
     fn span(&self, number: usize) -> (usize, usize) {
         (self.spans.starts[number] as usize, self.spans.ends[number] as usize)
     }
@@ -56,11 +46,11 @@ impl Words for TextWords<'_> {
 
     #[inline(always)]
     fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
-        self.spans.spans().map(|span| self.key_at(span))
+        self.spans.spans().map(|span| CacheKey::at(self.text, span, MAX_CACHED_BYTES))
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {
-        self.key_at(self.span(number))
+        CacheKey::at(self.text, self.span(number), MAX_CACHED_BYTES)
     }
 }
 

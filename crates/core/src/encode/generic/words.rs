@@ -3,7 +3,6 @@
 use super::super::stages::Stages;
 use crate::model::{BatchWord, ModelScratch};
 use crate::word_cache::{CacheKey, QueueWord, SegmentBatch, WordCache, Words};
-use crate::word_key::WordKey;
 
 /// The longest cached word, in bytes.
 const MAX_CACHED_BYTES: usize = 64;
@@ -23,30 +22,17 @@ pub(super) struct PieceWords<'p> {
     pub(super) spans: &'p [(usize, usize)],
 }
 
-impl PieceWords<'_> {
-    #[inline(always)]
-    fn key_at(&self, (start, end): (usize, usize)) -> CacheKey<'_> {
-        match WordKey::at(self.text.as_bytes(), start, end) {
-            Some(key) => CacheKey::Short(key),
-            None if (1..=MAX_CACHED_BYTES).contains(&(end - start)) => {
-                CacheKey::Long(&self.text.as_bytes()[start..end], 0)
-            }
-            None => CacheKey::Uncached,
-        }
-    }
-}
-
 impl Words for PieceWords<'_> {
     fn len(&self) -> usize {
         self.spans.len()
     }
 
     fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
-        self.spans.iter().map(|&span| self.key_at(span))
+        self.spans.iter().map(|&span| CacheKey::at(self.text, span, MAX_CACHED_BYTES))
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {
-        self.key_at(self.spans[number])
+        CacheKey::at(self.text, self.spans[number], MAX_CACHED_BYTES)
     }
 }
 
