@@ -221,27 +221,40 @@ class _Call:
 
     def run(self) -> BatchEncoding | None:
         """Encode; None if the backend cannot, so that transformers calls it and raises its errors."""
+        try:
+            if self.is_batched or self.has_overflow or self.return_tensors is not None:
+                return self._run_batch()
+            return self._run_one()
+        except PieceworkError:
+            return None
+
+    def _run_one(self) -> BatchEncoding | None:
+        encode = self.backend.encoder(self.rows, self.is_pretokenized, self.add_special_tokens)
+        if encode is None:
+            return None
+        [encoding] = encode()
+        owner = self.owner
+        owner._eventual_warn_about_too_long_sequence(encoding.ids, self.max_length, self.verbose)
+        data = {name: list(_FIELDS[name](encoding)) for name in self.columns}
+        return BatchEncoding(data, [encoding], n_sequences=encoding.n_sequences)
+
+    def _run_batch(self) -> BatchEncoding | None:
         split = split_rows(self.rows, self.is_pretokenized)
         if split is None:
             return None
         needs_offsets = bool({"offset_mapping", "special_tokens_mask"} & set(self.columns))
-        try:
-            batch = self.backend.batch(
-                *split,
-                self.is_pretokenized,
-                self.add_special_tokens,
-                offsets=needs_offsets,
-                overflow=self.has_overflow,
-            )
-        except PieceworkError:
-            return None
+        batch = self.backend.batch(
+            *split,
+            self.is_pretokenized,
+            self.add_special_tokens,
+            offsets=needs_offsets,
+            overflow=self.has_overflow,
+        )
         if batch is None:
             return None
         self._warn_about_length(batch)
         encodings = Encodings(self._encodings(), len(batch))
         data = self._data(batch)
-        if not self.is_batched and self.return_tensors is None and not self.has_overflow:
-            data = {name: _first(rows) for name, rows in data.items()}
         n_sequences = 1 if split[1] is None else 2
         is_made = self.return_tensors is None or not isinstance(data["input_ids"], list)
         tensor_type = None if is_made else self.return_tensors
@@ -273,18 +286,16 @@ class _Call:
         return {name: torch.from_numpy(array) for name, array in data.items()}
 
     def _encodings(self) -> Callable[[], list[Any]]:
-        """Return a function that encodes the rows with every field, by a copy of the present settings."""
-        backend = self.backend.__copy__()
+        """Return a function that encodes the rows with every field, by the present settings."""
+        encode = self.backend.encoder(self.rows, self.is_pretokenized, self.add_special_tokens)
+        assert encode is not None
 
-        def encode() -> list[Any]:
-            encodings = backend.encode_batch(
-                self.rows, self.is_pretokenized, self.add_special_tokens
-            )
+        def windows() -> list[Any]:
             if not self.has_overflow:
-                return encodings
-            return [each for first in encodings for each in (first, *first.overflowing)]
+                return encode()
+            return [each for first in encode() for each in (first, *first.overflowing)]
 
-        return encode
+        return windows
 
     def _warn_about_length(self, batch: Batch) -> None:
         limit = self.owner.model_max_length
@@ -293,11 +304,6 @@ class _Call:
             self.owner._eventual_warn_about_too_long_sequence(
                 range(longer), self.max_length, self.verbose
             )
-
-
-def _first(rows: list[Any]) -> Any:
-    """Return the only row of a column; a list of numbers, such as lengths, stays a list."""
-    return rows[0] if isinstance(rows[0], list) else rows
 
 
 def _rows_of(text: Any, text_pair: Any, is_pretokenized: bool) -> tuple[Rows | None, bool]:
@@ -357,7 +363,7 @@ _LISTS: dict[str, Callable[[Batch], list[Any]]] = {
     "token_type_ids": _type_id_lists,
     "attention_mask": _mask_lists,
     "special_tokens_mask": lambda batch: _cut(batch.special_tokens_mask.tolist(), batch),
-    "offset_mapping": lambda batch: _cut(list(map(tuple, batch.offsets.tolist())), batch),
+    "offset_mapping": lambda batch: _cut(list(zip(*batch.offsets.T.tolist(), strict=True)), batch),
     "length": lambda batch: batch.lengths.tolist(),
 }
 _ARRAYS: dict[str, Callable[[Batch, tuple[int, int]], Any]] = {
@@ -367,6 +373,17 @@ _ARRAYS: dict[str, Callable[[Batch, tuple[int, int]], Any]] = {
     "special_tokens_mask": lambda batch, shape: batch.special_tokens_mask.reshape(shape),
     "offset_mapping": lambda batch, shape: batch.offsets.reshape(*shape, 2),
     "length": lambda batch, shape: batch.lengths,
+}
+
+
+# The same of one encoding.
+_FIELDS: dict[str, Callable[[Any], list[Any]]] = {
+    "input_ids": lambda encoding: encoding.ids,
+    "token_type_ids": lambda encoding: encoding.type_ids,
+    "attention_mask": lambda encoding: encoding.attention_mask,
+    "special_tokens_mask": lambda encoding: encoding.special_tokens_mask,
+    "offset_mapping": lambda encoding: encoding.offsets,
+    "length": lambda encoding: [len(encoding.ids)],
 }
 
 

@@ -135,15 +135,37 @@ class BackendTokenizer:
     ) -> list[Any]:
         """Encode many texts, pairs, or (with `is_pretokenized`) lists of words."""
         try:
-            rows = [_as_pair(row, is_pretokenized) for row in input]
-            has_pair = any(pair is not None for _, pair in rows)
-            if self.tokenizer is not None and not self._has_no_room(has_pair, add_special_tokens):
-                return self._encode_here(rows, is_pretokenized, add_special_tokens)
+            encode = self.encoder(input, is_pretokenized, add_special_tokens)
+            if encode is not None:
+                return encode()
         except PieceworkError as error:
             return self._encode_there(input, is_pretokenized, add_special_tokens, error)
         return self._encode_there(input, is_pretokenized, add_special_tokens, None)
 
     encode_batch_fast = encode_batch
+
+    def encoder(
+        self, rows: Rows, is_pretokenized: bool, add_special_tokens: bool
+    ) -> Callable[[], list[Encoding]] | None:
+        """Return a function that encodes rows by the present settings; None if `tokenizers` encodes them."""
+        tokenizer, padding = self.tokenizer, self._padding
+        split = [_as_pair(row, is_pretokenized) for row in rows]
+        has_pair = any(pair is not None for _, pair in split)
+        if tokenizer is None or self._has_no_room(has_pair, add_special_tokens):
+            return None
+        settings = is_pretokenized, add_special_tokens, not self.encode_special_tokens
+
+        def encode() -> list[Encoding]:
+            padded = tokenizer
+            if padding is not None and padding["length"] is None and len(split) > 1:
+                # Every row is padded to the longest of all.
+                unpadded = tokenizer.with_padding(None)
+                length = max(len(unpadded.encode(*row, *settings).ids) for row in split)
+                if length:
+                    padded = _padded(unpadded, {**padding, "length": length})
+            return [padded.encode(*row, *settings) for row in split]
+
+        return encode
 
     def batch(
         self,
@@ -185,20 +207,6 @@ class BackendTokenizer:
             if error is None or isinstance(raised, Exception):
                 raise
             raise error from None
-
-    def _encode_here(
-        self, rows: list[tuple[Any, Any]], is_pretokenized: bool, add_special_tokens: bool
-    ) -> list[Encoding]:
-        settings = is_pretokenized, add_special_tokens, not self.encode_special_tokens
-        tokenizer, padding = self.tokenizer, self._padding
-        assert tokenizer is not None
-        if padding is not None and padding["length"] is None and len(rows) > 1:
-            # Every row is padded to the longest of all.
-            tokenizer = tokenizer.with_padding(None)
-            length = max(len(tokenizer.encode(*row, *settings).ids) for row in rows)
-            if length:
-                tokenizer = _padded(tokenizer, {**padding, "length": length})
-        return [tokenizer.encode(*row, *settings) for row in rows]
 
     def _has_no_room(self, is_pair: bool, add_special_tokens: bool) -> bool:
         """Return whether truncation leaves no token of a text; `tokenizers` then truncates by other rules."""
