@@ -22,13 +22,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build test test-fast test-data test-levels test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build test test-fast test-transformers test-data test-levels test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
 	@echo "make build        build the package into .venv"
 	@echo "make test         build if needed and run every test"
 	@echo "make test-fast    run the tests that are not marked slow"
+	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
@@ -52,6 +53,15 @@ test: $(VENV)/.built $(VENV)/.test-tools
 
 test-fast: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile -m 'not slow' $(PYTEST)
+
+# Nothing is looked up on a hub.
+test-transformers: export HF_HUB_OFFLINE := 1
+test-transformers: $(VENV)/.built $(VENV)/.test-tools build/transformers-tests/.fetched
+	$(BIN)/python -m pytest --numprocesses logical tests/integrations/transformers_suite.py $(PYTEST)
+
+build/transformers-tests/.fetched: tools/test_data/transformers_sdist.txt | $(VENV)/.test-tools
+	@$(BIN)/python tools/test_data/fetch_transformers_tests.py build/transformers-tests
+	@touch $@
 
 test-data: build/test-data/.fetched
 
