@@ -290,7 +290,7 @@ class Batch:
         return {name: as_tensor(values, "return_tensors") for name, values in columns.items()}
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the batch as an Arrow stream in a PyCapsule, for pyarrow, polars, DuckDB and `datasets`.
+        """Return the batch as an Arrow stream in a PyCapsule, for pyarrow, polars and others.
 
         >>> import piecework as pw, pyarrow
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))

@@ -62,6 +62,12 @@ def test_a_mapped_dataset_has_the_ids_and_the_kept_columns(stored: Any) -> None:
     assert rows["label"][:] == stored["label"][:]
 
 
+def test_a_batch_is_a_dataset() -> None:
+    batch = TOK.encode_batch(TEXTS)
+    made = datasets.Dataset(pa.table(batch))
+    assert made["input_ids"][:] == batch.to_lists()
+
+
 def test_all_columns_stay_by_default(stored: Any) -> None:
     encoded = stored.with_format("arrow").map(encode_function(TOK), batched=True)
     assert encoded.column_names == ["text", "label", "input_ids"]

@@ -2,7 +2,7 @@
 
 pyarrow exports them through the Arrow PyCapsule interface: it keeps the arrays alive while a consumer
 holds a buffer, and casts when a consumer requests another schema. An export in Rust would save the
-dependency for polars and DuckDB, but needs `unsafe` callbacks that a consumer may call from any thread.
+dependency for consumers such as polars, but needs `unsafe` callbacks that may run in any thread.
 """
 
 from __future__ import annotations
