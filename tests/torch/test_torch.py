@@ -225,7 +225,7 @@ def test_a_batch_is_a_dataset_of_a_loader() -> None:
 def test_collators_pickle_and_compare() -> None:
     collator = Collator(TOK, length=9, masking=Masking(0.2))
     assert pickle.loads(pickle.dumps(collator)) == collator
-    assert repr(Masking(0.2)) == "Masking(probability=0.2, mask=0.8, random=0.1)"
+    assert repr(Masking(0.2)) == "Masking(probability=0.2, mask=0.8, random=0.1, whole_words=False)"
 
 
 @pytest.mark.parametrize(
@@ -304,6 +304,39 @@ def test_masking_selects_ordinary_tokens_in_the_shares_asked_for() -> None:
     assert set(masked[selected].tolist()) == {0, 1, 2, 6}
 
 
+def test_whole_words_are_selected_together() -> None:
+    torch.manual_seed(3)
+    tok = BERT.with_pre_tokenizer(pw.spec.BertPreTokenizer())
+    collator = Collator(tok, masking=Masking(0.3, whole_words=True))
+    texts = [("ab a bab " * 200, "a ba abba " * 200), ("ab", "b ")] * 9
+    batch = tok.encode_batch(texts, offsets=True)
+    words = [row.word_ids for row in batch]
+    rows = [{"input_ids": row.ids, "word_ids": ids} for row, ids in zip(batch, words, strict=True)]
+    for row in rows:
+        row["word_ids"] = [-1 if word is None else word for word in row["word_ids"]]  # type: ignore[union-attr]
+    for items in (texts, list(batch), rows):
+        tensors = collator(items)
+        assert "word_ids" not in tensors
+        selected = tensors["labels"] != -100
+        assert selected.float().sum() / len(batch.ids) == pytest.approx(0.3, abs=0.03)
+        for row, ids in zip(selected.tolist(), words, strict=True):
+            runs: list[list[bool]] = []
+            for n, word in enumerate(ids):
+                if word is not None and (n == 0 or ids[n - 1] != word):
+                    runs.append([])
+                if word is None:
+                    assert not row[n]
+                else:
+                    runs[-1].append(row[n])
+            assert all(len(set(run)) == 1 for run in runs)
+    assert len({tuple(row) for row in selected.tolist()}) > 2
+    with pytest.raises(ArgumentError, match="word"):
+        collator(IDS)
+    with pytest.raises(ArgumentError, match="offsets=True"):
+        collator(list(tok.encode_batch(TEXTS)))
+    assert collator(["", ""])["labels"].tolist() == [[-100, -100]] * 2
+
+
 def test_masking_follows_the_seed_of_torch() -> None:
     collator = Collator(BERT, masking=Masking(0.5))
     torch.manual_seed(1)
@@ -321,3 +354,5 @@ def test_masking_needs_a_mask_token_and_no_labels() -> None:
     for settings in ({"probability": 0}, {"mask": 1.5}, {"mask": 0.9, "random": 0.2}):
         with pytest.raises(ArgumentError):
             Masking(**settings)
+    with pytest.raises(InputTypeError, match="whole_words"):
+        Masking(whole_words="yes")  # type: ignore[arg-type]

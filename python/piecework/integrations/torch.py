@@ -40,13 +40,16 @@ class Masking:
     0.15
 
     `probability` is the share of ordinary tokens that the model predicts. The share `mask` of these becomes
-    the mask token, the share `random` a random token, and the rest stays.
+    the mask token, the share `random` a random token, and the rest stays. With `whole_words`, all tokens of a
+    word are selected together; items are then texts, rows of `encode_batch(..., offsets=True)`, or dicts with
+    `word_ids`.
     """
 
     probability: float = 0.15
     _: KW_ONLY
     mask: float = 0.8
     random: float = 0.1
+    whole_words: bool = False
 
     def __post_init__(self) -> None:
         check_fraction("probability", self.probability, allow_one=True)
@@ -54,6 +57,8 @@ class Masking:
             check_number(name, share, (int, float), "a number from 0 to 1")
             if not 0 <= share <= 1:
                 raise ArgumentError(name, repr(share), "a number from 0 to 1")
+        if not isinstance(self.whole_words, bool):
+            raise InputTypeError("whole_words", type(self.whole_words).__name__, "bool")
         if self.mask + self.random > 1:
             found = f"mask={self.mask} and random={self.random}"
             raise ArgumentError("masking", found, "shares whose sum is at most 1")
@@ -140,7 +145,7 @@ class Collator:
         if isinstance(first, str) or _is_text_pair(first):
             return self._encoded(items)
         if isinstance(first, pw.Encoding):
-            return _columns_of_encodings(items)
+            return _columns_of_encodings(items, with_words=self._needs_words)
         if not isinstance(first, Mapping):
             return _id_rows(items, "items"), {}
         rows = {key: _values(items, key) for key in first if key != self.text}
@@ -158,9 +163,11 @@ class Collator:
         return ids, columns
 
     def _encoded(self, texts: list[Any]) -> tuple[Rows, dict[str, Column]]:
-        batch = self.tokenizer.encode_batch(texts)
+        batch = self.tokenizer.encode_batch(texts, offsets=self._needs_words)
         type_ids, mask = batch.type_ids, batch.attention_mask
         columns: dict[str, Column] = {}
+        if self._needs_words:
+            columns["word_ids"] = Rows(batch.word_ids.astype(np.int64), batch.lengths)
         if type_ids.any():
             columns["token_type_ids"] = Rows(type_ids.astype(np.int64), batch.lengths)
         if not mask.all():
@@ -216,6 +223,10 @@ class Collator:
 
     # ---- masked language modelling
 
+    @property
+    def _needs_words(self) -> bool:
+        return self.masking is not None and self.masking.whole_words
+
     def _select(self, masking: Masking, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the selected ids in place and add the labels."""
         if "labels" in arrays:
@@ -226,7 +237,8 @@ class Collator:
             is_ordinary &= arrays["special_tokens_mask"] == 0
         torch = import_extra("torch", "torch", "Collator")
         random = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
-        is_selected = is_ordinary & (random.random(ids.shape) < masking.probability)
+        draw = _draw_words(random, arrays) if masking.whole_words else random.random(ids.shape)
+        is_selected = is_ordinary & (draw < masking.probability)
         arrays["labels"] = np.where(is_selected, ids, self.label_pad)
         draw = random.random(ids.shape)
         is_replaced = is_selected & (draw >= masking.mask) & (draw < masking.mask + masking.random)
@@ -302,7 +314,25 @@ def _type_names(rows: list[Any]) -> str:
     return " and ".join(sorted({type(row).__name__ for row in rows}))
 
 
-def _columns_of_encodings(items: list[Any]) -> tuple[Rows, dict[str, Column]]:
+def _draw_words(
+    random: np.random.Generator, arrays: dict[str, npt.NDArray[Any]]
+) -> npt.NDArray[np.float64]:
+    """Return a random number for each token, equal for the tokens of a word; remove the column `word_ids`."""
+    words = arrays.pop("word_ids", None)
+    if words is None or words.shape != arrays["input_ids"].shape:
+        expected = (
+            "texts, rows of encode_batch(..., offsets=True), or dicts with a word id for each id"
+        )
+        raise ArgumentError("items", "ids without words, and whole_words=True", expected)
+    # Word ids begin again at the second text of a pair: a word is a run of equal ids.
+    is_first = np.ones(words.shape, bool)
+    is_first[:, 1:] = words[:, 1:] != words[:, :-1]
+    runs = is_first.cumsum()
+    draw: npt.NDArray[np.float64] = random.random(runs.max(initial=0) + 1)[runs]
+    return draw.reshape(words.shape)
+
+
+def _columns_of_encodings(items: list[Any], *, with_words: bool) -> tuple[Rows, dict[str, Column]]:
     for index, item in enumerate(items):
         if not isinstance(item, pw.Encoding):
             raise InputTypeError(f"items[{index}]", type(item).__name__, "an Encoding")
@@ -313,6 +343,10 @@ def _columns_of_encodings(items: list[Any]) -> tuple[Rows, dict[str, Column]]:
         columns["token_type_ids"] = type_ids
     if not mask.values.all():
         columns["attention_mask"] = mask
+    if with_words:
+        words = chain.from_iterable(item.word_ids for item in items)
+        values = np.nan_to_num(np.array(list(words), np.float64), nan=-1).astype(np.int64)
+        columns["word_ids"] = Rows(values, type_ids.lengths)
     return _id_rows([item.ids for item in items], "items"), columns
 
 
