@@ -248,11 +248,13 @@ class Collator:
     @cached_property
     def _special_ids(self) -> npt.NDArray[np.int64]:
         ids = {token.id for token in self.tokenizer.added_tokens if token.special}
-        roles = self.tokenizer.special_tokens_map.items()
-        # The unknown token stands for text.
-        found = {self.tokenizer.token_to_id(token) for role, token in roles if role != "unk_token"}
-        ids |= {id for id in found if id is not None}
-        return np.array(sorted(ids - {self.tokenizer.unk_token_id}), np.int64)
+        # The unknown token stands for text, unless it has another role too, as in GPT-2.
+        ids.discard(self.tokenizer.unk_token_id)
+        for role, token in self.tokenizer.special_tokens_map.items():
+            id = self.tokenizer.token_to_id(token)
+            if role != "unk_token" and id is not None:
+                ids.add(id)
+        return np.array(sorted(ids), np.int64)
 
     @cached_property
     def _vocabulary_ids(self) -> npt.NDArray[np.int64]:
