@@ -45,39 +45,38 @@ pub(super) fn read(
     if before.is_none() && after.is_none() && between.is_none() {
         return Ok(None);
     }
-    Ok(Some(template(model, before, after, between)))
+    Ok(Some(template(model, before.as_ref(), after.as_ref(), between.as_ref())))
 }
 
 fn template(
     model: TokenizerModel,
-    before: Option<Token>,
-    after: Option<Token>,
-    between: Option<Token>,
+    before: Option<&Token>,
+    after: Option<&Token>,
+    between: Option<&Token>,
 ) -> PostProcessorSpec {
-    // BERT, T5 and RoBERTa do not repeat the first token; RoBERTa has a separator instead.
-    let again = match (&between, model) {
+    // Before the second text: the separator (RoBERTa), nothing (BERT), or the first token again (Llama).
+    let again = match (between, model) {
         (Some(separator), _) => Some(separator),
         (None, TokenizerModel::Bert) => None,
-        (None, _) => before.as_ref(),
+        (None, _) => before,
     };
     let second_type = u32::from(between.is_none() && model != TokenizerModel::T5);
     let piece = |token: Option<&Token>, type_id| {
         token.map(|(content, _)| TemplatePiece::Special(content.clone(), type_id))
     };
-    // A separator belongs to the first text, a repeated first token to the second.
     let frame = |first: Option<&Token>, sequence, type_id| {
         let pieces = [
             piece(first, type_id),
             Some(TemplatePiece::Sequence(sequence, type_id)),
-            piece(after.as_ref(), type_id),
+            piece(after, type_id),
         ];
         pieces.into_iter().flatten().collect::<Vec<_>>()
     };
-    let single = frame(before.as_ref(), 0, 0);
+    let single = frame(before, 0, 0);
     let mut pair = single.clone();
     pair.extend(frame(again, 1, second_type));
     let mut special_tokens: Vec<TemplateToken> = Vec::new();
-    for (content, id) in [&before, &after, &between].into_iter().flatten() {
+    for (content, id) in [before, after, between].into_iter().flatten() {
         if special_tokens.iter().all(|known| known.name != *content) {
             let (name, ids, tokens) = (content.clone(), vec![*id], vec![content.clone()]);
             special_tokens.push(TemplateToken { name, ids, tokens });

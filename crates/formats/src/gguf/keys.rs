@@ -27,10 +27,10 @@ pub(super) const STRIP_ACCENTS: &str = "tokenizer.ggml.normalizer.strip_accents"
 pub(super) struct Keys(Section);
 
 impl Keys {
-    /// Read the keys of a tokenizer from the key-value section.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let reader = std::io::Cursor::new(bytes);
-        Section::read(reader, bytes.len() as u64, |key| key.starts_with(PREFIX)).map(Self)
+    /// Read the keys of a tokenizer that `is_needed` selects from the key-value section.
+    pub(super) fn read(bytes: &[u8], is_needed: impl Fn(&str) -> bool) -> Result<Self, Error> {
+        let is_kept = |key: &str| key.starts_with(PREFIX) && is_needed(key);
+        Section::read(std::io::Cursor::new(bytes), bytes.len() as u64, is_kept).map(Self)
     }
 
     /// A string.

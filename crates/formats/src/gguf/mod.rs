@@ -22,7 +22,7 @@ use std::io::{Read, Seek};
 use piecework_core::error::Error;
 use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TokenizerSpec};
 
-use keys::{Keys, MODEL, PRE};
+use keys::{Keys, MERGES, MODEL, PRE, SCORES};
 use section::Section;
 use vocabulary::{Role, Vocabulary};
 
@@ -58,20 +58,19 @@ impl TokenizerModel {
 
     /// The id that a role has in files that do not state it.
     fn default_id(self, role: Role) -> Option<u32> {
-        match (self, role) {
-            (Self::Llama, Role::Unknown) => Some(0),
-            (Self::Llama, Role::Bos) => Some(1),
-            (Self::Llama, Role::Eos) => Some(2),
-            (Self::Bert, Role::Unknown) => Some(100),
-            (Self::Bert, Role::Cls) => Some(101),
-            (Self::Bert, Role::Sep) => Some(102),
-            (Self::Bert, Role::Mask) => Some(103),
-            (Self::Bert, Role::Pad) => Some(0),
-            (Self::T5, Role::Unknown) => Some(2),
-            (Self::T5, Role::Eos) => Some(1),
-            (Self::T5, Role::Pad) => Some(0),
-            _ => None,
-        }
+        let ids: &[(Role, u32)] = match self {
+            Self::Gpt2 => &[],
+            Self::Llama => &[(Role::Unknown, 0), (Role::Bos, 1), (Role::Eos, 2)],
+            Self::Bert => &[
+                (Role::Pad, 0),
+                (Role::Unknown, 100),
+                (Role::Cls, 101),
+                (Role::Sep, 102),
+                (Role::Mask, 103),
+            ],
+            Self::T5 => &[(Role::Pad, 0), (Role::Eos, 1), (Role::Unknown, 2)],
+        };
+        ids.iter().find(|(known, _)| *known == role).map(|&(_, id)| id)
     }
 }
 
@@ -116,7 +115,7 @@ pub fn section_len(reader: impl Read + Seek, len: u64) -> Result<u64, Error> {
 
 /// Read the names of model and pre-tokenizer. `bytes` begin with the key-value section.
 pub fn names(bytes: &[u8]) -> Result<Names, Error> {
-    let keys = Keys::read(bytes)?;
+    let keys = Keys::read(bytes, |key| [MODEL, PRE].contains(&key))?;
     let model = TokenizerModel::read(&keys)?;
     let name = MODELS.iter().find(|(_, known)| *known == model).map_or("", |(name, _)| name);
     Ok(Names { model: name, pre: keys.text(PRE)?.map(str::to_owned) })
@@ -124,7 +123,7 @@ pub fn names(bytes: &[u8]) -> Result<Names, Error> {
 
 /// Read the tokens that have a role, by the names of transformers, such as `bos_token`.
 pub fn roles(bytes: &[u8]) -> Result<Vec<(&'static str, String)>, Error> {
-    let keys = Keys::read(bytes)?;
+    let keys = Keys::read(bytes, |key| ![MERGES, SCORES].contains(&key))?;
     let vocabulary = Vocabulary::read(&keys, TokenizerModel::read(&keys)?)?;
     Ok(vocabulary.roles().into_iter().map(|(role, token)| (role, token.to_owned())).collect())
 }
@@ -138,7 +137,7 @@ pub fn read(
     pipeline: Option<NamedPipeline>,
     lowercase: Option<bool>,
 ) -> Result<TokenizerSpec, Error> {
-    let keys = Keys::read(bytes)?;
+    let keys = Keys::read(bytes, |_| true)?;
     let model = TokenizerModel::read(&keys)?;
     let vocabulary = Vocabulary::read(&keys, model)?;
     match model {
