@@ -46,6 +46,7 @@ from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
 from piecework.io.format_readers import compile_ranks, warned
+from piecework.io.gguf_files import roles_of_gguf
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
 from piecework.io.roles_file import configured_roles
@@ -145,6 +146,9 @@ class Tokenizer(metaclass=WithForeignNames):
         - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding`, a name of
           `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
           `special_tokens` with ids.
+        - `.gguf` files contain the tokenizer that llama.cpp uses, and the roles of its special tokens. Their
+          tensors are not read. `pattern` replaces the pre-tokenizer of a byte-level model, and `lowercase`
+          the letter case of a BERT model.
         - `.piecework` files and `.pwc` compiled caches, which `save` writes, are complete. A compiled cache
           under another suffix needs `compiled_cache=True`.
 
@@ -153,7 +157,8 @@ class Tokenizer(metaclass=WithForeignNames):
         the same. If it cannot be written, the source is read each time. Trust a compiled cache as much as a
         tokenizer file: it decides the ids.
 
-        Roles of special tokens are read from a `tokenizer_config.json` in the same folder.
+        Roles of special tokens are read from a GGUF file, or from a `tokenizer_config.json` in the same
+        folder.
 
         Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
         one that treats them as text. See `parse_special` of `encode`.
@@ -192,7 +197,9 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises the errors of `load`, and `InputTypeError` for data other than bytes.
         """
         options = LoadOptions(lowercase, None, encoding, pattern, special_tokens)
-        return cls._of(*read_tokenizer_bytes(data, source, options, format))
+        tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
+        tokenizer._roles.update(roles_of_gguf(data, source) or {})
+        return tokenizer
 
     @classmethod
     def from_ranks(

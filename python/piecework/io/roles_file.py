@@ -1,4 +1,4 @@
-"""Read the roles of special tokens from the `tokenizer_config.json` beside a tokenizer file."""
+"""Read the roles of special tokens: from a GGUF file, or from the `tokenizer_config.json` beside a file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from piecework._internal.role_attributes import ROLES
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import FormatError
+from piecework.io.gguf_files import roles_of_gguf_path
 from piecework.io.read_file import file_bytes
 
 TYPE_CHECKING = False
@@ -17,13 +18,17 @@ _NAME = "tokenizer_config.json"
 
 
 def configured_roles(path: PathLike, id_of: Callable[[str], int | None]) -> dict[str, str | None]:
-    """Return the special token of each role that the configuration names.
+    """Return the special token of each role that the GGUF file, or the configuration, names.
 
-    `path` is a tokenizer file or its directory. Tokens that `id_of` does not know are left out, because
-    a configuration often names tokens that its tokenizer lacks. Raises `FormatError` for a configuration
-    that is not a JSON object.
+    `path` is a tokenizer file or its directory. A GGUF file states the roles itself; a configuration beside
+    it may belong to another file. Tokens that `id_of` does not know are left out, because a configuration
+    often names tokens that its tokenizer lacks. Raises `FormatError` for a configuration that is not a JSON
+    object.
     """
     directory = path_text(path)
+    stated = roles_of_gguf_path(directory)
+    if stated is not None:
+        return stated
     if not os.path.isdir(directory):
         directory = os.path.dirname(directory)
     source = os.path.join(directory, _NAME)
