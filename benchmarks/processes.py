@@ -92,6 +92,7 @@ def _settings(threads: int | None) -> dict[str, str]:
     parallel = "true" if threads > 1 else "false"
     return {
         "TIKTOKEN_CACHE_DIR": "",
+        "PIECEWORK_NUM_THREADS": str(threads),
         "RAYON_NUM_THREADS": str(threads),
         "TOKENIZERS_PARALLELISM": parallel,
     }

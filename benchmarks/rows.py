@@ -15,7 +15,7 @@ Row = list[str]
 
 
 def encoding_rows(found: Sequence[Case]) -> list[Row]:
-    """Encode and lists, on one thread: megabytes a second."""
+    """Encode, lists and calls, on one thread: megabytes a second."""
     return [
         [
             _class(case),
@@ -30,7 +30,7 @@ def encoding_rows(found: Sequence[Case]) -> list[Row]:
             _ratio(case, ours, "cold"),
             _goals(case, "steady", "cold"),
         ]
-        for case in _of_tasks(found, "encode", "lists")
+        for case in _of_tasks(found, "encode", "lists", "call")
         if case.about["definition"] != "threads"
         for ours in case.ours
     ]

@@ -46,6 +46,7 @@ DEFINITIONS = read_definitions()
 FUNCTIONS = {
     "encode": {"load", "encode", "flat_ids"},
     "lists": {"load", "lists"},
+    "call": {"load_for_calls", "call"},
     "spans": {"load", "encode", "flat_ids", "spans", "read_spans"},
     "short": {"load", "encode_one", "encode", "flat_ids"},
     "start": {"start"},

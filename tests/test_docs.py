@@ -28,7 +28,7 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 # Run by `make test-torch`.
-NEED_TORCH = ("docs/how-to/train-with-torch.md",)
+NEED_TORCH = ("docs/how-to/train-a-bert.md", "docs/how-to/train-with-torch.md")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 RUNS = "python|console"
 GENERATORS = {

@@ -76,6 +76,20 @@ def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:
     return encode(tokenizer, texts, threads).to_lists()
 
 
+def load_for_calls(path: Path) -> Any:
+    """Load a `tokenizer.json` into transformers and accelerate the tokenizer."""
+    from transformers import TokenizersBackend
+
+    from piecework.integrations.transformers import accelerate
+
+    return accelerate(TokenizersBackend(tokenizer_file=str(path)))
+
+
+def call(tokenizer: Any, texts: list[str]) -> list[list[int]]:
+    """Call a tokenizer of transformers; threads are set by the environment."""
+    return tokenizer(texts, add_special_tokens=False)["input_ids"]
+
+
 def encode_one(tokenizer: Any, text: str) -> Any:
     """Encode one text, to its ids."""
     return tokenizer.encode(text, add_special_tokens=False).ids

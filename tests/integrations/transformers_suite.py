@@ -118,11 +118,11 @@ def skipped(test: Any, result: Any, reason: str) -> Any:
 
 transformers.logging.set_verbosity_error()
 for _case, (_vocab, _base) in CASES.items():
-    for _kind, _cls in (
-        ("Accelerated", accelerated_class(_base)),
-        ("Class", PieceworkTokenizerFast),
+    for _kind, _stands_for, _cls in (
+        ("Accelerated", _base, accelerated_class(_base)),
+        ("Class", TokenizersBackend, PieceworkTokenizerFast),
     ):
-        _suite = suite_of(_vocab, _base, _cls)
+        _suite = suite_of(_vocab, _stands_for, _cls)
         _suite.__name__ = _suite.__qualname__ = f"{_kind}_{_case}"
         _suite.__test__ = True
         globals()[_suite.__name__] = _suite

@@ -6,6 +6,7 @@
     ftfy        normalizer that repairs text                                  piecework[ftfy]
     datasets    function for `Dataset.map` that reads and returns Arrow       piecework[datasets]
     torch       collator for data loaders                                     piecework[torch]
+    transformers  fast tokenizers accelerated; a `Tokenizer` with their interface  piecework[transformers]
 
 The functions of the stages and of `datasets` pickle by reference and work in any thread.
 """

@@ -2,7 +2,7 @@
 //!
 //! A file begins with a magic number, its version, the number of tensors and the number of keys. Each key has a
 //! type and a value; an array has the type and the number of its items. The tensors follow, and are never read.
-//! Source: the GGUF specification of ggml (`docs/gguf.md`).
+//! Source: the GGUF specification of ggml (`gguf.md`).
 
 use std::io::{Read, Seek};
 
