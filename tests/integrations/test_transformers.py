@@ -25,6 +25,7 @@ from piecework.integrations.transformers import (
     coverage,
     register,
 )
+from piecework.integrations.transformers.accelerated import accelerated_class
 from tests.data import need
 
 transformers.logging.set_verbosity_error()
@@ -513,3 +514,36 @@ def test_auto_tokenizer_returns_the_class(tmp_path: Path) -> None:
     assert loaded.model_max_length == 64
     again = pickle.loads(pickle.dumps(loaded))
     assert again("pun hugs") == fast("pun hugs")
+
+
+# ---- classes with constructors of their own
+
+CLASSES = {
+    "bert-base-uncased": "BertTokenizer",
+    "gpt2": "GPT2Tokenizer",
+    "roberta-base": "RobertaTokenizer",
+    "clip": "CLIPTokenizer",
+    "qwen2.5": "Qwen2Tokenizer",
+    "xlm-roberta-base": "XLMRobertaTokenizer",
+    "t5-small": "T5Tokenizer",
+    "albert-v2": "AlbertTokenizer",
+    "mistral-7b-v0.1": "LlamaTokenizer",
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_classes_that_build_their_pipeline_encode_here(name: str, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text(Path(folder_of(name)).read_text("utf-8"), "utf-8")
+    cls = getattr(transformers, CLASSES[name])
+    theirs = cls.from_pretrained(tmp_path)
+    ours = accelerated_class(cls).from_pretrained(tmp_path)
+    again = accelerate(theirs)
+    rng = random.Random(name)
+    for _ in range(80):
+        arguments, settings = random_call(rng)
+        expected = outcome(theirs, arguments, settings)
+        assert_equal_outcome(ours, arguments, settings, expected)
+        assert_equal_outcome(again, arguments, settings, expected)
+    ids = theirs("Hello world , don't stop!")["input_ids"]
+    assert ours.decode(ids) == theirs.decode(ids)
+    assert coverage(ours)["__call__"] == "piecework"
