@@ -22,6 +22,8 @@ from pathlib import Path
 from types import ModuleType, UnionType
 from typing import get_origin
 
+from piecework._internal.foreign_names import NameElsewhere
+
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
 MARK = "<!-- generated -->\n"
@@ -76,7 +78,13 @@ def class_section(cls: type) -> str:
 
 def members_of(cls: type) -> Iterable[str]:
     """Return the public attributes and methods of a class and of its bases, sorted by name."""
-    found = {name for base in cls.__mro__ if base.__module__ != "builtins" for name in vars(base)}
+    found = {
+        name
+        for base in cls.__mro__
+        if base.__module__ != "builtins"
+        for name, value in vars(base).items()
+        if not isinstance(value, NameElsewhere)
+    }
     if dataclasses.is_dataclass(cls):
         found |= {field.name for field in dataclasses.fields(cls)}
     return sorted(name for name in found if not name.startswith("_"))
