@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import pickle
-import stat
 import warnings
 from pathlib import Path
 from typing import Any
@@ -242,11 +240,22 @@ def test_a_failure_leaves_no_folder_and_the_old_files(tmp_path: Path, folder: Pa
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser writes everywhere")
-def test_a_folder_that_cannot_be_written_is_named(folder: Path) -> None:
-    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    with pytest.raises(FileError, match="folder"):
+def test_a_file_that_cannot_be_replaced_is_named(folder: Path) -> None:
+    (folder / "tokenizer_config.json").unlink()
+    (folder / "tokenizer_config.json").mkdir()
+    with pytest.raises(FileError, match=r"tokenizer_config\.json: found is a directory"):
         bert().save(folder)
+    assert not list(folder.glob(".*.tmp"))
+
+
+def test_a_prefix_space_is_said_for_transformers_4(tmp_path: Path) -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
+    for prefix in (True, False):
+        stage = pw.spec.ByteLevel(add_prefix_space=prefix)
+        tok.with_pre_tokenizer(stage).save(f"{tmp_path}/{prefix}/")
+        config = json_of(tmp_path / str(prefix) / "tokenizer_config.json")
+        assert config.get("add_prefix_space", False) is prefix
 
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
@@ -437,6 +446,15 @@ def test_damaged_files_are_named(folder: Path, name: str, content: bytes) -> Non
 def test_damaged_templates_are_named(folder: Path) -> None:
     (folder / "chat_template.jinja").write_bytes(b"\xff")
     with pytest.raises(FormatError, match=r"chat_template\.jinja: found invalid UTF-8 at byte 0"):
+        pw.Tokenizer.load(folder)
+
+
+def test_added_tokens_json_that_contradicts_its_tokenizer_is_refused(folder: Path) -> None:
+    (folder / "tokenizer_config.json").unlink()
+    write(folder / "added_tokens.json", {"hug": 9})
+    with pytest.raises(
+        FormatError, match=r"added_tokens\.json: found the id 9 for 'hug', which has"
+    ):
         pw.Tokenizer.load(folder)
 
 

@@ -66,8 +66,8 @@ class FolderConfig:
     """The checked configuration of a folder.
 
     `values` is the `tokenizer_config.json`, `source` its path, for errors. `added_tokens` are the tokens
-    that it declares, as objects of a `tokenizer.json`, by id. `is_folder` is False if only a file of the
-    folder is loaded.
+    declared in `added_tokens_place`, as objects of a `tokenizer.json`, by id. `is_folder` is False if
+    only a file of the folder is loaded.
     """
 
     def __init__(
@@ -76,12 +76,14 @@ class FolderConfig:
         values: Mapping[str, Any],
         settings: FolderSettings,
         added_tokens: Mapping[int, dict[str, Any]],
+        added_tokens_place: str,
         is_folder: bool,
     ) -> None:
         self.source = source
         self.values = values
         self.settings = settings
         self.added_tokens = added_tokens
+        self.added_tokens_place = added_tokens_place
         self.is_folder = is_folder
 
     @property
@@ -128,13 +130,15 @@ def read_config(path: str) -> FolderConfig | None:
         other=_other(values),
     )
     special = {token for token in (*roles.values(), *extra) if token is not None}
+    place = f"{source}: added_tokens_decoder"
     if "added_tokens_decoder" in values:
         declared = _added_tokens_decoder(source, values["added_tokens_decoder"])
     elif ADDED_TOKENS in found:
-        declared = _added_tokens_json(sources[ADDED_TOKENS], special)
+        place = sources[ADDED_TOKENS]
+        declared = _added_tokens_json(place, special)
     else:
         declared = {}
-    return FolderConfig(source, values, settings, declared, is_folder)
+    return FolderConfig(source, values, settings, declared, place, is_folder)
 
 
 # ---- files

@@ -6,11 +6,12 @@ import os
 import warnings
 
 from piecework._core import Core
-from piecework.errors import FormatError, FormatWarning
+from piecework.errors import FormatError, FormatWarning, PieceworkError
 from piecework.io.core_parts import part_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions
+from piecework.io.read_file import file_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ _TEMPLATES = {
     "AlbertTokenizer": ("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"),
     "XLNetTokenizer": ("$A:0 <sep>:0 <cls>:2", "$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2"),
 }
+# Classes that leave all other work to the SentencePiece model.
+_LIKE_SENTENCEPIECE = {*_ADDS, "PreTrainedTokenizer", "TokenizersBackend"}
 _LIKE_ROBERTA = {"BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer"}
 
 
@@ -103,7 +106,7 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
 
     So does transformers, except that it gives another id to a token whose id is taken.
     """
-    if not config.added_tokens:
+    if not config.added_tokens or _file_has(source, config, core):
         return core
     present = part_of(core.to_json(False), "added_tokens")
     tokens = {token["content"]: token for token in present}
@@ -127,11 +130,29 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
     return with_parts(core, {"added_tokens": by_id})
 
 
+def _file_has(source: str, config: FolderConfig, core: Core) -> bool:
+    """Return whether a tokenizer.json has the declared tokens; False for what this quick look cannot say.
+
+    Most folders declare the tokens of their file, and writing the JSON of a large core takes 0.1 seconds.
+    """
+    if os.path.basename(source) != "tokenizer.json":
+        return False
+    try:
+        present = part_of(file_bytes(source, "a tokenizer file").decode(), "added_tokens")
+        by_content = {token["content"]: token for token in present}
+    except (PieceworkError, ValueError, LookupError, TypeError, RecursionError):
+        return False
+    return all(
+        by_content.get(token["content"]) == token and core.token_to_id(token["content"]) == id
+        for id, token in config.added_tokens.items()
+    )
+
+
 def _contradiction(config: FolderConfig, found: str) -> FormatError:
     expected = (
         "the ids of the tokenizer file; load that file by its own name to ignore these tokens"
     )
-    return FormatError(f"{config.source}: added_tokens_decoder", found, expected)
+    return FormatError(config.added_tokens_place, found, expected)
 
 
 # ---- stages that a class of transformers adds to a vocabulary
@@ -174,6 +195,10 @@ def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
         raise FormatError(source, found, expected)
     if named is None and os.path.basename(source) == _RENUMBERED_NAME:
         _warn(f"{source}: has the ids of SentencePiece; most models with this file change them")
+    if named is not None and named not in _LIKE_SENTENCEPIECE:
+        _warn(
+            f"{source}: read as SentencePiece reads it; {named} of transformers can give other ids"
+        )
     named_template = _TEMPLATES.get(named or "")
     if named_template is None:
         single, pair = _bos_eos_template(config)
