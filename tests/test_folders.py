@@ -260,7 +260,7 @@ def test_a_prefix_space_is_said_for_transformers_4(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(FileError, match="file"):
+    with pytest.raises(ArgumentError, match="file/', which is a file, expected a folder"):
         bert().save(f"{tmp_path}/file/")
     assert (tmp_path / "file").read_text() == "x"
 

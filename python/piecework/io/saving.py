@@ -90,8 +90,12 @@ def is_folder_path(path: str) -> bool:
 def check_tokenizer_path(path: str) -> None:
     """Raise `ArgumentError` unless `path` is a folder, or a file name that selects a format."""
     if is_folder_path(path):
-        parent = os.path.dirname(os.path.abspath(path))
-        if not os.path.isdir(parent):
+        folder = os.path.abspath(path)
+        if os.path.exists(folder) and not os.path.isdir(folder):
+            raise ArgumentError(
+                "path", f"{path!r}, which is a file", "a folder, or the file without /"
+            )
+        if not os.path.isdir(os.path.dirname(folder)):
             found = f"{path!r}, whose parent folder does not exist"
             raise ArgumentError("path", found, "a folder whose parent exists")
         return
