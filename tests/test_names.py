@@ -98,6 +98,7 @@ def test_an_encoding_takes_no_other_settings(tiktoken_cache: Path) -> None:
         pw.Tokenizer.load("gpt-4", revision="v1")
 
 
+@pytest.mark.slow
 def test_commands_take_names(cli: Run, tiktoken_cache: Path, tmp_path: Path) -> None:
     text, out = tmp_path / "text.txt", tmp_path / "t.json"
     text.write_text("hello world\n")
@@ -306,6 +307,7 @@ def server(tmp_path: Path) -> Iterator[HubServer]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_download_fetches_only_the_files_of_the_tokenizer(server: HubServer, cache: Path) -> None:
     endpoint = {"HF_ENDPOINT": server.url}
     assert load(NAME, endpoint) == "{'[UNK]': 0, 'main': 1}"
@@ -321,6 +323,7 @@ def test_a_download_fetches_only_the_files_of_the_tokenizer(server: HubServer, c
     assert pw.Tokenizer.load(NAME).chat_templates == {"tool": "{{ x }}"}
 
 
+@pytest.mark.slow
 def test_a_download_that_fails_is_a_typed_error(server: HubServer, cache: Path) -> None:
     endpoint = {"HF_ENDPOINT": server.url}
     assert load("org/none", endpoint).startswith("FileError org/none: found RepositoryNotFound")
