@@ -48,6 +48,15 @@ class Core:
     def to_json(self, pretty: bool) -> str:
         """Write the specification as `tokenizer.json` text."""
 
+    def stages_to_json(self) -> str:
+        """Write the stages as `tokenizer.json` text whose model has no entries."""
+
+    def with_stages(self, data: bytes, functions: Sequence[Callable[[str], Any]]) -> Core:
+        """Return a core with the stages of `tokenizer.json` text around the same model.
+
+        The model of `data` is ignored. The compiled tables of the model are shared.
+        """
+
     def to_vocab_txt(self) -> bytes:
         """Write one token a line in id order. Raises `VocabularyError` when the ids have gaps."""
 

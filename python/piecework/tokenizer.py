@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
 
 _PAD_TOKENS = ("[PAD]", "<pad>")
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
 
 
 class Tokenizer(metaclass=WithForeignNames):
@@ -1242,6 +1243,41 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("post_processor", post_processor, PostProcessor)
         return self._replaced(post_processor=post_processor)
 
+    def with_decoder(self, decoder: pw.spec.Decoder | None) -> hints.Self:
+        """Return a tokenizer with another decoder; None joins tokens with spaces.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+        >>> tok.with_decoder(pw.spec.WordPieceDecoder()).decode([1, 2])
+        'hugs'
+        """
+        from piecework.spec import Decoder
+
+        check_stage("decoder", decoder, Decoder)
+        return self._replaced(decoder=decoder)
+
+    def with_stages(self, stages: Mapping[str, typing.Any]) -> hints.Self:
+        """Return a tokenizer with some stages of a parsed `tokenizer.json` and the model of this one.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.with_stages({"normalizer": {"type": "Lowercase"}}).encode("A").ids
+        [1]
+
+        `stages` maps `normalizer`, `pre_tokenizer`, `post_processor`, `decoder` or `added_tokens` to its
+        JSON value. Other stages stay. The compiled tables of the model are shared. Raises `ArgumentError`
+        for another name, and `FormatError` with the field.
+        """
+        import json
+
+        from piecework.spec import TokenizerSpec
+
+        for name in stages:
+            check_choice("stages", name, _STAGES)
+        spec = TokenizerSpec.from_json(self._core.stages_to_json(), self._functions)
+        text, functions = spec.without_stages(stages).to_core()
+        return self._restaged(json.dumps({**json.loads(text), **stages}), functions)
+
     def with_extras(self, *, bos: bool = False, eos: bool = False) -> hints.Self:
         """Return a SentencePiece tokenizer that adds its bos or eos piece to every text.
 
@@ -1299,6 +1335,7 @@ class Tokenizer(metaclass=WithForeignNames):
         direction: typing.Literal["right", "left"] = "right",
         pad_to_multiple_of: int | None = None,
         pad_token: str = "[PAD]",
+        pad_id: int | None = None,
         pad_type_id: int = 0,
     ) -> hints.Self:
         """Return a tokenizer that pads encodings with `pad_token`; `length=None` turns padding off.
@@ -1309,8 +1346,9 @@ class Tokenizer(metaclass=WithForeignNames):
         [[2, 2, 2], [2, 0, 0]]
 
         `length` is a number of tokens, or "longest" for the longest row of each batch. `pad_to_multiple_of`
-        rounds the length up. `pad_type_id` is the type id of padding. The compiled tables are shared. Raises
-        `ArgumentError` if `pad_token` is not in the vocabulary.
+        rounds the length up. `pad_id` is the id of padding, by default that of `pad_token`; `pad_type_id` is
+        its type id. The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
+        vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
         if length is None:
             return self._variant(self._core.with_padding(None), self._special_in_text)
@@ -1320,7 +1358,8 @@ class Tokenizer(metaclass=WithForeignNames):
             check_size("pad_to_multiple_of", pad_to_multiple_of)
         check_choice("direction", direction, ("right", "left"))
         check_type_id("pad_type_id", pad_type_id)
-        pad_id = self.token_to_id(pad_token)
+        if pad_id is None:
+            pad_id = self.token_to_id(pad_token)
         if pad_id is None:
             raise ArgumentError("pad_token", repr(pad_token), "a token of the vocabulary")
         core = self._core.with_padding(
@@ -1509,6 +1548,22 @@ class Tokenizer(metaclass=WithForeignNames):
             self._spec = replace(spec, special_in_text=self._special_in_text)
         return self._spec
 
+    def stages_to_json(self) -> str:
+        """Return the text of a `tokenizer.json` whose model has no entries, without reading the vocabulary.
+
+        >>> import json
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.Lowercase())
+        >>> json.loads(tok.stages_to_json())["normalizer"]
+        {'type': 'Lowercase'}
+
+        Added tokens, truncation and padding are included. Raises `PortabilityError` for a stage that other
+        libraries read differently, and `StageError` for custom stages.
+        """
+        from piecework.spec import TokenizerSpec
+
+        return TokenizerSpec.from_json(self._core.stages_to_json(), self._functions).to_json()
+
     def to_json(self, *, pretty: bool = True) -> str:
         """Return the text of a `tokenizer.json` that other libraries read with the same ids.
 
@@ -1649,9 +1704,20 @@ class Tokenizer(metaclass=WithForeignNames):
         return variant
 
     def _replaced(self, **stages: typing.Any) -> hints.Self:
+        """Return a tokenizer with other stages around the same model, whose compiled tables are shared."""
         from dataclasses import replace
 
-        return self._derived(replace(self.spec, **stages))
+        from piecework.spec import TokenizerSpec
+
+        spec = TokenizerSpec.from_json(self._core.stages_to_json(), self._functions)
+        return self._restaged(*replace(spec, **stages).to_core())
+
+    def _restaged(self, text: str, functions: Sequence[Callable[[str], typing.Any]]) -> hints.Self:
+        """Compile the stages of JSON text around the model of this tokenizer."""
+        core = self._core.with_stages(_encoded(text), functions)
+        variant = self._of(core, self._special_in_text, functions)
+        variant._settings = self._settings
+        return variant
 
     @classmethod
     def _of(
@@ -1714,11 +1780,15 @@ add_foreign_names(Tokenizer)
 
 
 def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Core:
+    return Core.from_json(_encoded(text), "", functions)
+
+
+def _encoded(text: str) -> bytes:
     surrogate = first_surrogate(text)
     if surrogate is not None:
         found = f"a lone surrogate at character {surrogate}"
         raise FormatError("text", found, "text that UTF-8 can encode")
-    return Core.from_json(text.encode(), "", functions)
+    return text.encode()
 
 
 def _split_pairs(texts: typing.Any) -> tuple[typing.Any, list[str] | None]:

@@ -139,6 +139,20 @@ impl Core {
         py.detach(|| tokenizer_json::write(&self.encoder.tokenizer().spec(), pretty))
     }
 
+    /// Write the stages as a `tokenizer.json` whose model has no entries.
+    fn stages_to_json(&self) -> String {
+        tokenizer_json::write(&self.encoder.tokenizer().stages_spec(), false)
+    }
+
+    /// Return a core with the stages of a `tokenizer.json` that shares the tables of the model; the model of `data` is
+    /// ignored.
+    fn with_stages(&self, py: Python<'_>, data: &[u8], functions: Vec<Py<PyAny>>) -> PyResult<Self> {
+        let functions = custom_functions(functions);
+        let compiled = py
+            .detach(|| self.encoder.tokenizer().with_stages(tokenizer_json::read_with(data, &functions)?));
+        Ok(Self::of(compiled.map_err(raise)?))
+    }
+
     /// Write one token a line in id order. Raises `VocabularyError` when the ids have gaps.
     fn to_vocab_txt(&self) -> PyResult<Vec<u8>> {
         vocab_txt::write(&self.encoder.tokenizer().spec().model.vocab()).map_err(raise)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from piecework.errors import InputTypeError
@@ -77,6 +77,11 @@ class TokenizerSpec:
             default=reject_value,
         )
         return text, functions_of(self.normalizer, self.pre_tokenizer)
+
+    def without_stages(self, names: Iterable[str]) -> TokenizerSpec:
+        """Return the specification without some stages, given by their field names."""
+        empty: dict[str, Any] = {name: () if name == "added_tokens" else None for name in names}
+        return replace(self, **empty)
 
     @classmethod
     def from_json(cls, text: str, functions: Sequence[Callable[[str], Any]] = ()) -> TokenizerSpec:

@@ -1,5 +1,7 @@
 //! The compiled stages, and the words of a text that reach the model.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::offsets::TokenLengths;
@@ -22,9 +24,9 @@ use crate::vocab::Vocab;
 pub(super) struct Stages {
     pub(super) added_tokens: AddedTokens,
     pub(super) splitter: Splitter,
-    pub(super) model: Model,
-    pub(super) model_spec: ModelSpec,
-    pub(super) vocab: Vocab,
+    pub(super) model: Arc<Model>,
+    pub(super) model_spec: Arc<ModelSpec>,
+    pub(super) vocab: Arc<Vocab>,
     pub(super) post_processor: PostProcessor,
     pub(super) decoder: Decoder,
     /// The normalizer that a SentencePiece decoder applies to the decoded text.
@@ -32,6 +34,27 @@ pub(super) struct Stages {
     pub(super) added: FxHashMap<u32, String>,
     pub(super) added_ids: FxHashMap<String, u32>,
     token_lengths: TokenLengths,
+}
+
+/// A compiled model with its vocabulary and its specification. A clone shares them.
+#[derive(Clone)]
+pub(super) struct CompiledModel {
+    model: Arc<Model>,
+    spec: Arc<ModelSpec>,
+    vocab: Arc<Vocab>,
+}
+
+impl CompiledModel {
+    /// Compile a model, with the tables that `tables` has.
+    pub(super) fn compile(spec: ModelSpec, vocab: Vocab, tables: &TableSections) -> Result<Self, Error> {
+        let model = Model::compile(&spec, &vocab, tables)?;
+        Ok(Self { model: Arc::new(model), spec: Arc::new(spec), vocab: Arc::new(vocab) })
+    }
+
+    /// The vocabulary of the model.
+    pub(super) fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
 }
 
 /// A part of a text: an added token with its bytes in the original, or words for the model.
@@ -47,12 +70,8 @@ pub(super) enum Part<'p> {
 pub(super) type StrippedText = FxHashMap<(u32, u32, u32), String>;
 
 impl Stages {
-    /// Compile the stages of a specification, with the tables that `tables` has.
-    pub(super) fn compile(
-        spec: TokenizerSpec,
-        vocab: Vocab,
-        tables: &TableSections,
-    ) -> Result<Self, Error> {
+    /// Compile the stages of a specification around a compiled model; the model of `spec` is ignored.
+    pub(super) fn compile(spec: &TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
         let added = spec.added_tokens.iter().map(|token| (token.id, token.content.clone()));
         let normalizer = Normalizer::compile(spec.normalizer.as_ref())?;
         let normalized = |text: &str| {
@@ -63,19 +82,28 @@ impl Stages {
             added_tokens: AddedTokens::compile(&spec.added_tokens, normalized)?,
             post_processor: PostProcessor::compile(spec.post_processor.as_ref())?,
             splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
-            model: Model::compile(&spec.model, &vocab, tables)?,
+            model: model.model,
             added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
             added: added.collect(),
-            vocab,
+            vocab: model.vocab,
             decoder: Decoder::compile(spec.decoder.as_ref())?,
             denormalizer: denormalizer(spec.decoder.as_ref())?,
-            model_spec: spec.model,
+            model_spec: model.spec,
             token_lengths: TokenLengths::default(),
         })
     }
 
-    /// Returns the specification, without truncation and padding.
-    pub(super) fn spec(&self) -> TokenizerSpec {
+    /// Returns the compiled model, shared.
+    pub(super) fn compiled_model(&self) -> CompiledModel {
+        CompiledModel {
+            model: Arc::clone(&self.model),
+            spec: Arc::clone(&self.model_spec),
+            vocab: Arc::clone(&self.vocab),
+        }
+    }
+
+    /// Returns the specification with `model`, without truncation and padding.
+    pub(super) fn spec_with(&self, model: ModelSpec) -> TokenizerSpec {
         TokenizerSpec {
             truncation: None,
             padding: None,
@@ -84,7 +112,7 @@ impl Stages {
             pre_tokenizer: self.splitter.pre_tokenizer().spec(),
             post_processor: self.post_processor.spec(),
             decoder: self.decoder.spec(),
-            model: self.model_spec.clone(),
+            model,
         }
     }
 

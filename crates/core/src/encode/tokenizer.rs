@@ -7,7 +7,7 @@ use super::decode_tables::DecodeTables;
 use super::input::Options;
 use super::route::Route;
 use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
-use super::stages::Stages;
+use super::stages::{CompiledModel, Stages};
 use crate::error::Error;
 use crate::model::Model;
 use crate::spec::{
@@ -61,9 +61,22 @@ impl Tokenizer {
 
     fn with_tables(vocab: Vocab, mut spec: TokenizerSpec, tables: &TableSections) -> Result<Self, Error> {
         check_added_tokens(&spec.added_tokens, &vocab)?;
+        let model = std::mem::replace(&mut spec.model, ModelSpec::empty());
+        Self::assemble(spec, CompiledModel::compile(model, vocab, tables)?)
+    }
+
+    /// Returns a tokenizer that shares the model and the vocabulary of this one and has the other stages of `spec`.
+    ///
+    /// The model of `spec` is ignored.
+    pub fn with_stages(&self, spec: TokenizerSpec) -> Result<Self, Error> {
+        let model = self.stages().compiled_model();
+        check_added_tokens(&spec.added_tokens, model.vocab())?;
+        Ok(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget))
+    }
+
+    fn assemble(mut spec: TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
         let (truncation, padding) = (spec.truncation.take(), spec.padding.take());
-        let post_processor = spec.post_processor.clone();
-        let stages = Stages::compile(spec, vocab, tables)?;
+        let stages = Stages::compile(&spec, model)?;
         check_lengths(truncation.as_ref(), padding.as_ref(), &stages.post_processor)?;
         let route = Route::compile(&stages);
         let tokenizer = Self {
@@ -73,7 +86,7 @@ impl Tokenizer {
             cache_budget: DEFAULT_CACHE_BUDGET,
             is_plain: false,
         };
-        tokenizer.check_ids(post_processor.as_ref())?;
+        tokenizer.check_ids(spec.post_processor.as_ref())?;
         Ok(tokenizer)
     }
 
@@ -147,10 +160,20 @@ impl Tokenizer {
     /// Returns the specification that the tokenizer was compiled from.
     #[must_use]
     pub fn spec(&self) -> TokenizerSpec {
+        self.spec_with(self.stages().model_spec.as_ref().clone())
+    }
+
+    /// Returns the specification of the other stages, with a model that has no entries.
+    #[must_use]
+    pub fn stages_spec(&self) -> TokenizerSpec {
+        self.spec_with(ModelSpec::empty())
+    }
+
+    fn spec_with(&self, model: ModelSpec) -> TokenizerSpec {
         TokenizerSpec {
             truncation: self.truncation.clone(),
             padding: self.padding.clone(),
-            ..self.stages().spec()
+            ..self.stages().spec_with(model)
         }
     }
 
@@ -228,7 +251,7 @@ impl Tokenizer {
         if let Some(padding) = &self.padding {
             return Some(padding.pad_id);
         }
-        if let ModelSpec::SentencePiece(spec) = &self.stages().model_spec {
+        if let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec {
             let is_pad =
                 |piece: &ScoredPiece| piece.kind == PieceType::Control && piece.text == spec.pad_piece;
             if let Some(id) = spec.pieces.iter().position(is_pad) {
@@ -249,7 +272,7 @@ impl Tokenizer {
     /// Returns the dropout of a BPE model, if it has one.
     #[must_use]
     pub fn dropout(&self) -> Option<f64> {
-        match &self.stages().model_spec {
+        match &*self.stages().model_spec {
             ModelSpec::Bpe(spec) => spec.dropout,
             _ => None,
         }

@@ -123,6 +123,12 @@ pub struct CharSpec {
 }
 
 impl ModelSpec {
+    /// A model without entries, for a specification whose model is not used.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::Word(WordSpec { vocab: Vec::new(), unk_token: String::new() })
+    }
+
     /// Returns the tokens and ids of the model.
     #[must_use]
     pub fn vocab(&self) -> Cow<'_, VocabSpec> {

@@ -84,6 +84,6 @@ impl ByteLevel {
 
 /// Whether the tokens of a text are its bytes in their order.
 fn aligns(stages: &Stages) -> bool {
-    let ModelSpec::Bpe(spec) = &stages.model_spec else { return false };
+    let ModelSpec::Bpe(spec) = &*stages.model_spec else { return false };
     stages.splitter.splits_raw() && !spec.has_affixes() && !spec.byte_fallback
 }

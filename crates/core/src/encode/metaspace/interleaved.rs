@@ -46,7 +46,7 @@ impl StepQueue {
 
 /// Returns whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages, scratch: &ModelScratch) -> bool {
-    matches!(&stages.model, Model::SentencePiece(model) if model.merges_in_batches(scratch))
+    matches!(&*stages.model, Model::SentencePiece(model) if model.merges_in_batches(scratch))
 }
 
 /// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
@@ -89,7 +89,7 @@ impl Interleaved<'_> {
 
     /// Runs all queued steps.
     pub(super) fn finish(&mut self) {
-        let Model::SentencePiece(model) = &self.stages.model else { return };
+        let Model::SentencePiece(model) = &*self.stages.model else { return };
         let mut queue = std::mem::take(self.steps);
         let StepQueue { text, steps, short_count, .. } = &queue;
         let mut words = [&[][..]; MAX_WORDS];

@@ -121,7 +121,7 @@ impl Metaspace {
 /// Returns how normalized text splits, for a SentencePiece model without a pre-tokenizer.
 fn normalized(stages: &Stages) -> Option<NormalizedWords> {
     let is_whole = matches!(stages.splitter.pre_tokenizer(), PreTokenizer::Whole);
-    let Model::SentencePiece(model) = &stages.model else { return None };
+    let Model::SentencePiece(model) = &*stages.model else { return None };
     is_whole.then(|| {
         model.split_rule().map_or(NormalizedWords::Text, |rule| {
             NormalizedWords::Words(Box::new(WordRules::escaped(rule)))
@@ -136,7 +136,7 @@ fn append_words(
     scratch: &mut Scratch,
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {
-    match &stages.model {
+    match &*stages.model {
         Model::SentencePiece(model) if model.is_contextual() => {
             contextual::append(stages, model, source, scratch, out)
         }

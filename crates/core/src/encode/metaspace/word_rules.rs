@@ -62,7 +62,7 @@ pub(super) enum DummyPrefix {
 impl WordRules {
     /// Returns the rules of a pipeline, or `None` if it does not split into words.
     pub(super) fn of(stages: &Stages) -> Option<Self> {
-        let (layout, separators) = match (&stages.model, &stages.splitter.pre_tokenizer().spec()) {
+        let (layout, separators) = match (&*stages.model, &stages.splitter.pre_tokenizer().spec()) {
             (Model::SentencePiece(model), None) if model.split_rule() == Some(SplitRule::BeforeSpace) => {
                 sentencepiece(stages.splitter.normalizer())?
             }
@@ -152,7 +152,7 @@ fn splits_at_whitespace(pre_tokenizer: &PreTokenizerSpec) -> bool {
 /// Returns when BPE over whole escaped texts adds a `▁`; `None` for other pipelines, and if a merge crosses the
 /// boundary before a `▁`.
 fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
-    let ModelSpec::Bpe(model) = &stages.model_spec else { return None };
+    let ModelSpec::Bpe(model) = &*stages.model_spec else { return None };
     if !splits_at_metaspace(model) {
         return None;
     }
@@ -220,7 +220,7 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
 
 /// Returns the table of single characters, for SentencePiece's Unigram.
 fn single_chars_of(layout: WordLayout, stages: &Stages) -> Option<SingleChars> {
-    match (stages.splitter.normalizer(), &stages.model, &stages.model_spec) {
+    match (stages.splitter.normalizer(), &*stages.model, &*stages.model_spec) {
         (
             Normalizer::SentencePiece(normalizer),
             Model::SentencePiece(model),
@@ -262,7 +262,7 @@ fn symbols_of(normalizer: &Normalizer) -> &[String] {
 
 /// Returns the pairs of characters that are adjacent in a piece; `None` if segmentations of parts cannot be joined.
 fn adjacency_of(stages: &Stages) -> Option<CharAdjacency> {
-    match &stages.model_spec {
+    match &*stages.model_spec {
         ModelSpec::SentencePiece(model) => {
             // Unigram ignores unused pieces, and BPE with such pieces has no split rule.
             let is_found = |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined);

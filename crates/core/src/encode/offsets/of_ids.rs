@@ -149,7 +149,7 @@ impl Tokenizer {
     /// Returns the text of an id at the beginning of a word or later in it; `None` if the id is ambiguous.
     fn spelling(&self, id: u32, is_first: bool) -> Option<&str> {
         let token = self.stages().vocab.token_of(id).filter(|token| !self.is_ambiguous(id, token))?;
-        match &self.stages().model_spec {
+        match &*self.stages().model_spec {
             ModelSpec::WordPiece(spec) if !is_first => token.strip_prefix(&spec.continuing_subword_prefix),
             _ => Some(token),
         }
@@ -157,7 +157,7 @@ impl Tokenizer {
 
     /// Returns whether a token can cover other text than its own: an unknown token, a byte, a token with affixes.
     fn is_ambiguous(&self, id: u32, token: &str) -> bool {
-        match &self.stages().model_spec {
+        match &*self.stages().model_spec {
             ModelSpec::WordPiece(spec) => token == spec.unk_token,
             ModelSpec::Word(spec) => token == spec.unk_token,
             ModelSpec::Char(spec) => token == spec.unk_token,

@@ -1,0 +1,456 @@
+"""A tokenizer with the methods of `tokenizers.Tokenizer` that encodes and decodes here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import Any
+
+import tokenizers
+
+from piecework import Batch, Encoding, Tokenizer
+from piecework.errors import PieceworkError
+from piecework.integrations.transformers.added_tokens import added_token, with_new_tokens
+from piecework.integrations.transformers.pipeline import Pipeline
+
+Rows = Sequence[Any]
+# The defaults of `tokenizers`.
+_TRUNCATION = {"stride": 0, "strategy": "longest_first", "direction": "right"}
+_PADDING = {
+    "length": None,
+    "pad_to_multiple_of": None,
+    "pad_id": 0,
+    "pad_token": "[PAD]",
+    "pad_type_id": 0,
+    "direction": "right",
+}
+
+
+class BackendTokenizer:
+    """A tokenizer of this library with the methods of `tokenizers.Tokenizer`.
+
+    >>> import piecework as pw
+    >>> from piecework.integrations.transformers import BackendTokenizer
+    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+    >>> backend = BackendTokenizer(tok)
+    >>> backend.encode("hugs").ids, backend.token_to_id("hug")
+    ([1, 2], 1)
+
+    transformers takes it as `TokenizersBackend(tokenizer_object=...)`. Copies share the compiled tables.
+    Setting or changing a component (`normalizer`, `model.dropout`, ...) compiles again at the next call.
+    A pipeline that this library cannot compile, such as one with components in Python, runs in `tokenizers`
+    (see `refusal`), and so do methods that are not defined here, such as `post_process` and `train`.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        spec = tokenizer.spec
+        plain = tokenizer.with_truncation(None).with_padding(None)
+        truncation = _fields(spec.truncation, ("max_length", *_TRUNCATION))
+        padding = _fields(spec.padding, _PADDING)
+        self._assign(Pipeline(plain), truncation, padding, encode_special_tokens=False)
+
+    @classmethod
+    def from_tokenizers(cls, original: tokenizers.Tokenizer) -> BackendTokenizer:
+        """Take over a tokenizer of `tokenizers`, which must not be changed elsewhere afterwards.
+
+        >>> import tokenizers
+        >>> from piecework.integrations.transformers import BackendTokenizer
+        >>> model = tokenizers.models.WordLevel({"[UNK]": 0, "hug": 1}, unk_token="[UNK]")
+        >>> BackendTokenizer.from_tokenizers(tokenizers.Tokenizer(model)).encode("hug").ids
+        [1]
+        """
+        backend = cls.__new__(cls)
+        backend._assign(
+            Pipeline(original=original),
+            original.truncation,
+            original.padding,
+            encode_special_tokens=original.encode_special_tokens,
+        )
+        return backend
+
+    def _assign(
+        self,
+        pipeline: Pipeline,
+        truncation: dict[str, Any] | None,
+        padding: dict[str, Any] | None,
+        *,
+        encode_special_tokens: bool,
+    ) -> None:
+        self._pipeline = pipeline
+        self._truncation = truncation
+        self._padding = padding
+        self.encode_special_tokens = encode_special_tokens
+        # The tokenizer with truncation and padding, and the tokenizer that it was made from.
+        self._variant: tuple[Tokenizer, Tokenizer] | None = None
+
+    # ---- what runs where
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The tokenizer that encodes, with truncation and padding; None if `tokenizers` encodes."""
+        compiled = self._pipeline.compiled()
+        if compiled is None:
+            return None
+        if self._truncation is None and self._padding is None:
+            return compiled
+        if self._variant is None or self._variant[0] is not compiled:
+            variant = compiled
+            if self._truncation is not None:
+                variant = variant.with_truncation(**self._truncation)
+            if self._padding is not None:
+                variant = _padded(variant, self._padding)
+            self._variant = compiled, variant
+        return self._variant[1]
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the pipeline runs in `tokenizers`; None if it runs here."""
+        return self._pipeline.refusal
+
+    def to_tokenizers(self) -> tokenizers.Tokenizer:
+        """Return the whole tokenizer as an object of `tokenizers`."""
+        original = self._pipeline.original()
+        _set_lengths(original, self._truncation, self._padding)
+        original.encode_special_tokens = self.encode_special_tokens
+        return original
+
+    # ---- text to ids
+
+    def encode(
+        self,
+        sequence: Any,
+        pair: Any = None,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Encoding | tokenizers.Encoding:
+        """Encode one text, or a text and its pair."""
+        row = sequence if pair is None else (sequence, pair)
+        encodings: list[Encoding | tokenizers.Encoding] = self.encode_batch(
+            [row], is_pretokenized, add_special_tokens
+        )
+        return encodings[0]
+
+    def encode_batch(
+        self, input: Rows, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Any]:
+        """Encode many texts, pairs, or (with `is_pretokenized`) lists of words."""
+        try:
+            encode = self.encoder(input, is_pretokenized, add_special_tokens)
+            if encode is not None:
+                return encode()
+        except PieceworkError as error:
+            return self._encode_there(input, is_pretokenized, add_special_tokens, error)
+        return self._encode_there(input, is_pretokenized, add_special_tokens, None)
+
+    encode_batch_fast = encode_batch
+
+    def encoder(
+        self, rows: Rows, is_pretokenized: bool, add_special_tokens: bool
+    ) -> Callable[[], list[Encoding]] | None:
+        """Return a function that encodes rows by the present settings; None if `tokenizers` encodes them."""
+        tokenizer, padding = self.tokenizer, self._padding
+        split = [_as_pair(row, is_pretokenized) for row in rows]
+        has_pair = any(pair is not None for _, pair in split)
+        if tokenizer is None or self._has_no_room(has_pair, add_special_tokens):
+            return None
+        settings = is_pretokenized, add_special_tokens, not self.encode_special_tokens
+
+        def encode() -> list[Encoding]:
+            padded = tokenizer
+            if padding is not None and padding["length"] is None and len(split) > 1:
+                # Every row is padded to the longest of all.
+                unpadded = tokenizer.with_padding(None)
+                length = max(len(unpadded.encode(*row, *settings).ids) for row in split)
+                if length:
+                    padded = _padded(unpadded, {**padding, "length": length})
+            return [padded.encode(*row, *settings) for row in split]
+
+        return encode
+
+    def batch(
+        self,
+        texts: Rows,
+        pairs: Rows | None,
+        is_pretokenized: bool,
+        add_special_tokens: bool,
+        *,
+        offsets: bool = False,
+        overflow: bool = False,
+    ) -> Batch | None:
+        """Encode into columns; None if the pipeline runs in `tokenizers`."""
+        tokenizer = self.tokenizer
+        if tokenizer is None or self._has_no_room(pairs is not None, add_special_tokens):
+            return None
+        return tokenizer.encode_batch(
+            texts,
+            pairs,
+            add_special_tokens=add_special_tokens,
+            is_pretokenized=is_pretokenized,
+            parse_special=not self.encode_special_tokens,
+            offsets=offsets,
+            overflow=overflow,
+        )
+
+    def _encode_there(
+        self,
+        rows: Rows,
+        is_pretokenized: bool,
+        add_special_tokens: bool,
+        error: PieceworkError | None,
+    ) -> list[Any]:
+        """Encode in `tokenizers`, which accepts other settings, or raises its own error for `error`."""
+        original = self.to_tokenizers()
+        try:
+            return original.encode_batch(rows, is_pretokenized, add_special_tokens)
+        except BaseException as raised:
+            # A panic there is no Exception and would end programs that handle errors.
+            if error is None or isinstance(raised, Exception):
+                raise
+            raise error from None
+
+    def _has_no_room(self, is_pair: bool, add_special_tokens: bool) -> bool:
+        """Return whether truncation leaves no token of a text; `tokenizers` then truncates by other rules."""
+        if self._truncation is None:
+            return False
+        added = self.num_special_tokens_to_add(is_pair) if add_special_tokens else 0
+        return bool(self._truncation["max_length"] <= added)
+
+    # ---- ids to text
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
+        """Return the text of ids."""
+        tokenizer = self._pipeline.compiled()
+        if tokenizer is None:
+            return self._pipeline.original().decode(ids, skip_special_tokens)
+        return tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
+
+    def decode_batch(
+        self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool = True
+    ) -> list[str]:
+        """Return the text of each list of ids."""
+        tokenizer = self._pipeline.compiled()
+        if tokenizer is None:
+            return self._pipeline.original().decode_batch(sequences, skip_special_tokens)
+        return tokenizer.decode_batch(sequences, skip_special_tokens=skip_special_tokens)
+
+    # ---- truncation and padding
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """The truncation settings; None if nothing is truncated."""
+        return self._truncation and dict(self._truncation)
+
+    def enable_truncation(self, max_length: int, **settings: Any) -> None:
+        """Truncate encodings to `max_length` tokens."""
+        self._truncation = {"max_length": max_length, **_TRUNCATION, **settings}
+        self._variant = None
+
+    def no_truncation(self) -> None:
+        """Truncate nothing."""
+        self._truncation = self._variant = None
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """The padding settings; None if nothing is padded."""
+        return self._padding and dict(self._padding)
+
+    def enable_padding(self, **settings: Any) -> None:
+        """Pad encodings to a length, or to the longest of a batch."""
+        self._padding = {**_PADDING, **settings}
+        self._variant = None
+
+    def no_padding(self) -> None:
+        """Pad nothing."""
+        self._padding = self._variant = None
+
+    # ---- vocabulary
+
+    def token_to_id(self, token: str) -> int | None:
+        """Return the id of a token, None for a token that is not in the vocabulary."""
+        return self._holder().token_to_id(token)
+
+    def id_to_token(self, id: int) -> str | None:
+        """Return the token of an id, None for an id that is not in the vocabulary."""
+        return self._holder().id_to_token(id)
+
+    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
+        """Return the vocabulary as a dict from token to id."""
+        return self._holder().get_vocab(with_added_tokens)
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """Return the number of tokens."""
+        return self._holder().get_vocab_size(with_added_tokens)
+
+    def get_added_tokens_decoder(self) -> dict[int, tokenizers.AddedToken]:
+        """Return the added tokens by id."""
+        original = self._pipeline.uncompiled()
+        if original is not None:
+            return original.get_added_tokens_decoder()
+        compiled = self._compiled()
+        return {token.id: added_token(token) for token in compiled.added_tokens}
+
+    def add_tokens(self, tokens: Iterable[str | tokenizers.AddedToken]) -> int:
+        """Add tokens that are matched whole in the text; return how many are new or changed."""
+        return self._add(tokens, is_special=False)
+
+    def add_special_tokens(self, tokens: Iterable[str | tokenizers.AddedToken]) -> int:
+        """Add special tokens; return how many are new or changed."""
+        return self._add(tokens, is_special=True)
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """Return how many tokens the post-processor adds to a text, or to a pair."""
+        compiled = self._pipeline.compiled()
+        if compiled is None:
+            return self._pipeline.original().num_special_tokens_to_add(is_pair)
+        return sum(compiled.encode("", "" if is_pair else None).special_tokens_mask)
+
+    def _add(self, tokens: Iterable[str | tokenizers.AddedToken], *, is_special: bool) -> int:
+        tokens = list(tokens)
+        original = self._pipeline.uncompiled()
+        if original is not None:
+            add = original.add_special_tokens if is_special else original.add_tokens
+            return add(tokens)
+        compiled, count = with_new_tokens(self._compiled(), tokens, is_special=is_special)
+        if count:
+            self._pipeline.replace_compiled(compiled)
+        return count
+
+    def _holder(self) -> Tokenizer | tokenizers.Tokenizer:
+        """Return the object that has the vocabulary; both kinds have the same methods."""
+        return self._pipeline.uncompiled() or self._compiled()
+
+    def _compiled(self) -> Tokenizer:
+        compiled = self._pipeline.compiled()
+        assert compiled is not None
+        return compiled
+
+    # ---- text form
+
+    def to_str(self, pretty: bool = False) -> str:
+        """Return the text of a `tokenizer.json`, with truncation and padding."""
+        tokenizer = self.tokenizer
+        if tokenizer is None:
+            return self.to_tokenizers().to_str(pretty)
+        return tokenizer.to_json(pretty=pretty)
+
+    def save(self, path: str, pretty: bool = True) -> None:
+        """Write a `tokenizer.json`, with truncation and padding."""
+        from piecework.io.atomic_files import atomic_file
+
+        text = self.to_str(pretty).encode()
+        with atomic_file(str(path)) as temporary:
+            temporary.write_bytes(text)
+
+    # ---- training
+
+    def train(self, files: Sequence[str], trainer: Any = None) -> None:
+        """Train the model in `tokenizers`; the result is compiled at the next call."""
+        self._train(lambda original: original.train(files, trainer))
+
+    def train_from_iterator(
+        self, iterator: Any, trainer: Any = None, length: int | None = None
+    ) -> None:
+        """Train the model on texts in `tokenizers`; the result is compiled at the next call."""
+        self._train(lambda original: original.train_from_iterator(iterator, trainer, length))
+
+    def _train(self, run: Callable[[tokenizers.Tokenizer], None]) -> None:
+        original = self._pipeline.original()
+        run(original)
+        self._pipeline.replace_original(original)
+
+    # ---- being a value
+
+    def __copy__(self) -> BackendTokenizer:
+        copied = BackendTokenizer.__new__(BackendTokenizer)
+        copied._assign(
+            self._pipeline.shared(),
+            self.truncation,
+            self.padding,
+            encode_special_tokens=self.encode_special_tokens,
+        )
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BackendTokenizer:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        pipeline = self._pipeline.compiled() or self._pipeline.original()
+        lengths = self._truncation, self._padding
+        return _restored, (pipeline, *lengths, self.encode_special_tokens)
+
+    def __repr__(self) -> str:
+        return f"BackendTokenizer({self._pipeline.compiled() or self._pipeline.original()!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        # Methods of `tokenizers` that are not defined here run there.
+        return getattr(self.to_tokenizers(), name)
+
+
+def _stage(name: str) -> property:
+    return property(
+        lambda self: self._pipeline.component(name),
+        lambda self, component: self._pipeline.set_component(name, component),
+        doc=f"The {name.replace('_', '-')}, as a component of `tokenizers`.",
+    )
+
+
+for _name in ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder"):
+    setattr(BackendTokenizer, _name, _stage(_name))
+
+
+def _fields(settings: object, names: Iterable[str]) -> dict[str, Any] | None:
+    return None if settings is None else {name: getattr(settings, name) for name in names}
+
+
+def split_rows(rows: Rows, is_pretokenized: bool) -> tuple[Rows, Rows | None] | None:
+    """Return the texts, and the pairs if every row is one; None for rows of both kinds."""
+    texts, pairs = zip(*map(_as_pair, rows, repeat(is_pretokenized)), strict=True)
+    if all(pair is None for pair in pairs):
+        return texts, None
+    return None if None in pairs else (texts, pairs)
+
+
+def _as_pair(row: Any, is_pretokenized: bool) -> tuple[Any, Any]:
+    """Return the text and the pair of a row; None for a row without a pair."""
+    is_pair = isinstance(row, tuple | list) and len(row) == 2
+    if is_pair and is_pretokenized:
+        is_pair = not isinstance(row[0], str)
+    return (row[0], row[1]) if is_pair else (row, None)
+
+
+def _padded(tokenizer: Tokenizer, padding: dict[str, Any]) -> Tokenizer:
+    length = padding["length"]
+    return tokenizer.with_padding(**{**padding, "length": "longest" if length is None else length})
+
+
+def _set_lengths(
+    original: tokenizers.Tokenizer,
+    truncation: dict[str, Any] | None,
+    padding: dict[str, Any] | None,
+) -> None:
+    if truncation is None:
+        original.no_truncation()
+    elif original.truncation != truncation:
+        original.enable_truncation(**truncation)
+    if padding is None:
+        original.no_padding()
+    elif original.padding != padding:
+        original.enable_padding(**padding)
+
+
+def _restored(
+    pipeline: Tokenizer | tokenizers.Tokenizer,
+    truncation: dict[str, Any] | None,
+    padding: dict[str, Any] | None,
+    encode_special_tokens: bool,
+) -> BackendTokenizer:
+    backend = BackendTokenizer.__new__(BackendTokenizer)
+    backend._assign(
+        Pipeline(pipeline) if isinstance(pipeline, Tokenizer) else Pipeline(original=pipeline),
+        truncation,
+        padding,
+        encode_special_tokens=encode_special_tokens,
+    )
+    return backend

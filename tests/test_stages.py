@@ -1,0 +1,73 @@
+"""Tokenizers with other stages share the compiled tables of the model and equal fresh compilations."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import piecework as pw
+from piecework.errors import ArgumentError, FormatError, VocabularyError
+
+TEXTS = ("Hugs and hugs", "  HÜGS [x] hug", "")
+
+
+def trained() -> pw.Tokenizer:
+    return pw.Tokenizer.train_from_iterator(["hug hugs bug and bugs"] * 9, vocab_size=30)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tok: tok.with_normalizer(pw.spec.Lowercase()),
+        lambda tok: tok.with_normalizer(None),
+        lambda tok: tok.with_pre_tokenizer(pw.spec.WhitespaceSplit()),
+        lambda tok: tok.with_post_processor(None),
+        lambda tok: tok.with_decoder(None),
+        lambda tok: tok.with_added_tokens(["[x]", "new"]),
+        lambda tok: tok.with_stages({"pre_tokenizer": {"type": "WhitespaceSplit"}}),
+    ],
+)
+def test_another_stage_shares_the_model_and_equals_a_fresh_compilation(change: object) -> None:
+    tok = trained()
+    changed = change(tok)  # type: ignore[operator]
+    fresh = pw.Tokenizer.from_spec(changed.spec)
+    assert changed == fresh
+    assert changed.get_vocab() == fresh.get_vocab()
+    for text in TEXTS:
+        assert changed.encode(text) == fresh.encode(text)
+        ids = fresh.encode(text).ids
+        assert changed.decode(ids) == fresh.decode(ids)
+    assert changed.spec.model == tok.spec.model
+
+
+def test_settings_that_no_specification_has_are_kept() -> None:
+    tok = trained().with_word_cache_budget(1 << 20).with_roles(eos_token="hug")
+    changed = tok.with_normalizer(None)
+    assert changed.memory().budget == 1 << 20
+    assert changed.eos_token == "hug"
+    assert tok.with_special_in_text("text").with_normalizer(None).spec.special_in_text == "text"
+
+
+def test_custom_stages_keep_their_functions() -> None:
+    tok = trained().with_normalizer(pw.spec.CustomNormalizer(str.lower))
+    assert tok.with_post_processor(None).encode("HUG").tokens == ["hug"]
+    assert tok.with_stages({"normalizer": None}).encode("HUG").tokens[1] == "[UNK]"
+
+
+def test_stages_are_written_without_the_vocabulary() -> None:
+    stages = json.loads(trained().stages_to_json())
+    assert stages["model"]["vocab"] == {}
+    assert stages["normalizer"]["type"] == "BertNormalizer"
+
+
+def test_invalid_stages_are_refused() -> None:
+    tok = trained()
+    with pytest.raises(ArgumentError, match="stages"):
+        tok.with_stages({"model": {}})
+    with pytest.raises(FormatError, match="normalizer"):
+        tok.with_stages({"normalizer": {"type": "Nothing"}})
+    with pytest.raises(VocabularyError):
+        tok.with_padding(pad_id=10**6)
+    with pytest.raises((FormatError, VocabularyError), match="added_tokens"):
+        tok.with_stages({"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]})
