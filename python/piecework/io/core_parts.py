@@ -1,6 +1,6 @@
-"""Read and replace top-level parts of a compiled tokenizer: added tokens, normalizer, post-processor.
+"""Read and replace stages of a compiled tokenizer: added tokens, normalizer, post-processor.
 
-Works on the JSON text of the core: only the part is parsed, not the vocabulary.
+The model stays as it is: its entries are not written, and its compiled tables are shared.
 """
 
 from __future__ import annotations
@@ -12,36 +12,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def part_of(text: str, name: str) -> Any:
-    """Return a top-level part of the text of a `tokenizer.json`.
+def stages_of(core: Core) -> dict[str, Any]:
+    """Return the stages of a core as the object of a `tokenizer.json`, whose model has no entries."""
+    import json
 
-    >>> part_of('{"version":"1.0","added_tokens":[],"normalizer":{"type":"NFC"},"model":{}}', "normalizer")
-    {'type': 'NFC'}
-    """
-    return _located(text, name)[0]
+    stages: dict[str, Any] = json.loads(core.stages_to_json())
+    return stages
 
 
 def with_parts(core: Core, parts: dict[str, Any]) -> Core:
-    """Return the core with other values for top-level parts; the rest of its text is not parsed."""
+    """Return the core with other values for some stages, as objects of a `tokenizer.json`."""
     import json
 
-    text = core.to_json(False)
-    for name, value in parts.items():
-        _, start, end = _located(text, name)
-        text = f"{text[:start]}{json.dumps(value, ensure_ascii=False)}{text[end:]}"
-    return Core.from_json(text.encode(), "")
-
-
-def _located(text: str, name: str) -> tuple[Any, int, int]:
-    """Return a part, and the span of its text.
-
-    Inside a string the quotes of the name would be escaped, and no other object has a key of these names.
-    """
-    from json import JSONDecoder
-
-    key = f'"{name}":'
-    start = text.index(key) + len(key)
-    while text[start].isspace():
-        start += 1
-    value, end = JSONDecoder().raw_decode(text, start)
-    return value, start, end
+    text = json.dumps({**stages_of(core), **parts}, ensure_ascii=False)
+    return core.with_stages(text.encode(), ())

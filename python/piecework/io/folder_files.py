@@ -10,7 +10,6 @@ from contextlib import ExitStack, suppress
 from piecework._internal.role_attributes import ROLES
 from piecework.errors import FileError, PortabilityWarning
 from piecework.io.atomic_files import atomic_file
-from piecework.io.core_parts import part_of
 from piecework.io.folder_config import (
     ADDED_TOKENS,
     CHAT_TEMPLATE,
@@ -76,7 +75,7 @@ def folder_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     ):  # a setting of the configuration, not of tokenizer.json
         parsing = tokenizer.with_special_in_text("parse")
     text = parsing.to_json()
-    added = {token["content"]: token["special"] for token in part_of(text, "added_tokens")}
+    added = _added_tokens(text)
     roles: dict[str, str | None] = {role: None for role in ROLES if role in settings.roles}
     roles.update(tokenizer.special_tokens_map)
     _warn_of_new_matches(roles, added)
@@ -94,6 +93,17 @@ def folder_files(tokenizer: Tokenizer) -> dict[str, bytes]:
         file = CHAT_TEMPLATE if is_default else f"{CHAT_TEMPLATES}/{name}{TEMPLATE_SUFFIX}"
         files[file] = template.encode()
     return files
+
+
+def _added_tokens(text: str) -> dict[str, bool]:
+    """Return the added tokens of a tokenizer.json, and whether each is special; the rest is not parsed.
+
+    Inside a string the quotes of the key would be escaped, and no other object of the file has this key.
+    """
+    key = '"added_tokens":'
+    start = text.index("[", text.index(key) + len(key))
+    tokens, _ = json.JSONDecoder().raw_decode(text, start)
+    return {token["content"]: token["special"] for token in tokens}
 
 
 # ---- tokenizer_config.json

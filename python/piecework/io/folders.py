@@ -6,12 +6,11 @@ import os
 import warnings
 
 from piecework._core import Core
-from piecework.errors import FormatError, FormatWarning, PieceworkError
-from piecework.io.core_parts import part_of, with_parts
+from piecework.errors import FormatError, FormatWarning
+from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions
-from piecework.io.read_file import file_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,9 +105,9 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
 
     So does transformers, except that it gives another id to a token whose id is taken.
     """
-    if not config.added_tokens or _file_has(source, config, core):
+    if not config.added_tokens:
         return core
-    present = part_of(core.to_json(False), "added_tokens")
+    present = stages_of(core)["added_tokens"]
     tokens = {token["content"]: token for token in present}
     ids = {token["id"]: token["content"] for token in present}
     for id, token in config.added_tokens.items():
@@ -128,24 +127,6 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
     if by_id == sorted(present, key=lambda token: token["id"]):
         return core
     return with_parts(core, {"added_tokens": by_id})
-
-
-def _file_has(source: str, config: FolderConfig, core: Core) -> bool:
-    """Return whether a tokenizer.json has the declared tokens; False for what this quick look cannot say.
-
-    Most folders declare the tokens of their file, and writing the JSON of a large core takes 0.1 seconds.
-    """
-    if os.path.basename(source) != "tokenizer.json":
-        return False
-    try:
-        present = part_of(file_bytes(source, "a tokenizer file").decode(), "added_tokens")
-        by_content = {token["content"]: token for token in present}
-    except (PieceworkError, ValueError, LookupError, TypeError, RecursionError):
-        return False
-    return all(
-        by_content.get(token["content"]) == token and core.token_to_id(token["content"]) == id
-        for id, token in config.added_tokens.items()
-    )
 
 
 def _contradiction(config: FolderConfig, found: str) -> FormatError:
@@ -182,7 +163,7 @@ def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
     given = {key: value for key, value in settings.items() if value is not None}
     if not given:
         return core
-    normalizer = part_of(core.to_json(False), "normalizer")
+    normalizer = stages_of(core)["normalizer"]
     return with_parts(core, {"normalizer": {**normalizer, **given}})
 
 
