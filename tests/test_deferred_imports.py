@@ -50,6 +50,7 @@ FORMATS = {
     "zlib",
     "pathlib",
     "piecework.io.atomic_files",
+    "piecework.io.gguf_pipelines",
 }
 FORMATS |= {"piecework._internal.memory", "graphlib"}
 # A trainer's preset needs the counting that it describes.

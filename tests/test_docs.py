@@ -27,6 +27,8 @@ PAGES = [
     TOUR,
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
+# Run by `make test-torch`.
+NEED_TORCH = ("docs/how-to/train-with-torch.md",)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 RUNS = "python|console"
 GENERATORS = {
@@ -52,10 +54,21 @@ def page_name(page: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", pages_with(RUNS), ids=page_name)
+@pytest.mark.parametrize(
+    "page",
+    [page for page in pages_with(RUNS) if page_name(page) not in NEED_TORCH],
+    ids=page_name,
+)
 def test_examples_run_and_print_what_they_show(
     page: Path, english_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    run_page(page, english_corpus, tmp_path, monkeypatch)
+
+
+def run_page(
+    page: Path, english_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run the examples of a page in order, in a folder that holds `corpus.txt`."""
     (tmp_path / "corpus.txt").write_bytes(english_corpus.read_bytes())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{folder_with_piecework(tmp_path)}{os.pathsep}{os.environ['PATH']}")

@@ -1,4 +1,5 @@
-//! Damage to files: structural changes that leave valid JSON, protobuf or lines, and changes of arbitrary bytes.
+//! Damage to files: structural changes that leave valid JSON, protobuf or lines, and changes of arbitrary bytes and
+//! numbers.
 
 use fastrand::Rng;
 use serde_json::{json, Value};
@@ -38,6 +39,27 @@ pub(crate) fn fields(file: &[u8], random: &mut Rng) -> Vec<u8> {
     }
     let mut bytes: Vec<u8> = fields.iter().flat_map(|(tag, inner)| message(*tag, inner)).collect();
     if random.u8(..4) == 0 {
+        damage_some_bytes(&mut bytes, random);
+    }
+    bytes
+}
+
+/// Damage a binary file: overwrite numbers of 4 or 8 bytes, and change bytes.
+pub(crate) fn numbers(file: &[u8], random: &mut Rng) -> Vec<u8> {
+    let values = [0, 1, 2, 3, 8, 9, 255, 1 << 16, 1 << 28, u64::from(u32::MAX), 1 << 40, u64::MAX];
+    let mut bytes = file.to_vec();
+    for _ in 0..random.usize(1..4) {
+        let width = if random.bool() { 4 } else { 8 };
+        let Some(last) = bytes.len().checked_sub(width) else { break };
+        let at = random.usize(..=last);
+        let value = match random.u8(..3) {
+            0 => values[random.usize(..values.len())],
+            1 => random.u64(..16),
+            _ => u64::from(bytes[at]).wrapping_add(1),
+        };
+        bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+    }
+    if random.u8(..3) == 0 {
         damage_some_bytes(&mut bytes, random);
     }
     bytes

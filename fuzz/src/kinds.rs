@@ -8,7 +8,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{ByteLevelSpec, PreTokenizerSpec, TokenizerSpec};
 use piecework_core::text::printable_of;
 use piecework_formats::vocab_merges::Settings;
-use piecework_formats::{sentencepiece, tiktoken, tokenizer_json, vocab_merges, vocab_txt};
+use piecework_formats::{gguf, sentencepiece, tiktoken, tokenizer_json, vocab_merges, vocab_txt};
 
 use crate::damage;
 
@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Json,
     /// A SentencePiece `.model`.
     Model,
+    /// A GGUF file.
+    Gguf,
     /// tiktoken ranks.
     Ranks,
     /// `vocab.txt`.
@@ -33,6 +35,7 @@ impl Kind {
         match path.extension()?.to_str()? {
             "json" => Some(Self::Json),
             "model" => Some(Self::Model),
+            "gguf" => Some(Self::Gguf),
             "tiktoken" => Some(Self::Ranks),
             "merges" => Some(Self::Merges),
             "txt" => Some(Self::Lines),
@@ -45,6 +48,7 @@ impl Kind {
         match self {
             Self::Json => "fault.json",
             Self::Model => "fault.model",
+            Self::Gguf => "fault.gguf",
             Self::Ranks => "fault.tiktoken",
             Self::Merges => "fault.merges",
             Self::Lines => "fault.txt",
@@ -56,6 +60,7 @@ impl Kind {
         match self {
             Self::Json => damage::json(file, random),
             Self::Model => damage::fields(file, random),
+            Self::Gguf => damage::numbers(file, random),
             Self::Ranks | Self::Merges | Self::Lines => damage::lines(file, random),
         }
     }
@@ -65,6 +70,7 @@ impl Kind {
         let spec = match self {
             Self::Json => tokenizer_json::read(bytes),
             Self::Model => sentencepiece::read(bytes),
+            Self::Gguf => read_gguf(bytes),
             Self::Ranks => tiktoken::read(bytes, byte_level(), &[]),
             Self::Merges => merges(bytes),
             Self::Lines => vocab_txt::read(bytes, None),
@@ -80,6 +86,25 @@ impl Kind {
         assert!(again.is_ok(), "a written specification cannot be read: {again:?}");
         Some(spec)
     }
+}
+
+/// Read a GGUF file, with GPT-2's pipeline for every name.
+fn read_gguf(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
+    let len = bytes.len() as u64;
+    let section = gguf::section_len(std::io::Cursor::new(bytes), len)?;
+    assert!(section <= len, "a section of {section} bytes in a file of {len}");
+    let names = gguf::names(bytes)?;
+    let roles = gguf::roles(bytes);
+    let pipeline = gguf::NamedPipeline {
+        normalizer: None,
+        pre_tokenizer: byte_level(),
+        ignore_merges: names.pre.as_deref() == Some("llama-bpe"),
+        add_bos: false,
+        add_sep: false,
+        strips_mask: false,
+    };
+    let spec = gguf::read(bytes, Some(pipeline), None)?;
+    roles.map(|_| spec)
 }
 
 /// Returns GPT-2's pre-tokenizer.

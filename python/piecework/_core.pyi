@@ -5,8 +5,8 @@ release the GIL while they compute; `Core.encode_text` keeps it for a text under
 
 Settings cross as keyword arguments or as typed objects (`SeededSampling`). Only whole specifications and
 pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of `Core.from_json`, the result of
-`Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, and the `pipeline_json` of
-`WordCounter`.
+`Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, the `stages` of a
+`GgufPipeline`, and the `pipeline_json` of `WordCounter`.
 
 Ids and offsets of a batch cross as numpy arrays without a copy. The lists of an `Encoding` are made when they
 are first read.
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import ArgumentError
+from piecework.io.gguf_pipelines import GgufPipeline
 from piecework.spec import SpecialInText
 
 UNICODE_VERSION: str
@@ -242,6 +243,32 @@ def sentencepiece_settings(
 
 def read_sentencepiece_vocab(data: bytes, source: str) -> list[tuple[str, float]]:
     """Read one piece and its score or count a line; the number defaults to 1."""
+
+def is_gguf(head: bytes) -> bool:
+    """Tell whether a file begins like a GGUF file."""
+
+def gguf_section_length(path: str, source: str) -> int:
+    """Return the length in bytes of the key-value section of a GGUF file, with which the file begins.
+
+    Values are skipped. Raises `OSError`, and `FormatError` for a damaged section; `source` names the file.
+    """
+
+def gguf_names(data: bytes, source: str) -> tuple[str, str | None]:
+    """Return the names of the model and of the pre-tokenizer; "gpt2" needs the pipeline of the latter.
+
+    `data` begins with the key-value section, like all data of a GGUF file below.
+    """
+
+def gguf_roles(data: bytes, source: str) -> list[tuple[str, str]]:
+    """Return the names of roles, such as "bos_token", with their tokens."""
+
+def read_gguf(
+    data: bytes, source: str, pipeline: GgufPipeline | None, lowercase: bool | None
+) -> Core:
+    """Read the tokenizer of a GGUF file; a byte-level model needs its pipeline.
+
+    `lowercase` decides the letter case of a BERT model; None takes that of the file, or infers it.
+    """
 
 def read_clip(data: bytes, source: str) -> Core:
     """Read CLIP's list of merges, decompressed."""

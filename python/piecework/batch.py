@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from piecework._core import RawBatch
+from piecework._internal.arrow_tables import arrow_table
 from piecework._internal.lazy import np, npt, typing
+from piecework._internal.rectangles import (
+    Rectangle,
+    as_tensor,
+    check_number_fits,
+    check_values_fit,
+    integer_dtype,
+    padding_id,
+)
 from piecework._internal.validation import check_choice
 from piecework.encoding import Encoding, missing_column
 from piecework.errors import ArgumentError, InputTypeError
@@ -18,7 +27,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import overload
 
-_MAX_ID = 2**32 - 1
 _ROWS_IN_HTML = 10
 _COLUMNS = (
     "ids",
@@ -157,6 +165,7 @@ class Batch:
         *,
         padding_side: typing.Literal["right", "left"] | None = None,
         column: str = "ids",
+        dtype: npt.DTypeLike | None = None,
     ) -> npt.NDArray[typing.Any]:
         """Return a column as a rectangle of shape (rows, longest row); shorter rows are padded.
 
@@ -177,50 +186,181 @@ class Batch:
         None uses the side of the padding settings, else "right".
 
         `column` is "ids", "type_ids", "attention_mask", "special_tokens_mask", "word_ids",
-        "sequence_ids" or "offsets" (of shape (rows, longest row, 2)); each has the dtype of its
-        property, and its value for padding tokens. Only "ids" takes `pad`.
+        "sequence_ids" or "offsets" (of shape (rows, longest row, 2)), with its value for padding tokens.
+        `dtype` is an integer dtype; None uses the dtype of the property. Only "ids" takes `pad`.
 
-        Raises `ArgumentError` when a row needs padding and no padding id is known, and for columns that
-        need `encode_batch(..., offsets=True)`.
+        Raises `ArgumentError` when a row needs padding and no padding id is known, for values that the
+        dtype cannot represent, and for columns that need `encode_batch(..., offsets=True)`.
         """
         check_choice("column", column, _COLUMNS)
-        _, _, pad_type_id, side = self._filling
-        if padding_side is not None:
-            check_choice("padding_side", padding_side, ("right", "left"))
-            side = padding_side
         if column != "ids" and pad is not None:
             raise ArgumentError("pad", str(pad), f"None for {column}: only ids take an id")
         values = getattr(self, column)
-        lengths = self.lengths
-        width = int(lengths.max(initial=0))
-        filling = {
-            "type_ids": pad_type_id,
+        found_dtype = values.dtype if dtype is None else integer_dtype(dtype)
+        return self._fill(self._rectangle(padding_side), column, values, pad, found_dtype)
+
+    def to_torch(
+        self,
+        pad: int | None = None,
+        *,
+        padding_side: typing.Literal["right", "left"] | None = None,
+        column: str = "ids",
+        dtype: typing.Any = None,
+        padded: bool = True,
+    ) -> typing.Any:
+        """Return a column as a torch tensor of shape (rows, longest row); shorter rows are padded.
+
+            batch.to_torch()                     # int64 of shape (rows, longest row)
+            batch.to_torch(padded=False)         # int32 of shape (tokens,), without a copy
+            batch.to_torch(column="row_offsets", padded=False)
+
+        `pad`, `padding_side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
+        numpy; None uses int64, which every embedding accepts.
+
+        `padded=False` returns the flat column, or `row_offsets`. Without a dtype it shares the memory of
+        the batch: writing to the tensor changes the batch. Unsigned 32-bit values become int32, because
+        torch supports few operations on uint32.
+
+        Raises `MissingExtraError` without the extra `torch`, and `ArgumentError` as `to_numpy` does.
+        """
+        if padded:
+            filled = self.to_numpy(
+                pad,
+                padding_side=padding_side,
+                column=column,
+                dtype=np.int64 if dtype is None else dtype,
+            )
+            return as_tensor(filled, "Batch.to_torch")
+        for argument, value in (("pad", pad), ("padding_side", padding_side)):
+            if value is not None:
+                raise ArgumentError(argument, repr(value), "None with padded=False")
+        check_choice("column", column, (*_COLUMNS, "row_offsets"))
+        values = getattr(self, column)
+        if dtype is None and values.dtype == np.uint32:
+            check_values_fit(values, np.dtype(np.int32))
+            values = values.view(np.int32)
+        elif dtype is not None:
+            found_dtype = integer_dtype(dtype)
+            check_values_fit(values, found_dtype)
+            values = values.astype(found_dtype)
+        return as_tensor(values, "Batch.to_torch")
+
+    def to_dict(
+        self,
+        pad: int | None = None,
+        *,
+        padding_side: typing.Literal["right", "left"] | None = None,
+        dtype: typing.Any = "int64",
+        return_tensors: typing.Literal["np", "pt"] | None = "np",
+        return_token_type_ids: bool | None = None,
+    ) -> dict[str, typing.Any]:
+        """Return the inputs of a model by their names in transformers, as padded rectangles.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "[PAD]": 1, "hug": 2, "##s": 3}))
+        >>> tok.encode_batch(["hugs", "hug"]).to_dict(pad=1)
+        {'input_ids': array([[2, 3],
+               [2, 1]]), 'attention_mask': array([[1, 1],
+               [1, 0]])}
+
+        `return_tensors` is "np" for numpy arrays, "pt" for torch tensors (extra `torch`) or None for lists
+        of int. `token_type_ids` are included when the template or the padding of the tokenizer has types
+        other than 0; `return_token_type_ids` decides otherwise. The other arguments and errors are those
+        of `to_numpy`.
+        """
+        if return_tensors is not None:
+            check_choice("return_tensors", return_tensors, ("np", "pt"))
+        found_dtype, rectangle = integer_dtype(dtype), self._rectangle(padding_side)
+        has_types = self._raw.type_ids is not None
+        if return_token_type_ids is not None:
+            has_types = return_token_type_ids
+        columns = {"input_ids": self._fill(rectangle, "ids", self.ids, pad, found_dtype)}
+        if has_types:
+            columns["token_type_ids"] = self._fill(
+                rectangle, "type_ids", self.type_ids, None, found_dtype
+            )
+        if self._raw.attention_mask is None:
+            columns["attention_mask"] = rectangle.is_token.astype(found_dtype)
+        else:
+            columns["attention_mask"] = rectangle.fill(self.attention_mask, 0, found_dtype)
+        if return_tensors == "np":
+            return columns
+        if return_tensors is None:
+            return {name: values.tolist() for name, values in columns.items()}
+        return {name: as_tensor(values, "return_tensors") for name, values in columns.items()}
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the batch as an Arrow stream in a PyCapsule, for pyarrow, polars and others.
+
+        >>> import piecework as pw, pyarrow
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+        >>> pyarrow.table(tok.encode_batch(["ab", "b"])).to_pydict()
+        {'input_ids': [[1, 2], [2]]}
+
+        Each column is a list for each row, under its name in transformers: `input_ids` (uint32),
+        `token_type_ids` (uint8) when the tokenizer has types other than 0, and `attention_mask` (uint8) when
+        it pads. `encode_batch(..., offsets=True)` adds `special_tokens_mask` (uint8), `offset_mapping` (pairs
+        of uint32), `word_ids` (int32) and `sequence_ids` (int8). `overflow=True` adds
+        `overflow_to_sample_mapping`, one int64 for each row. Ids and other values are not copied.
+
+        Raises `MissingExtraError` without the extra `arrow`.
+        """
+        stream: object = self._arrow_table().__arrow_c_stream__(requested_schema)
+        return stream
+
+    def _arrow_table(self) -> typing.Any:
+        raw = self._raw
+        columns: dict[str, npt.NDArray[typing.Any]] = {"input_ids": raw.ids}
+        if raw.type_ids is not None:
+            columns["token_type_ids"] = raw.type_ids
+        if raw.attention_mask is not None:
+            columns["attention_mask"] = raw.attention_mask
+        if raw.word_ids is not None:
+            columns["special_tokens_mask"] = self.special_tokens_mask
+            columns["offset_mapping"] = self.offsets
+            columns["word_ids"] = raw.word_ids
+            columns["sequence_ids"] = self.sequence_ids
+        samples = {} if raw.samples is None else {"overflow_to_sample_mapping": raw.samples}
+        return arrow_table(raw.row_offsets, columns, samples)
+
+    def _rectangle(self, padding_side: str | None) -> Rectangle:
+        if padding_side is None:
+            return Rectangle(self.lengths, self._filling[3])
+        check_choice("padding_side", padding_side, ("right", "left"))
+        return Rectangle(self.lengths, padding_side)
+
+    def _fill(
+        self,
+        rectangle: Rectangle,
+        column: str,
+        values: npt.NDArray[typing.Any],
+        pad: int | None,
+        dtype: np.dtype[typing.Any],
+    ) -> npt.NDArray[typing.Any]:
+        """Return a column in a rectangle; raise if the dtype cannot represent its values."""
+        check_values_fit(values, dtype)
+        fillings = {
+            "type_ids": self._filling[2],
             "special_tokens_mask": 1,
             "word_ids": -1,
             "sequence_ids": -1,
-        }.get(column, 0)
+        }
+        filling = fillings.get(column, 0)
         if column == "ids":
-            filling = self._pad_id(pad, is_needed=bool((lengths < width).any()))
-        at = np.arange(width)
-        longest = lengths[:, None]
-        is_token = at >= width - longest if side == "left" else at < longest
-        rectangle = np.full((*is_token.shape, *values.shape[1:]), filling, values.dtype)
-        rectangle[is_token] = values
-        return rectangle
+            filling = self._pad_id(pad, is_needed=rectangle.needs_padding)
+        if rectangle.needs_padding:
+            check_number_fits("pad" if column == "ids" else "dtype", filling, dtype)
+        return rectangle.fill(values, filling, dtype)
 
     def _pad_id(self, pad: int | None, *, is_needed: bool) -> int:
         """Return the padding id; raise if none is known and rows differ in length."""
-        if pad is None:
-            pad = self._filling[0]
-            if pad is None and is_needed:
-                found = "rows of different lengths and a tokenizer without a known padding token"
-                raise ArgumentError("pad", found, "to_numpy(pad=...) with a padding id")
-            return pad or 0
-        if isinstance(pad, bool) or not hasattr(pad, "__index__"):
-            raise InputTypeError("pad", type(pad).__name__, "an id or None")
-        if not 0 <= pad <= _MAX_ID:
-            raise ArgumentError("pad", str(pad), f"an id from 0 to {_MAX_ID}")
-        return int(pad)
+        if pad is not None:
+            return padding_id(pad)
+        known = self._filling[0]
+        if known is None and is_needed:
+            found = "rows of different lengths and a tokenizer without a known padding token"
+            raise ArgumentError("pad", found, "to_numpy(pad=...) with a padding id")
+        return known or 0
 
     def __len__(self) -> int:
         return len(self._raw)

@@ -49,6 +49,7 @@ from piecework.errors import ArgumentError, FormatError, InputTypeError, Portabi
 from piecework.io.folder_config import is_template_name, read_config
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
 from piecework.io.format_readers import compile_ranks, warned
+from piecework.io.gguf_files import roles_of_gguf, roles_of_gguf_path
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
 from piecework.io.names import resolve_name
@@ -163,6 +164,9 @@ class Tokenizer(metaclass=WithForeignNames):
         - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding`, a name of
           `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
           `special_tokens` with ids.
+        - `.gguf` files contain the tokenizer that llama.cpp uses, and the roles of its special tokens. Their
+          tensors are not read. `pattern` replaces the pre-tokenizer of a byte-level model, and `lowercase`
+          the letter case of a BERT model.
         - `.piecework` files and `.pwc` compiled caches, which `save` writes, are complete. A compiled cache
           under another suffix needs `compiled_cache=True`.
 
@@ -174,7 +178,7 @@ class Tokenizer(metaclass=WithForeignNames):
         Roles of special tokens, `model_max_length`, sides and chat templates are read from the
         `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. Of a
         folder, it also decides about added tokens and about the settings of a `vocab.txt` or a `.model`. No
-        code of a folder is run.
+        code of a folder is run. A GGUF file contains its roles.
 
         Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
         one that treats them as text. See `parse_special` of `encode`.
@@ -185,17 +189,21 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         options = LoadOptions(lowercase, merges, encoding, pattern, special_tokens)
         source, options = resolve_name(path, options, download=download, revision=revision)
-        config = read_config(source)
-        if config is None:
-            return cls._of(*read_tokenizer(source, options, compiled_cache))
-        from piecework.io.folders import configured, folder_options
-
+        # A configuration beside a GGUF file may belong to another file.
+        config = None if source.endswith(".gguf") else read_config(source)
         file, options = files_of_directory(source, options)
-        options = folder_options(config, options, file)
-        core, special_in_text = read_tokenizer(file, options, compiled_cache)
-        core, special_in_text, settings = configured(core, special_in_text, config, file)
+        settings = NO_SETTINGS
+        if config is None:
+            core, special_in_text = read_tokenizer(file, options, compiled_cache)
+        else:
+            from piecework.io.folders import configured, folder_options
+
+            options = folder_options(config, options, file)
+            core, special_in_text = read_tokenizer(file, options, compiled_cache)
+            core, special_in_text, settings = configured(core, special_in_text, config, file)
         tokenizer = cls._of(core, special_in_text)
-        tokenizer._settings = settings
+        roles = roles_of_gguf_path(file)
+        tokenizer._settings = settings if roles is None else settings.replace(roles=roles)
         return tokenizer
 
     @classmethod
@@ -223,7 +231,9 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises the errors of `load`, and `InputTypeError` for data other than bytes.
         """
         options = LoadOptions(lowercase, None, encoding, pattern, special_tokens)
-        return cls._of(*read_tokenizer_bytes(data, source, options, format))
+        tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
+        roles = roles_of_gguf(data, source)
+        return tokenizer if roles is None else tokenizer._configured(roles=roles)
 
     @classmethod
     def from_ranks(

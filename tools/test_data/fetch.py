@@ -107,19 +107,28 @@ def main(arguments: list[str]) -> int:
 
 def download(folder: Path) -> None:
     """Download every package; a failed download is tried again."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
-    pip += ["--disable-pip-version-check", "--dest", str(folder)]
     wheels = ["--only-binary", ":all:", "--python-version", WHEELS_FOR]
-    run([*pip, *wheels, "--requirement", str(HERE / "wheels.txt")])
+    run([*pip_download(folder), *wheels, "--requirement", str(HERE / "wheels.txt")])
+    download_sdists(HERE / "sdists.txt", folder)
+
+
+def download_sdists(requirements: Path, folder: Path) -> None:
+    """Download the source distributions of a requirements file without building them."""
     backends = folder / "backends"
     for module in ("setuptools/build_meta.py", "scikit_build_core/build.py"):
         path = backends / module
         path.parent.mkdir(parents=True)
         (path.parent / "__init__.py").touch()
         shutil.copyfile(HERE / "sdist_metadata.py", path)
-    sdists = ["--no-binary", ":all:", "--no-build-isolation", "--use-pep517"]
+    pip = [*pip_download(folder), "--no-binary", ":all:", "--no-build-isolation", "--use-pep517"]
     environment = {**os.environ, "PYTHONPATH": str(backends.resolve())}
-    run([*pip, *sdists, "--requirement", str(HERE / "sdists.txt")], environment)
+    run([*pip, "--requirement", str(requirements)], environment)
+
+
+def pip_download(folder: Path) -> list[str]:
+    """Return the command that downloads packages with known hashes, without their dependencies."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+    return [*pip, "--disable-pip-version-check", "--dest", str(folder)]
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> None:

@@ -16,6 +16,7 @@ mod encoding;
 mod errors;
 mod extending;
 mod files;
+mod gguf_files;
 mod input;
 mod lazy_array;
 mod learning;
@@ -62,6 +63,8 @@ mod _core {
         read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges, sentencepiece_settings,
         write_sentencepiece, write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
     };
+    #[pymodule_export]
+    use crate::gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf};
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
     #[pymodule_export]

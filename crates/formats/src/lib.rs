@@ -9,6 +9,7 @@ mod text;
 
 pub mod cache;
 pub mod clip;
+pub mod gguf;
 pub mod rules_tsv;
 pub mod sentencepiece;
 pub mod tekken;

@@ -25,28 +25,38 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
         return Err(Error::new(ErrorKind::Vocabulary, "vocab.txt", "no unknown token", expected));
     }
     let specials = SPECIAL_TOKENS.iter().filter_map(|&token| Some((token, id_of(token)?)));
+    let added_tokens = specials.map(|(token, id)| AddedToken::special(token, id)).collect();
+    let post_processor = id_of("[CLS]").zip(id_of("[SEP]")).map(|(cls, sep)| bert_template(cls, sep));
+    let lowercase = lowercase.unwrap_or_else(|| !is_cased(&vocab));
+    let normalizer =
+        BertNormalizerSpec { clean_text: true, handle_chinese_chars: true, strip_accents: None, lowercase };
     Ok(TokenizerSpec {
+        added_tokens,
+        normalizer: Some(NormalizerSpec::Bert(normalizer)),
+        post_processor,
+        ..tokenizer(vocab, "[UNK]".into())
+    })
+}
+
+/// A BERT tokenizer without normalizer, special tokens and post-processor.
+pub(crate) fn tokenizer(vocab: VocabSpec, unk_token: String) -> TokenizerSpec {
+    TokenizerSpec {
         truncation: None,
         padding: None,
-        added_tokens: specials.map(|(token, id)| AddedToken::special(token, id)).collect(),
-        normalizer: Some(NormalizerSpec::Bert(BertNormalizerSpec {
-            clean_text: true,
-            handle_chinese_chars: true,
-            strip_accents: None,
-            lowercase: lowercase.unwrap_or_else(|| !is_cased(&vocab)),
-        })),
+        added_tokens: Vec::new(),
+        normalizer: None,
         pre_tokenizer: Some(PreTokenizerSpec::Bert),
-        post_processor: id_of("[CLS]").zip(id_of("[SEP]")).map(|(cls, sep)| bert_template(cls, sep)),
+        post_processor: None,
         decoder: Some(DecoderSpec::WordPiece { prefix: "##".into(), cleanup: true }),
         model: ModelSpec::WordPiece(WordPieceSpec {
             vocab,
-            unk_token: "[UNK]".into(),
+            unk_token,
             continuing_subword_prefix: "##".into(),
             max_input_chars_per_word: 100,
             unk: UnknownUnit::Word,
             segmentation: Segmentation::Greedy,
         }),
-    })
+    }
 }
 
 /// Whether a file has a line that is empty or ASCII whitespace.
@@ -113,7 +123,8 @@ fn check_token(token: &str, line: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_cased(vocab: &VocabSpec) -> bool {
+/// Whether an entry outside brackets has an ASCII capital.
+pub(crate) fn is_cased(vocab: &VocabSpec) -> bool {
     let in_brackets = |token: &str| {
         (token.starts_with('[') && token.ends_with(']')) || (token.starts_with('<') && token.ends_with('>'))
     };

@@ -10,6 +10,8 @@ from piecework.errors import ArgumentError
 
 _VARIABLE = "PIECEWORK_NUM_THREADS"
 _MAX_THREADS = 4096
+# `datasets` starts its processes with multiprocess, a fork of multiprocessing.
+_PROCESS_LIBRARIES = ("multiprocessing", "multiprocess")
 _CPUS: dict[int | None, int] = {}
 
 
@@ -22,8 +24,8 @@ def default_num_threads() -> int:
     """Return the number of threads for `num_threads=None`.
 
     1. The environment variable `PIECEWORK_NUM_THREADS`, if it is set.
-    2. One in a process that `multiprocessing` started (also `concurrent.futures` and data loaders),
-       because the parent process has already divided the CPUs.
+    2. One in a process that `multiprocessing` started (also `concurrent.futures`, data loaders and
+       `datasets`), because the parent process has already divided the CPUs.
     3. The CPUs available to the process, by its affinity and the quota of its control group.
     """
     value = os.environ.get(_VARIABLE)
@@ -42,9 +44,9 @@ def _parsed(value: str) -> int:
 
 
 def _is_worker_process() -> bool:
-    # multiprocessing imports this module in every process that it starts.
-    process = sys.modules.get("multiprocessing.process")
-    return process is not None and process.parent_process() is not None
+    # Both libraries import their module in every process that they start.
+    modules = (sys.modules.get(f"{library}.process") for library in _PROCESS_LIBRARIES)
+    return any(module is not None and module.parent_process() is not None for module in modules)
 
 
 def _affinity() -> int | None:

@@ -5,7 +5,7 @@ The name of the file decides nothing, except that a path in `.pwc` is a compiled
 
 from __future__ import annotations
 
-from piecework._core import is_cache, is_sentencepiece
+from piecework._core import is_cache, is_gguf, is_sentencepiece
 from piecework._internal.validation import PathLike
 from piecework.io.load_options import LoadOptions
 from piecework.io.names import resolve_name
@@ -17,6 +17,7 @@ VOCAB_MERGES = "vocab.json with merges.txt"
 VOCAB_JSON = "vocab.json"
 TIKTOKEN_RANKS = "tiktoken ranks"
 SENTENCEPIECE_MODEL = "SentencePiece .model"
+GGUF = "GGUF"
 TOKENIZER_JSON = "tokenizer.json"
 TEKKEN_JSON = "tekken.json"
 CLIP_MERGES = "CLIP merges"
@@ -66,6 +67,8 @@ def detect_format(data: bytes, options: LoadOptions) -> str:
     """
     if options.merges is not None:
         return VOCAB_MERGES
+    if is_gguf(data[:8]):
+        return GGUF
     if options.encoding is not None or _is_ranks(data):
         return TIKTOKEN_RANKS
     if is_sentencepiece(data):

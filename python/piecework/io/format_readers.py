@@ -24,6 +24,7 @@ from piecework.io.compiled_cache import CoreAndSpecial
 from piecework.io.format_detection import (
     BYTE_ORDER_MARK,
     CLIP_MERGES,
+    GGUF,
     MERGES_TXT,
     PIECEWORK_FILE,
     PIECEWORK_FILE_HEAD,
@@ -35,6 +36,7 @@ from piecework.io.format_detection import (
     VOCAB_MERGES,
     VOCAB_TXT,
 )
+from piecework.io.gguf_files import compile_gguf, model_options
 from piecework.io.load_options import LoadOptions, shortened
 from piecework.io.source_bytes import gunzipped, source_bytes
 
@@ -155,6 +157,16 @@ def read_normalizer(data: bytes, source: str) -> SentencePieceNormalizer:
     )
 
 
+# ---- GGUF
+
+
+def read_gguf_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
+    """Read the key-value section of a GGUF file."""
+    options.reject_unused(model_options(data, source), "the model of a GGUF file")
+    pattern = None if options.pattern is None else pre_tokenizer_for(options.pattern)
+    return compile_gguf(data, source, options.lowercase, pattern), "parse"
+
+
 # ---- tiktoken
 
 
@@ -256,4 +268,5 @@ READERS: dict[str, Callable[[bytes, str, LoadOptions], CoreAndSpecial]] = {
     VOCAB_MERGES: read_vocabulary_and_merges,
     SENTENCEPIECE_MODEL: read_sentencepiece_model,
     TIKTOKEN_RANKS: read_tiktoken_ranks,
+    GGUF: read_gguf_file,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from io import BytesIO
 
-from piecework._core import is_cache
+from piecework._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.load_options import LoadOptions, shortened
 from piecework.io.read_file import reason
@@ -58,7 +58,11 @@ def tokenizer_files(folder: str) -> tuple[str, ...]:
 
 
 def source_bytes(source: str) -> bytes:
-    """Return the bytes of a file as stored; of a compiled cache, which the core maps, the first 8."""
+    """Return the bytes of a file as stored.
+
+    Of a compiled cache, which the core reads, these are the first 8; of a GGUF file, whose tensors are many
+    gigabytes, the key-value section.
+    """
     try:
         with open(source, "rb", buffering=0) as file:
             head = file.read(_HEAD_BYTES) or b""
@@ -67,6 +71,8 @@ def source_bytes(source: str) -> bytes:
             if file.seekable():
                 # Reading the whole file at once avoids a copy to append it to the head.
                 file.seek(0)
+                if is_gguf(head):
+                    return file.read(gguf_section_length(source, source)) or b""
                 head = b""
             return head + file.read()
     except OSError as error:

@@ -1,0 +1,75 @@
+//! `gpt2`: byte-level BPE with the pipeline of a name.
+
+use piecework_core::error::{shortened, Error};
+use piecework_core::spec::{BpeSpec, PieceType, TokenizerSpec};
+use rustc_hash::FxHashSet;
+
+use super::framing::{self, Defaults};
+use super::keys::{Keys, MERGES};
+use super::vocabulary::Vocabulary;
+use super::{NamedPipeline, TokenizerModel};
+use crate::bytes::tokenizer;
+
+pub(super) fn read(
+    keys: &Keys,
+    vocabulary: &Vocabulary,
+    pipeline: NamedPipeline,
+) -> Result<TokenizerSpec, Error> {
+    let merges = read_merges(keys)?;
+    let defaults = Defaults { bos: pipeline.add_bos, eos: false, sep: pipeline.add_sep };
+    let post_processor = framing::read(keys, vocabulary, TokenizerModel::Gpt2, &defaults)?;
+    let model = BpeSpec {
+        vocab: model_entries(vocabulary, &merges),
+        merges,
+        dropout: None,
+        unk_token: None,
+        continuing_subword_prefix: None,
+        end_of_word_suffix: None,
+        fuse_unk: false,
+        byte_fallback: false,
+        ignore_merges: pipeline.ignore_merges,
+    };
+    Ok(TokenizerSpec {
+        normalizer: pipeline.normalizer,
+        post_processor,
+        ..tokenizer(model, pipeline.pre_tokenizer, vocabulary.added_tokens(pipeline.strips_mask))
+    })
+}
+
+fn read_merges(keys: &Keys) -> Result<Vec<(String, String)>, Error> {
+    let lines = keys.texts(MERGES)?.ok_or_else(|| keys.missing(MERGES, "the merges"))?;
+    let merge = |(at, line): (usize, &String)| {
+        // A token may begin with a space, so the first character is part of the left one.
+        let first = line.chars().next().map_or(0, char::len_utf8);
+        let space = line[first..].find(' ').map(|space| first + space);
+        match space.map(|space| (&line[..space], &line[space + 1..])) {
+            Some((left, right)) if !right.is_empty() => Ok((left.to_owned(), right.to_owned())),
+            _ => {
+                let found = format!("{:?}", shortened(line));
+                let expected = "two tokens with a space between them";
+                Err(keys.error_at(MERGES, &format!("[{at}]"), found, expected))
+            }
+        }
+    };
+    lines.iter().enumerate().map(merge).collect()
+}
+
+/// The entries of the model: all tokens but those that only added tokens match.
+///
+/// A special token that is an entry would be emitted for a word of the same text, with `ignore_merges`.
+fn model_entries(vocabulary: &Vocabulary, merges: &[(String, String)]) -> Vec<(String, u32)> {
+    let is_added = |kind| matches!(kind, PieceType::Control | PieceType::UserDefined | PieceType::Unknown);
+    let added: FxHashSet<&str> =
+        vocabulary.iter().filter(|&(_, _, kind)| is_added(kind)).map(|(token, _, _)| token).collect();
+    let mut of_merges: FxHashSet<&str> = FxHashSet::default();
+    let mut merged = String::new();
+    for (left, right) in merges {
+        merged.clear();
+        merged.extend([left.as_str(), right]);
+        let parts = [left.as_str(), right, &merged];
+        of_merges.extend(parts.into_iter().filter_map(|part| added.get(part)));
+    }
+    let is_entry = |token: &str| !added.contains(token) || of_merges.contains(token);
+    let entries = vocabulary.iter().filter(|(token, _, _)| is_entry(token));
+    entries.map(|(token, id, _)| (token.to_owned(), id)).collect()
+}

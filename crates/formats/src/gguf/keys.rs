@@ -1,0 +1,129 @@
+//! The keys of a tokenizer, with the types of their values.
+
+use piecework_core::error::{Error, ErrorKind};
+
+use super::cursor::placed;
+use super::section::{Section, Value};
+
+/// What the keys of a tokenizer begin with.
+pub(super) const PREFIX: &str = "tokenizer.ggml.";
+
+pub(super) const MODEL: &str = "tokenizer.ggml.model";
+pub(super) const PRE: &str = "tokenizer.ggml.pre";
+pub(super) const TOKENS: &str = "tokenizer.ggml.tokens";
+pub(super) const SCORES: &str = "tokenizer.ggml.scores";
+pub(super) const TOKEN_TYPES: &str = "tokenizer.ggml.token_type";
+pub(super) const MERGES: &str = "tokenizer.ggml.merges";
+pub(super) const ADD_BOS: &str = "tokenizer.ggml.add_bos_token";
+pub(super) const ADD_EOS: &str = "tokenizer.ggml.add_eos_token";
+pub(super) const ADD_SEP: &str = "tokenizer.ggml.add_sep_token";
+pub(super) const ADD_SPACE_PREFIX: &str = "tokenizer.ggml.add_space_prefix";
+pub(super) const REMOVE_EXTRA_WHITESPACES: &str = "tokenizer.ggml.remove_extra_whitespaces";
+pub(super) const CHARSMAP: &str = "tokenizer.ggml.precompiled_charsmap";
+pub(super) const LOWERCASE: &str = "tokenizer.ggml.normalizer.lowercase";
+pub(super) const STRIP_ACCENTS: &str = "tokenizer.ggml.normalizer.strip_accents";
+
+/// The values of a tokenizer by key.
+pub(super) struct Keys(Section);
+
+impl Keys {
+    /// Read the keys of a tokenizer that `is_needed` selects from the key-value section.
+    pub(super) fn read(bytes: &[u8], is_needed: impl Fn(&str) -> bool) -> Result<Self, Error> {
+        let is_kept = |key: &str| key.starts_with(PREFIX) && is_needed(key);
+        Section::read(std::io::Cursor::new(bytes), bytes.len() as u64, is_kept).map(Self)
+    }
+
+    /// A string.
+    pub(super) fn text(&self, key: &str) -> Result<Option<&str>, Error> {
+        self.typed(key, "a string", |value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// A flag.
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, Error> {
+        self.typed(key, "a bool", |value| match value {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        })
+    }
+
+    /// An integer.
+    pub(super) fn integer(&self, key: &str) -> Result<Option<i128>, Error> {
+        self.typed(key, "an integer", |value| match value {
+            Value::Integer(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// A list of strings.
+    pub(super) fn texts(&self, key: &str) -> Result<Option<&[String]>, Error> {
+        self.typed(key, "an array of string", |value| match value {
+            Value::Texts(texts) => Some(texts.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// A list of 32-bit floats.
+    pub(super) fn floats(&self, key: &str) -> Result<Option<&[f32]>, Error> {
+        self.typed(key, "an array of float32", |value| match value {
+            Value::Floats(floats) => Some(floats.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// A list of 32-bit integers.
+    pub(super) fn integers(&self, key: &str) -> Result<Option<&[i32]>, Error> {
+        self.typed(key, "an array of int32", |value| match value {
+            Value::Integers(integers) => Some(integers.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// A list of bytes.
+    pub(super) fn bytes(&self, key: &str) -> Result<Option<&[u8]>, Error> {
+        self.typed(key, "an array of uint8 or int8", |value| match value {
+            Value::Bytes(bytes) => Some(bytes.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// An error for the value of a key.
+    pub(super) fn error(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> Error {
+        self.error_at(key, "", found, expected)
+    }
+
+    /// An error for a part of the value of a key, such as `[7]`.
+    pub(super) fn error_at(
+        &self,
+        key: &str,
+        part: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Error {
+        let place = match self.0.entries.get(key) {
+            Some(entry) => placed(format_args!("{key}{part}"), entry.at),
+            None => format!("{key}{part}"),
+        };
+        Error::new(ErrorKind::Format, place, found, expected)
+    }
+
+    /// An error for a key that the file lacks.
+    pub(super) fn missing(&self, key: &str, expected: &str) -> Error {
+        self.error(key, "no such key", expected)
+    }
+
+    fn typed<'k, T>(
+        &'k self,
+        key: &str,
+        expected: &str,
+        convert: impl Fn(&'k Value) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        let Some(entry) = self.0.entries.get(key) else { return Ok(None) };
+        match convert(&entry.value) {
+            Some(value) => Ok(Some(value)),
+            None => Err(self.error(key, format!("a value of the type {}", entry.type_name), expected)),
+        }
+    }
+}

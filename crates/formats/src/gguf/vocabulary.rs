@@ -1,0 +1,202 @@
+//! The tokens with their types, and the tokens that have a role.
+
+use piecework_core::error::{shortened, Error, ErrorKind};
+use piecework_core::spec::{AddedToken, PieceType};
+use piecework_core::text::byte_of_entry;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use super::keys::{Keys, TOKENS, TOKEN_TYPES};
+use super::TokenizerModel;
+
+/// The types by their numbers in a file, from 0. Undefined tokens are like normal ones.
+const TYPES: [PieceType; 7] = [
+    PieceType::Normal,
+    PieceType::Normal,
+    PieceType::Unknown,
+    PieceType::Control,
+    PieceType::UserDefined,
+    PieceType::Unused,
+    PieceType::Byte,
+];
+
+/// A role of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Unknown,
+    Bos,
+    Eos,
+    Sep,
+    Pad,
+    Cls,
+    Mask,
+}
+
+/// The roles: the name in transformers, and the keys with the id. One key has two spellings.
+const ROLES: [(Role, &str, &[&str]); 7] = [
+    (Role::Unknown, "unk_token", &["tokenizer.ggml.unknown_token_id"]),
+    (Role::Bos, "bos_token", &["tokenizer.ggml.bos_token_id"]),
+    (Role::Eos, "eos_token", &["tokenizer.ggml.eos_token_id"]),
+    (Role::Sep, "sep_token", &["tokenizer.ggml.seperator_token_id", "tokenizer.ggml.separator_token_id"]),
+    (Role::Pad, "pad_token", &["tokenizer.ggml.padding_token_id"]),
+    (Role::Cls, "cls_token", &["tokenizer.ggml.cls_token_id"]),
+    (Role::Mask, "mask_token", &["tokenizer.ggml.mask_token_id"]),
+];
+
+impl Role {
+    /// The key with the id of the token.
+    pub(super) fn key(self) -> &'static str {
+        ROLES.iter().find(|(role, _, _)| *role == self).map_or("", |(_, _, keys)| keys[0])
+    }
+}
+
+/// The tokens, their types and their roles; the id of a token is its position.
+pub(super) struct Vocabulary {
+    pub(super) tokens: Vec<String>,
+    pub(super) types: Vec<PieceType>,
+    roles: Vec<(Role, u32)>,
+}
+
+impl Vocabulary {
+    /// Read the tokens of a model.
+    pub(super) fn read(keys: &Keys, model: TokenizerModel) -> Result<Self, Error> {
+        let listed = keys.texts(TOKENS)?.ok_or_else(|| keys.missing(TOKENS, "the tokens"))?;
+        // llama.cpp gives empty tokens these names too.
+        let name = |(id, token): (usize, &String)| match token.as_str() {
+            "" => format!("[EMPTY_{id}]"),
+            _ => token.clone(),
+        };
+        let tokens: Vec<String> = listed.iter().enumerate().map(name).collect();
+        check_once(keys, &tokens)?;
+        let typed = read_types(keys, tokens.len())?;
+        let roles = read_roles(keys, model, tokens.len(), typed.as_deref())?;
+        let types = typed.unwrap_or_else(|| inferred_types(model, &tokens, &roles));
+        Ok(Self { tokens, types, roles })
+    }
+
+    /// The id of the token of a role.
+    pub(super) fn id_of(&self, role: Role) -> Option<u32> {
+        self.roles.iter().find(|(known, _)| *known == role).map(|&(_, id)| id)
+    }
+
+    /// The token of a role with its id; an error names the key.
+    pub(super) fn required(&self, role: Role, keys: &Keys, reason: &str) -> Result<(String, u32), Error> {
+        let id = self.id_of(role).ok_or_else(|| keys.missing(role.key(), reason))?;
+        Ok((self.tokens[id as usize].clone(), id))
+    }
+
+    /// The names of the roles with their tokens.
+    pub(super) fn roles(&self) -> Vec<(&'static str, &str)> {
+        let token = |role| self.id_of(role).map(|id| self.tokens[id as usize].as_str());
+        ROLES.iter().filter_map(|(role, name, _)| Some((*name, token(*role)?))).collect()
+    }
+
+    /// The tokens with their ids and types.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, u32, PieceType)> {
+        let each = self.tokens.iter().zip(&self.types);
+        each.zip(0..).map(|((token, kind), id)| (token.as_str(), id, *kind))
+    }
+
+    /// The tokens that are matched in text before the model runs, as the library that made the vocabulary does.
+    ///
+    /// A file does not state that a mask takes the spaces before it; `strips_mask` does.
+    pub(super) fn added_tokens(&self, strips_mask: bool) -> Vec<AddedToken> {
+        let mask = self.id_of(Role::Mask).filter(|_| strips_mask);
+        let added = |(token, id, kind)| {
+            let special = match kind {
+                PieceType::Control | PieceType::Unknown => true,
+                PieceType::UserDefined => false,
+                PieceType::Normal | PieceType::Unused | PieceType::Byte => return None,
+            };
+            Some(AddedToken { special, lstrip: mask == Some(id), ..AddedToken::special(token, id) })
+        };
+        self.iter().filter_map(added).collect()
+    }
+}
+
+fn check_once(keys: &Keys, tokens: &[String]) -> Result<(), Error> {
+    let mut first_with = FxHashMap::with_capacity_and_hasher(tokens.len(), FxBuildHasher);
+    for (id, token) in tokens.iter().enumerate() {
+        if let Some(first) = first_with.insert(token.as_str(), id) {
+            let found = format!("{:?}, which [{first}] is too", shortened(token));
+            let error = keys.error_at(TOKENS, &format!("[{id}]"), found, "each token once");
+            return Err(Error { kind: ErrorKind::Vocabulary, ..error });
+        }
+    }
+    Ok(())
+}
+
+fn read_types(keys: &Keys, count: usize) -> Result<Option<Vec<PieceType>>, Error> {
+    let Some(numbers) = keys.integers(TOKEN_TYPES)? else { return Ok(None) };
+    check_len(keys, TOKEN_TYPES, numbers.len(), count)?;
+    let kind = |(at, &number): (usize, &i32)| {
+        let kind = usize::try_from(number).ok().and_then(|number| TYPES.get(number));
+        let part = format!("[{at}]");
+        let error = || keys.error_at(TOKEN_TYPES, &part, number.to_string(), "a type from 0 to 6");
+        kind.copied().ok_or_else(error)
+    };
+    numbers.iter().enumerate().map(kind).collect::<Result<_, _>>().map(Some)
+}
+
+/// Reject a list that has not one item for each token.
+pub(super) fn check_len(keys: &Keys, key: &str, found: usize, count: usize) -> Result<(), Error> {
+    if found == count {
+        return Ok(());
+    }
+    Err(keys.error(key, format!("{found} items"), format!("{count}, one for each token")))
+}
+
+/// The ids of the file, then the defaults of llama.cpp, which hold only for tokens that are no text.
+fn read_roles(
+    keys: &Keys,
+    model: TokenizerModel,
+    count: usize,
+    types: Option<&[PieceType]>,
+) -> Result<Vec<(Role, u32)>, Error> {
+    let mut roles = Vec::new();
+    for (role, _, names) in ROLES {
+        let mut id = None;
+        for name in names {
+            id = id.or(read_id(keys, name, count)?);
+        }
+        let is_special = |id: &u32| match types {
+            Some(types) => {
+                matches!(types.get(*id as usize), Some(PieceType::Control | PieceType::Unknown))
+            }
+            None => (*id as usize) < count,
+        };
+        // BERT's `bos` is [CLS], so a file that states it leaves no default for the latter.
+        let is_stated = role == Role::Cls && roles.iter().any(|(known, _)| *known == Role::Bos);
+        let default = model.default_id(role).filter(|id| !is_stated && is_special(id));
+        let typed_unknown = types
+            .filter(|_| role == Role::Unknown)
+            .and_then(|types| types.iter().position(|kind| *kind == PieceType::Unknown))
+            .map(|id| id as u32);
+        if let Some(id) = id.or(typed_unknown).or(default) {
+            roles.push((role, id));
+        }
+    }
+    Ok(roles)
+}
+
+fn read_id(keys: &Keys, key: &str, count: usize) -> Result<Option<u32>, Error> {
+    let Some(number) = keys.integer(key)? else { return Ok(None) };
+    match u32::try_from(number) {
+        Ok(id) if (id as usize) < count => Ok(Some(id)),
+        _ => Err(keys.error(key, number.to_string(), format!("the id of a token, below {count}"))),
+    }
+}
+
+/// The types of a file without them: tokens with a role are special, and `<0x0A>` is a byte.
+fn inferred_types(model: TokenizerModel, tokens: &[String], roles: &[(Role, u32)]) -> Vec<PieceType> {
+    let has_bytes = model == TokenizerModel::Llama;
+    let kind = |token: &String| match byte_of_entry(token) {
+        Some(_) if has_bytes => PieceType::Byte,
+        _ => PieceType::Normal,
+    };
+    let mut types: Vec<PieceType> = tokens.iter().map(kind).collect();
+    for &(role, id) in roles {
+        let is_unknown = role == Role::Unknown;
+        types[id as usize] = if is_unknown { PieceType::Unknown } else { PieceType::Control };
+    }
+    types
+}

@@ -1,0 +1,91 @@
+"""Rectangles: rows of different lengths as one array of shape (rows, width), padded on one side."""
+
+from __future__ import annotations
+
+from piecework._internal.extras import import_extra
+from piecework._internal.lazy import np, npt, typing
+from piecework.errors import ArgumentError, InputTypeError
+
+_MAX_ID = 2**32 - 1
+
+
+class Rectangle:
+    """The shape of padded rows, and which of its cells have a token.
+
+    `width` is the length of the longest row, or larger. Every column of the same rows is filled into the
+    same rectangle.
+    """
+
+    def __init__(
+        self, lengths: npt.NDArray[np.int64], side: str = "right", width: int | None = None
+    ) -> None:
+        self.width = int(lengths.max(initial=0)) if width is None else width
+        self.needs_padding = bool((lengths < self.width).any())
+        at = np.arange(self.width)
+        longest = lengths[:, None]
+        self.is_token = at >= self.width - longest if side == "left" else at < longest
+
+    def fill(
+        self,
+        values: npt.NDArray[typing.Any],
+        filling: float,
+        dtype: npt.DTypeLike | None = None,
+    ) -> npt.NDArray[typing.Any]:
+        """Return the values of all rows in a new array; the other cells have `filling`."""
+        dtype = values.dtype if dtype is None else dtype
+        shape = (*self.is_token.shape, *values.shape[1:])
+        if not self.needs_padding:
+            return values.astype(dtype).reshape(shape)
+        rectangle = np.full(shape, filling, dtype)
+        rectangle[self.is_token] = values
+        return rectangle
+
+
+def integer_dtype(dtype: typing.Any) -> np.dtype[typing.Any]:
+    """Return an integer dtype of numpy; `dtype` may be a dtype of torch.
+
+    >>> integer_dtype("int32")
+    dtype('int32')
+    """
+    is_of_torch = type(dtype).__module__ == "torch"
+    try:
+        found = np.dtype(str(dtype).removeprefix("torch.") if is_of_torch else dtype)
+    except TypeError:
+        found = None
+    if dtype is None or found is None or found.kind not in "iu":
+        raise ArgumentError("dtype", repr(dtype), "an integer dtype, such as int64 or int32")
+    native: np.dtype[typing.Any] = found.newbyteorder("=")
+    return native
+
+
+def check_values_fit(values: npt.NDArray[typing.Any], dtype: np.dtype[typing.Any]) -> None:
+    """Raise `ArgumentError` for a value that the dtype cannot represent."""
+    if values.size and not np.can_cast(values.dtype, dtype):
+        for value in (values.min(), values.max()):
+            check_number_fits("dtype", int(value), dtype)
+
+
+def check_number_fits(argument: str, number: int, dtype: np.dtype[typing.Any]) -> None:
+    """Raise `ArgumentError` naming the argument if the dtype cannot represent a number."""
+    limits = np.iinfo(dtype)
+    if not limits.min <= number <= limits.max:
+        expected = f"a dtype that can represent {number}, such as int64"
+        if argument == "pad":
+            expected = f"an id from 0 to {limits.max}, or another dtype"
+        raise ArgumentError(argument, f"{number} as {dtype}", expected)
+
+
+def padding_id(pad: typing.Any) -> int:
+    """Return a padding id as an int; raise unless it is an id."""
+    if isinstance(pad, bool) or not hasattr(pad, "__index__"):
+        raise InputTypeError("pad", type(pad).__name__, "an id or None")
+    if not 0 <= pad <= _MAX_ID:
+        raise ArgumentError("pad", str(pad), f"an id from 0 to {_MAX_ID}")
+    return int(pad)
+
+
+def as_tensor(values: npt.NDArray[typing.Any], needed_for: str) -> typing.Any:
+    """Return a torch tensor that shares the memory of an array, through DLPack."""
+    torch = import_extra("torch", "torch", needed_for)
+    # An array that must not be written has no DLPack export that torch accepts.
+    return torch.from_dlpack(values if values.flags.writeable else values.copy())

@@ -1,0 +1,104 @@
+"""Encode a dataset of `datasets` without leaving Arrow. Requires `piecework[datasets]`.
+
+`datasets` caches the result of `map` under a hash of the function: functions of equal tokenizers and settings
+have equal hashes in every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from piecework import Tokenizer
+from piecework._internal.extras import import_extra
+from piecework.errors import ArgumentError, InputTypeError
+
+
+def encode_function(
+    tokenizer: Tokenizer,
+    column: str = "text",
+    *,
+    pair_column: str | None = None,
+    keep_columns: Collection[str] | None = None,
+    add_special_tokens: bool = True,
+    offsets: bool = False,
+    overflow: bool = False,
+) -> EncodeFunction:
+    """Return a function for `dataset.with_format("arrow").map(..., batched=True)`.
+
+    >>> import piecework as pw, pyarrow
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> encode = encode_function(tok, keep_columns=["label"])
+    >>> encode(pyarrow.table({"text": ["ab", "b"], "label": [1, 0]})).to_pydict()
+    {'label': [1, 0], 'input_ids': [[1, 2], [2]]}
+
+    The texts of `column`, and of `pair_column` for pairs, are read in place. The result has the columns of
+    the dataset, or `keep_columns` of them, then the columns of the encoded batch. `map` ignores
+    `remove_columns` for functions that return Arrow tables. The other settings are those of
+    `Tokenizer.encode_batch`; with `overflow`, each window has the kept columns of its text.
+
+    The function pickles with its tokenizer, so `num_proc` works. Raises `MissingExtraError` without the extra
+    `arrow`, which `datasets` includes.
+    """
+    if not isinstance(tokenizer, Tokenizer):
+        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    for argument, name in (("column", column), ("pair_column", pair_column)):
+        if not isinstance(name, str) and (argument == "column" or name is not None):
+            raise InputTypeError(argument, type(name).__name__, "the name of a column")
+    if isinstance(keep_columns, str):
+        raise InputTypeError("keep_columns", "str", "a collection of column names")
+    import_extra("pyarrow", "datasets", "encode_function")
+    kept = None if keep_columns is None else tuple(keep_columns)
+    settings = (add_special_tokens, offsets, overflow)
+    return EncodeFunction(tokenizer, column, pair_column, kept, *settings)
+
+
+@dataclass(frozen=True)
+class EncodeFunction:
+    """A function from Arrow tables with texts to Arrow tables with ids."""
+
+    tokenizer: Tokenizer
+    column: str
+    pair_column: str | None
+    keep_columns: tuple[str, ...] | None
+    add_special_tokens: bool
+    offsets: bool
+    overflow: bool
+
+    def __call__(self, table: Any) -> Any:
+        """Return the kept columns of a table and the columns of the encoded batch."""
+        pa = import_extra("pyarrow", "datasets", "encode_function")
+        if not isinstance(table, pa.Table):
+            expected = "a pyarrow.Table: dataset.with_format('arrow').map(..., batched=True)"
+            raise InputTypeError("batch", type(table).__name__, expected)
+        texts = _column(table, "column", self.column)
+        pairs = None
+        if self.pair_column is not None:
+            pairs = _column(table, "pair_column", self.pair_column)
+        encoded = self.tokenizer.encode_batch(
+            texts,
+            pairs,
+            add_special_tokens=self.add_special_tokens,
+            offsets=self.offsets,
+            overflow=self.overflow,
+        )
+        kept = table
+        if self.keep_columns is not None:
+            for name in self.keep_columns:
+                _column(table, "keep_columns", name)
+            kept = table.select(list(self.keep_columns))
+        if self.overflow:
+            kept = kept.take(pa.array(encoded.overflow_to_sample_mapping))
+        columns = dict(zip(kept.column_names, kept.columns, strict=True))
+        new = pa.table(encoded)
+        columns |= zip(new.column_names, new.columns, strict=True)
+        return pa.table(columns)
+
+
+def _column(table: Any, argument: str, name: str) -> Any:
+    """Return a column; raise `ArgumentError` if the table does not have it."""
+    if name not in table.column_names:
+        known = ", ".join(table.column_names)
+        raise ArgumentError(argument, repr(name), f"a column of the dataset: {known}")
+    return table.column(name)

@@ -1,0 +1,365 @@
+"""A collator for the data loaders of torch: texts, ids or rows of a dataset to padded tensors.
+
+Requires `piecework[torch]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal, TypeAlias
+
+import piecework as pw
+from piecework._internal.extras import import_extra
+from piecework._internal.lazy import np, npt
+from piecework._internal.rectangles import Rectangle, as_tensor
+from piecework._internal.validation import (
+    check_choice,
+    check_fraction,
+    check_number,
+    check_text,
+    optional_number,
+)
+from piecework.errors import ArgumentError, InputTypeError
+
+IGNORED_LABEL = -100
+"""The label that the losses of torch ignore."""
+
+_FILLINGS = {"special_tokens_mask": 1, "word_ids": -1, "sequence_ids": -1}
+_OF_TOKENS = ("attention_mask", "token_type_ids", "special_tokens_mask")
+_NAMES = {"label": "labels", "label_ids": "labels"}
+
+
+@dataclass(frozen=True)
+class Masking:
+    """How masked language modelling selects and replaces tokens (Devlin et al. 2018, section 3.1).
+
+    >>> Masking().probability
+    0.15
+
+    `probability` is the share of ordinary tokens that the model predicts. The share `mask` of these becomes
+    the mask token, the share `random` a random token, and the rest stays. With `whole_words`, all tokens of a
+    word are selected together; items are then texts, rows of `encode_batch(..., offsets=True)`, or dicts with
+    `word_ids`.
+    """
+
+    probability: float = 0.15
+    _: KW_ONLY
+    mask: float = 0.8
+    random: float = 0.1
+    whole_words: bool = False
+
+    def __post_init__(self) -> None:
+        check_fraction("probability", self.probability, allow_one=True)
+        for name, share in (("mask", self.mask), ("random", self.random)):
+            check_number(name, share, (int, float), "a number from 0 to 1")
+            if not 0 <= share <= 1:
+                raise ArgumentError(name, repr(share), "a number from 0 to 1")
+        if not isinstance(self.whole_words, bool):
+            raise InputTypeError("whole_words", type(self.whole_words).__name__, "bool")
+        if self.mask + self.random > 1:
+            found = f"mask={self.mask} and random={self.random}"
+            raise ArgumentError("masking", found, "shares whose sum is at most 1")
+
+
+@dataclass(frozen=True)
+class Collator:
+    """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.
+
+        loader = DataLoader(texts, batch_size=32, collate_fn=Collator(tok))
+
+    The items of a batch are of one kind:
+
+    - texts, or tuples of two texts; `tokenizer` encodes them
+    - sequences of ids: lists, arrays or tensors
+    - rows of a `Batch`
+    - dicts with `input_ids`, or with a text under the key `text`
+
+    The result has `input_ids`, `attention_mask` and, for pairs, `token_type_ids`, as int64 of shape (rows,
+    width). The width is `length`, else the longest row of the batch, rounded up to `pad_to_multiple_of`.
+    Padding has the `pad_token_id` of the tokenizer. `padding_side=None` uses the side of the tokenizer's
+    padding settings, else "right". Only a tokenizer with truncation truncates texts.
+
+    The other keys of dicts are kept; `label` and `label_ids` become `labels`. A number for each row becomes a
+    tensor of shape (rows,), of int64 or float32. A list for each row is padded: `labels` with `label_pad`,
+    other keys with 0. Lists of other lengths than the ids have a width of their own.
+
+    `masking` selects tokens for masked language modelling: `labels` has their ids, and `label_pad` elsewhere.
+    Its random numbers follow `torch.manual_seed`.
+
+    Collators pickle, and worker processes of a loader can share them by fork. Raises `MissingExtraError`
+    without the extra `torch`, and `ArgumentError` or `InputTypeError` for items that it cannot collate.
+    """
+
+    tokenizer: pw.Tokenizer
+    _: KW_ONLY
+    padding_side: Literal["right", "left"] | None = None
+    length: int | None = None
+    pad_to_multiple_of: int | None = None
+    label_pad: int = IGNORED_LABEL
+    text: str = "text"
+    masking: Masking | None = None
+
+    def __post_init__(self) -> None:
+        import_extra("torch", "torch", "Collator")
+        if not isinstance(self.tokenizer, pw.Tokenizer):
+            raise InputTypeError("tokenizer", type(self.tokenizer).__name__, "a Tokenizer")
+        if self.padding_side is not None:
+            check_choice("padding_side", self.padding_side, ("right", "left"))
+        optional_number("length", self.length, 1)
+        optional_number("pad_to_multiple_of", self.pad_to_multiple_of, 1)
+        check_number("label_pad", self.label_pad, (int,), "int")
+        check_text("text", self.text)
+        if self.masking is not None:
+            if not isinstance(self.masking, Masking):
+                raise InputTypeError("masking", type(self.masking).__name__, "a Masking or None")
+            if self.tokenizer.mask_token_id is None:
+                expected = "a mask token: tokenizer.with_roles(mask_token=...)"
+                raise ArgumentError("tokenizer", "no mask token", expected)
+
+    def __call__(self, items: Sequence[Any]) -> dict[str, Any]:
+        """Return the padded tensors of one batch."""
+        if len(items) == 0:
+            raise ArgumentError("items", "an empty batch", "at least one item")
+        ids, columns = self._columns(list(items))
+        rectangle = Rectangle(ids.lengths, self._side, self._width(ids.lengths))
+        mask = columns.pop("attention_mask", None)
+        arrays = {"input_ids": rectangle.fill(ids.values, self._pad_id(rectangle))}
+        if mask is None:
+            arrays["attention_mask"] = rectangle.is_token.astype(np.int64)
+        else:
+            arrays["attention_mask"] = self._filled("attention_mask", mask, ids, rectangle)
+        for name, column in columns.items():
+            arrays[name] = self._filled(name, column, ids, rectangle)
+        if self.masking is not None:
+            self._select(self.masking, arrays)
+        return {name: as_tensor(values, "Collator") for name, values in arrays.items()}
+
+    # ---- items to flat columns
+
+    def _columns(self, items: list[Any]) -> tuple[Rows, dict[str, Column]]:
+        """Return the ids, and the other columns by name."""
+        first = items[0]
+        if isinstance(first, str) or _is_text_pair(first):
+            return self._encoded(items)
+        if isinstance(first, pw.Encoding):
+            return _columns_of_encodings(items, with_words=self._needs_words)
+        if not isinstance(first, Mapping):
+            return _id_rows(items, "items"), {}
+        rows = {key: _values(items, key) for key in first if key != self.text}
+        if "input_ids" in rows:
+            ids = _id_rows(rows.pop("input_ids"), "items: 'input_ids'")
+            columns: dict[str, Column] = {}
+        elif self.text in first:
+            ids, columns = self._encoded(_values(items, self.text))
+        else:
+            keys = ", ".join(map(str, first))
+            expected = f"'input_ids', or texts under {self.text!r}"
+            raise ArgumentError("items[0]", f"a dict with the keys {keys}", expected)
+        for key, values in rows.items():
+            columns[_NAMES.get(key, key)] = _column(values, f"items: {key!r}")
+        return ids, columns
+
+    def _encoded(self, texts: list[Any]) -> tuple[Rows, dict[str, Column]]:
+        batch = self.tokenizer.encode_batch(texts, offsets=self._needs_words)
+        type_ids, mask = batch.type_ids, batch.attention_mask
+        columns: dict[str, Column] = {}
+        if self._needs_words:
+            columns["word_ids"] = Rows(batch.word_ids.astype(np.int64), batch.lengths)
+        if type_ids.any():
+            columns["token_type_ids"] = Rows(type_ids.astype(np.int64), batch.lengths)
+        if not mask.all():
+            columns["attention_mask"] = Rows(mask.astype(np.int64), batch.lengths)
+        return Rows(batch.ids.astype(np.int64), batch.lengths), columns
+
+    # ---- flat columns to rectangles
+
+    def _filled(
+        self, name: str, column: Column, ids: Rows, rectangle: Rectangle
+    ) -> npt.NDArray[Any]:
+        """Return a column in the rectangle of the ids, or in one of its own."""
+        if not isinstance(column, Rows):
+            if name in _OF_TOKENS:
+                raise InputTypeError(
+                    f"items: {name!r}", "a number", "a list of numbers for each item"
+                )
+            return column
+        filling = self.label_pad if name == "labels" else _FILLINGS.get(name, 0)
+        if np.array_equal(column.lengths, ids.lengths):
+            return rectangle.fill(column.values, filling)
+        if name in _OF_TOKENS:
+            row = int(np.argmax(column.lengths != ids.lengths))
+            found = f"{column.lengths[row]} numbers for {ids.lengths[row]} ids"
+            raise ArgumentError(f"items[{row}]: {name!r}", found, "one number for each id")
+        width = self._width(column.lengths)
+        return Rectangle(column.lengths, self._side, width).fill(column.values, filling)
+
+    def _width(self, lengths: npt.NDArray[np.int64]) -> int:
+        width = int(lengths.max())
+        if self.length is not None:
+            if width > self.length:
+                place = f"items[{int(lengths.argmax())}]"
+                expected = f"at most length={self.length}: truncate with tokenizer.with_truncation"
+                raise ArgumentError(place, f"{width} tokens", expected)
+            width = self.length
+        multiple = self.pad_to_multiple_of or 1
+        return -(-width // multiple) * multiple
+
+    def _pad_id(self, rectangle: Rectangle) -> int:
+        pad_id = self.tokenizer.pad_token_id
+        if pad_id is None and rectangle.needs_padding:
+            expected = "a padding token: tokenizer.with_roles(pad_token=...)"
+            raise ArgumentError("tokenizer", "no padding token", expected)
+        return pad_id or 0
+
+    @cached_property
+    def _side(self) -> str:
+        if self.padding_side is not None:
+            return self.padding_side
+        padding = self.tokenizer.spec.padding
+        return "right" if padding is None else padding.direction
+
+    # ---- masked language modelling
+
+    @property
+    def _needs_words(self) -> bool:
+        return self.masking is not None and self.masking.whole_words
+
+    def _select(self, masking: Masking, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Replace the selected ids in place and add the labels."""
+        if "labels" in arrays:
+            raise ArgumentError("items", "labels", "items without labels, which `masking` makes")
+        ids = arrays["input_ids"]
+        is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
+        if "special_tokens_mask" in arrays:
+            is_ordinary &= arrays["special_tokens_mask"] == 0
+        torch = import_extra("torch", "torch", "Collator")
+        random = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
+        draw = _draw_words(random, arrays) if masking.whole_words else random.random(ids.shape)
+        is_selected = is_ordinary & (draw < masking.probability)
+        arrays["labels"] = np.where(is_selected, ids, self.label_pad)
+        draw = random.random(ids.shape)
+        is_replaced = is_selected & (draw >= masking.mask) & (draw < masking.mask + masking.random)
+        ids[is_selected & (draw < masking.mask)] = self.tokenizer.mask_token_id
+        ids[is_replaced] = random.choice(self._vocabulary_ids, int(is_replaced.sum()))
+
+    @cached_property
+    def _special_ids(self) -> npt.NDArray[np.int64]:
+        ids = {token.id for token in self.tokenizer.added_tokens if token.special}
+        # The unknown token stands for text, unless it has another role too, as in GPT-2.
+        ids.discard(self.tokenizer.unk_token_id)
+        for role, token in self.tokenizer.special_tokens_map.items():
+            id = self.tokenizer.token_to_id(token)
+            if role != "unk_token" and id is not None:
+                ids.add(id)
+        return np.array(sorted(ids), np.int64)
+
+    @cached_property
+    def _vocabulary_ids(self) -> npt.NDArray[np.int64]:
+        ids = np.array(sorted(self.tokenizer.get_vocab().values()), np.int64)
+        ordinary = np.setdiff1d(ids, self._special_ids)
+        return ordinary if len(ordinary) else ids
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Flat numbers of all rows, int64 or float32, and the length of each row."""
+
+    values: npt.NDArray[Any]
+    lengths: npt.NDArray[np.int64]
+
+
+Column: TypeAlias = Rows | npt.NDArray[Any]
+"""A list for each row, or a number for each row."""
+
+_NUMBERS = "a number or a flat list of numbers for each item; drop other columns"
+
+
+def _column(rows: list[Any], place: str) -> Column:
+    """Convert numbers, or lists, arrays or tensors of numbers."""
+    first = rows[0]
+    has_numbers = getattr(first, "ndim", None) == 0 or not hasattr(first, "__len__")
+    try:
+        if has_numbers:
+            return _numbers(np.stack([np.asarray(row) for row in rows]), place)
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        if isinstance(first, (list, tuple)):
+            flat = np.array(list(chain.from_iterable(rows)))
+        else:
+            flat = np.concatenate([np.asarray(row) for row in rows])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputTypeError(place, f"{_type_names(rows)} ({error})", _NUMBERS) from error
+    return Rows(_numbers(flat, place), lengths)
+
+
+def _numbers(flat: npt.NDArray[Any], place: str) -> npt.NDArray[Any]:
+    """Return integers and truth values as int64, and other numbers as float32."""
+    if flat.ndim != 1 or (flat.size and flat.dtype.kind not in "biuf"):
+        found = "nested lists" if flat.ndim != 1 else f"values of type {flat.dtype}"
+        raise InputTypeError(place, found, _NUMBERS)
+    if flat.dtype.kind == "u" and flat.size and int(flat.max()) > np.iinfo(np.int64).max:
+        raise ArgumentError(place, str(flat.max()), "numbers that int64 can represent")
+    return flat.astype(np.float32 if flat.size and flat.dtype.kind == "f" else np.int64)
+
+
+def _id_rows(rows: list[Any], place: str) -> Rows:
+    column = _column(rows, place)
+    if not isinstance(column, Rows) or column.values.dtype.kind != "i":
+        found = "numbers with fractions" if isinstance(column, Rows) else _type_names(rows)
+        raise InputTypeError(place, found, "texts, lists of ids, rows of a Batch, or dicts")
+    return column
+
+
+def _type_names(rows: list[Any]) -> str:
+    return " and ".join(sorted({type(row).__name__ for row in rows}))
+
+
+def _draw_words(
+    random: np.random.Generator, arrays: dict[str, npt.NDArray[Any]]
+) -> npt.NDArray[np.float64]:
+    """Return a random number for each token, equal for the tokens of a word; remove the column `word_ids`."""
+    words = arrays.pop("word_ids", None)
+    if words is None or words.shape != arrays["input_ids"].shape:
+        expected = (
+            "texts, rows of encode_batch(..., offsets=True), or dicts with a word id for each id"
+        )
+        raise ArgumentError("items", "ids without words, and whole_words=True", expected)
+    # Word ids begin again at the second text of a pair: a word is a run of equal ids.
+    is_first = np.ones(words.shape, bool)
+    is_first[:, 1:] = words[:, 1:] != words[:, :-1]
+    runs = is_first.cumsum()
+    draw: npt.NDArray[np.float64] = random.random(runs.max(initial=0) + 1)[runs]
+    return draw.reshape(words.shape)
+
+
+def _columns_of_encodings(items: list[Any], *, with_words: bool) -> tuple[Rows, dict[str, Column]]:
+    for index, item in enumerate(items):
+        if not isinstance(item, pw.Encoding):
+            raise InputTypeError(f"items[{index}]", type(item).__name__, "an Encoding")
+    type_ids = _id_rows([item.type_ids for item in items], "items")
+    mask = _id_rows([item.attention_mask for item in items], "items")
+    columns: dict[str, Column] = {}
+    if type_ids.values.any():
+        columns["token_type_ids"] = type_ids
+    if not mask.values.all():
+        columns["attention_mask"] = mask
+    if with_words:
+        words = chain.from_iterable(item.word_ids for item in items)
+        values = np.nan_to_num(np.array(list(words), np.float64), nan=-1).astype(np.int64)
+        columns["word_ids"] = Rows(values, type_ids.lengths)
+    return _id_rows([item.ids for item in items], "items"), columns
+
+
+def _values(items: list[Any], key: str) -> list[Any]:
+    """Return the value of each item under a key; raise naming the item that lacks it."""
+    for index, item in enumerate(items):
+        if not isinstance(item, Mapping) or key not in item:
+            found = f"no {key!r}" if isinstance(item, Mapping) else type(item).__name__
+            raise ArgumentError(f"items[{index}]", found, f"a dict with {key!r}, as items[0] has")
+    return [item[key] for item in items]
+
+
+def _is_text_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and bool(item) and all(isinstance(text, str) for text in item)

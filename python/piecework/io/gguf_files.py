@@ -1,0 +1,89 @@
+"""GGUF files: the part that contains the tokenizer, its pipeline and its roles.
+
+A file has a key-value section of a few megabytes, and then tensors of any size, which are never read.
+"""
+
+from __future__ import annotations
+
+import os
+from io import BytesIO
+
+from piecework._core import gguf_names, gguf_roles, is_gguf, read_gguf
+from piecework.errors import FormatError
+from piecework.io.source_bytes import gunzipped, source_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from piecework._core import Core
+    from piecework.io.gguf_pipelines import GgufPipeline
+    from piecework.spec import PreTokenizer
+
+HEAD_BYTES = 8
+_GZIP_MAGIC = b"\x1f\x8b"
+_MODEL_OPTIONS = {"gpt2": ("pattern",), "bert": ("lowercase",)}
+
+
+def model_options(data: bytes, source: str) -> tuple[str, ...]:
+    """Return the names of the load options that the model of a file uses."""
+    model, _ = gguf_names(data, source)
+    return _MODEL_OPTIONS.get(model, ())
+
+
+def compile_gguf(
+    data: bytes, source: str, lowercase: bool | None, pre_tokenizer: PreTokenizer | None
+) -> Core:
+    """Compile the tokenizer of a file; `pre_tokenizer` replaces the named one."""
+    model, name = gguf_names(data, source)
+    pipeline = _pipeline(name, source, pre_tokenizer) if model == "gpt2" else None
+    return read_gguf(data, source, pipeline, lowercase)
+
+
+def _pipeline(name: str | None, source: str, pre_tokenizer: PreTokenizer | None) -> GgufPipeline:
+    """Return the pipeline of a name.
+
+    Raises `FormatError` for a name that is unknown or missing, because another pipeline gives other ids.
+    """
+    from piecework.io.gguf_pipelines import GGUF_PIPELINES, GgufPipeline
+
+    if pre_tokenizer is not None:
+        return GgufPipeline(pre_tokenizer)
+    if name in GGUF_PIPELINES:
+        return GGUF_PIPELINES[name]
+    found = "no such key" if name is None else repr(name)
+    known = ", ".join(sorted(GGUF_PIPELINES))
+    expected = f"one of {known}; or pass pattern= to load"
+    raise FormatError(f"{source}: tokenizer.ggml.pre", found, expected)
+
+
+def roles_of_gguf(data: bytes, source: str) -> dict[str, str | None] | None:
+    """Return the special token of each role of a GGUF file in memory; None for another format.
+
+    These are the roles that the file states, and those that llama.cpp gives to its model.
+    """
+    if not _is_gguf(BytesIO(data)):
+        return None
+    return dict(gguf_roles(gunzipped(data, source), source))
+
+
+def roles_of_gguf_path(path: str) -> dict[str, str | None] | None:
+    """Return the special token of each role of a GGUF file; None for another file, a pipe or a directory."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        if not _is_gguf(file):
+            return None
+    return roles_of_gguf(source_bytes(path), path)
+
+
+def _is_gguf(file: BinaryIO) -> bool:
+    """Return whether a file begins like a GGUF file, gzipped or not."""
+    head = file.read(HEAD_BYTES)
+    if not head.startswith(_GZIP_MAGIC):
+        return is_gguf(head)
+    import gzip
+
+    file.seek(0)
+    with gzip.open(file) as stream:
+        return is_gguf(stream.read(HEAD_BYTES))

@@ -1,0 +1,257 @@
+"""`Batch` as arrays for training: dtypes, model inputs by name, and Arrow without copies."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+import polars
+import pyarrow as pa
+import pytest
+
+import piecework as pw
+from piecework._internal.arrow_tables import arrow_table
+from piecework.errors import ArgumentError, InputTypeError
+
+VOCAB = {"[UNK]": 0, "a": 1, "b": 2, "[PAD]": 3, "[CLS]": 4, "[SEP]": 5}
+BARE = pw.Tokenizer(pw.spec.Char(VOCAB))
+TOK = BARE.with_added_tokens(["[PAD]", "[CLS]", "[SEP]"], special=True)
+BERT = TOK.with_post_processor(pw.spec.TemplateProcessing.bert(cls_id=4, sep_id=5))
+TEXTS = ["abab", "a", "ab"]
+
+
+def rows_padded(rows: list[list[int]], filling: int, side: str) -> list[list[int]]:
+    """Return the definition of padding to the longest row, in plain Python."""
+    width = max(map(len, rows), default=0)
+    fill = [[filling] * (width - len(row)) for row in rows]
+    pairs = zip(rows, fill, strict=True)
+    return [more + row if side == "left" else row + more for row, more in pairs]
+
+
+# ---- dtypes
+
+
+@pytest.mark.parametrize("dtype", ["int64", np.int32, "uint16", np.dtype(">i8")])
+def test_rectangles_have_the_dtype_that_was_asked_for(dtype: Any) -> None:
+    filled = TOK.encode_batch(TEXTS).to_numpy(dtype=dtype)
+    assert filled.dtype == np.dtype(dtype).newbyteorder("=")
+    assert filled.tolist() == rows_padded([[1, 2, 1, 2], [1], [1, 2]], 3, "right")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "pad", "place"),
+    [
+        *(("float32", 3, "dtype"), ("no", 3, "dtype"), (object, 3, "dtype"), (bool, 3, "dtype")),
+        *(("uint8", 256, "pad"), ("int16", 2**15, "pad"), ("int32", 2**31, "pad")),
+    ],
+)
+def test_dtypes_that_cannot_represent_ids_are_rejected(dtype: Any, pad: int, place: str) -> None:
+    batch = TOK.encode_batch(TEXTS)
+    for call in (batch.to_numpy, batch.to_dict):
+        with pytest.raises(ArgumentError) as raised:
+            call(pad, dtype=dtype)
+        assert raised.value.place == place
+
+
+def test_ids_that_do_not_fit_a_dtype_are_named() -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 300, "b": 70_000}))
+    batch = tok.encode_batch(["ab", "ba"])
+    with pytest.raises(ArgumentError, match="dtype: found 70000 as int16.*int64"):
+        batch.to_numpy(dtype="int16")
+    assert batch[:0].to_numpy(dtype="int16").shape == (0, 0)
+    spans = TOK.encode_batch(TEXTS, offsets=True)
+    assert spans.to_numpy(column="word_ids", dtype="int8").dtype == np.int8
+    with pytest.raises(ArgumentError, match="dtype: found -1 as uint8"):
+        spans.to_numpy(column="word_ids", dtype="uint8")
+
+
+# ---- to_dict
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_model_inputs_have_the_names_and_the_order_of_transformers(side: Any) -> None:
+    inputs = BERT.encode_batch(TEXTS, TEXTS[::-1]).to_dict(padding_side=side)
+    assert list(inputs) == ["input_ids", "token_type_ids", "attention_mask"]
+    rows = [BERT.encode(*pair) for pair in zip(TEXTS, TEXTS[::-1], strict=True)]
+    assert inputs["input_ids"].tolist() == rows_padded([row.ids for row in rows], 3, side)
+    assert inputs["token_type_ids"].tolist() == rows_padded([r.type_ids for r in rows], 0, side)
+    ones = [[1] * len(row) for row in rows]
+    assert inputs["attention_mask"].tolist() == rows_padded(ones, 0, side)
+    assert {values.dtype for values in inputs.values()} == {np.dtype(np.int64)}
+
+
+def test_token_types_are_included_when_the_tokenizer_has_some() -> None:
+    single = BERT.encode_batch(TEXTS)
+    assert list(single.to_dict()) == ["input_ids", "attention_mask"]
+    with_types = single.to_dict(return_token_type_ids=True)
+    assert not with_types["token_type_ids"].any()
+    assert with_types["token_type_ids"].shape == with_types["input_ids"].shape
+    pairs = BERT.encode_batch(TEXTS, TEXTS)
+    assert "token_type_ids" not in pairs.to_dict(return_token_type_ids=False)
+
+
+def test_lists_are_the_rows_of_the_arrays() -> None:
+    batch = BERT.encode_batch(TEXTS)
+    lists = batch.to_dict(return_tensors=None)
+    assert lists == {name: values.tolist() for name, values in batch.to_dict().items()}
+    assert type(lists["input_ids"][0][0]) is int
+    with pytest.raises(ArgumentError, match="return_tensors.*tf"):
+        batch.to_dict(return_tensors="tf")  # type: ignore[arg-type]
+
+
+def test_padding_that_was_applied_is_masked() -> None:
+    padded = BERT.with_padding(8, direction="left", pad_type_id=1).encode_batch(TEXTS)
+    inputs = padded.to_dict()
+    assert inputs["input_ids"].shape == (3, 8)
+    assert (inputs["attention_mask"] == (inputs["input_ids"] != 3)).all()
+    assert (inputs["token_type_ids"] == (inputs["input_ids"] == 3)).all()
+    assert padded[1:].to_dict()["input_ids"].tolist() == inputs["input_ids"][1:].tolist()
+
+
+def test_empty_batches_and_empty_rows_have_empty_rectangles() -> None:
+    for texts, shape in (([], (0, 0)), (["", ""], (2, 0))):
+        batch = BARE.encode_batch(texts, offsets=True)
+        for values in batch.to_dict().values():
+            assert values.shape == shape
+            assert values.dtype == np.int64
+        assert batch.to_numpy(column="offsets").shape == (*shape, 2)
+        assert pa.table(batch).num_rows == shape[0]
+    assert TOK.encode_batch(["", "a"]).to_dict()["input_ids"].tolist() == [[3], [1]]
+
+
+def test_windows_and_slices_are_rows_as_others() -> None:
+    tok = BERT.with_truncation(4, stride=1)
+    windows = tok.encode_batch([*TEXTS, "bbbbbb"], overflow=True)
+    for batch in (windows, windows[1:4], windows[::-2], windows[3:3]):
+        inputs = batch.to_dict()
+        assert inputs["input_ids"].tolist() == rows_padded(batch.to_lists(), 3, "right")
+        table = pa.table(batch)
+        assert table["input_ids"].to_pylist() == batch.to_lists()
+        samples = table["overflow_to_sample_mapping"].to_pylist()
+        assert samples == batch.overflow_to_sample_mapping.tolist()
+
+
+def test_changing_the_result_does_not_change_the_batch() -> None:
+    batch = TOK.encode_batch(["ab", "ba"])
+    for filled in (batch.to_numpy(), batch.to_numpy(dtype="uint32"), batch.to_dict()["input_ids"]):
+        filled[:] = 0
+    assert batch.to_lists() == [[1, 2], [2, 1]]
+
+
+def test_a_pad_id_that_is_no_id_is_rejected() -> None:
+    batch = TOK.encode_batch(TEXTS)
+    for pad, error in ((-1, ArgumentError), (2**32, ArgumentError), ("x", InputTypeError)):
+        with pytest.raises(error) as raised:
+            batch.to_dict(pad)  # type: ignore[arg-type]
+        assert raised.value.place == "pad"  # type: ignore[attr-defined]
+    with pytest.raises(ArgumentError, match="pad"):
+        BARE.encode_batch(TEXTS).to_dict()
+
+
+# ---- Arrow
+
+
+def address(column: Any) -> int:
+    """Return the address of the flat values of a column of lists."""
+    (chunk,) = column.chunks
+    found: int = chunk.values.buffers()[-1].address
+    return found
+
+
+def test_pyarrow_reads_ids_without_a_copy() -> None:
+    batch = TOK.encode_batch(TEXTS)
+    table = pa.table(batch)
+    assert table.schema == pa.schema({"input_ids": pa.list_(pa.uint32())})
+    assert table["input_ids"].to_pylist() == batch.to_lists()
+    assert address(table["input_ids"]) == batch.ids.ctypes.data
+
+
+def test_every_column_of_the_batch_is_a_column_of_the_table() -> None:
+    tok = BERT.with_padding(12).with_truncation(12)
+    batch = tok.encode_batch(TEXTS, TEXTS[::-1], offsets=True, overflow=True)
+    table = pa.table(batch)
+    assert {field.name: str(field.type) for field in table.schema} == {
+        "input_ids": "list<item: uint32>",
+        "token_type_ids": "list<item: uint8>",
+        "attention_mask": "list<item: uint8>",
+        "special_tokens_mask": "list<item: uint8>",
+        "offset_mapping": "list<item: fixed_size_list<item: uint32>[2]>",
+        "word_ids": "list<item: int32>",
+        "sequence_ids": "list<item: int8>",
+        "overflow_to_sample_mapping": "int64",
+    }
+    names = {"input_ids": "ids", "token_type_ids": "type_ids", "offset_mapping": "offsets"}
+    for name in table.column_names[:-1]:
+        flat = getattr(batch, names.get(name, name))
+        rows = np.split(flat, batch.row_offsets[1:-1])
+        assert table[name].to_pylist() == [row.tolist() for row in rows], name
+    for name in ("input_ids", "token_type_ids", "attention_mask", "word_ids"):
+        flat = getattr(batch, names.get(name, name))
+        assert address(table[name]) == flat.ctypes.data, name
+    offsets = table["offset_mapping"].chunk(0).values.values
+    assert offsets.buffers()[1].address == batch.offsets.ctypes.data
+
+
+def test_polars_reads_a_batch() -> None:
+    batch = BERT.encode_batch(TEXTS, TEXTS)
+    frame = polars.DataFrame(batch)
+    assert frame.columns == ["input_ids", "token_type_ids"]
+    assert frame["input_ids"].to_list() == batch.to_lists()
+    assert frame["input_ids"].dtype == polars.List(polars.UInt32)
+
+
+def test_a_requested_schema_is_cast() -> None:
+    batch = TOK.encode_batch(TEXTS)
+    schema = pa.schema({"input_ids": pa.list_(pa.int64())})
+    table = pa.table(batch, schema=schema)
+    assert table.schema == schema
+    assert table["input_ids"].to_pylist() == batch.to_lists()
+
+
+def test_offsets_of_64_bits_are_used_for_many_tokens() -> None:
+    values = np.arange(6, dtype=np.uint32)
+    row_offsets = np.array([0, 2, 2, 6])
+    for limit, kind in ((6, pa.list_(pa.uint32())), (5, pa.large_list(pa.uint32()))):
+        table = arrow_table(row_offsets, {"input_ids": values}, {}, max_short_offset=limit)
+        assert table.schema.field("input_ids").type == kind
+        assert table["input_ids"].to_pylist() == [[0, 1], [], [2, 3, 4, 5]]
+        assert address(table["input_ids"]) == values.ctypes.data
+
+
+def test_a_table_outlives_its_batch_and_then_frees_it() -> None:
+    batch = TOK.encode_batch(TEXTS * 1000)
+    expected, ids = batch.to_lists(), weakref.ref(batch.ids)
+    table = pa.table(batch)
+    del batch
+    gc.collect()
+    assert ids() is not None
+    assert table["input_ids"].to_pylist() == expected
+    del table
+    gc.collect()
+    assert ids() is None
+
+
+def test_what_is_missing_is_named_with_its_extra() -> None:
+    code = """
+import sys
+sys.modules.update(pyarrow=None, torch=None)
+import piecework as pw
+batch = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).encode_batch(["a"])
+for call in (batch.__arrow_c_stream__, batch.to_torch, lambda: batch.to_dict(return_tensors="pt")):
+    try:
+        call()
+    except pw.errors.MissingExtraError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    arrow, torch, tensors = done.stdout.splitlines()
+    assert arrow.startswith("Batch.__arrow_c_stream__: found no pyarrow")
+    assert "piecework[arrow]" in arrow
+    assert torch.startswith("Batch.to_torch: found no torch")
+    assert tensors.startswith("return_tensors: found no torch")
+    assert "piecework[torch]" in torch
+    assert "piecework[torch]" in tensors

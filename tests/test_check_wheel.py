@@ -1,0 +1,131 @@
+"""`tools/check_wheel.py` finds what a wheel or an sdist lacks, and what it must not contain."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+METADATA = """\
+Metadata-Version: 2.4
+Name: piecework
+Version: 0.1.0
+Classifier: Programming Language :: Python :: 3.10
+Requires-Python: >=3.10
+License-Expression: Apache-2.0
+License-File: LICENSE
+Description-Content-Type: text/markdown
+
+# piecework
+"""
+WHEEL = "piecework-0.1.0-cp310-abi3-macosx_11_0_arm64.whl"
+INFO = "piecework-0.1.0.dist-info"
+
+
+def load_tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("check_wheel", ROOT / "tools/check_wheel.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TOOL = load_tool()
+
+
+def wheel_files() -> dict[str, str]:
+    files = {name.removeprefix("python/"): "" for name in TOOL.git_files("python")}
+    return files | {
+        "piecework/_core.abi3.so": "",
+        f"{INFO}/METADATA": METADATA,
+        f"{INFO}/licenses/LICENSE": "",
+        f"{INFO}/entry_points.txt": "[console_scripts]\npiecework=piecework.cli:main\n",
+    }
+
+
+def problems_of_wheel(folder: Path, files: dict[str, str], name: str = WHEEL) -> list[str]:
+    with zipfile.ZipFile(folder / name, "w") as wheel:
+        for path, text in files.items():
+            wheel.writestr(path, text)
+    return list(TOOL.wheel_problems(folder / name))
+
+
+def problems_of_sdist(folder: Path, files: dict[str, str]) -> list[str]:
+    with tarfile.open(folder / "sdist.tar.gz", "w:gz") as archive:
+        for path, text in files.items():
+            member = tarfile.TarInfo(f"piecework-0.1.0/{path}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return list(TOOL.sdist_problems(folder / "sdist.tar.gz"))
+
+
+def test_a_complete_wheel_has_no_problems(tmp_path: Path) -> None:
+    assert problems_of_wheel(tmp_path, wheel_files()) == []
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        *("piecework/py.typed", "piecework/_core.pyi", "piecework/_core.abi3.so"),
+        *("piecework/batch.py", f"{INFO}/licenses/LICENSE"),
+    ],
+)
+def test_a_missing_file_is_named(missing: str, tmp_path: Path) -> None:
+    files = {name: text for name, text in wheel_files().items() if name != missing}
+    assert f"{missing} is missing" in problems_of_wheel(tmp_path, files)
+
+
+def test_other_problems_of_a_wheel_are_named(tmp_path: Path) -> None:
+    files = wheel_files()
+    found = problems_of_wheel(tmp_path, {**files, "piecework/notes.txt": ""})
+    assert found == ["piecework/notes.txt is not in git"]
+    name = "piecework-0.1.0-cp311-cp311-macosx_11_0_arm64.whl"
+    (found,) = problems_of_wheel(tmp_path, files, name)
+    assert "expected cp310-abi3" in found
+    (found,) = problems_of_wheel(tmp_path, {**files, f"{INFO}/entry_points.txt": ""})
+    assert "command `piecework` is missing" in found
+    for field in ("Requires-Python", "License-Expression", "License-File", "Classifier"):
+        metadata = "".join(
+            line for line in METADATA.splitlines(keepends=True) if not line.startswith(field)
+        )
+        (found,) = problems_of_wheel(tmp_path, {**files, f"{INFO}/METADATA": metadata})
+        assert f"metadata field {field}:" in found
+
+
+def test_problems_of_an_sdist_are_named(tmp_path: Path) -> None:
+    files = {"PKG-INFO": METADATA, **dict.fromkeys(TOOL.git_files("."), "")}
+    assert problems_of_sdist(tmp_path, files) == []
+    assert problems_of_sdist(tmp_path, {**files, "python/piecework/_core.abi3.so": ""}) == [
+        "python/piecework/_core.abi3.so is not in git"
+    ]
+    for missing in ("LICENSE", "README.md", "Cargo.lock", "crates/kernels/capsules/Cargo.toml"):
+        rest = {name: text for name, text in files.items() if name != missing}
+        assert problems_of_sdist(tmp_path, rest) == [f"{missing} is missing"]
+
+
+def test_a_path_without_rust_keeps_the_other_programs(tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for program in ("cargo", "rustc", "rustup", "bash"):
+        (tools / program).write_text("")
+    kept = Path(TOOL.without_rust_tools(str(tools), tmp_path / "links"))
+    assert [program.name for program in kept.iterdir()] == ["bash"]
+    assert TOOL.without_rust_tools(str(kept), tmp_path / "unused") == str(kept)
+
+
+def test_console_examples_are_compared() -> None:
+    block = "$ echo one two\none ...\n$ true\n"
+    assert list(TOOL.commands(block)) == [("echo one two", "one ...\n"), ("true", "")]
+    work, environment = ROOT, {"PATH": "/usr/bin:/bin"}
+    TOOL.run_command("echo one two", "one ...\n", work, environment)
+    with pytest.raises(SystemExit, match="expected 'two"):
+        TOOL.run_command("echo one two", "two ...\n", work, environment)
+    with pytest.raises(SystemExit, match="failed"):
+        TOOL.run_command("exit 3", "", work, environment)
