@@ -46,7 +46,7 @@ def pair(tmp_path: Path) -> Path:
     tok = load_ranks(rank_file(tmp_path))
     folder = tmp_path / "pair"
     folder.mkdir()
-    tok.save(folder)
+    tok.save(folder / "vocab.json", merges=folder / "merges.txt")
     return folder
 
 

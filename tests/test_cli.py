@@ -534,10 +534,10 @@ def test_an_output_that_cannot_be_written_is_told_before_the_work(
         raise AssertionError("worked before checking")
 
     monkeypatch.setattr(pw, "count_files", never)
-    for path in (tmp_path, tmp_path / "missing" / "t.json"):
-        code, _, err = cli("train", corpus, "-o", str(path))
+    for path in ("missing/t.json", "missing/folder/", f"{Path(corpus).name}/"):
+        code, _, err = cli("train", corpus, "-o", f"{tmp_path}/{path}")
         assert code == 2
-        assert_one_line(err, path.name)
+        assert_one_line(err, path.split("/")[0])
 
 
 def test_a_failure_while_encoding_leaves_the_old_output(

@@ -233,7 +233,7 @@ def test_a_suffix_without_a_format_is_refused_before_the_work(
     assert not path.exists()
 
 
-@pytest.mark.parametrize("verb", ["train", "count", "encode", "decode", "normalize", "extend"])
+@pytest.mark.parametrize("verb", ["count", "encode", "decode", "normalize"])
 @pytest.mark.parametrize("exists", [False, True])
 def test_a_directory_as_output_is_refused(
     cli: Run, tmp_path: Path, verb: str, exists: bool
@@ -247,11 +247,15 @@ def test_a_directory_as_output_is_refused(
     assert folder.exists() == exists
 
 
-def test_a_directory_that_does_not_exist_is_no_target_of_save(tmp_path: Path) -> None:
+def test_a_folder_without_parent_is_no_target_of_save(tmp_path: Path) -> None:
     tokenizer = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0}))
-    with pytest.raises(pw.errors.ArgumentError, match="a directory that exists"):
-        tokenizer.save(f"{tmp_path}/folder/")
+    with pytest.raises(pw.errors.ArgumentError, match="a folder whose parent exists"):
+        tokenizer.save(f"{tmp_path}/missing/folder/")
     assert list(tmp_path.iterdir()) == []
+
+
+# A folder is read by its tokenizer.json.
+READ_AS = {"Hugging Face folder": "tokenizer.json"}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +264,7 @@ def test_a_directory_that_does_not_exist_is_no_target_of_save(tmp_path: Path) ->
         ("t.json", "tokenizer.json"),
         ("t.tiktoken", "tiktoken ranks"),
         ("t.pwc", "compiled cache"),
-        ("pair/", "vocab.json with merges.txt"),
+        ("folder/", "Hugging Face folder"),
     ],
 )
 def test_convert_says_what_it_wrote(
@@ -272,8 +276,33 @@ def test_convert_says_what_it_wrote(
     assert err == f"converted tiktoken ranks to {format}, 258 entries, saved as {path}\n"
     hints = ["--pattern", "gpt2"] if target.endswith(".tiktoken") else []
     assert cli("convert", path, f"{tmp_path}/again.json", *hints)[2].startswith(
-        f"converted {format} to tokenizer.json, 258 entries"
+        f"converted {READ_AS.get(format, format)} to tokenizer.json, 258 entries"
     )
+
+
+def test_convert_writes_a_vocabulary_with_its_merges(cli: Run, ranks: str, tmp_path: Path) -> None:
+    vocab, merges = str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
+    code, out, err = cli("convert", ranks, vocab, "--pattern", "gpt2", "--merges-output", merges)
+    assert (code, out) == (0, "")
+    assert err.startswith("converted tiktoken ranks to vocab.json with merges.txt, 258 entries")
+    assert pw.Tokenizer.load(vocab, merges=merges).vocab_size == 258
+    code, _, err = cli(
+        "convert", ranks, f"{tmp_path}/f/", "--pattern", "gpt2", "--merges-output", merges
+    )
+    assert code == 2
+    assert "--merges-output: found it with" in err
+
+
+@pytest.mark.parametrize("verb", ["train", "extend"])
+def test_commands_write_folders(cli: Run, corpus: str, tmp_path: Path, verb: str) -> None:
+    first, second = str(tmp_path / "first/"), f"{tmp_path}/second/"
+    assert cli("train", corpus, "--vocab-size", "60", "-o", f"{first}/")[0] == 0
+    if verb == "extend":
+        assert cli("extend", first, corpus, "-n", "0", "-o", second)[0] == 0
+        assert pw.Tokenizer.load(second).get_vocab() == pw.Tokenizer.load(first).get_vocab()
+    code, _, err = cli("train", corpus, "--vocab-size", "60", "-o", f"{tmp_path}/a/b/")
+    assert code == 2
+    assert "whose parent folder does not exist; give a folder whose parent exists" in err
 
 
 def test_convert_names_the_format_of_what_it_read(cli: Run, tmp_path: Path) -> None:
@@ -369,6 +398,9 @@ def test_errors_of_the_library_name_the_flag(
 def test_every_command_that_reads_a_tokenizer_takes_the_same_options(verb: str) -> None:
     flags = {flag for option in command_named(verb).params for flag in option.opts}
     assert {"--encoding", "--pattern", "--special-token", "--merges", "--lowercase"} <= flags
+    assert {"--download", "--revision"} <= flags
+    kinds = "an encoding such as cl100k_base, a model such as gpt-4o, or a repository"
+    assert kinds in " ".join((command_named(verb).help or "").split())
 
 
 @pytest.mark.parametrize("verb", READS_A_TOKENIZER)

@@ -29,6 +29,15 @@ COMMANDS = {
     "piecework.cli.signals",
     "piecework.io.saving",
 }
+# What names of encodings, models and repositories, and folders need.
+NAMES = {
+    "piecework.io.folder_files",
+    "piecework.io.folders",
+    "piecework.io.hub",
+    "piecework.io.model_names",
+    "piecework.io.rank_files",
+    "tempfile",
+}
 COMMANDS |= {"click.shell_completion", "difflib", "io", "sys"}
 TERMINAL = {"rich.console", "rich.progress", "rich.table", "rich.text", "contextlib"}
 # Standard modules of several milliseconds, for one format or one error.
@@ -48,7 +57,15 @@ FORMATS |= {"piecework._internal.memory", "graphlib"}
 CYCLE = {"piecework.train.sentencepiece_presets"}
 
 EXPECTED = (
-    SPECIFICATIONS | TRAINING | VOCABULARY | ROOT_NAMES | COMMANDS | TERMINAL | FORMATS | CYCLE
+    SPECIFICATIONS
+    | TRAINING
+    | VOCABULARY
+    | ROOT_NAMES
+    | COMMANDS
+    | TERMINAL
+    | FORMATS
+    | NAMES
+    | CYCLE
 )
 
 

@@ -453,6 +453,7 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework.cli",
         "piecework.io.atomic_files",
         "piecework.io.format_detection",
+        "piecework.io.names",
         "piecework.io.read_file",
         "piecework.io.saving",
         "piecework._internal.progress",

@@ -22,7 +22,7 @@ TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         ("enable_padding", "with_padding"),
         ("enable_truncation", "with_truncation"),
         ("add_tokens", "with_added_tokens"),
-        ("save_pretrained", r"save\(path\)"),
+        ("save_pretrained", r"save\(folder\)"),
         ("batch_decode", "decode_batch"),
         ("tokenize", r"encode\(text\)\.tokens"),
         ("EncodeAsIds", r"encode\(text\)\.ids"),
@@ -104,14 +104,20 @@ def test_what_is_not_a_pair_is_named(texts: list[object], message: str) -> None:
 # ---- what newcomers pass
 
 
-def test_the_name_of_a_model_is_not_a_path() -> None:
-    with pytest.raises(FileError, match="bert-base-uncased: .*names of models are not looked up"):
+def test_the_name_of_a_repository_says_how_it_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(FileError, match=r"bert-base-uncased: .*download=True.*piecework\[hub\]"):
         pw.Tokenizer.load("bert-base-uncased")
 
 
-def test_the_name_of_an_encoding_says_how_its_ranks_are_loaded() -> None:
-    call = r"load\('cl100k_base.tiktoken', encoding='cl100k_base'\)"
-    with pytest.raises(FileError, match=f"cl100k_base: .*{call}"):
+def test_the_name_of_an_encoding_says_where_its_ranks_belong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("PIECEWORK_TIKTOKEN_DIR", raising=False)
+    with pytest.raises(FileError, match=r"cl100k_base\.tiktoken: .*PIECEWORK_TIKTOKEN_DIR"):
         pw.Tokenizer.load("cl100k_base")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.errors import ArgumentError, FormatError
+from piecework.errors import ArgumentError, FormatError, FormatWarning
 
 VOCAB = {"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "<|endoftext|>": 5, "a": 6}
 
@@ -82,13 +82,13 @@ def test_roles_are_read_from_the_configuration(tmp_path: Path) -> None:
         "eos_token": {"content": "<|endoftext|>", "lstrip": False},
         "bos_token": "zebra",
         "pad_token": None,
-        "model_max_length": 512,
     }
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
-    tok = pw.Tokenizer.load(tmp_path / "tokenizer.json")
+    with pytest.warns(FormatWarning, match="bos_token 'zebra': not in the vocabulary"):
+        tok = pw.Tokenizer.load(tmp_path / "tokenizer.json")
     assert tok.eos_token_id == 5
-    assert tok.bos_token is None  # not in the vocabulary
-    assert tok.pad_token == "[PAD]"
+    assert tok.bos_token is None
+    assert tok.pad_token is None  # taken away, although the name [PAD] states the role
 
 
 def test_a_damaged_configuration_is_named(tmp_path: Path) -> None:

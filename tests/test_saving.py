@@ -53,10 +53,16 @@ def test_every_suffix_has_a_writer(wordpiece: pw.Tokenizer) -> None:
             assert tokenizer_bytes(wordpiece, suffix)
 
 
-def test_directory_gets_vocab_json_and_merges_txt(tmp_path: Path, bpe: pw.Tokenizer) -> None:
-    save_tokenizer(bpe, tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["merges.txt", "vocab.json"]
-    assert tokenizer_format_of(str(tmp_path)) == file_format(tmp_path)
+def test_folder_gets_the_files_of_transformers(tmp_path: Path, bpe: pw.Tokenizer) -> None:
+    for folder in (str(tmp_path), f"{tmp_path}/new/"):
+        save_tokenizer(bpe, folder)
+        assert sorted(path.name for path in Path(folder).iterdir() if path.is_file()) == [
+            "special_tokens_map.json",
+            "tokenizer.json",
+            "tokenizer_config.json",
+        ]
+        assert tokenizer_format_of(folder) == "Hugging Face folder"
+        assert file_format(folder) == "tokenizer.json"
 
 
 def test_merges_names_the_second_file(tmp_path: Path, bpe: pw.Tokenizer) -> None:
@@ -64,7 +70,7 @@ def test_merges_names_the_second_file(tmp_path: Path, bpe: pw.Tokenizer) -> None
     assert (tmp_path / "b").read_text().endswith("h u\n")
 
 
-@pytest.mark.parametrize("name", ["a.jsonn", "missing/"])
+@pytest.mark.parametrize("name", ["a.jsonn", "missing/folder/"])
 def test_unusable_name_is_an_error_before_anything_is_written(
     tmp_path: Path, wordpiece: pw.Tokenizer, name: str
 ) -> None:

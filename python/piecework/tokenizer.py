@@ -37,6 +37,7 @@ from piecework._internal.validation import (
     check_choice,
     check_size,
     check_stage,
+    check_text,
     check_type_id,
     id_list,
     listed,
@@ -45,11 +46,14 @@ from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
+from piecework.io.folder_config import is_template_name, read_config
+from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
 from piecework.io.format_readers import compile_ranks, warned
-from piecework.io.gguf_files import roles_of_gguf
+from piecework.io.gguf_files import roles_of_gguf, roles_of_gguf_path
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
-from piecework.io.roles_file import configured_roles
+from piecework.io.names import resolve_name
+from piecework.io.source_bytes import files_of_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +78,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _core: Core
     _functions: tuple[Callable[[str], typing.Any], ...]
     _special_in_text: pw.spec.SpecialInText
-    _roles: dict[str, str | None]
+    _settings: FolderSettings
     _all_roles: dict[str, str] | None
     _spec: pw.TokenizerSpec | None
     _filling: Filling | None
@@ -125,8 +129,10 @@ class Tokenizer(metaclass=WithForeignNames):
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
         compiled_cache: bool | PathLike = False,
+        download: bool = False,
+        revision: str | None = None,
     ) -> hints.Self:
-        """Load a tokenizer file of any format; the content, gzipped or not, decides which one.
+        """Load a tokenizer file of any format, a folder, or a tokenizer by its name.
 
         >>> import pathlib, tempfile
         >>> import piecework as pw
@@ -134,6 +140,18 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> _ = path.write_text("[UNK]\\nhug\\n##s\\n")
         >>> pw.Tokenizer.load(path).encode("Hugs").tokens
         ['hug', '##s']
+
+        `path` is one of these; a path that exists wins:
+
+        - a file, whose content, gzipped or not, decides the format.
+        - a folder, as transformers and `save` write it. Its `tokenizer.json` is read, or its
+          `tokenizer.model`, `vocab.txt`, `vocab.json` with `merges.txt`, or `tekken.json`.
+        - an encoding such as "cl100k_base" or a model of OpenAI such as "gpt-4o", whose ranks are in the
+          cache of tiktoken or in the folder that PIECEWORK_TIKTOKEN_DIR names.
+        - a repository of the Hugging Face hub, "org/name", in the local cache. `download=True` fetches its
+          tokenizer files (extra `hub`); `revision` names a branch, a tag or a commit.
+
+        The formats of files:
 
         - `tokenizer.json`, `tekken.json`, SentencePiece `.model` and CLIP's `bpe_simple_vocab_16e6.txt` are
           complete.
@@ -157,19 +175,35 @@ class Tokenizer(metaclass=WithForeignNames):
         the same. If it cannot be written, the source is read each time. Trust a compiled cache as much as a
         tokenizer file: it decides the ids.
 
-        Roles of special tokens are read from a GGUF file, or from a `tokenizer_config.json` in the same
-        folder.
+        Roles of special tokens, `model_max_length`, sides and chat templates are read from the
+        `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. Of a
+        folder, it also decides about added tokens and about the settings of a `vocab.txt` or a `.model`. No
+        code of a folder is run. A GGUF file contains its roles.
 
         Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
         one that treats them as text. See `parse_special` of `encode`.
 
         Raises `FileError`, `FormatError` with field or line, `VocabularyError`, and `ArgumentError` for an
         option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
-        the file.
+        the file, and about roles whose token is not in the vocabulary.
         """
         options = LoadOptions(lowercase, merges, encoding, pattern, special_tokens)
-        tokenizer = cls._of(*read_tokenizer(path, options, compiled_cache))
-        tokenizer._roles = configured_roles(path, tokenizer.token_to_id)
+        source, options = resolve_name(path, options, download=download, revision=revision)
+        # A configuration beside a GGUF file may belong to another file.
+        config = None if source.endswith(".gguf") else read_config(source)
+        file, options = files_of_directory(source, options)
+        settings = NO_SETTINGS
+        if config is None:
+            core, special_in_text = read_tokenizer(file, options, compiled_cache)
+        else:
+            from piecework.io.folders import configured, folder_options
+
+            options = folder_options(config, options, file)
+            core, special_in_text = read_tokenizer(file, options, compiled_cache)
+            core, special_in_text, settings = configured(core, special_in_text, config, file)
+        tokenizer = cls._of(core, special_in_text)
+        roles = roles_of_gguf_path(file)
+        tokenizer._settings = settings if roles is None else settings.replace(roles=roles)
         return tokenizer
 
     @classmethod
@@ -198,8 +232,8 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         options = LoadOptions(lowercase, None, encoding, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
-        tokenizer._roles.update(roles_of_gguf(data, source) or {})
-        return tokenizer
+        roles = roles_of_gguf(data, source)
+        return tokenizer if roles is None else tokenizer._configured(roles=roles)
 
     @classmethod
     def from_ranks(
@@ -980,7 +1014,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.special_tokens_map
         {'unk_token': '[UNK]'}
 
-        Roles come from `with_roles` or the `tokenizer_config.json` beside the file that was loaded, then
+        Roles come from `with_roles` or the configuration in the folder of the file that was loaded, then
         from the tokenizer itself: the unknown token of the model, the padding settings, a BERT or RoBERTa
         post-processor, and special tokens whose name states the role, such as `[MASK]`. Other roles are
         absent. Each role is also an attribute: `tok.unk_token`, `tok.unk_token_id`.
@@ -988,7 +1022,12 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.spec.roles import declared_roles
 
         if self._all_roles is None:
-            roles = {**declared_roles(self.spec), **self._roles}
+            known = {
+                role: token
+                for role, token in self._settings.roles.items()
+                if token is None or self.token_to_id(token) is not None
+            }
+            roles = {**declared_roles(self.spec), **known}
             self._all_roles = {
                 role: token
                 for role, token in roles.items()
@@ -1003,6 +1042,69 @@ class Tokenizer(metaclass=WithForeignNames):
     pad_token, pad_token_id = RoleToken("pad_token"), RoleId("pad_token")
     cls_token, cls_token_id = RoleToken("cls_token"), RoleId("cls_token")
     mask_token, mask_token_id = RoleToken("mask_token"), RoleId("mask_token")
+
+    @property
+    def model_max_length(self) -> int | None:
+        """The longest input of the model in tokens, None if no limit is known.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.model_max_length, tok.with_model_max_length(512).model_max_length
+        (None, 512)
+
+        It comes from the folder of the tokenizer and is saved with it. It truncates nothing; see
+        `with_truncation`.
+        """
+        return self._settings.model_max_length
+
+    @property
+    def padding_side(self) -> str:
+        """The side to pad, "left" or "right": of the folder, or else of the padding settings.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "[UNK]": 1, "a": 2}))
+        >>> tok.padding_side, tok.with_padding(direction="left").padding_side
+        ('right', 'left')
+        """
+        padding = self.spec.padding
+        return self._settings.padding_side or ("right" if padding is None else padding.direction)
+
+    @property
+    def truncation_side(self) -> str:
+        """The side to truncate, "left" or "right": of the folder, or else of the truncation settings.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).truncation_side
+        'right'
+        """
+        truncation = self.spec.truncation
+        return self._settings.truncation_side or (
+            "right" if truncation is None else truncation.direction
+        )
+
+    @property
+    def chat_template(self) -> str | None:
+        """The Jinja template that formats a conversation, None if the tokenizer has none.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.with_chat_template("{{ messages[0].content }}").chat_template
+        '{{ messages[0].content }}'
+
+        It is kept with the folder of the tokenizer, and not rendered. `chat_templates` has all of them.
+        """
+        return self._settings.chat_templates.get(DEFAULT_TEMPLATE)
+
+    @property
+    def chat_templates(self) -> dict[str, str]:
+        """All chat templates by name; `chat_template` is the one named "default".
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.with_chat_template("{{ tools }}", name="tool_use").chat_templates
+        {'tool_use': '{{ tools }}'}
+        """
+        return dict(self._settings.chat_templates)
 
     def memory(self) -> hints.Memory:
         """Return the memory in bytes: shared `tables`, `caches` of one thread, and the `budget` of these.
@@ -1070,9 +1172,46 @@ class Tokenizer(metaclass=WithForeignNames):
             check_choice("role", role, ROLES)
             if token is not None and self.token_to_id(token) is None:
                 raise ArgumentError(role, repr(token), "a token of the vocabulary")
-        variant = self._variant(self._core, self._special_in_text)
-        variant._roles = {**self._roles, **roles}
-        return variant
+        return self._configured(roles={**self._settings.roles, **roles})
+
+    def with_model_max_length(self, length: int | None) -> hints.Self:
+        """Return a tokenizer that says how many tokens its model takes; None for no limit.
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0})).with_model_max_length(512).model_max_length
+        512
+
+        `save` writes it into a folder. Encodings do not change. Raises `ArgumentError` for less than 1.
+        """
+        if length is not None:
+            check_size("length", length)
+            if length == 0:
+                raise ArgumentError("length", "0", "a number of tokens of at least 1, or None")
+        return self._configured(model_max_length=length)
+
+    def with_chat_template(self, template: str | None, *, name: str = "default") -> hints.Self:
+        """Return a tokenizer with another chat template of a name; None removes it.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0})).with_chat_template("{{ messages }}")
+        >>> tok.chat_template, tok.with_chat_template(None).chat_template
+        ('{{ messages }}', None)
+
+        The template is Jinja, as transformers reads it; `save` writes it into a folder. It is not parsed.
+        Raises `ArgumentError` for a name that cannot be the name of a file.
+        """
+        if template is not None and not isinstance(template, str):
+            raise InputTypeError("template", type(template).__name__, "str or None")
+        if template is not None:
+            check_text("template", template)
+        if not is_template_name(name):
+            raise ArgumentError("name", repr(name), "a name without separators of paths")
+        templates = {**self._settings.chat_templates}
+        if template is None:
+            templates.pop(name, None)
+        else:
+            templates[name] = template
+        return self._configured(chat_templates=templates)
 
     def with_normalizer(self, normalizer: pw.spec.Normalizer | None) -> hints.Self:
         """Return a tokenizer with another normalizer; None does not change text.
@@ -1197,7 +1336,7 @@ class Tokenizer(metaclass=WithForeignNames):
         core = self._core.with_truncation(
             max_length, stride=stride, strategy=strategy, direction=direction
         )
-        return self._variant(core, self._special_in_text)
+        return self._variant(core, self._special_in_text)._configured(truncation_side=direction)
 
     def with_padding(
         self,
@@ -1241,7 +1380,7 @@ class Tokenizer(metaclass=WithForeignNames):
             direction=direction,
             pad_to_multiple_of=pad_to_multiple_of,
         )
-        return self._variant(core, self._special_in_text)
+        return self._variant(core, self._special_in_text)._configured(padding_side=direction)
 
     def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
         """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
@@ -1465,7 +1604,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return _compiled(portable.to_core()[0], ()).to_json(pretty)
 
     def save(self, path: PathLike, *, merges: PathLike | None = None) -> None:
-        """Write a tokenizer file atomically; the suffix of the path selects the format.
+        """Write a tokenizer file or folder atomically; the suffix of the path selects the format.
 
         >>> import pathlib, tempfile
         >>> import piecework as pw
@@ -1481,13 +1620,17 @@ class Tokenizer(metaclass=WithForeignNames):
           pieces with their scores.
         - `.tiktoken`: ranks, for byte-level BPE whose merges follow from the ids; pattern and special
           tokens are not in the file.
-        - any name with `merges`, or an existing folder: `vocab.json` and `merges.txt`, the model only.
+        - a folder that exists, or a path that ends in `/`: `tokenizer.json`, `tokenizer_config.json`,
+          `special_tokens_map.json` and chat templates, which `AutoTokenizer.from_pretrained` of transformers
+          opens with the same ids, roles and settings. Its parent must exist.
+        - any name with `merges`: `vocab.json` and `merges.txt`, the model only.
         - `.piecework`: everything except custom stages, for this library only.
         - `.pwc`: a compiled cache.
 
-        Raises `ArgumentError` for another suffix or a folder that does not exist, `FileError`,
+        Raises `ArgumentError` for another suffix or a folder without parent, `FileError`,
         `VocabularyError` if the format cannot store the vocabulary, `PortabilityError` if other libraries
-        would give other ids, and `StageError` for custom stages.
+        would give other ids, and `StageError` for custom stages. Warns with `PortabilityWarning` about a role
+        whose token transformers matches in text and this tokenizer does not.
         """
         from piecework.io.saving import save_tokenizer
 
@@ -1514,9 +1657,9 @@ class Tokenizer(metaclass=WithForeignNames):
         budget = self._core.cache_budget
         if not self._functions:
             text = self._core.to_json(False)
-            return _restored, (type(self), text, self._special_in_text, budget, self._roles)
+            return _restored, (type(self), text, self._special_in_text, budget, self._settings)
         # The stages pickle their functions and raise for one that cannot be pickled.
-        return _restored_from_spec, (type(self), self.spec, budget, self._roles)
+        return _restored_from_spec, (type(self), self.spec, budget, self._settings)
 
     def __repr__(self) -> str:
         from piecework.spec.custom import CustomStage
@@ -1554,14 +1697,20 @@ class Tokenizer(metaclass=WithForeignNames):
     def _derived(self, spec: pw.TokenizerSpec) -> hints.Self:
         """Compile a specification that was made from this tokenizer's, with the same settings.
 
-        Settings that no specification contains (cache budget, roles) are carried over here only.
+        Settings that no specification contains (cache budget, roles, templates) are carried over here only.
         """
-        return _restored_from_spec(type(self), spec, self._core.cache_budget, self._roles)
+        return _restored_from_spec(type(self), spec, self._core.cache_budget, self._settings)
 
     def _variant(self, core: Core, special_in_text: pw.spec.SpecialInText) -> hints.Self:
         """Return a tokenizer around another core of the same specification."""
         variant = self._of(core, special_in_text, self._functions)
-        variant._roles = self._roles
+        variant._settings = self._settings
+        return variant
+
+    def _configured(self, **settings: typing.Any) -> hints.Self:
+        """Return a tokenizer with other settings of its folder; the tables are shared."""
+        variant = self._variant(self._core, self._special_in_text)
+        variant._settings = self._settings.replace(**settings)
         return variant
 
     def _replaced(self, **stages: typing.Any) -> hints.Self:
@@ -1577,7 +1726,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """Compile the stages of JSON text around the model of this tokenizer."""
         core = self._core.with_stages(_encoded(text), functions)
         variant = self._of(core, self._special_in_text, functions)
-        variant._roles = self._roles
+        variant._settings = self._settings
         return variant
 
     @classmethod
@@ -1602,7 +1751,8 @@ class Tokenizer(metaclass=WithForeignNames):
             raise TypeError("a Tokenizer is immutable: construct another one")
         self._core, self._functions = core, tuple(functions)
         self._special_in_text = special_in_text
-        self._roles, self._all_roles, self._spec, self._filling = {}, None, None, None
+        self._settings = NO_SETTINGS
+        self._all_roles, self._spec, self._filling = None, None, None
         # One plain text goes straight to the core; see docs/decisions/0015.
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
         self._parses = special_in_text == "parse"
@@ -1669,11 +1819,11 @@ def _restored(
     text: str,
     special_in_text: pw.spec.SpecialInText,
     cache_budget: int,
-    roles: dict[str, str | None],
+    settings: FolderSettings,
 ) -> AnyTokenizer:
     core = _compiled(text, ()).with_word_cache_budget(cache_budget)
     tokenizer = cls._of(core, special_in_text)
-    tokenizer._roles = roles
+    tokenizer._settings = settings
     return tokenizer
 
 
@@ -1681,8 +1831,8 @@ def _restored_from_spec(
     cls: type[AnyTokenizer],
     spec: pw.TokenizerSpec,
     cache_budget: int,
-    roles: dict[str, str | None],
+    settings: FolderSettings,
 ) -> AnyTokenizer:
     tokenizer = cls.from_spec(spec).with_word_cache_budget(cache_budget)
-    tokenizer._roles = roles
+    tokenizer._settings = settings
     return tokenizer

@@ -13,7 +13,7 @@ _HERE = {
     "encode_batch_fast": "encode_batch",
     "from_buffer": "Tokenizer.from_bytes(data)",
     "from_file": "Tokenizer.load(path)",
-    "from_pretrained": "Tokenizer.load(path) with a downloaded file",
+    "from_pretrained": "Tokenizer.load(name), with download=True for one of the hub",
     "from_str": "Tokenizer.from_json(text)",
     "get_added_tokens_decoder": "added_tokens",
     "model": "spec.model",
@@ -36,7 +36,7 @@ _HERE = {
     "convert_tokens_to_ids": "token_to_id for each token",
     "convert_tokens_to_string": "decode with ids",
     "encode_plus": "encode",
-    "save_pretrained": "save(path)",
+    "save_pretrained": "save(folder)",
     "tokenize": "encode(text).tokens",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",

@@ -19,6 +19,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
+from piecework.io.names import tokenizer_file
 
 _EXAMPLE = """\b
 Example:
@@ -74,9 +75,10 @@ def bench(
     the next half with the filled word cache. Use an idle machine and at least ten megabytes of text.
     """
     loaded = load_tokenizer(tokenizer, hints)
+    file = tokenizer_file(tokenizer, encoding=hints["encoding"], revision=hints["revision"])
     with progress("measuring") as update:
         found = pw.analysis.bench_files(
-            tokenizer,
+            file,
             list(corpus),
             tokenizer=loaded,
             against=against,

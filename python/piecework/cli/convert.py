@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,29 @@ import click
 import piecework as pw
 from piecework.cli.notes import note
 from piecework.cli.outputs import save_tokenizer
-from piecework.cli.parameters import InputFile, TokenizerOutput, command, option, quiet_option
-from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
-from piecework.io.format_detection import file_format
-from piecework.io.saving import tokenizer_format_of
+from piecework.cli.parameters import (
+    InputFile,
+    OutputFile,
+    TokenizerOutput,
+    command,
+    option,
+    quiet_option,
+)
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_options,
+)
+from piecework.io.format_detection import VOCAB_MERGES, file_format
+from piecework.io.saving import is_folder_path, tokenizer_format_of
 
 _EXAMPLE = """\b
 Example:
   piecework convert cl100k_base.tiktoken tokenizer.json --encoding cl100k_base --verify corpus.txt
   piecework convert tokenizer.json ranks.tiktoken
   piecework convert vocab.json tokenizer.json --merges merges.txt
+  piecework convert tokenizer.json vocab.json --merges-output merges.txt
+  piecework convert cl100k_base folder/
   piecework convert llama.model tokenizer.json --verify corpus.txt
 """
 
@@ -30,8 +44,14 @@ _DIFFERS = 1
 
 @command(epilog=_EXAMPLE)
 @click.argument("source", metavar="SRC", type=InputFile())
-@click.argument("target", metavar="DST", type=TokenizerOutput(directories=True))
-@tokenizer_options
+@click.argument("target", metavar="DST", type=TokenizerOutput())
+@partial(tokenizer_options, argument="SRC")
+@option(
+    "--merges-output",
+    metavar="FILE",
+    type=OutputFile(),
+    help="Write DST as a vocab.json and this file as its merges.txt.",
+)
 @option(
     "--verify",
     "corpus",
@@ -48,22 +68,31 @@ def convert(
     source: str,
     target: str,
     hints: Hints,
+    merges_output: str | None,
     corpus: str | None,
     force: bool,
 ) -> None:
     """Convert the tokenizer SRC to the format of DST, given by its suffix.
 
     .json is a tokenizer.json, .model a SentencePiece model, .txt a vocab.txt, .tiktoken ranks, and .piecework
-    a complete tokenizer that only piecework reads. A directory, or a name that ends in /, gets vocab.json
-    and merges.txt. With -, the command writes a tokenizer.json to stdout.
+    a complete tokenizer that only piecework reads. A directory, or a name that ends in /, gets the files that
+    transformers opens. With -, the command writes a tokenizer.json to stdout.
 
     The command stops if the format of DST would lose information. The exit code is 1 if --verify finds a
     difference.
     """
     original = load_tokenizer(source, hints)
     name = "tokenizer.json" if target == "-" else target
-    loaded = _with_stages_for(original, name, force=force)
-    written = _round_trip(loaded, name)
+    if merges_output is not None:
+        if target == "-" or is_folder_path(target):
+            raise pw.errors.ArgumentError(
+                "merges_output", f"it with {target}", "a file name such as vocab.json for DST"
+            )
+        loaded = original
+        written = _vocabulary_round_trip(loaded)
+    else:
+        loaded = _with_stages_for(original, name, force=force)
+        written = _round_trip(loaded, name)
     lost = _differences(loaded, written)
     if lost and not force:
         raise pw.errors.ArgumentError(
@@ -75,11 +104,15 @@ def convert(
         click.echo(f"piecework: lost: {', '.join(lost)}", err=True)
     if corpus is not None:
         _verify(original, written, corpus)
-    if target.endswith("/"):
-        Path(target).mkdir(parents=True, exist_ok=True)
-    save_tokenizer(loaded, target)
-    before = file_format(source, merges=hints["merges"], encoding=hints["encoding"])
-    after = tokenizer_format_of(target)
+    if merges_output is not None:
+        loaded.save(target, merges=merges_output)
+        after = VOCAB_MERGES
+    else:
+        save_tokenizer(loaded, target)
+        after = tokenizer_format_of(target)
+    before = file_format(
+        source, merges=hints["merges"], encoding=hints["encoding"], revision=hints["revision"]
+    )
     entries = f"converted {before} to {after}, {loaded.get_vocab_size():,} entries"
     note(entries + ("" if target == "-" else f", saved as {target}"))
 
@@ -91,16 +124,17 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         if is_native:
             return tokenizer
         return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
-    if not target.endswith(".json"):
+    if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
     try:
-        return pw.Tokenizer.from_json(tokenizer.to_json())
+        # Not the new tokenizer itself: a folder also has settings, such as roles.
+        return tokenizer._derived(pw.Tokenizer.from_json(tokenizer.to_json()).spec)
     except pw.errors.PortabilityError as error:
         if not force:
             raise
         click.echo(f"piecework: ids can differ: {error.place}: {error.found}", err=True)
         parsed = tokenizer.with_special_in_text("parse")
-        return pw.Tokenizer.from_spec(
+        return tokenizer._derived(
             pw.vocabulary.as_components(parsed.spec) if is_native else parsed.spec
         )
 
@@ -108,10 +142,9 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
 def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
     """Save to a temporary file in the format of `target`, and load it with what the format lacks."""
     with tempfile.TemporaryDirectory() as folder:
-        if target.endswith("/") or Path(target).is_dir():
+        if is_folder_path(target):
             tokenizer.save(folder)
-            special = [token.content for token in tokenizer.added_tokens if token.special]
-            return pw.Tokenizer.load(folder, pattern=_pattern(tokenizer), special_tokens=special)
+            return pw.Tokenizer.load(folder)
         path = Path(folder, Path(target).name)
         tokenizer.save(path)
         if path.suffix != ".tiktoken":
@@ -126,6 +159,17 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
             )
         ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
         return pw.Tokenizer.load(path, pattern=pattern, special_tokens=ids)
+
+
+def _vocabulary_round_trip(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
+    """Save as vocab.json with merges.txt, and load them with what they lack."""
+    with tempfile.TemporaryDirectory() as folder:
+        vocab, merges = Path(folder, "vocab.json"), Path(folder, "merges.txt")
+        tokenizer.save(vocab, merges=merges)
+        special = [token.content for token in tokenizer.added_tokens if token.special]
+        return pw.Tokenizer.load(
+            vocab, merges=merges, pattern=_pattern(tokenizer), special_tokens=special
+        )
 
 
 def _pattern(tokenizer: pw.Tokenizer) -> str | tuple[str, ...] | None:

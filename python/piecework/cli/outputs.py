@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import piecework as pw
 from piecework.io.atomic_files import atomic_stream, check_writable
+from piecework.io.saving import is_folder_path
 
 
 def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
@@ -19,3 +22,14 @@ def check_output(path: str) -> None:
     """Raise now if a path cannot be written, before the work starts."""
     if path != "-":
         check_writable(path)
+
+
+def check_tokenizer_output(path: str) -> None:
+    """Raise now if a tokenizer file or folder cannot be written, before the work starts."""
+    if path == "-":
+        return
+    if not is_folder_path(path):
+        check_writable(path)
+        return
+    inside = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
+    check_writable(os.path.join(inside, "tokenizer.json"))

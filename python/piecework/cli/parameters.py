@@ -205,33 +205,19 @@ class OutputFile(InputFile):
 
 
 class TokenizerOutput(OutputFile):
-    """A tokenizer file to write, with a suffix that selects the format, or `-` for stdout.
-
-    With `directories`, it may also be a directory.
-    """
-
-    def __init__(self, *, directories: bool = False) -> None:
-        self._directories = directories
+    """A tokenizer to write: a file whose suffix selects the format, a folder, or `-` for stdout."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the validated value."""
-        from piecework.io.saving import check_tokenizer_path
+        from piecework.io.saving import check_tokenizer_path, is_folder_path
 
-        if self._directories and str(value).endswith(_separators()):
-            return str(value)
-        path = str(value) if self._directories else super().convert(value, param, ctx)
+        path = str(value)
         try:
             check_tokenizer_path(path)
         except pw.PieceworkError as error:
-            self.fail(
-                f"{error.found} has no suffix of a tokenizer format; give {error.expected}.",
-                param,
-                ctx,
-            )
+            problem = "" if is_folder_path(path) else " has no suffix of a tokenizer format"
+            self.fail(f"{error.found}{problem}; give {error.expected}.", param, ctx)
         return path
-
-    def _example(self) -> str:
-        return "tokenizer.json"
 
 
 class NameChoice(_Text):

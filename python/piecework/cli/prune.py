@@ -64,7 +64,8 @@ Example:
 @tokenizer_options
 @map_option
 @output_option(
-    "File to write: .json, .txt or another format by suffix; - writes a tokenizer.json to stdout.",
+    "File to write: .json, .txt or another format by suffix; a name that ends in / is a folder for "
+    "transformers; - writes a tokenizer.json to stdout.",
     type=TokenizerOutput(),
     required=True,
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 import piecework as pw
 from piecework.cli.notes import note
-from piecework.cli.outputs import check_output, save_tokenizer
+from piecework.cli.outputs import check_output, check_tokenizer_output, save_tokenizer
 from piecework.cli.parameters import OutputFile, option
 from piecework.io.atomic_files import atomic_file
 
@@ -34,7 +34,7 @@ def map_option(command: Command) -> Command:
 
 def check_outputs(path: str, map_path: str | None) -> None:
     """Raise now if an output file cannot be written, before the work starts."""
-    check_output(path)
+    check_tokenizer_output(path)
     if map_path is not None:
         if Path(map_path).suffix not in MAP_SUFFIXES:
             raise pw.errors.ArgumentError(

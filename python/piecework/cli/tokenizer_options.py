@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial, wraps
+from inspect import cleandoc
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -14,7 +16,12 @@ from piecework.cli.parameters import InputFile, NameChoice, apply, option
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hints: TypeAlias = Mapping[str, Any]
 
-_NAMES = ("encoding", "pattern", "special_tokens", "merges", "lowercase")
+_FORMAT_NAMES = ("encoding", "pattern", "special_tokens", "merges", "lowercase")
+_NAMES = (*_FORMAT_NAMES, "download", "revision")
+_KINDS = (
+    "{} is a file, a folder as transformers writes it, an encoding such as cl100k_base, a model such as "
+    "gpt-4o, or a repository of the Hugging Face hub, such as org/name, in its local cache."
+)
 
 
 def tokenizer_argument(name: str = "tokenizer", **settings: Any) -> Callable[[Function], Function]:
@@ -23,11 +30,12 @@ def tokenizer_argument(name: str = "tokenizer", **settings: Any) -> Callable[[Fu
 
 
 def tokenizer_options(
-    function: Callable[..., Any], shared: Collection[str] = ()
+    function: Callable[..., Any], shared: Collection[str] = (), argument: str = "TOKENIZER"
 ) -> Callable[..., Any]:
-    """Add the options for a tokenizer file; the command receives them together as `hints`.
+    """Add the options for a tokenizer; the command receives them together as `hints`.
 
-    The options in `shared` are defined by the command, which also receives them separately.
+    The options in `shared` are defined by the command, which also receives them separately. The help of the
+    command gets a paragraph about what `argument` can be.
     """
 
     @wraps(function)
@@ -38,12 +46,13 @@ def tokenizer_options(
         }
         return function(*arguments, hints=hints, **others)
 
+    with_hints.__doc__ = f"{cleandoc(function.__doc__ or '')}\n\n{_KINDS.format(argument)}"
     return apply([one for name, one in _options().items() if name not in shared], with_hints)
 
 
 def load_tokenizer(path: str, hints: Hints) -> pw.Tokenizer:
     """Load a tokenizer with the options for its file."""
-    return pw.Tokenizer.load(path, **_arguments(hints))
+    return pw.Tokenizer.load(path, **_arguments(hints), **_name_arguments(hints))
 
 
 def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]:
@@ -58,7 +67,10 @@ def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]
     applied = not given
     loaded = {}
     for name, path in paths.items():
-        loaded[name], settings = _load_with_first(path, attempts)
+        always = _name_arguments(hints)
+        if os.path.exists(path):
+            always.pop("revision", None)
+        loaded[name], settings = _load_with_first(path, attempts, always)
         applied = applied or bool(settings)
     if not applied:
         names = ", ".join(f"{name}=" for name in given)
@@ -68,14 +80,14 @@ def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]
 
 
 def _load_with_first(
-    path: str, attempts: Sequence[dict[str, Any]]
+    path: str, attempts: Sequence[dict[str, Any]], always: dict[str, Any]
 ) -> tuple[pw.Tokenizer, dict[str, Any]]:
     for settings in attempts[:-1]:
         try:
-            return pw.Tokenizer.load(path, **settings), settings
+            return pw.Tokenizer.load(path, **settings, **always), settings
         except pw.errors.ArgumentError:
             continue
-    return pw.Tokenizer.load(path, **attempts[-1]), attempts[-1]
+    return pw.Tokenizer.load(path, **attempts[-1], **always), attempts[-1]
 
 
 def _options() -> dict[str, Callable[[Any], Any]]:
@@ -108,18 +120,35 @@ def _options() -> dict[str, Callable[[Any], Any]]:
             help="Lowercase text for a vocab.txt, or not.  "
             "[default: lowercase if no token has a capital letter]",
         ),
+        "download": in_section(
+            "--download",
+            is_flag=True,
+            help="Fetch the tokenizer files of a repository of the Hugging Face hub into its local cache. "
+            "Install piecework[hub] for it.",
+        ),
+        "revision": in_section(
+            "--revision",
+            metavar="NAME",
+            help="Branch, tag or commit of a repository of the Hugging Face hub.  [default: main]",
+        ),
     }
 
 
 def _arguments(hints: Hints) -> dict[str, Any]:
-    """Return the given options as arguments of `Tokenizer.load`."""
+    """Return the given options about the file as arguments of `Tokenizer.load`."""
     patterns = hints["pattern"]
     values = {
-        **hints,
+        **{name: hints[name] for name in _FORMAT_NAMES},
         "pattern": patterns[0] if len(patterns) == 1 else patterns,
         "special_tokens": _special_tokens(hints["special_tokens"]),
     }
     return {name: value for name, value in values.items() if value not in (None, ())}
+
+
+def _name_arguments(hints: Hints) -> dict[str, Any]:
+    """Return the given options about the name as arguments of `Tokenizer.load`."""
+    given = {"download": hints["download"], "revision": hints["revision"]}
+    return {name: value for name, value in given.items() if value}
 
 
 def _special_tokens(given: Sequence[str]) -> Mapping[str, int] | Collection[str] | None:

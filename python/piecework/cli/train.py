@@ -15,7 +15,7 @@ from piecework.cli.options import (
     requested_model,
     training_options,
 )
-from piecework.cli.outputs import check_output, save_tokenizer
+from piecework.cli.outputs import check_tokenizer_output, save_tokenizer
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
@@ -25,6 +25,7 @@ from piecework.cli.parameters import (
     quiet_option,
 )
 from piecework.cli.sentencepiece_options import sentencepiece_options
+from piecework.io.saving import is_folder_path
 
 _EXAMPLE = """\b
 Example:
@@ -42,7 +43,8 @@ Example:
 @training_options
 @sentencepiece_options
 @output_option(
-    "File to write: .json, .model, .txt or another format by suffix; - writes a tokenizer.json to stdout.",
+    "File to write: .json, .model, .txt or another format by suffix; a name that ends in / is a folder for "
+    "transformers; - writes a tokenizer.json to stdout.",
     type=TokenizerOutput(),
     required=True,
 )
@@ -65,7 +67,7 @@ def train(
     """
     given = given_options(settings)
     plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
-    check_output(path)
+    check_tokenizer_output(path)
     _check_portable(plan, path)
     if plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
@@ -92,7 +94,7 @@ def train(
 def _check_portable(plan: pw.train.Plan, path: str) -> None:
     """Raise now for settings that a `tokenizer.json` cannot represent, before the training."""
     trainer = plan.trainer
-    if not (path == "-" or path.endswith(".json")):
+    if not (path == "-" or path.endswith(".json") or is_folder_path(path)):
         return
     if not isinstance(trainer, pw.train.SentencePieceTrainer):
         return

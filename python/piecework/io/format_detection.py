@@ -6,8 +6,9 @@ The name of the file decides nothing, except that a path in `.pwc` is a compiled
 from __future__ import annotations
 
 from piecework._core import is_cache, is_gguf, is_sentencepiece
-from piecework._internal.validation import PathLike, path_text
+from piecework._internal.validation import PathLike
 from piecework.io.load_options import LoadOptions
+from piecework.io.names import resolve_name
 from piecework.io.source_bytes import files_of_directory, gunzipped, source_bytes
 
 COMPILED_CACHE = "compiled cache"
@@ -32,9 +33,13 @@ _FLAT_OBJECT = rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d'
 
 
 def file_format(
-    path: PathLike, *, merges: PathLike | None = None, encoding: str | None = None
+    path: PathLike,
+    *,
+    merges: PathLike | None = None,
+    encoding: str | None = None,
+    revision: str | None = None,
 ) -> str:
-    """Return the name of the format in which `Tokenizer.load` reads a file, such as "vocab.txt".
+    """Return the name of the format in which `Tokenizer.load` reads a path or name, such as "vocab.txt".
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "words"
@@ -42,16 +47,17 @@ def file_format(
     >>> file_format(path)
     'vocab.txt'
 
-    `merges` and `encoding` are those passed to `load`. Raises `FileError` if the file cannot be read.
+    `merges`, `encoding` and `revision` are those passed to `load`. Raises `FileError` if the file cannot be
+    read.
     """
-    source, options = files_of_directory(
-        path_text(path), LoadOptions(merges=merges, encoding=encoding)
-    )
+    options = LoadOptions(merges=merges, encoding=encoding)
+    source, options = files_of_directory(*resolve_name(path, options, revision=revision))
     stored = source_bytes(source)
     if is_cache(stored):
         return COMPILED_CACHE
     found = detect_format(gunzipped(stored, source), options)
-    return f"{found} ({encoding})" if encoding and found == TIKTOKEN_RANKS else found
+    named = options.encoding
+    return f"{found} ({named})" if named and found == TIKTOKEN_RANKS else found
 
 
 def detect_format(data: bytes, options: LoadOptions) -> str:

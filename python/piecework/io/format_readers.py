@@ -177,6 +177,10 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
     options.reject_unused(("pattern", "special_tokens"), "tiktoken ranks")
     if options.pattern is None:
         expected = 'encoding="cl100k_base" or another name, or pattern= and special_tokens='
+        if source.endswith(
+            ".model"
+        ):  # Llama 3 and others that kept the name of SentencePiece's file
+            expected = 'pattern="llama3" or another name, and special_tokens= with their ids'
         raise ArgumentError("encoding", f"None for the tiktoken ranks {source}", expected)
     special = options.special_tokens or {}
 

@@ -35,6 +35,14 @@ class LoadOptions:
         """Return the same options with another merges file."""
         return LoadOptions(self.lowercase, merges, self.encoding, self.pattern, self.special_tokens)
 
+    def with_lowercase(self, lowercase: bool | None) -> LoadOptions:
+        """Return the same options with another letter case."""
+        return LoadOptions(lowercase, self.merges, self.encoding, self.pattern, self.special_tokens)
+
+    def with_encoding(self, encoding: str) -> LoadOptions:
+        """Return the same options with another encoding."""
+        return LoadOptions(self.lowercase, self.merges, encoding, self.pattern, self.special_tokens)
+
     def reject_unused(self, used: tuple[str, ...], format: str) -> None:
         """Raise `ArgumentError` for an option that is set and that the format does not use."""
         for name, value in vars(self).items():

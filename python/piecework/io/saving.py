@@ -1,6 +1,7 @@
 """Save a tokenizer: choose the format by the name of the file, and write it atomically.
 
-To add a format, add its suffix to `TOKENIZER_FORMATS` and its function to `_WRITERS`.
+`folder_files` writes folders. To add a format, add its suffix to `TOKENIZER_FORMATS` and its function to
+`_WRITERS`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ TOKENIZER_FORMATS = {
     ".piecework": "piecework file",
 }
 
+FOLDER = "Hugging Face folder"
+
 
 def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None = None) -> None:
     """Write a tokenizer file; the suffix of `path` selects the format.
@@ -47,16 +50,19 @@ def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None
     >>> path.read_text()
     '[UNK]\\nhug\\n'
 
-    With `merges`, or if `path` is a directory, writes `vocab.json` and `merges.txt`. A failure leaves the
-    old file unchanged. Raises what `Tokenizer.save` documents.
+    With `merges`, writes a `vocab.json` and a `merges.txt`. If `path` is a directory or ends in a separator,
+    writes a Hugging Face folder. A failure leaves the old file unchanged. Raises what `Tokenizer.save`
+    documents.
     """
     target = path_text(path)
-    if merges is None:
-        check_tokenizer_path(target)
-        if os.path.isdir(target):
-            target, merges = os.path.join(target, "vocab.json"), os.path.join(target, "merges.txt")
     if merges is not None:
         _save_vocab_and_merges(tokenizer, target, merges)
+        return
+    check_tokenizer_path(target)
+    if is_folder_path(target):
+        from piecework.io.folder_files import save_folder
+
+        save_folder(tokenizer, target)
         return
     with atomic_file(target) as temporary:
         temporary.write_bytes(tokenizer_bytes(tokenizer, _suffix_of(target)))
@@ -72,13 +78,27 @@ def tokenizer_bytes(tokenizer: Tokenizer, suffix: str) -> bytes:
     return _WRITERS[suffix](tokenizer)
 
 
+def is_folder_path(path: str) -> bool:
+    """Return whether `path` names a folder to write: it is a directory, or ends in a separator.
+
+    >>> is_folder_path("tokenizer/"), is_folder_path("tokenizer.json")
+    (True, False)
+    """
+    return path.endswith(tuple(filter(None, (os.sep, os.altsep)))) or os.path.isdir(path)
+
+
 def check_tokenizer_path(path: str) -> None:
-    """Raise `ArgumentError` unless `path` is a directory or a file name that selects a format."""
-    if os.path.isdir(path):
+    """Raise `ArgumentError` unless `path` is a folder, or a file name that selects a format."""
+    if is_folder_path(path):
+        folder = os.path.abspath(path)
+        if os.path.exists(folder) and not os.path.isdir(folder):
+            raise ArgumentError(
+                "path", f"{path!r}, which is a file", "a folder, or the file without /"
+            )
+        if not os.path.isdir(os.path.dirname(folder)):
+            found = f"{path!r}, whose parent folder does not exist"
+            raise ArgumentError("path", found, "a folder whose parent exists")
         return
-    if path.endswith(tuple(filter(None, (os.sep, os.altsep)))):
-        expected = f"a directory that exists, or a file such as {path}tokenizer.json"
-        raise ArgumentError("path", f"{path!r}, which does not exist", expected)
     name = os.path.basename(path)
     suffix = os.path.splitext(name)[1]
     if suffix and suffix not in TOKENIZER_FORMATS:
@@ -92,9 +112,7 @@ def tokenizer_format_of(path: str) -> str:
     >>> tokenizer_format_of("model.tiktoken")
     'tiktoken ranks'
     """
-    return (
-        "vocab.json with merges.txt" if os.path.isdir(path) else TOKENIZER_FORMATS[_suffix_of(path)]
-    )
+    return FOLDER if is_folder_path(path) else TOKENIZER_FORMATS[_suffix_of(path)]
 
 
 def _suffix_of(path: str) -> str:

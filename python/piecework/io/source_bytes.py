@@ -10,7 +10,19 @@ from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.load_options import LoadOptions, shortened
 from piecework.io.read_file import reason
 
-_VOCAB_AND_MERGES = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+# The first of these that a folder contains is loaded. To add a format, add the usual names of its files.
+_USUAL_NAMES: tuple[tuple[str, ...], ...] = (
+    ("tokenizer.json",),
+    ("tokenizer.model",),
+    ("spiece.model",),
+    ("sentencepiece.bpe.model",),
+    ("spm.model",),
+    ("vocab.txt",),
+    ("vocab.json", "merges.txt"),
+    ("encoder.json", "vocab.bpe"),
+    ("tekken.json",),
+    ("tiktoken.model",),
+)
 _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_DECOMPRESSED_BYTES = 1 << 29
 _HEAD_BYTES = 8
@@ -24,15 +36,25 @@ def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOpti
     """
     if not os.path.isdir(source):
         return source, options
-    whole = _file_in(source, "tokenizer.json")
-    if whole is not None:
-        return whole, options
-    for names in _VOCAB_AND_MERGES:
-        vocab, merges = (_file_in(source, name) for name in names)
-        if vocab is not None and merges is not None:
-            return vocab, _with_merges(options, merges)
-    expected = "tokenizer.json, vocab.json with merges.txt, or encoder.json with vocab.bpe in it"
-    raise FileError(source, "a directory", expected)
+    files = tokenizer_files(source)
+    if not files:
+        expected = (
+            "tokenizer.json, tokenizer.model, vocab.txt, vocab.json with merges.txt, "
+            "encoder.json with vocab.bpe, or tekken.json in it"
+        )
+        raise FileError(source, "a directory", expected)
+    if len(files) == 1:
+        return files[0], options
+    return files[0], _with_merges(options, files[1])
+
+
+def tokenizer_files(folder: str) -> tuple[str, ...]:
+    """Return the tokenizer file in a folder, or a vocabulary and its merges; empty if there is none."""
+    for names in _USUAL_NAMES:
+        files = tuple(os.path.join(folder, name) for name in names)
+        if all(os.path.isfile(file) for file in files):
+            return files
+    return ()
 
 
 def source_bytes(source: str) -> bytes:
@@ -54,20 +76,7 @@ def source_bytes(source: str) -> bytes:
                 head = b""
             return head + file.read()
     except OSError as error:
-        raise FileError(source, reason(error), _expected(source)) from error
-
-
-def _expected(source: str) -> str:
-    """Return what to pass to `load`; a name without directory and suffix is probably not a path."""
-    if os.path.dirname(source) or os.path.splitext(source)[1]:
-        return "a tokenizer file"
-    from piecework.spec import ENCODINGS
-
-    if source in ENCODINGS:
-        ranks = ENCODINGS[source].rank_file
-        call = f"Tokenizer.load({ranks!r}, encoding={source!r})"
-        return f"the path of a tokenizer file, or of the ranks of this encoding: {call}"
-    return "the path of a tokenizer file or its folder; names of models are not looked up"
+        raise FileError(source, reason(error), "a tokenizer file") from error
 
 
 def gunzipped(data: bytes, source: str) -> bytes:
@@ -88,11 +97,6 @@ def gunzipped(data: bytes, source: str) -> bytes:
     if len(decompressed) > _MAX_DECOMPRESSED_BYTES:
         raise FormatError(source, "over 512 MiB when decompressed", "a tokenizer file")
     return decompressed
-
-
-def _file_in(folder: str, name: str) -> str | None:
-    path = os.path.join(folder, name)
-    return path if os.path.isfile(path) else None
 
 
 def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:

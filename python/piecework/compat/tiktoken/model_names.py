@@ -1,54 +1,9 @@
-"""OpenAI model name -> encoding name, as in tiktoken 0.14."""
+"""The encoding of an OpenAI model, with the error of tiktoken for an unknown name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
-
 from piecework.errors import UnknownNameError
-
-_ENCODING_OF_MODEL: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        model: encoding
-        for encoding, models in {
-            "o200k_base": "o1 o3 o4-mini gpt-5 gpt-4.1 gpt-4o",
-            "cl100k_base": "gpt-4 gpt-3.5-turbo gpt-3.5 gpt-35-turbo davinci-002 babbage-002 "
-            "text-embedding-ada-002 text-embedding-3-small text-embedding-3-large",
-            "p50k_base": "text-davinci-003 text-davinci-002 code-davinci-002 code-davinci-001 "
-            "code-cushman-002 code-cushman-001 davinci-codex cushman-codex",
-            "p50k_edit": "text-davinci-edit-001 code-davinci-edit-001",
-            "r50k_base": "text-davinci-001 text-curie-001 text-babbage-001 text-ada-001 davinci curie "
-            "babbage ada text-similarity-davinci-001 text-similarity-curie-001 "
-            "text-similarity-babbage-001 text-similarity-ada-001 text-search-davinci-doc-001 "
-            "text-search-curie-doc-001 text-search-babbage-doc-001 text-search-ada-doc-001 "
-            "code-search-babbage-code-001 code-search-ada-code-001",
-            "gpt2": "gpt2 gpt-2",
-        }.items()
-        for model in models.split()
-    }
-)
-
-# The first prefix that matches decides.
-_ENCODING_OF_PREFIX: Final = (
-    ("o1-", "o200k_base"),
-    ("o3-", "o200k_base"),
-    ("o4-mini-", "o200k_base"),
-    ("gpt-5", "o200k_base"),
-    ("gpt-4.5-", "o200k_base"),
-    ("gpt-4.1-", "o200k_base"),
-    ("chatgpt-4o-", "o200k_base"),
-    ("gpt-4o-", "o200k_base"),
-    ("gpt-4-", "cl100k_base"),
-    ("gpt-3.5-turbo-", "cl100k_base"),
-    ("gpt-35-turbo-", "cl100k_base"),
-    ("gpt-oss-", "o200k_harmony"),
-    ("ft:gpt-4o", "o200k_base"),
-    ("ft:gpt-4", "cl100k_base"),
-    ("ft:gpt-3.5-turbo", "cl100k_base"),
-    ("ft:davinci-002", "cl100k_base"),
-    ("ft:babbage-002", "cl100k_base"),
-)
+from piecework.io.model_names import encoding_of_model
 
 
 def encoding_name_for_model(model_name: str) -> str:
@@ -59,13 +14,11 @@ def encoding_name_for_model(model_name: str) -> str:
 
     Raises `UnknownNameError`, a `KeyError`, for a name that is not listed and has no listed prefix.
     """
-    if model_name in _ENCODING_OF_MODEL:
-        return _ENCODING_OF_MODEL[model_name]
-    for prefix, encoding in _ENCODING_OF_PREFIX:
-        if model_name.startswith(prefix):
-            return encoding
-    raise UnknownNameError(
-        "model_name",
-        repr(model_name),
-        "an OpenAI model; for the name of an encoding, use get_encoding(name)",
-    )
+    encoding = encoding_of_model(model_name)
+    if encoding is None:
+        raise UnknownNameError(
+            "model_name",
+            repr(model_name),
+            "an OpenAI model; for the name of an encoding, use get_encoding(name)",
+        )
+    return encoding

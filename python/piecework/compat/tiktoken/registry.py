@@ -8,8 +8,8 @@ from piecework import Tokenizer
 from piecework._internal.validation import PathLike
 from piecework.compat.tiktoken.encoding import Encoding
 from piecework.compat.tiktoken.model_names import encoding_name_for_model
-from piecework.compat.tiktoken.rank_files import find_rank_file
 from piecework.errors import ArgumentError
+from piecework.io.rank_files import find_rank_file
 from piecework.spec import ENCODINGS
 
 _LOADED: dict[tuple[str, str], Encoding] = {}

@@ -1,0 +1,345 @@
+"""Read the configuration files of a Hugging Face folder; every value that is used is checked.
+
+No code is run: `auto_map` and other references to Python files are ignored.
+"""
+
+from __future__ import annotations
+
+import os
+
+from piecework._internal.role_attributes import ROLES
+from piecework._internal.surrogates import first_surrogate
+from piecework.errors import FileError, FormatError
+from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
+from piecework.io.read_file import file_bytes, reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+CONFIG = "tokenizer_config.json"
+ROLES_MAP = "special_tokens_map.json"
+ADDED_TOKENS = "added_tokens.json"
+CHAT_TEMPLATE = "chat_template.jinja"
+CHAT_TEMPLATES = "additional_chat_templates"
+TEMPLATE_SUFFIX = ".jinja"
+
+SIDES = ("left", "right")
+# transformers writes 1e30 for "no limit", and takes every number above this one as such.
+_UNLIMITED = 10**20
+_MAX_ID = 2**32 - 1
+
+_READ_KEYS = {
+    *ROLES,
+    "model_max_length",
+    "max_len",
+    "padding_side",
+    "truncation_side",
+    "chat_template",
+    "additional_special_tokens",
+    "split_special_tokens",
+    "tokenizer_class",
+    "added_tokens_decoder",
+}
+# Names of files and of code. The folder that `save` writes has other files, and no code.
+_LOCAL_KEYS = {
+    "auto_map",
+    "custom_tokenizers",
+    "fast_tokenizer_files",
+    "gguf_file",
+    "init_inputs",
+    "is_local",
+    "local_files_only",
+    "merges_file",
+    "name_or_path",
+    "special_tokens_map_file",
+    "spm_file",
+    "tokenizer_file",
+    "tokenizer_object",
+    "vocab_file",
+}
+_FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
+
+
+class FolderConfig:
+    """The checked configuration of a folder.
+
+    `values` is the `tokenizer_config.json`, `source` its path, for errors. `added_tokens` are the tokens
+    declared in `added_tokens_place`, as objects of a `tokenizer.json`, by id. `is_folder` is False if
+    only a file of the folder is loaded.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        values: Mapping[str, Any],
+        settings: FolderSettings,
+        added_tokens: Mapping[int, dict[str, Any]],
+        added_tokens_place: str,
+        is_folder: bool,
+    ) -> None:
+        self.source = source
+        self.values = values
+        self.settings = settings
+        self.added_tokens = added_tokens
+        self.added_tokens_place = added_tokens_place
+        self.is_folder = is_folder
+
+    @property
+    def tokenizer_class(self) -> str | None:
+        """The class of transformers that the folder names, without "Fast"; None if it names none."""
+        name = self.values.get("tokenizer_class")
+        return name.removesuffix("Fast") if isinstance(name, str) else None
+
+    def flag(self, key: str) -> bool | None:
+        """Return a boolean of the configuration, None if it is not set; raises `FormatError`."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise FormatError(f"{self.source}: {key}", _shown(value), "true, false or null")
+        return value
+
+
+def read_config(path: str) -> FolderConfig | None:
+    """Return the configuration of a folder, or of the folder of a file; None if it has none.
+
+    Raises `FormatError` for a file that is not a JSON object, and for wrong types and values.
+    """
+    is_folder = os.path.isdir(path)
+    folder = path if is_folder else os.path.dirname(path)
+    sources = {
+        name: os.path.join(folder, name)
+        for name in (CONFIG, ROLES_MAP, ADDED_TOKENS, CHAT_TEMPLATE)
+    }
+    found = {name for name, source in sources.items() if os.path.isfile(source)}
+    templates = os.path.join(folder, CHAT_TEMPLATES)
+    if not found and not os.path.isdir(templates):
+        return None
+    values = _json_object(sources[CONFIG]) if CONFIG in found else {}
+    role_map = _json_object(sources[ROLES_MAP]) if ROLES_MAP in found else {}
+    source = sources[CONFIG]
+    roles = {**_roles(sources[ROLES_MAP], role_map), **_roles(source, values)}
+    extra = (*_extra_tokens(source, values), *_extra_tokens(sources[ROLES_MAP], role_map))
+    settings = FolderSettings(
+        roles=roles,
+        model_max_length=_max_length(source, values),
+        padding_side=_side(source, values, "padding_side"),
+        truncation_side=_side(source, values, "truncation_side"),
+        chat_templates=_chat_templates(source, values, sources[CHAT_TEMPLATE], templates),
+        extra_special_tokens=tuple(dict.fromkeys(extra)) if values or role_map else None,
+        other=_other(values),
+    )
+    special = {token for token in (*roles.values(), *extra) if token is not None}
+    place = f"{source}: added_tokens_decoder"
+    if "added_tokens_decoder" in values:
+        declared = _added_tokens_decoder(source, values["added_tokens_decoder"])
+    elif ADDED_TOKENS in found:
+        place = sources[ADDED_TOKENS]
+        declared = _added_tokens_json(place, special)
+    else:
+        declared = {}
+    return FolderConfig(source, values, settings, declared, place, is_folder)
+
+
+# ---- files
+
+
+def _json_object(source: str) -> dict[str, Any]:
+    import json
+
+    data = file_bytes(source, "a JSON object")
+    try:
+        value = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        found = f"invalid UTF-8 at byte {error.start}"
+        raise FormatError(source, found, "a JSON object in UTF-8") from None
+    except RecursionError:
+        raise FormatError(source, "values nested too deeply", "a JSON object") from None
+    except ValueError as error:
+        raise FormatError(source, str(error), "a JSON object") from None
+    if not isinstance(value, dict):
+        raise FormatError(source, type(value).__name__, "a JSON object")
+    return value
+
+
+def _template_file(source: str) -> str:
+    """Return the text of a template; as in transformers, every line ends with one newline character."""
+    try:
+        text = file_bytes(source, "a chat template").decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(source, f"invalid UTF-8 at byte {error.start}", "UTF-8 text") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# ---- values
+
+
+def _roles(source: str, values: Mapping[str, Any]) -> dict[str, str | None]:
+    roles: dict[str, str | None] = {}
+    for role in ROLES:
+        if role in values:
+            value = values[role]
+            roles[role] = None if value in (None, "") else _token(f"{source}: {role}", value)
+    return roles
+
+
+def _extra_tokens(source: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the special tokens without a role; a mapping of named tokens stays in `other`."""
+    for key in ("additional_special_tokens", "extra_special_tokens"):
+        tokens = values.get(key) or []
+        if isinstance(tokens, dict) and key == "extra_special_tokens":
+            continue
+        if not isinstance(tokens, list):
+            raise FormatError(f"{source}: {key}", _shown(tokens), "a list of tokens")
+        for position, token in enumerate(tokens):
+            yield _token(f"{source}: {key}[{position}]", token)
+
+
+def _token(place: str, value: object) -> str:
+    """Return the text of a token, which is a string or an object with `content`."""
+    content = value.get("content") if isinstance(value, dict) else value
+    if not isinstance(content, str):
+        raise FormatError(place, _shown(value), "a token: a string, or an object with content")
+    return _valid_text(place, content)
+
+
+def _valid_text(place: str, text: str) -> str:
+    if first_surrogate(text) is not None:
+        raise FormatError(place, f"a lone surrogate in {text!r}", "text that UTF-8 can encode")
+    return text
+
+
+def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
+    for key in ("model_max_length", "max_len"):
+        value = values.get(key)
+        if value is None:
+            continue
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number and value > _UNLIMITED:
+            return None
+        if not is_number or not value >= 1 or value != int(value):
+            raise FormatError(f"{source}: {key}", _shown(value), "a positive number of tokens")
+        return int(value)
+    return None
+
+
+def _side(source: str, values: Mapping[str, Any], key: str) -> str | None:
+    value = values.get(key)
+    if value is not None and value not in SIDES:
+        raise FormatError(f"{source}: {key}", _shown(value), '"left" or "right"')
+    return value
+
+
+def _chat_templates(
+    source: str, values: Mapping[str, Any], default: str, folder: str
+) -> dict[str, str]:
+    """Return name -> template; files in Jinja replace what the configuration contains."""
+    files = dict(_template_files(default, folder))
+    if files:
+        return files
+    place, value = f"{source}: chat_template", values.get("chat_template")
+    if value is None:
+        return {}
+    if isinstance(value, str):
+        return {DEFAULT_TEMPLATE: _valid_text(place, value)}
+    if isinstance(value, list):
+        pairs = [
+            (one.get("name"), one.get("template")) if isinstance(one, dict) else (None, None)
+            for one in value
+        ]
+    else:
+        pairs = list(value.items()) if isinstance(value, dict) else [(None, None)]
+    templates = {}
+    for name, template in pairs:
+        if not isinstance(name, str) or not isinstance(template, str):
+            expected = "a string, or a list of objects with name and template"
+            raise FormatError(place, _shown(value), expected)
+        if not is_template_name(name):
+            raise FormatError(place, f"the name {name!r}", "names without separators of paths")
+        templates[name] = _valid_text(place, template)
+    return templates
+
+
+def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
+    if os.path.isfile(default):
+        yield DEFAULT_TEMPLATE, _template_file(default)
+    if not os.path.isdir(folder):
+        return
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        raise FileError(folder, reason(error), "a readable folder of chat templates") from error
+    for name in names:
+        if name.endswith(TEMPLATE_SUFFIX) and is_template_name(name):
+            yield name.removesuffix(TEMPLATE_SUFFIX), _template_file(os.path.join(folder, name))
+
+
+def is_template_name(name: object) -> bool:
+    """Return whether a chat template of this name can be a file: `NAME.jinja`.
+
+    >>> is_template_name("tool_use"), is_template_name("../x")
+    (True, False)
+    """
+    return (
+        isinstance(name, str)
+        and 0 < len(name) <= 200
+        and not name.startswith(".")
+        and not any(character in name for character in "/\\:\0")
+        and first_surrogate(name) is None
+    )
+
+
+def _other(values: Mapping[str, Any]) -> dict[str, Any]:
+    other = {
+        key: value
+        for key, value in values.items()
+        if key not in _READ_KEYS and key not in _LOCAL_KEYS
+    }
+    if not isinstance(other.get("extra_special_tokens"), dict):
+        other.pop("extra_special_tokens", None)
+    return other
+
+
+# ---- declared added tokens
+
+
+def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any]]:
+    place = f"{source}: added_tokens_decoder"
+    if not isinstance(value, dict):
+        raise FormatError(place, _shown(value), "an object from ids to tokens")
+    tokens: dict[int, dict[str, Any]] = {}
+    for key, token in value.items():
+        inside = f"{place}[{key}]"
+        if not (key.isascii() and key.isdecimal()) or len(key) > 10 or int(key) > _MAX_ID:
+            raise FormatError(inside, repr(key[:60]), "an id from 0 to 4294967295")
+        if not isinstance(token, dict):
+            raise FormatError(inside, _shown(token), "an object with content")
+        flags = {name: token.get(name, False) for name in _FLAGS}
+        # As in tokenizers, a token that is not special matches in normalized text unless it says otherwise.
+        flags["normalized"] = token.get("normalized", not flags["special"])
+        for name, flag in flags.items():
+            if not isinstance(flag, bool):
+                raise FormatError(f"{inside}.{name}", _shown(flag), "true or false")
+        tokens[int(key)] = {"id": int(key), "content": _token(inside, token), **flags}
+    return dict(sorted(tokens.items()))
+
+
+def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, Any]]:
+    tokens: dict[int, dict[str, Any]] = {}
+    for content, id in _json_object(source).items():
+        place = f"{source}: {content!r}"
+        if isinstance(id, bool) or not isinstance(id, int) or not 0 <= id <= _MAX_ID:
+            raise FormatError(place, _shown(id), "an id from 0 to 4294967295")
+        if id in tokens:
+            found = f"the id {id} of {tokens[id]['content']!r}"
+            raise FormatError(place, found, "an id that no other token has")
+        is_special = content in special
+        flags = dict.fromkeys(_FLAGS, False)
+        flags["normalized"], flags["special"] = not is_special, is_special
+        tokens[id] = {"id": id, "content": _valid_text(place, content), **flags}
+    return dict(sorted(tokens.items()))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -1,0 +1,214 @@
+"""Write a Hugging Face folder, which transformers opens with the same ids, roles and settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from contextlib import ExitStack, suppress
+
+from piecework._internal.role_attributes import ROLES
+from piecework.errors import FileError, PortabilityWarning
+from piecework.io.atomic_files import atomic_file
+from piecework.io.folder_config import (
+    ADDED_TOKENS,
+    CHAT_TEMPLATE,
+    CHAT_TEMPLATES,
+    CONFIG,
+    ROLES_MAP,
+    TEMPLATE_SUFFIX,
+)
+from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
+from piecework.io.read_file import reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from piecework.spec import TokenizerSpec
+    from piecework.tokenizer import Tokenizer
+
+TOKENIZER = "tokenizer.json"
+# The class that reads a tokenizer.json without changing it, by the name that transformers 4 and 5 know.
+_CLASS = "PreTrainedTokenizerFast"
+_WITHOUT_TYPE_IDS = ["input_ids", "attention_mask"]
+_WITH_TYPE_IDS = ["input_ids", "token_type_ids", "attention_mask"]
+# Frames from the caller of `Tokenizer.save` to a warning.
+_FRAMES_TO_CALLER = 6
+
+
+def save_folder(tokenizer: Tokenizer, folder: str) -> None:
+    """Write the files of a tokenizer into a folder, which is made if its parent exists.
+
+    Files of an earlier tokenizer that would change this one are removed: `added_tokens.json` and chat
+    templates. A failure leaves the old files. Raises what `Tokenizer.save` documents.
+    """
+    files = folder_files(tokenizer)
+    made = [
+        made
+        for made in (folder, os.path.join(folder, CHAT_TEMPLATES))
+        if _needs(made, folder, files)
+    ]
+    try:
+        for directory in made:
+            os.mkdir(directory)
+    except OSError as error:
+        raise FileError(folder, reason(error), "a folder whose parent exists") from error
+    try:
+        with ExitStack() as stack:
+            for name, data in files.items():
+                stack.enter_context(atomic_file(os.path.join(folder, name))).write_bytes(data)
+    except BaseException:
+        for directory in reversed(made):
+            with suppress(OSError):
+                os.rmdir(directory)
+        raise
+    _remove_stale(folder, files)
+
+
+def folder_files(tokenizer: Tokenizer) -> dict[str, bytes]:
+    """Return the files of a folder: name, with the folder of named chat templates, and content."""
+    settings = tokenizer._settings
+    parsing = tokenizer
+    if (
+        tokenizer._special_in_text == "text"
+    ):  # a setting of the configuration, not of tokenizer.json
+        parsing = tokenizer.with_special_in_text("parse")
+    text = parsing.to_json()
+    added = _added_tokens(text)
+    roles: dict[str, str | None] = {role: None for role in ROLES if role in settings.roles}
+    roles.update(tokenizer.special_tokens_map)
+    _warn_of_new_matches(roles, added)
+    extra = _extra_special_tokens(settings, roles, added)
+    named = {role: token for role, token in roles.items() if token is not None}
+    files = {
+        TOKENIZER: text.encode(),
+        CONFIG: _json_bytes(_config(tokenizer, roles, extra)),
+        ROLES_MAP: _json_bytes(
+            {**named, **({"additional_special_tokens": extra} if extra else {})}
+        ),
+    }
+    for name, template in settings.chat_templates.items():
+        is_default = name == DEFAULT_TEMPLATE
+        file = CHAT_TEMPLATE if is_default else f"{CHAT_TEMPLATES}/{name}{TEMPLATE_SUFFIX}"
+        files[file] = template.encode()
+    return files
+
+
+def _added_tokens(text: str) -> dict[str, bool]:
+    """Return the added tokens of a tokenizer.json, and whether each is special; the rest is not parsed.
+
+    Inside a string the quotes of the key would be escaped, and no other object of the file has this key.
+    """
+    key = '"added_tokens":'
+    start = text.index("[", text.index(key) + len(key))
+    tokens, _ = json.JSONDecoder().raw_decode(text, start)
+    return {token["content"]: token["special"] for token in tokens}
+
+
+# ---- tokenizer_config.json
+
+
+def _config(tokenizer: Tokenizer, roles: dict[str, str | None], extra: list[str]) -> dict[str, Any]:
+    spec, settings = tokenizer.spec, tokenizer._settings
+    defaults: dict[str, Any] = {
+        # Decoders clean up by themselves.
+        "clean_up_tokenization_spaces": False,
+        "model_input_names": _model_input_names(tokenizer),
+    }
+    config: dict[str, Any] = {
+        **defaults,
+        **settings.other,
+        **roles,
+        "padding_side": tokenizer.padding_side,
+        "truncation_side": tokenizer.truncation_side,
+        "tokenizer_class": _CLASS,
+    }
+    # Not extra_special_tokens: transformers 4 expects a mapping of that name.
+    if extra:
+        config["additional_special_tokens"] = extra
+    if settings.model_max_length is not None:
+        config["model_max_length"] = settings.model_max_length
+    if tokenizer._special_in_text == "text":
+        config["split_special_tokens"] = True
+    config.pop("add_prefix_space", None)
+    if _adds_prefix_space(spec):
+        config["add_prefix_space"] = True
+    return config
+
+
+def _adds_prefix_space(spec: TokenizerSpec) -> bool:
+    """Return whether the pre-tokenizer is byte-level with a prefix space, which transformers 4 resets."""
+    from piecework.spec import ByteLevel
+
+    return isinstance(spec.pre_tokenizer, ByteLevel) and spec.pre_tokenizer.add_prefix_space
+
+
+def _model_input_names(tokenizer: Tokenizer) -> list[str]:
+    """Return the arguments of the model; only models of BERT's kind take type ids."""
+    roles = tokenizer.special_tokens_map
+    if "cls_token" not in roles or "sep_token" not in roles:
+        return _WITHOUT_TYPE_IDS
+    bare = tokenizer.with_truncation(None).with_padding(None)
+    return _WITH_TYPE_IDS if any(bare.encode("", "").type_ids) else _WITHOUT_TYPE_IDS
+
+
+def _extra_special_tokens(
+    settings: FolderSettings, roles: dict[str, str | None], added: dict[str, bool]
+) -> list[str]:
+    """Return the special tokens without a role: those of the configuration that was read, or all."""
+    named = set(roles.values())
+    if settings.extra_special_tokens is None:
+        return [token for token, special in added.items() if special and token not in named]
+    return [token for token in settings.extra_special_tokens if token in added]
+
+
+def _warn_of_new_matches(roles: dict[str, str | None], added: dict[str, bool]) -> None:
+    """Warn if transformers will match the token of a role in text, where this tokenizer does not."""
+    tokens = {
+        token: role for role, token in roles.items() if token is not None and token not in added
+    }
+    for token, role in tokens.items():
+        message = (
+            f"the {role} {token!r} is not an added token; transformers matches it whole in the text, as "
+            f"with_added_tokens([{token!r}], special=True) does"
+        )
+        warnings.warn(message, PortabilityWarning, stacklevel=_FRAMES_TO_CALLER)
+
+
+def _json_bytes(value: dict[str, Any]) -> bytes:
+    try:
+        return _json_text(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # a lone surrogate that the configuration wrote as an escape
+        return _json_text(value, ensure_ascii=True).encode()
+
+
+def _json_text(value: dict[str, Any], *, ensure_ascii: bool) -> str:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=ensure_ascii) + "\n"
+
+
+# ---- the folder
+
+
+def _needs(directory: str, folder: str, files: dict[str, bytes]) -> bool:
+    """Return whether a directory must be made for the files."""
+    if os.path.isdir(directory):
+        return False
+    return directory == folder or any("/" in name for name in files)
+
+
+def _remove_stale(folder: str, files: dict[str, bytes]) -> None:
+    stale = [name for name in (ADDED_TOKENS, CHAT_TEMPLATE) if name not in files]
+    with suppress(OSError):
+        for name in os.listdir(os.path.join(folder, CHAT_TEMPLATES)):
+            inside = f"{CHAT_TEMPLATES}/{name}"
+            if name.endswith(TEMPLATE_SUFFIX) and inside not in files:
+                stale.append(inside)
+    for name in stale:
+        path = os.path.join(folder, name)
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise FileError(path, reason(error), "a file that can be removed") from error

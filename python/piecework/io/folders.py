@@ -1,0 +1,283 @@
+"""What the configuration of a Hugging Face folder changes in the tokenizer that its file describes."""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from piecework._core import Core
+from piecework.errors import FormatError, FormatWarning
+from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.folder_config import FolderConfig
+from piecework.io.folder_settings import FolderSettings
+from piecework.io.load_options import LoadOptions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from piecework.spec import SpecialInText
+
+# Frames from the caller of `Tokenizer.load` to a warning: load, configured, a check, _warn.
+_FRAMES_TO_CALLER = 5
+_SHOWN_TOKENS = 3
+
+# Classes of transformers whose ids are not those of their SentencePiece model.
+_RENUMBERING = {
+    "BarthezTokenizer",
+    "CamembertTokenizer",
+    "ErnieMTokenizer",
+    "LayoutXLMTokenizer",
+    "M2M100Tokenizer",
+    "MBart50Tokenizer",
+    "MBartTokenizer",
+    "MarianTokenizer",
+    "NllbTokenizer",
+    "PLBartTokenizer",
+    "PegasusTokenizer",
+    "SeamlessM4TTokenizer",
+    "Speech2TextTokenizer",
+    "XGLMTokenizer",
+    "XLMProphetNetTokenizer",
+    "XLMRobertaTokenizer",
+}
+_RENUMBERED_NAME = "sentencepiece.bpe.model"
+# Classes that read a vocab.txt as BERT does; the names of the general classes say nothing.
+_LIKE_BERT = {
+    "BertTokenizer",
+    "ConvBertTokenizer",
+    "DistilBertTokenizer",
+    "ElectraTokenizer",
+    "LayoutLMTokenizer",
+    "LxmertTokenizer",
+    "MobileBertTokenizer",
+    "PreTrainedTokenizer",
+    "SqueezeBertTokenizer",
+    "TokenizersBackend",
+}
+# The special tokens that a class adds around the pieces of its SentencePiece model: (bos, eos).
+_ADDS = {
+    "CodeLlamaTokenizer": (True, False),
+    "GemmaTokenizer": (True, False),
+    "LlamaTokenizer": (True, False),
+    "T5Tokenizer": (False, True),
+}
+# Templates of other classes: items of one text, items of a pair.
+_TEMPLATES = {
+    "AlbertTokenizer": ("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"),
+    "XLNetTokenizer": ("$A:0 <sep>:0 <cls>:2", "$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2"),
+}
+# Classes that leave all other work to the SentencePiece model.
+_LIKE_SENTENCEPIECE = {*_ADDS, "PreTrainedTokenizer", "TokenizersBackend"}
+_LIKE_ROBERTA = {"BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer"}
+
+
+def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> LoadOptions:
+    """Return the load options with the settings of the configuration for the file `source`."""
+    if os.path.basename(source) == "vocab.txt" and options.lowercase is None:
+        return options.with_lowercase(config.flag("do_lower_case"))
+    return options
+
+
+def configured(
+    core: Core, special_in_text: SpecialInText, config: FolderConfig, source: str
+) -> tuple[Core, SpecialInText, FolderSettings]:
+    """Return a core as its folder configures it, its treatment of special tokens, and the settings.
+
+    `source` is the tokenizer file. If the file was loaded by its own name, its configuration is read for the
+    settings only. Raises `FormatError` if configuration and file contradict each other. Warns with
+    `FormatWarning` about roles whose token does not exist.
+    """
+    if config.is_folder:
+        core = _with_stages_of_class(core, config, source)
+        core = _with_declared_tokens(core, config, source)
+        if config.flag("split_special_tokens"):
+            special_in_text = "text"
+    _check_roles(core, config)
+    return core, special_in_text, _settings(config)
+
+
+# ---- added tokens
+
+
+def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core:
+    """Add the tokens that the configuration declares; where both know a token, its flags decide.
+
+    So does transformers, except that it gives another id to a token whose id is taken.
+    """
+    if not config.added_tokens:
+        return core
+    present = stages_of(core)["added_tokens"]
+    tokens = {token["content"]: token for token in present}
+    ids = {token["id"]: token["content"] for token in present}
+    for id, token in config.added_tokens.items():
+        content = token["content"]
+        known = core.token_to_id(content)
+        if known is None and content in tokens:
+            known = tokens[content]["id"]
+        if known is not None and known != id:
+            found = f"the id {id} for {content!r}, which has the id {known} in {source}"
+            raise _contradiction(config, found)
+        other = ids.get(id) or core.id_to_token(id)
+        if known is None and other is not None:
+            found = f"the id {id} for {content!r}, which {other!r} has in {source}"
+            raise _contradiction(config, found)
+        tokens[content], ids[id] = token, content
+    by_id = sorted(tokens.values(), key=lambda token: token["id"])
+    if by_id == sorted(present, key=lambda token: token["id"]):
+        return core
+    return with_parts(core, {"added_tokens": by_id})
+
+
+def _contradiction(config: FolderConfig, found: str) -> FormatError:
+    expected = (
+        "the ids of the tokenizer file; load that file by its own name to ignore these tokens"
+    )
+    return FormatError(config.added_tokens_place, found, expected)
+
+
+# ---- stages that a class of transformers adds to a vocabulary
+
+
+def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core:
+    name = os.path.basename(source)
+    if name == "vocab.txt":
+        return _with_bert_settings(core, config, source)
+    if name.endswith(".model"):
+        return _with_frame(core, config, source)
+    if name == "vocab.json" and config.tokenizer_class in _LIKE_ROBERTA:
+        return _with_roberta_frame(core, config)
+    return core
+
+
+def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
+    named = config.tokenizer_class
+    if named is not None and named not in _LIKE_BERT:
+        _warn(
+            f"{source}: read as the vocabulary of BERT; {named} of transformers can give other ids"
+        )
+    settings = {
+        "handle_chinese_chars": config.flag("tokenize_chinese_chars"),
+        "strip_accents": config.flag("strip_accents"),
+    }
+    given = {key: value for key, value in settings.items() if value is not None}
+    if not given:
+        return core
+    normalizer = stages_of(core)["normalizer"]
+    return with_parts(core, {"normalizer": {**normalizer, **given}})
+
+
+def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
+    """Add the special tokens that the class of a SentencePiece model adds to every text."""
+    named = config.tokenizer_class
+    if named in _RENUMBERING:
+        found = f"a SentencePiece model of {named}, whose ids transformers changes"
+        expected = "a tokenizer.json beside it, which save_pretrained of transformers writes"
+        raise FormatError(source, found, expected)
+    if named is None and os.path.basename(source) == _RENUMBERED_NAME:
+        _warn(f"{source}: has the ids of SentencePiece; most models with this file change them")
+    if named is not None and named not in _LIKE_SENTENCEPIECE:
+        _warn(
+            f"{source}: read as SentencePiece reads it; {named} of transformers can give other ids"
+        )
+    named_template = _TEMPLATES.get(named or "")
+    if named_template is None:
+        single, pair = _bos_eos_template(config)
+    else:
+        single, pair = (items.split() for items in named_template)
+    tokens = [item.rpartition(":")[0] for item in pair if not item.startswith("$")]
+    ids = {token: core.token_to_id(token) for token in tokens}
+    if not ids or None in ids.values():
+        return core
+    return with_parts(core, {"post_processor": _template_json(single, pair, ids)})
+
+
+def _bos_eos_template(config: FolderConfig) -> tuple[list[str], list[str]]:
+    defaults = _ADDS.get(config.tokenizer_class or "", (False, False))
+    flags = (config.flag("add_bos_token"), config.flag("add_eos_token"))
+    bos, eos = (
+        default if flag is None else flag for flag, default in zip(flags, defaults, strict=True)
+    )
+    first, last = (
+        config.settings.roles.get(role) or usual
+        for role, usual in (("bos_token", "<s>"), ("eos_token", "</s>"))
+    )
+
+    def framed(text: str, type_id: int) -> list[str]:
+        before = [f"{first}:{type_id}"] if bos else []
+        after = [f"{last}:{type_id}"] if eos else []
+        return [*before, f"{text}:{type_id}", *after]
+
+    # T5 has no type ids, so its class gives both texts of a pair the same one.
+    second = 0 if config.tokenizer_class == "T5Tokenizer" else 1
+    return framed("$A", 0), [*framed("$A", 0), *framed("$B", second)]
+
+
+def _template_json(
+    single: list[str], pair: list[str], ids: dict[str, int | None]
+) -> dict[str, Any]:
+    def piece(item: str) -> dict[str, Any]:
+        name, _, type_id = item.rpartition(":")
+        kind = "Sequence" if name.startswith("$") else "SpecialToken"
+        return {kind: {"id": name.removeprefix("$"), "type_id": int(type_id)}}
+
+    return {
+        "type": "TemplateProcessing",
+        "single": [piece(item) for item in single],
+        "pair": [piece(item) for item in pair],
+        "special_tokens": {
+            token: {"id": token, "ids": [id], "tokens": [token]} for token, id in ids.items()
+        },
+    }
+
+
+def _with_roberta_frame(core: Core, config: FolderConfig) -> Core:
+    roles = config.settings.roles
+    cls, sep = roles.get("cls_token") or "<s>", roles.get("sep_token") or "</s>"
+    cls_id, sep_id = core.token_to_id(cls), core.token_to_id(sep)
+    if cls_id is None or sep_id is None:
+        return core
+    frame = {
+        "type": "RobertaProcessing",
+        "sep": [sep, sep_id],
+        "cls": [cls, cls_id],
+        "trim_offsets": True,
+        "add_prefix_space": config.flag("add_prefix_space") or False,
+    }
+    return with_parts(core, {"post_processor": frame})
+
+
+# ---- roles and settings
+
+
+def _check_roles(core: Core, config: FolderConfig) -> None:
+    """Warn about special tokens that the vocabulary lacks; transformers adds them with new ids."""
+    settings = config.settings
+    missing = [
+        f"{role} {token!r}"
+        for role, token in settings.roles.items()
+        if token is not None and core.token_to_id(token) is None
+    ]
+    extra = settings.extra_special_tokens or ()
+    lacking = [repr(token) for token in extra if core.token_to_id(token) is None]
+    if lacking:
+        more = f" and {len(lacking) - _SHOWN_TOKENS} more" if len(lacking) > _SHOWN_TOKENS else ""
+        missing.append(f"extra special tokens {', '.join(lacking[:_SHOWN_TOKENS])}{more}")
+    for named in missing:
+        _warn(
+            f"{config.source}: {named}: not in the vocabulary, and ignored; "
+            "transformers adds such tokens with new ids, as with_added_tokens does"
+        )
+
+
+def _settings(config: FolderConfig) -> FolderSettings:
+    """Return the settings; `save` names a general class, so what this one implies is written out."""
+    settings = config.settings
+    if config.tokenizer_class == "DistilBertTokenizer":
+        other = {"model_input_names": ["input_ids", "attention_mask"], **settings.other}
+        settings = settings.replace(other=other)
+    return settings
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, FormatWarning, stacklevel=_FRAMES_TO_CALLER)

@@ -1,0 +1,98 @@
+"""Repositories of the Hugging Face hub: find them in the local cache, or download their tokenizer files.
+
+The cache is read without `huggingface_hub`, whose import takes longer than loading a tokenizer. Its layout is
+documented and stable: `models--ORG--NAME/refs/REVISION` has a commit, `snapshots/COMMIT/` the files.
+"""
+
+from __future__ import annotations
+
+import os
+
+from piecework._internal.extras import import_extra
+from piecework.errors import ArgumentError, FileError
+
+_DEFAULT_REVISION = "main"
+_MAX_COMMIT_BYTES = 128
+
+# What transformers, sentencepiece and mistral-common read; nothing that contains weights or code.
+_PATTERNS = (
+    "added_tokens.json",
+    "additional_chat_templates/*.jinja",
+    "chat_template.jinja",
+    "encoder.json",
+    "merges.txt",
+    "sentencepiece.bpe.model",
+    "special_tokens_map.json",
+    "spiece.model",
+    "spm.model",
+    "tekken.json",
+    "tiktoken.model",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.bpe",
+    "vocab.json",
+    "vocab.txt",
+)
+
+
+def cached_snapshot(name: str, revision: str | None = None) -> str | None:
+    """Return the folder of a repository in the local cache, None if it is not there.
+
+    `name` must be a valid name of a repository, and `revision` one that `check_revision` accepts.
+    """
+    revision = revision or _DEFAULT_REVISION
+    repository = os.path.join(cache_folder(), f"models--{name.replace('/', '--')}")
+    commit = _commit_of(os.path.join(repository, "refs", *revision.split("/"))) or revision
+    if not commit.isalnum():
+        return None
+    folder = os.path.join(repository, "snapshots", commit)
+    return folder if os.path.isdir(folder) else None
+
+
+def cache_folder() -> str:
+    """Return the folder in which `huggingface_hub` keeps repositories, by its environment variables."""
+    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if named := os.environ.get(variable):
+            return _expanded(named)
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
+    home = os.environ.get("HF_HOME") or os.path.join(caches, "huggingface")
+    return os.path.join(_expanded(home), "hub")
+
+
+def check_revision(revision: object) -> None:
+    """Raise `ArgumentError` unless `revision` is the name of a branch, a tag or a commit."""
+    parts = revision.split("/") if isinstance(revision, str) else [""]
+    if not all(
+        part.strip(".") and not any(sign in part for sign in "\\:\0 ~^?*[") for part in parts
+    ):
+        raise ArgumentError("revision", repr(revision), "a branch, a tag or a commit")
+
+
+def download_snapshot(name: str, revision: str | None = None) -> str:
+    """Download the tokenizer files of a repository into the local cache; return their folder.
+
+    `huggingface_hub` follows HF_HOME, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE. Raises `MissingExtraError`
+    without it, and `FileError` with its message if it fails.
+    """
+    library = import_extra("huggingface_hub", "hub", f"download of {name}")
+    try:
+        folder = library.snapshot_download(name, revision=revision, allow_patterns=list(_PATTERNS))
+    except Exception as error:  # errors of the library, of its HTTP client and of the system
+        found = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        expected = "a repository that the Hugging Face hub serves, or one in the local cache"
+        raise FileError(name, found, expected) from error
+    return str(folder)
+
+
+def _commit_of(ref: str) -> str | None:
+    """Return the commit that a file of `refs/` holds, None without such a file."""
+    try:
+        with open(ref, "rb") as file:
+            return file.read(_MAX_COMMIT_BYTES).decode("ascii", "replace").strip()
+    except OSError:
+        return None
+
+
+def _expanded(path: str) -> str:
+    return os.path.expandvars(os.path.expanduser(path))

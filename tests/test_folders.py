@@ -1,0 +1,561 @@
+"""Hugging Face folders: what is written, what is read, and what is refused. No other library is needed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import piecework as pw
+from piecework.errors import (
+    ArgumentError,
+    FileError,
+    FormatError,
+    FormatWarning,
+    InputTypeError,
+    PortabilityWarning,
+)
+from tests import data
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+WORDS = (*SPECIAL, "hug", "##s", "a", "cafe", "日")
+
+
+def bert() -> pw.Tokenizer:
+    vocab = {token: id for id, token in enumerate(WORDS)}
+    return pw.Tokenizer(
+        pw.spec.WordPiece(vocab),
+        normalizer=pw.spec.BertNormalizer(),
+        pre_tokenizer=pw.spec.BertPreTokenizer(),
+        post_processor=pw.spec.TemplateProcessing.bert(cls_id=2, sep_id=3),
+        decoder=pw.spec.WordPieceDecoder(),
+        added_tokens=[pw.spec.AddedToken(token, id) for id, token in enumerate(SPECIAL)],
+    )
+
+
+def json_of(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "folder"
+    bert().save(f"{path}/")
+    return path
+
+
+# ---- settings of a tokenizer
+
+
+def test_settings_are_carried_by_every_variant_and_by_pickles() -> None:
+    tok = (
+        bert()
+        .with_chat_template("{{ messages }}")
+        .with_chat_template("{{ tools }}", name="tool_use")
+        .with_model_max_length(77)
+        .with_roles(eos_token="[SEP]", mask_token=None)
+        .with_padding(direction="left")
+        .with_truncation(9, direction="left")
+    )
+    variants = [
+        tok,
+        pickle.loads(pickle.dumps(tok)),
+        copy.copy(tok),
+        copy.deepcopy(tok),
+        tok.with_added_tokens(["<x>"]),
+        tok.with_normalizer(None),
+        tok.with_padding(None),
+        tok.with_truncation(None),
+        tok.with_special_in_text("text"),
+        tok.with_word_cache_budget(1 << 20),
+        tok.shrink(9)[0],
+        pickle.loads(pickle.dumps(tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)))),
+    ]
+    for variant in variants:
+        assert variant.chat_template == "{{ messages }}"
+        assert variant.chat_templates == {"default": "{{ messages }}", "tool_use": "{{ tools }}"}
+        assert variant.model_max_length == 77
+        assert (variant.padding_side, variant.truncation_side) == ("left", "left")
+        assert (variant.eos_token, variant.mask_token) == ("[SEP]", None)
+    assert tok == bert().with_padding(direction="left").with_truncation(9, direction="left")
+
+
+def test_settings_are_removed_with_none() -> None:
+    tok = (
+        bert()
+        .with_chat_template("x")
+        .with_chat_template("y", name="other")
+        .with_model_max_length(8)
+    )
+    bare = tok.with_chat_template(None).with_chat_template(None, name="other")
+    assert (bare.chat_template, bare.chat_templates) == (None, {})
+    assert bare.with_chat_template(None, name="never there").chat_templates == {}
+    assert tok.with_model_max_length(None).model_max_length is None
+
+
+def test_settings_cannot_be_changed_in_place() -> None:
+    tok = bert().with_chat_template("x")
+    tok.chat_templates["default"] = "y"
+    assert tok.chat_template == "x"
+    with pytest.raises(AttributeError, match="immutable"):
+        tok._settings.model_max_length = 3
+
+
+@pytest.mark.parametrize("length", [0, -1, 2**32])
+def test_a_length_that_is_no_number_of_tokens_is_refused(length: int) -> None:
+    with pytest.raises(ArgumentError, match="length: found"):
+        bert().with_model_max_length(length)
+
+
+def test_wrong_types_are_refused() -> None:
+    anything: Any = 3.5
+    with pytest.raises(InputTypeError, match="length: found float"):
+        bert().with_model_max_length(anything)
+    with pytest.raises(InputTypeError, match="template: found float"):
+        bert().with_chat_template(anything)
+    with pytest.raises(ArgumentError, match="template: found"):
+        bert().with_chat_template("\ud800")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "a\\b", ".hidden", "c:d", "a\0", "n" * 201, 3])
+def test_a_name_that_cannot_be_a_file_is_refused(name: str) -> None:
+    with pytest.raises(ArgumentError, match="name: found"):
+        bert().with_chat_template("x", name=name)
+
+
+# ---- what save writes
+
+
+def test_the_files_of_a_folder(folder: Path) -> None:
+    assert json_of(folder / "tokenizer_config.json") == {
+        "clean_up_tokenization_spaces": False,
+        "cls_token": "[CLS]",
+        "mask_token": "[MASK]",
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+        "pad_token": "[PAD]",
+        "padding_side": "right",
+        "sep_token": "[SEP]",
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "truncation_side": "right",
+        "unk_token": "[UNK]",
+    }
+    assert json_of(folder / "special_tokens_map.json") == {
+        "cls_token": "[CLS]",
+        "mask_token": "[MASK]",
+        "pad_token": "[PAD]",
+        "sep_token": "[SEP]",
+        "unk_token": "[UNK]",
+    }
+    assert pw.Tokenizer.load(folder / "tokenizer.json") == bert()
+
+
+def test_a_folder_keeps_everything(tmp_path: Path) -> None:
+    tok = (
+        bert()
+        .with_added_tokens(["<|user|>"], special=True)
+        .with_roles(eos_token="[SEP]", mask_token=None)
+        .with_chat_template("{% for m in messages %}\n{{ m }}é{% endfor %}")
+        .with_chat_template("tools", name="tool_use")
+        .with_model_max_length(512)
+        .with_padding(4, direction="left")
+        .with_truncation(4, direction="left")
+    )
+    tok.save(f"{tmp_path}/f/")
+    config = json_of(tmp_path / "f" / "tokenizer_config.json")
+    assert config["mask_token"] is None
+    assert config["additional_special_tokens"] == ["[MASK]", "<|user|>"]
+    assert config["model_max_length"] == 512
+    again = pw.Tokenizer.load(f"{tmp_path}/f")
+    assert again == tok
+    assert again.special_tokens_map == tok.special_tokens_map
+    assert again.chat_templates == tok.chat_templates
+    assert (again.padding_side, again.truncation_side) == ("left", "left")
+    assert again.model_max_length == 512
+    again.save(f"{tmp_path}/g/")
+    for path in (tmp_path / "f").rglob("*"):
+        if path.is_file():
+            assert (
+                tmp_path / "g" / path.relative_to(tmp_path / "f")
+            ).read_bytes() == path.read_bytes()
+
+
+def test_models_without_type_ids_have_none(tmp_path: Path) -> None:
+    tok = bert().with_post_processor(None).with_roles(cls_token=None)
+    tok.save(f"{tmp_path}/f/")
+    names = json_of(tmp_path / "f" / "tokenizer_config.json")["model_input_names"]
+    assert names == ["input_ids", "attention_mask"]
+
+
+def test_special_tokens_as_text_are_a_setting_of_the_folder(tmp_path: Path) -> None:
+    tok = bert().with_special_in_text("text")
+    tok.save(f"{tmp_path}/f/")
+    assert json_of(tmp_path / "f" / "tokenizer_config.json")["split_special_tokens"] is True
+    assert pw.Tokenizer.load(f"{tmp_path}/f") == tok
+
+
+def test_a_role_that_transformers_would_match_in_text_is_warned_of(tmp_path: Path) -> None:
+    tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "end": 1})).with_roles(eos_token="end")
+    with pytest.warns(
+        PortabilityWarning, match="the eos_token 'end' is not an added token"
+    ) as found:
+        tok.save(f"{tmp_path}/f/")
+    assert [warning.filename for warning in found] == [__file__] * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tok.with_added_tokens(["end", "[UNK]"], special=True).save(f"{tmp_path}/f/")
+
+
+def test_files_of_an_earlier_tokenizer_are_replaced(folder: Path) -> None:
+    bert().with_chat_template("x").with_chat_template("y", name="z").save(folder)
+    write(folder / "added_tokens.json", {"<old>": 99})
+    (folder / "config.json").write_text("{}")
+    bert().with_chat_template("y", name="kept").save(folder)
+    files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    assert files == [
+        "additional_chat_templates/kept.jinja",
+        "config.json",
+        "special_tokens_map.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]
+
+
+def test_a_failure_leaves_no_folder_and_the_old_files(tmp_path: Path, folder: Path) -> None:
+    custom = bert().with_normalizer(pw.spec.CustomNormalizer(str.lower))
+    with pytest.raises(pw.errors.StageError):
+        custom.save(f"{tmp_path}/new/")
+    assert not (tmp_path / "new").exists()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(pw.errors.StageError):
+        custom.save(folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_file_that_cannot_be_replaced_is_named(folder: Path) -> None:
+    (folder / "tokenizer_config.json").unlink()
+    (folder / "tokenizer_config.json").mkdir()
+    with pytest.raises(FileError, match=r"tokenizer_config\.json: found is a directory"):
+        bert().save(folder)
+    assert not list(folder.glob(".*.tmp"))
+
+
+def test_a_prefix_space_is_said_for_transformers_4(tmp_path: Path) -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
+    for prefix in (True, False):
+        stage = pw.spec.ByteLevel(add_prefix_space=prefix)
+        tok.with_pre_tokenizer(stage).save(f"{tmp_path}/{prefix}/")
+        config = json_of(tmp_path / str(prefix) / "tokenizer_config.json")
+        assert config.get("add_prefix_space", False) is prefix
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ArgumentError, match="file/', which is a file, expected a folder"):
+        bert().save(f"{tmp_path}/file/")
+    assert (tmp_path / "file").read_text() == "x"
+
+
+# ---- what load reads
+
+
+def test_unknown_keys_are_kept_and_references_to_files_and_code_are_not(folder: Path) -> None:
+    config = json_of(folder / "tokenizer_config.json")
+    kept = {
+        "processor_class": "XProcessor",
+        "extra_special_tokens": {"image_token": "[MASK]"},
+        "nested": {"é": [1, None]},
+        "escaped": "\ud800",
+    }
+    dropped = {
+        "auto_map": {"AutoTokenizer": ["code.X", None]},
+        "tokenizer_file": "/etc/passwd",
+        "vocab_file": "/etc/passwd",
+        "added_tokens_decoder": {"0": {"content": "[PAD]", "special": True, "normalized": False}},
+    }
+    write(folder / "tokenizer_config.json", {**config, **kept, **dropped})
+    pw.Tokenizer.load(folder).save(folder)
+    again = json_of(folder / "tokenizer_config.json")
+    assert {key: again.get(key) for key in kept} == kept
+    assert not set(dropped) & set(again)
+
+
+def test_loading_runs_no_code_of_a_folder(folder: Path) -> None:
+    marker = folder / "ran"
+    code = f"open({str(marker)!r}, 'w')\nclass X: pass\n"
+    for name in ("tokenization_x.py", "__init__.py", "tokenizer_config.py", "conftest.py"):
+        (folder / name).write_text(code)
+    config = json_of(folder / "tokenizer_config.json")
+    config["auto_map"] = {"AutoTokenizer": ["tokenization_x.X", "tokenization_x.X"]}
+    config["custom_tokenizers"] = {"x": "tokenization_x.X"}
+    config["chat_template"] = "{{ cycler.__init__.__globals__.os.system('touch ran') }}"
+    write(folder / "tokenizer_config.json", config)
+    tok = pw.Tokenizer.load(folder)
+    assert tok == bert()
+    assert tok.chat_template == config["chat_template"]
+    assert not marker.exists()
+
+
+def test_templates_come_from_files_before_the_configuration(folder: Path) -> None:
+    config = json_of(folder / "tokenizer_config.json")
+    named = [{"name": "default", "template": "a"}, {"name": "rag", "template": "b"}]
+    for value, expected in (
+        ("one", {"default": "one"}),
+        (named, {"default": "a", "rag": "b"}),
+        ({"x": "y"}, {"x": "y"}),
+        (None, {}),
+    ):
+        write(folder / "tokenizer_config.json", {**config, "chat_template": value})
+        assert pw.Tokenizer.load(folder).chat_templates == expected
+    write(folder / "tokenizer_config.json", {**config, "chat_template": named})
+    (folder / "chat_template.jinja").write_bytes(b"from a file\r\n")
+    assert pw.Tokenizer.load(folder).chat_templates == {"default": "from a file\n"}
+
+
+def test_roles_come_from_the_configuration_then_from_the_map(folder: Path) -> None:
+    write(folder / "special_tokens_map.json", {"eos_token": {"content": "a"}, "bos_token": "a"})
+    write(folder / "tokenizer_config.json", {"bos_token": "hug", "model_max_length": 1e30})
+    tok = pw.Tokenizer.load(folder)
+    assert (tok.bos_token, tok.eos_token, tok.mask_token) == ("hug", "a", "[MASK]")
+    assert tok.model_max_length is None
+
+
+def test_a_role_whose_token_does_not_exist_is_warned_of(folder: Path) -> None:
+    write(folder / "tokenizer_config.json", {"eos_token": "<none>", "pad_token": "[PAD]"})
+    with pytest.warns(FormatWarning, match="eos_token '<none>': not in the vocab") as found:
+        tok = pw.Tokenizer.load(folder)
+    assert [warning.filename for warning in found] == [__file__]
+    assert (tok.eos_token, tok.pad_token) == (None, "[PAD]")
+    assert tok.with_added_tokens(["<none>"], special=True).eos_token == "<none>"
+    write(
+        folder / "tokenizer_config.json",
+        {"additional_special_tokens": [f"<{n}>" for n in range(9)]},
+    )
+    with pytest.warns(FormatWarning, match="extra special tokens '<0>', '<1>', '<2>' and 6 more"):
+        pw.Tokenizer.load(folder)
+
+
+def token(content: str, **flags: bool) -> dict[str, object]:
+    return {"content": content, "special": True, "normalized": False, **flags}
+
+
+def test_declared_tokens_are_added_with_their_ids_and_flags(folder: Path) -> None:
+    decoder = {
+        "4": token("[MASK]", lstrip=True),
+        "11": token("<b>", special=False, normalized=True),
+        "10": token("<a>"),
+    }
+    write(folder / "tokenizer_config.json", {"added_tokens_decoder": decoder})
+    tok = pw.Tokenizer.load(folder)
+    assert (tok.token_to_id("<a>"), tok.token_to_id("<b>")) == (10, 11)
+    assert tok.encode("hug [MASK]<a>", add_special_tokens=False).offsets[1] == (3, 10)
+    by_name = {added.content: added for added in tok.added_tokens}
+    assert by_name["[MASK]"].lstrip
+    assert (by_name["<b>"].special, by_name["<b>"].normalized) == (False, True)
+    # A file that is loaded by its own name is not changed by the configuration beside it.
+    assert pw.Tokenizer.load(folder / "tokenizer.json") == bert()
+
+
+def test_added_tokens_json_is_read_without_a_decoder(folder: Path) -> None:
+    write(folder / "added_tokens.json", {"<a>": 10, "<b>": 11, "[PAD]": 0})
+    write(folder / "tokenizer_config.json", {"additional_special_tokens": ["<b>"]})
+    added = {one.content: one for one in pw.Tokenizer.load(folder).added_tokens}
+    assert [(added[name].id, added[name].special) for name in ("<a>", "<b>")] == [
+        (10, False),
+        (11, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("decoder", "message"),
+    [
+        ({"3": token("hug")}, "the id 3 for 'hug', which has the id 5 in .*tokenizer.json"),
+        ({"5": token("<new>")}, "the id 5 for '<new>', which 'hug' has in .*tokenizer.json"),
+        ({"1": token("[PAD]")}, "the id 1 for '\\[PAD\\]', which has the id 0"),
+        ({"20": token("<a>"), "21": token("<a>")}, "the id 21 for '<a>', which has the id 20"),
+    ],
+)
+def test_a_configuration_that_contradicts_its_tokenizer_is_refused(
+    folder: Path, decoder: object, message: str
+) -> None:
+    write(folder / "tokenizer_config.json", {"added_tokens_decoder": decoder})
+    with pytest.raises(
+        FormatError, match=f"tokenizer_config.json: added_tokens_decoder: found {message}"
+    ):
+        pw.Tokenizer.load(folder)
+    assert pw.Tokenizer.load(folder / "tokenizer.json") == bert()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("pad_token", 3, "pad_token: found 3, expected a token"),
+        ("pad_token", {"contents": "x"}, "pad_token: found {'contents'"),
+        ("pad_token", "\ud800", "pad_token: found a lone surrogate"),
+        ("model_max_length", "512", "model_max_length: found '512', expected a positive number"),
+        ("model_max_length", -1, "model_max_length: found -1"),
+        ("model_max_length", 1.5, "model_max_length: found 1.5"),
+        ("model_max_length", True, "model_max_length: found True"),
+        ("model_max_length", float("nan"), "model_max_length: found nan"),
+        ("padding_side", "up", 'padding_side: found \'up\', expected "left" or "right"'),
+        ("truncation_side", ["left"], "truncation_side: found"),
+        ("chat_template", 3, "chat_template: found 3"),
+        ("chat_template", [{"name": "a"}], "chat_template: found"),
+        ("chat_template", {"../x": "y"}, "chat_template: found the name '../x'"),
+        ("additional_special_tokens", "x", "additional_special_tokens: found 'x'"),
+        ("additional_special_tokens", [None], r"additional_special_tokens\[0\]: found None"),
+        ("added_tokens_decoder", [], "added_tokens_decoder: found \\[\\]"),
+        ("added_tokens_decoder", {"x": {}}, r"added_tokens_decoder\[x\]: found 'x'"),
+        ("added_tokens_decoder", {"9" * 99: {}}, "found '9999"),
+        ("added_tokens_decoder", {"4294967296": {}}, "found '4294967296'"),
+        ("added_tokens_decoder", {"1": "x"}, r"added_tokens_decoder\[1\]: found 'x'"),
+        ("added_tokens_decoder", {"1": {"content": "x", "lstrip": 1}}, r"\[1\].lstrip: found 1"),
+        ("split_special_tokens", "yes", "split_special_tokens: found 'yes'"),
+    ],
+)
+def test_wrong_values_are_named(folder: Path, key: str, value: object, message: str) -> None:
+    write(folder / "tokenizer_config.json", {key: value})
+    with pytest.raises(FormatError, match=f"tokenizer_config.json: {message}|{message}") as caught:
+        pw.Tokenizer.load(folder)
+    assert str(folder / "tokenizer_config.json") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"]
+)
+@pytest.mark.parametrize(
+    "content", [b"[1]", b"{", b"", b"\xff", b"null", b'{"a":' * 100_000, b"1" * 5000]
+)
+def test_damaged_files_are_named(folder: Path, name: str, content: bytes) -> None:
+    (folder / name).write_bytes(content)
+    if name == "added_tokens.json":
+        (folder / "tokenizer_config.json").unlink()
+    with pytest.raises(FormatError, match=name.replace(".", r"\.")):
+        pw.Tokenizer.load(folder)
+
+
+def test_damaged_templates_are_named(folder: Path) -> None:
+    (folder / "chat_template.jinja").write_bytes(b"\xff")
+    with pytest.raises(FormatError, match=r"chat_template\.jinja: found invalid UTF-8 at byte 0"):
+        pw.Tokenizer.load(folder)
+
+
+def test_added_tokens_json_that_contradicts_its_tokenizer_is_refused(folder: Path) -> None:
+    (folder / "tokenizer_config.json").unlink()
+    write(folder / "added_tokens.json", {"hug": 9})
+    with pytest.raises(
+        FormatError, match=r"added_tokens\.json: found the id 9 for 'hug', which has"
+    ):
+        pw.Tokenizer.load(folder)
+
+
+@pytest.mark.parametrize("value", [{"x": "1"}, {"x": -1}, {"x": True}, {"x": 1, "y": 1}])
+def test_wrong_added_tokens_are_named(folder: Path, value: object) -> None:
+    write(folder / "added_tokens.json", value)
+    write(folder / "tokenizer_config.json", {})
+    with pytest.raises(FormatError, match=r"added_tokens\.json: "):
+        pw.Tokenizer.load(folder)
+
+
+# ---- folders without a tokenizer.json
+
+
+def test_the_order_of_the_files(tmp_path: Path) -> None:
+    trained = pw.Tokenizer.train_from_iterator(
+        ["hug pug hug"], preset="llama", vocab_size=269, byte_fallback=True
+    )
+    files = {
+        "vocab.json": b"{}",
+        "merges.txt": b"#version: 0.2\n",
+        "vocab.txt": b"[UNK]\nhug\n",
+        "tokenizer.model": b"",
+        "tokenizer.json": bert().to_json().encode(),
+    }
+    with pytest.raises(FileError, match="expected tokenizer.json, tokenizer.model, vocab.txt"):
+        pw.Tokenizer.load(tmp_path)
+    models = []
+    for name, content in files.items():
+        if name.endswith(".model"):
+            trained.save(tmp_path / name)
+        else:
+            (tmp_path / name).write_bytes(content)
+        if name not in ("vocab.json", "merges.txt"):
+            models.append(type(pw.Tokenizer.load(tmp_path).spec.model).__name__)
+    assert models == ["WordPiece", "SentencePiece", "WordPiece"]
+    assert len(pw.Tokenizer.load(tmp_path)) == len(WORDS)
+
+
+def test_a_vocab_txt_follows_its_configuration(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join((*WORDS, "Café", "日本")) + "\n")
+    text = "Café 日本"
+    cased = {"do_lower_case": False, "strip_accents": False, "tokenize_chinese_chars": False}
+    for config, tokens in (
+        ({"do_lower_case": True}, ["cafe", "日", "[UNK]"]),
+        ({"do_lower_case": False}, ["Café", "日", "[UNK]"]),
+        ({**cased, "tokenizer_class": "BertTokenizer"}, ["Café", "日本"]),
+        ({"do_lower_case": True, "strip_accents": False}, ["[UNK]", "日", "[UNK]"]),
+    ):
+        write(tmp_path / "tokenizer_config.json", config)
+        assert pw.Tokenizer.load(tmp_path).encode(text, add_special_tokens=False).tokens == tokens
+    assert pw.Tokenizer.load(tmp_path, lowercase=False).encode("Café").tokens[1] == "Café"
+    write(tmp_path / "tokenizer_config.json", {"do_lower_case": 1})
+    with pytest.raises(FormatError, match="do_lower_case: found 1, expected true, false or null"):
+        pw.Tokenizer.load(tmp_path)
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "MPNetTokenizerFast"})
+    with pytest.warns(FormatWarning, match="MPNetTokenizer of transformers can give other ids"):
+        pw.Tokenizer.load(tmp_path)
+
+
+def test_a_sentencepiece_model_gets_the_tokens_of_its_class(tmp_path: Path) -> None:
+    pw.Tokenizer.train_from_iterator(["hug pug hug"], preset="llama", vocab_size=269).save(
+        tmp_path / "tokenizer.model"
+    )
+    assert pw.Tokenizer.load(tmp_path).encode("").ids == []
+    for config, ids in (
+        ({"tokenizer_class": "LlamaTokenizer"}, [1]),
+        ({"tokenizer_class": "LlamaTokenizer", "add_eos_token": True}, [1, 2]),
+        ({"tokenizer_class": "LlamaTokenizerFast", "add_bos_token": False}, []),
+        ({"tokenizer_class": "T5Tokenizer"}, [2]),
+        ({"add_bos_token": True, "add_eos_token": True}, [1, 2]),
+    ):
+        write(tmp_path / "tokenizer_config.json", config)
+        assert pw.Tokenizer.load(tmp_path).encode("").ids == ids
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "XLMRobertaTokenizer"})
+    with pytest.raises(FormatError, match="XLMRobertaTokenizer, whose ids transformers changes"):
+        pw.Tokenizer.load(tmp_path)
+
+
+def test_ranks_under_the_name_of_a_model_are_refused_with_what_to_pass(tmp_path: Path) -> None:
+    source = data.need("vocab/tiktoken/r50k_base.tiktoken")
+    (tmp_path / "tokenizer.model").write_bytes(source.read_bytes())
+    with pytest.raises(
+        ArgumentError, match=r'expected pattern="llama3" or another.*special_tokens='
+    ):
+        pw.Tokenizer.load(tmp_path)
+    tok = pw.Tokenizer.load(tmp_path, pattern="gpt2", special_tokens={"<|endoftext|>": 50256})
+    assert tok.encode("hello world").ids == [31373, 995]
+
+
+def test_a_tekken_file_is_found(tmp_path: Path) -> None:
+    import gzip
+
+    source = data.need("vocab/mistral/tekken_240911.json.gz")
+    (tmp_path / "tekken.json").write_bytes(gzip.decompress(source.read_bytes()))
+    assert pw.Tokenizer.load(tmp_path).encode("hello").ids
+
+
+def test_a_compiled_cache_of_a_folder_keeps_its_settings(folder: Path) -> None:
+    bert().with_chat_template("x").save(folder)
+    for _ in range(2):
+        tok = pw.Tokenizer.load(folder, compiled_cache=True)
+        assert (tok.chat_template, tok) == ("x", bert())
+    assert (folder / "tokenizer.json.pwc").exists()
