@@ -547,3 +547,34 @@ def test_classes_that_build_their_pipeline_encode_here(name: str, tmp_path: Path
     ids = theirs("Hello world , don't stop!")["input_ids"]
     assert ours.decode(ids) == theirs.decode(ids)
     assert coverage(ours)["__call__"] == "piecework"
+
+
+def test_the_class_takes_the_settings_of_a_tokenizer(tmp_path: Path) -> None:
+    tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+    tok = tok.with_model_max_length(7).with_chat_template(CHAT)
+    tok = tok.with_padding(direction="left").with_truncation(5, direction="left")
+    chat = [{"role": "user", "content": "hugs"}]
+    tok.save(tmp_path)
+    for ours in (
+        PieceworkTokenizerFast(tokenizer_object=tok),
+        PieceworkTokenizerFast.from_pretrained(tmp_path),
+        transformers.AutoTokenizer.from_pretrained(tmp_path),
+    ):
+        assert ours.model_max_length == 7
+        assert (ours.padding_side, ours.truncation_side) == ("left", "left")
+        assert ours.apply_chat_template(chat, tokenize=False) == "user: hugs\n"
+        found = ours(["hugs", "pun hugs"], padding=True)["input_ids"]
+        assert found == tok.encode_batch(["hugs", "pun hugs"]).to_lists()
+
+
+def test_both_ways_to_a_folder_keep_ids_and_roles(tmp_path: Path) -> None:
+    theirs = theirs_of("bert-base-uncased")
+    theirs.save_pretrained(tmp_path / "theirs")
+    tok = pw.Tokenizer.load(tmp_path / "theirs")
+    assert tok.special_tokens_map == {
+        name: token for name, token in theirs.special_tokens_map.items() if isinstance(token, str)
+    }
+    tok.save(str(tmp_path / "ours") + "/")
+    again = PieceworkTokenizerFast.from_pretrained(tmp_path / "ours")
+    assert again.special_tokens_map == theirs.special_tokens_map
+    assert again("Hello world!")["input_ids"] == theirs("Hello world!")["input_ids"]

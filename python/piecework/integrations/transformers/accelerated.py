@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -13,6 +14,7 @@ from transformers import BatchEncoding, TokenizersBackend
 from transformers.utils import PaddingStrategy
 
 from piecework import Batch
+from piecework._internal.extras import import_extra
 from piecework._internal.lazy import np
 from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.backend import BackendTokenizer, Rows, split_rows
@@ -112,8 +114,6 @@ def accelerate(tokenizer: Any) -> Any:
             type(tokenizer).__name__,
             "a fast tokenizer, a transformers.TokenizersBackend",
         )
-    from copy import deepcopy
-
     state = {name: value for name, value in vars(tokenizer).items() if name != "_tokenizer"}
     result = _restored(type(tokenizer), deepcopy(state))
     result._tokenizer = _taken_over(tokenizer._tokenizer)
@@ -127,8 +127,6 @@ def _taken_over(original: Any) -> BackendTokenizer:
     backend = BackendTokenizer.from_tokenizers(original)
     if backend.refusal is None:
         return backend
-    from copy import deepcopy
-
     return BackendTokenizer.from_tokenizers(deepcopy(original))
 
 
@@ -284,8 +282,7 @@ class _Call:
             data["overflow_to_sample_mapping"] = batch.overflow_to_sample_mapping
         if kind == "np":
             return data
-        import torch
-
+        torch = import_extra("torch", "torch", 'return_tensors="pt"')
         return {name: torch.from_numpy(array) for name, array in data.items()}
 
     def _encodings(self) -> Callable[[], list[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from transformers import AutoTokenizer, TokenizersBackend
+from transformers.models.auto.tokenization_auto import REGISTERED_TOKENIZER_CLASSES
 
 from piecework import Tokenizer
 from piecework.integrations.transformers.accelerated import EncodesHere
@@ -57,13 +58,21 @@ def register(*config_classes: type) -> None:
     `config_classes` are configuration classes of transformers, such as `BertConfig`: a folder of such a
     model whose `tokenizer_config.json` names no class then opens with this one.
     """
-    from transformers.models.auto.tokenization_auto import REGISTERED_TOKENIZER_CLASSES
-
     REGISTERED_TOKENIZER_CLASSES[PieceworkTokenizerFast.__name__] = PieceworkTokenizerFast
     for config_class in config_classes:
         AutoTokenizer.register(config_class, tokenizer_class=PieceworkTokenizerFast, exist_ok=True)
 
 
 def _settings(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the settings of transformers that a tokenizer has: the special token of each role."""
-    return dict(tokenizer.special_tokens_map)
+    """Return the settings of transformers that a tokenizer has: roles, lengths, sides and chat templates."""
+    templates = tokenizer.chat_templates
+    found = {
+        "model_max_length": tokenizer.model_max_length,
+        "padding_side": tokenizer.padding_side,
+        "truncation_side": tokenizer.truncation_side,
+        "chat_template": templates if templates.keys() - {"default"} else tokenizer.chat_template,
+    }
+    return {
+        **tokenizer.special_tokens_map,
+        **{name: value for name, value in found.items() if value is not None},
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from copy import deepcopy
 from typing import Any
 
 import tokenizers
@@ -78,8 +79,6 @@ class Pipeline:
         compiled = self.compiled()
         if compiled is not None:
             return Pipeline(compiled)
-        from copy import deepcopy
-
         return Pipeline(original=deepcopy(self._original))
 
     def _compile(self) -> None:
