@@ -26,6 +26,7 @@ UNPACKAGED = (
     "golden/transformers",
     "vocab/albert-v2",
     "vocab/bert-base-cased",
+    "vocab/mistral-7b-v0.1",
     "vocab/openai-gpt",
     "vocab/roberta-base",
     "vocab/t5",

@@ -75,6 +75,8 @@ def tokenizer_json(name: str) -> bytes:
     packed = folder / "tokenizer.json.gz"
     if packed.exists():
         return gzip.decompress(packed.read_bytes())
+    if not (folder / "tokenizer.json").exists():  # the package has the vocabulary alone
+        return pw.Tokenizer.load(folder / "vocab.txt").to_json().encode()
     return (folder / "tokenizer.json").read_bytes()
 
 

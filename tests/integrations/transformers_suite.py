@@ -21,7 +21,7 @@ from transformers import BertTokenizer, GPT2Tokenizer, TokenizersBackend
 
 from piecework.integrations.transformers import PieceworkTokenizerFast
 from piecework.integrations.transformers.accelerated import EncodesHere, accelerated_class
-from tests.integrations.test_transformers import folder_of, roles_of
+from tests.integrations.test_transformers import roles_of, tokenizer_json_of
 
 FOLDER = Path(__file__).parents[2] / "build" / "transformers-tests" / "tests"
 # What the tests cannot do without the hub, for any class.
@@ -60,7 +60,7 @@ COMMON = load_tests_package()
 def folder_with(name: str, cls: Any) -> str:
     """Return a folder that holds a tokenizer as transformers saves it."""
     folder = tempfile.mkdtemp()
-    source = Path(folder_of(name))
+    source = Path(tokenizer_json_of(name))
     shutil.copyfile(source, Path(folder, "tokenizer.json"))
     tokenizer = cls.from_pretrained(folder, **roles_of(name))
     tokenizer.save_pretrained(folder)
