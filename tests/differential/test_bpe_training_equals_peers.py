@@ -18,6 +18,8 @@ from tests.data import corpora_dir, missing, need
 
 FULL = bool(os.environ.get("PIECEWORK_FULL"))
 SIZE = 32_000 if FULL else 4_000
+# The corpus has about 29,600 entries with marks.
+MARKED_SIZE = min(SIZE, 24_000)
 SAMPLE_CHARS = 20_000_000 if FULL else 500_000
 
 
@@ -155,13 +157,13 @@ def test_marked_vocabularies_are_equal_but_for_ties(
 ) -> None:
     texts = texts_of(english_corpus)
     theirs = learned_by_tokenizers(
-        texts, pre_tokenizers.WhitespaceSplit(), vocab_size=SIZE, min_frequency=2, **marks
+        texts, pre_tokenizers.WhitespaceSplit(), vocab_size=MARKED_SIZE, min_frequency=2, **marks
     )
-    trainer = BPETrainer(vocab_size=SIZE, special_tokens=(), unk_token=None, **marks)
+    trainer = BPETrainer(vocab_size=MARKED_SIZE, special_tokens=(), unk_token=None, **marks)
     learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="whitespace"))
     ours, other = set(learned.entries), set(theirs["vocab"])
-    assert len(ours) == len(other) == SIZE
-    assert len(ours ^ other) <= SIZE // 50
+    assert len(ours) == len(other) == MARKED_SIZE
+    assert len(ours ^ other) <= MARKED_SIZE // 50
 
 
 # ---- subword-nmt
