@@ -530,6 +530,7 @@ CLASSES = {
     "t5-small": "T5Tokenizer",
     "albert-v2": "AlbertTokenizer",
     "mistral-7b-v0.1": "LlamaTokenizer",
+    "falcon": "TokenizersBackend",
 }
 
 

@@ -63,8 +63,9 @@ def accelerated_class(base: Any) -> Any:
         "__qualname__": base.__qualname__,
         "__doc__": base.__doc__,
     }
-    # transformers reads the files of a class by other rules if the class itself has a constructor.
-    if "__init__" in vars(base):
+    # transformers reads the files of a class by other rules if the class itself has a constructor and is
+    # not TokenizersBackend.
+    if "__init__" in vars(base) and base is not TokenizersBackend:
         body["__init__"] = base.__init__
     return type(base.__name__, (EncodesHere, base), body)
 
