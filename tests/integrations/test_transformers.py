@@ -583,3 +583,12 @@ def test_both_ways_to_a_folder_keep_ids_and_roles(tmp_path: Path) -> None:
     again = PieceworkTokenizerFast.from_pretrained(tmp_path / "ours")
     assert again.special_tokens_map == theirs.special_tokens_map
     assert again("Hello world!")["input_ids"] == theirs("Hello world!")["input_ids"]
+
+
+@pytest.mark.parametrize("file", ["bert-base-chinese/vocab.txt", "mistral/tokenizer.model.v1"])
+def test_the_class_reads_folders_without_a_tokenizer_json(file: str, tmp_path: Path) -> None:
+    path = need(f"vocab/{file}")
+    (tmp_path / path.name.removesuffix(".v1")).write_bytes(path.read_bytes())
+    ours = PieceworkTokenizerFast.from_pretrained(tmp_path)
+    for text in ("Hello world", "東京 is big"):
+        assert ours(text)["input_ids"] == pw.Tokenizer.load(tmp_path).encode(text).ids

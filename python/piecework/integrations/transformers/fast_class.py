@@ -23,8 +23,9 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
     [[2, 16, 3, 0], [2, 18, 16, 3]]
 
     `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become those of the
-    class. `from_pretrained` reads every folder and file that `Tokenizer.load` reads. No tokenizer of
-    `tokenizers` is built, unless the model is read as a component.
+    class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece `tokenizer.model` or a
+    `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of `tokenizers` is built,
+    unless the model is read as a component.
     """
 
     vocab_files_names = {  # noqa: RUF012 - transformers reads it from the class
