@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -14,8 +14,8 @@ from transformers import BatchEncoding, TokenizersBackend
 from transformers.utils import PaddingStrategy
 
 from piecework import Batch
-from piecework._internal.extras import import_extra
 from piecework._internal.lazy import np
+from piecework._internal.rectangles import as_tensor
 from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.backend import BackendTokenizer, Rows, split_rows
 
@@ -117,18 +117,12 @@ def accelerate(tokenizer: Any) -> Any:
         )
     state = {name: value for name, value in vars(tokenizer).items() if name != "_tokenizer"}
     result = _restored(type(tokenizer), deepcopy(state))
-    result._tokenizer = _taken_over(tokenizer._tokenizer)
+    backend = tokenizer._tokenizer
+    if not isinstance(backend, BackendTokenizer):
+        backend = BackendTokenizer.from_tokenizers(backend)
+    # A copy shares what was compiled, and has an original of its own where nothing could be.
+    result._tokenizer = copy(backend)
     return result
-
-
-def _taken_over(original: Any) -> BackendTokenizer:
-    """Return a backend that no longer needs the original, unless it cannot be compiled."""
-    if isinstance(original, BackendTokenizer):
-        return original.__copy__()
-    backend = BackendTokenizer.from_tokenizers(original)
-    if backend.refusal is None:
-        return backend
-    return BackendTokenizer.from_tokenizers(deepcopy(original))
 
 
 def coverage(tokenizer: Any) -> dict[str, str]:
@@ -186,10 +180,9 @@ class _Call:
     has_overflow: bool
 
     @classmethod
-    def of(cls, owner: Any, text: Any, text_pair: Any, given: dict[str, Any]) -> _Call | None:
+    def of(cls, owner: Any, text: Any, text_pair: Any, settings: dict[str, Any]) -> _Call | None:
         """Return the call, after setting up the backend; None for one that transformers has to serve."""
-        settings = dict(given)
-        words = settings.pop("is_split_into_words", False)
+        words = settings.get("is_split_into_words", False)
         rows, is_batched = _rows_of(text, text_pair, words)
         if rows is None or settings.get("sanitize_control_tokens"):
             return None
@@ -231,7 +224,7 @@ class _Call:
             return None
 
     def _run_one(self) -> BatchEncoding | None:
-        encode = self.backend.encoder(self.rows, self.is_pretokenized, self.add_special_tokens)
+        encode = self._encoder(*split_rows(self.rows, self.is_pretokenized))
         if encode is None:
             return None
         [encoding] = encode()
@@ -241,23 +234,23 @@ class _Call:
         return BatchEncoding(data, [encoding], n_sequences=encoding.n_sequences)
 
     def _run_batch(self) -> BatchEncoding | None:
-        split = split_rows(self.rows, self.is_pretokenized)
-        if split is None:
-            return None
+        texts, pairs = split_rows(self.rows, self.is_pretokenized)
         needs_offsets = bool({"offset_mapping", "special_tokens_mask"} & set(self.columns))
         batch = self.backend.batch(
-            *split,
+            texts,
+            pairs,
             self.is_pretokenized,
             self.add_special_tokens,
             offsets=needs_offsets,
             overflow=self.has_overflow,
         )
-        if batch is None:
+        encode = self._encoder(texts, pairs)
+        if batch is None or encode is None:
             return None
         self._warn_about_length(batch)
-        encodings = Encodings(self._encodings(), len(batch))
+        encodings = Encodings(self._with_windows(encode), len(batch))
         data = self._data(batch)
-        n_sequences = 1 if split[1] is None else 2
+        n_sequences = 1 if pairs is None else 2
         is_made = self.return_tensors is None or not isinstance(data["input_ids"], list)
         tensor_type = None if is_made else self.return_tensors
         return BatchEncoding(data, encodings, tensor_type=tensor_type, n_sequences=n_sequences)
@@ -283,20 +276,16 @@ class _Call:
             data["overflow_to_sample_mapping"] = batch.overflow_to_sample_mapping
         if kind == "np":
             return data
-        torch = import_extra("torch", "torch", 'return_tensors="pt"')
-        return {name: torch.from_numpy(array) for name, array in data.items()}
+        return {name: as_tensor(array, 'return_tensors="pt"') for name, array in data.items()}
 
-    def _encodings(self) -> Callable[[], list[Any]]:
-        """Return a function that encodes the rows with every field, by the present settings."""
-        encode = self.backend.encoder(self.rows, self.is_pretokenized, self.add_special_tokens)
-        assert encode is not None
+    def _encoder(self, texts: Rows, pairs: Rows | None) -> Callable[[], list[Any]] | None:
+        return self.backend.encoder(texts, pairs, self.is_pretokenized, self.add_special_tokens)
 
-        def windows() -> list[Any]:
-            if not self.has_overflow:
-                return encode()
-            return [each for first in encode() for each in (first, *first.overflowing)]
-
-        return windows
+    def _with_windows(self, encode: Callable[[], list[Any]]) -> Callable[[], list[Any]]:
+        """Return a function that returns one encoding for each row of the result."""
+        if not self.has_overflow:
+            return encode
+        return lambda: [each for first in encode() for each in (first, *first.overflowing)]
 
     def _warn_about_length(self, batch: Batch) -> None:
         limit = self.owner.model_max_length

@@ -47,7 +47,7 @@ class BackendTokenizer:
         plain = tokenizer.with_truncation(None).with_padding(None)
         truncation = _fields(spec.truncation, ("max_length", *_TRUNCATION))
         padding = _fields(spec.padding, _PADDING)
-        self._assign(Pipeline(plain), truncation, padding, encode_special_tokens=False)
+        self._assign(Pipeline(plain), truncation, padding, False)
 
     @classmethod
     def from_tokenizers(cls, original: tokenizers.Tokenizer) -> BackendTokenizer:
@@ -59,13 +59,19 @@ class BackendTokenizer:
         >>> BackendTokenizer.from_tokenizers(tokenizers.Tokenizer(model)).encode("hug").ids
         [1]
         """
+        lengths = original.truncation, original.padding
+        return cls._of(Pipeline(original=original), *lengths, original.encode_special_tokens)
+
+    @classmethod
+    def _of(
+        cls,
+        pipeline: Pipeline,
+        truncation: dict[str, Any] | None,
+        padding: dict[str, Any] | None,
+        encode_special_tokens: bool,
+    ) -> BackendTokenizer:
         backend = cls.__new__(cls)
-        backend._assign(
-            Pipeline(original=original),
-            original.truncation,
-            original.padding,
-            encode_special_tokens=original.encode_special_tokens,
-        )
+        backend._assign(pipeline, truncation, padding, encode_special_tokens)
         return backend
 
     def _assign(
@@ -73,7 +79,6 @@ class BackendTokenizer:
         pipeline: Pipeline,
         truncation: dict[str, Any] | None,
         padding: dict[str, Any] | None,
-        *,
         encode_special_tokens: bool,
     ) -> None:
         self._pipeline = pipeline
@@ -135,7 +140,8 @@ class BackendTokenizer:
     ) -> list[Any]:
         """Encode many texts, pairs, or (with `is_pretokenized`) lists of words."""
         try:
-            encode = self.encoder(input, is_pretokenized, add_special_tokens)
+            split = split_rows(input, is_pretokenized)
+            encode = self.encoder(*split, is_pretokenized, add_special_tokens)
             if encode is not None:
                 return encode()
         except PieceworkError as error:
@@ -145,25 +151,24 @@ class BackendTokenizer:
     encode_batch_fast = encode_batch
 
     def encoder(
-        self, rows: Rows, is_pretokenized: bool, add_special_tokens: bool
+        self, texts: Rows, pairs: Rows | None, is_pretokenized: bool, add_special_tokens: bool
     ) -> Callable[[], list[Encoding]] | None:
         """Return a function that encodes rows by the present settings; None if `tokenizers` encodes them."""
         tokenizer, padding = self.tokenizer, self._padding
-        split = [_as_pair(row, is_pretokenized) for row in rows]
-        has_pair = any(pair is not None for _, pair in split)
-        if tokenizer is None or self._has_no_room(has_pair, add_special_tokens):
+        if tokenizer is None or self._has_no_room(pairs is not None, add_special_tokens):
             return None
         settings = is_pretokenized, add_special_tokens, not self.encode_special_tokens
 
         def encode() -> list[Encoding]:
+            rows = list(zip(texts, repeat(None) if pairs is None else pairs, strict=False))
             padded = tokenizer
-            if padding is not None and padding["length"] is None and len(split) > 1:
+            if padding is not None and padding["length"] is None and len(rows) > 1:
                 # Every row is padded to the longest of all.
                 unpadded = tokenizer.with_padding(None)
-                length = max(len(unpadded.encode(*row, *settings).ids) for row in split)
+                length = max(len(unpadded.encode(*row, *settings).ids) for row in rows)
                 if length:
                     padded = _padded(unpadded, {**padding, "length": length})
-            return [padded.encode(*row, *settings) for row in split]
+            return [padded.encode(*row, *settings) for row in rows]
 
         return encode
 
@@ -177,9 +182,14 @@ class BackendTokenizer:
         offsets: bool = False,
         overflow: bool = False,
     ) -> Batch | None:
-        """Encode into columns; None if the pipeline runs in `tokenizers`."""
+        """Encode into columns; None if `tokenizers` encodes them, and if only some rows are pairs."""
         tokenizer = self.tokenizer
-        if tokenizer is None or self._has_no_room(pairs is not None, add_special_tokens):
+        is_mixed = pairs is not None and None in pairs
+        if (
+            tokenizer is None
+            or is_mixed
+            or self._has_no_room(pairs is not None, add_special_tokens)
+        ):
             return None
         return tokenizer.encode_batch(
             texts,
@@ -361,14 +371,8 @@ class BackendTokenizer:
     # ---- being a value
 
     def __copy__(self) -> BackendTokenizer:
-        copied = BackendTokenizer.__new__(BackendTokenizer)
-        copied._assign(
-            self._pipeline.shared(),
-            self.truncation,
-            self.padding,
-            encode_special_tokens=self.encode_special_tokens,
-        )
-        return copied
+        lengths = self.truncation, self.padding
+        return self._of(self._pipeline.shared(), *lengths, self.encode_special_tokens)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BackendTokenizer:
         return self.__copy__()
@@ -404,12 +408,12 @@ def _fields(settings: object, names: Iterable[str]) -> dict[str, Any] | None:
     return None if settings is None else {name: getattr(settings, name) for name in names}
 
 
-def split_rows(rows: Rows, is_pretokenized: bool) -> tuple[Rows, Rows | None] | None:
-    """Return the texts, and the pairs if every row is one; None for rows of both kinds."""
+def split_rows(rows: Rows, is_pretokenized: bool) -> tuple[Rows, Rows | None]:
+    """Return the texts and the pairs of rows; None in place of a pair, or of all if no row is a pair."""
+    if not rows:
+        return (), None
     texts, pairs = zip(*map(_as_pair, rows, repeat(is_pretokenized)), strict=True)
-    if all(pair is None for pair in pairs):
-        return texts, None
-    return None if None in pairs else (texts, pairs)
+    return texts, (None if all(pair is None for pair in pairs) else pairs)
 
 
 def _as_pair(row: Any, is_pretokenized: bool) -> tuple[Any, Any]:
@@ -446,11 +450,5 @@ def _restored(
     padding: dict[str, Any] | None,
     encode_special_tokens: bool,
 ) -> BackendTokenizer:
-    backend = BackendTokenizer.__new__(BackendTokenizer)
-    backend._assign(
-        Pipeline(pipeline) if isinstance(pipeline, Tokenizer) else Pipeline(original=pipeline),
-        truncation,
-        padding,
-        encode_special_tokens=encode_special_tokens,
-    )
-    return backend
+    held = Pipeline(pipeline) if isinstance(pipeline, Tokenizer) else Pipeline(original=pipeline)
+    return BackendTokenizer._of(held, truncation, padding, encode_special_tokens)
