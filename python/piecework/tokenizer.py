@@ -233,7 +233,7 @@ class Tokenizer(metaclass=WithForeignNames):
         options = LoadOptions(lowercase, None, encoding, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
         roles = roles_of_gguf(data, source)
-        return tokenizer if roles is None else tokenizer._configured(roles=roles)
+        return tokenizer if roles is None else tokenizer._variant(roles=roles)
 
     @classmethod
     def from_ranks(
@@ -1172,7 +1172,7 @@ class Tokenizer(metaclass=WithForeignNames):
             check_choice("role", role, ROLES)
             if token is not None and self.token_to_id(token) is None:
                 raise ArgumentError(role, repr(token), "a token of the vocabulary")
-        return self._configured(roles={**self._settings.roles, **roles})
+        return self._variant(roles={**self._settings.roles, **roles})
 
     def with_model_max_length(self, length: int | None) -> hints.Self:
         """Return a tokenizer that says how many tokens its model takes; None for no limit.
@@ -1187,7 +1187,7 @@ class Tokenizer(metaclass=WithForeignNames):
             check_size("length", length)
             if length == 0:
                 raise ArgumentError("length", "0", "a number of tokens of at least 1, or None")
-        return self._configured(model_max_length=length)
+        return self._variant(model_max_length=length)
 
     def with_chat_template(self, template: str | None, *, name: str = "default") -> hints.Self:
         """Return a tokenizer with another chat template of a name; None removes it.
@@ -1211,7 +1211,7 @@ class Tokenizer(metaclass=WithForeignNames):
             templates.pop(name, None)
         else:
             templates[name] = template
-        return self._configured(chat_templates=templates)
+        return self._variant(chat_templates=templates)
 
     def with_normalizer(self, normalizer: pw.spec.Normalizer | None) -> hints.Self:
         """Return a tokenizer with another normalizer; None does not change text.
@@ -1280,12 +1280,9 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         import json
 
-        from piecework.spec import TokenizerSpec
-
         for name in stages:
             check_choice("stages", name, _STAGES)
-        spec = TokenizerSpec.from_json(self._core.stages_to_json(), self._functions)
-        text, functions = spec.without_stages(stages).to_core()
+        text, functions = self._stages().without_stages(stages).to_core()
         return self._restaged(json.dumps({**json.loads(text), **stages}), functions)
 
     def with_extras(self, *, bos: bool = False, eos: bool = False) -> hints.Self:
@@ -1328,7 +1325,7 @@ class Tokenizer(metaclass=WithForeignNames):
         and stride.
         """
         if max_length is None:
-            return self._variant(self._core.with_truncation(None), self._special_in_text)
+            return self._variant(self._core.with_truncation(None))
         check_size("max_length", max_length)
         check_size("stride", stride)
         check_choice("strategy", strategy, ("longest_first", "only_first", "only_second"))
@@ -1336,7 +1333,7 @@ class Tokenizer(metaclass=WithForeignNames):
         core = self._core.with_truncation(
             max_length, stride=stride, strategy=strategy, direction=direction
         )
-        return self._variant(core, self._special_in_text)._configured(truncation_side=direction)
+        return self._variant(core, truncation_side=direction)
 
     def with_padding(
         self,
@@ -1361,7 +1358,7 @@ class Tokenizer(metaclass=WithForeignNames):
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
         if length is None:
-            return self._variant(self._core.with_padding(None), self._special_in_text)
+            return self._variant(self._core.with_padding(None))
         if length != "longest":
             check_size("length", length)
         if pad_to_multiple_of is not None:
@@ -1380,7 +1377,7 @@ class Tokenizer(metaclass=WithForeignNames):
             direction=direction,
             pad_to_multiple_of=pad_to_multiple_of,
         )
-        return self._variant(core, self._special_in_text)._configured(padding_side=direction)
+        return self._variant(core, padding_side=direction)
 
     def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
         """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
@@ -1392,7 +1389,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `treatment` is "parse", "text" or "refuse". `parse_special` of each call overrides it.
         """
-        return self._variant(self._core, checked_special_in_text(treatment))
+        return self._variant(special_in_text=checked_special_in_text(treatment))
 
     def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
@@ -1407,8 +1404,7 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises `ArgumentError` for less than 4096.
         """
         check_bytes("bytes_per_thread", bytes_per_thread, 4096)
-        core = self._core.with_word_cache_budget(bytes_per_thread)
-        return self._variant(core, self._special_in_text)
+        return self._variant(self._core.with_word_cache_budget(bytes_per_thread))
 
     # ---- change the vocabulary
 
@@ -1570,9 +1566,7 @@ class Tokenizer(metaclass=WithForeignNames):
         Added tokens, truncation and padding are included. Raises `PortabilityError` for a stage that other
         libraries read differently, and `StageError` for custom stages.
         """
-        from piecework.spec import TokenizerSpec
-
-        return TokenizerSpec.from_json(self._core.stages_to_json(), self._functions).to_json()
+        return self._stages().to_json()
 
     def to_json(self, *, pretty: bool = True) -> str:
         """Return the text of a `tokenizer.json` that other libraries read with the same ids.
@@ -1701,33 +1695,38 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return _restored_from_spec(type(self), spec, self._core.cache_budget, self._settings)
 
-    def _variant(self, core: Core, special_in_text: pw.spec.SpecialInText) -> hints.Self:
-        """Return a tokenizer around another core of the same specification."""
-        variant = self._of(core, special_in_text, self._functions)
-        variant._settings = self._settings
-        return variant
-
-    def _configured(self, **settings: typing.Any) -> hints.Self:
-        """Return a tokenizer with other settings of its folder; the tables are shared."""
-        variant = self._variant(self._core, self._special_in_text)
+    def _variant(
+        self,
+        core: Core | None = None,
+        *,
+        special_in_text: pw.spec.SpecialInText | None = None,
+        functions: Sequence[Callable[[str], typing.Any]] | None = None,
+        **settings: typing.Any,
+    ) -> hints.Self:
+        """Return a tokenizer that differs from this one in the given parts and settings of its folder."""
+        variant = self._of(
+            self._core if core is None else core,
+            self._special_in_text if special_in_text is None else special_in_text,
+            self._functions if functions is None else functions,
+        )
         variant._settings = self._settings.replace(**settings)
         return variant
+
+    def _stages(self) -> pw.TokenizerSpec:
+        """Return the specification without the entries of the model."""
+        from piecework.spec import TokenizerSpec
+
+        return TokenizerSpec.from_json(self._core.stages_to_json(), self._functions)
 
     def _replaced(self, **stages: typing.Any) -> hints.Self:
         """Return a tokenizer with other stages around the same model, whose compiled tables are shared."""
         from dataclasses import replace
 
-        from piecework.spec import TokenizerSpec
-
-        spec = TokenizerSpec.from_json(self._core.stages_to_json(), self._functions)
-        return self._restaged(*replace(spec, **stages).to_core())
+        return self._restaged(*replace(self._stages(), **stages).to_core())
 
     def _restaged(self, text: str, functions: Sequence[Callable[[str], typing.Any]]) -> hints.Self:
         """Compile the stages of JSON text around the model of this tokenizer."""
-        core = self._core.with_stages(_encoded(text), functions)
-        variant = self._of(core, self._special_in_text, functions)
-        variant._settings = self._settings
-        return variant
+        return self._variant(self._core.with_stages(_encoded(text), functions), functions=functions)
 
     @classmethod
     def _of(
