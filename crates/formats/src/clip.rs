@@ -39,13 +39,8 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let model = BpeSpec {
         vocab: entries.into_iter().zip(0..).collect(),
         merges,
-        dropout: None,
-        unk_token: None,
-        continuing_subword_prefix: None,
         end_of_word_suffix: Some("</w>".to_owned()),
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
+        ..BpeSpec::default()
     };
     Ok(tokenizer(model, special_tokens))
 }

@@ -92,13 +92,8 @@ impl Ranks {
         BpeSpec {
             vocab: self.iter().map(|(token, rank)| (printable(token), rank + shift)).collect(),
             merges: self.merges(),
-            dropout: None,
-            unk_token: None,
-            continuing_subword_prefix: None,
-            end_of_word_suffix: None,
-            fuse_unk: false,
-            byte_fallback: false,
             ignore_merges: true,
+            ..BpeSpec::default()
         }
     }
 }

@@ -52,15 +52,11 @@ pub fn read(
     }
     let has_unknown = kind == PublishedPipeline::Gpt1 && ids.contains_key("<unk>");
     let model = BpeSpec {
-        dropout: None,
         unk_token: has_unknown.then(|| "<unk>".to_owned()),
-        continuing_subword_prefix: None,
         end_of_word_suffix: (kind != PublishedPipeline::Gpt2).then(|| END_OF_WORD.to_owned()),
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
         merges,
         vocab,
+        ..BpeSpec::default()
     };
     let spec = kind.tokenizer(model, special_tokens);
     let pre_tokenizer = settings.pre_tokenizer.or(spec.pre_tokenizer);

@@ -71,7 +71,11 @@ fn byte_level(
     ];
     let merges = merges.map(|(left, right)| (left.to_string(), right.to_string()));
     let merged = merges.iter().map(|(left, right)| format!("{left}{right}"));
-    let model = BpeSpec { vocab: bytes.chain(merged).zip(0..).collect(), merges: merges.to_vec(), ..bpe() };
+    let model = BpeSpec {
+        vocab: bytes.chain(merged).zip(0..).collect(),
+        merges: merges.to_vec(),
+        ..BpeSpec::default()
+    };
     let bytes = ByteLevelSpec { add_prefix_space, trim_offsets: true, use_regex: pattern.is_none() };
     let bytes = PreTokenizerSpec::ByteLevel(bytes);
     let pre_tokenizer = match pattern {
@@ -80,20 +84,6 @@ fn byte_level(
     };
     let names = [printable_of(1).to_string(), printable_of(2).to_string()];
     spec(normalizer, Some(pre_tokenizer), ModelSpec::Bpe(model), [&names[0], &names[1]])
-}
-
-fn bpe() -> BpeSpec {
-    BpeSpec {
-        vocab: Vec::new(),
-        merges: Vec::new(),
-        dropout: None,
-        unk_token: None,
-        continuing_subword_prefix: None,
-        end_of_word_suffix: None,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
-    }
 }
 
 fn wordpiece(unk: UnknownUnit) -> ModelSpec {
@@ -223,7 +213,7 @@ fn metaspace_bpe() -> TokenizerSpec {
         merges,
         unk_token: Some("<unk>".into()),
         fuse_unk: true,
-        ..bpe()
+        ..BpeSpec::default()
     };
     spec(None, Some(metaspace(false)), ModelSpec::Bpe(model), ["<s>", "</s>"])
 }

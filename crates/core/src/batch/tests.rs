@@ -68,13 +68,7 @@ fn byte_level() -> TokenizerSpec {
     let model = ModelSpec::Bpe(BpeSpec {
         vocab: bytes.chain(joined).zip(0..).collect(),
         merges: merges.to_vec(),
-        dropout: None,
-        unk_token: None,
-        continuing_subword_prefix: None,
-        end_of_word_suffix: None,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
+        ..BpeSpec::default()
     });
     let spec = ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex: true };
     framed(b'a'.into(), model, None, PreTokenizerSpec::ByteLevel(spec))

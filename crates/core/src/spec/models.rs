@@ -25,7 +25,7 @@ pub enum ModelSpec {
 }
 
 /// Settings of a BPE model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BpeSpec {
     /// The tokens and their ids.
     pub vocab: VocabSpec,

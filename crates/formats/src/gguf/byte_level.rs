@@ -21,13 +21,8 @@ pub(super) fn read(
     let model = BpeSpec {
         vocab: model_entries(vocabulary, &merges),
         merges,
-        dropout: None,
-        unk_token: None,
-        continuing_subword_prefix: None,
-        end_of_word_suffix: None,
-        fuse_unk: false,
-        byte_fallback: false,
         ignore_merges: pipeline.ignore_merges,
+        ..BpeSpec::default()
     };
     Ok(TokenizerSpec {
         normalizer: pipeline.normalizer,

@@ -123,17 +123,8 @@ fn both(source: &str) -> (Tokenizer, Definition) {
         };
         pre_tokenizer = PreTokenizerSpec::Sequence(vec![split, pre_tokenizer]);
     }
-    let model = BpeSpec {
-        vocab: definition.ids.clone().into_iter().collect(),
-        merges,
-        dropout: None,
-        unk_token: None,
-        continuing_subword_prefix: None,
-        end_of_word_suffix: None,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
-    };
+    let model =
+        BpeSpec { vocab: definition.ids.clone().into_iter().collect(), merges, ..BpeSpec::default() };
     let end = definition.ids.len() as u32;
     definition.ids.insert(END.into(), end);
     let spec = TokenizerSpec {

@@ -131,13 +131,9 @@ fn bpe(pairs: &[(usize, usize)]) -> ModelSpec {
     ModelSpec::Bpe(BpeSpec {
         vocab: entries.into_iter().zip(0..).collect(),
         merges,
-        dropout: None,
         unk_token: Some("<unk>".into()),
-        continuing_subword_prefix: None,
-        end_of_word_suffix: None,
         fuse_unk: true,
-        byte_fallback: false,
-        ignore_merges: false,
+        ..BpeSpec::default()
     })
 }
 

@@ -17,13 +17,9 @@ fn spec(tokens: &[&str], merges: &[(&str, &str)]) -> BpeSpec {
     BpeSpec {
         vocab,
         merges: merges.iter().map(|(a, b)| ((*a).to_string(), (*b).to_string())).collect(),
-        dropout: None,
         unk_token: tokens.contains(&"<unk>").then(|| "<unk>".into()),
-        continuing_subword_prefix: None,
-        end_of_word_suffix: None,
-        fuse_unk: false,
         byte_fallback: tokens.contains(&"<0xC3>"),
-        ignore_merges: false,
+        ..BpeSpec::default()
     }
 }
 
