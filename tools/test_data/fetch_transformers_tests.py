@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
-from fetch import HERE, download_sdists, unpacked
+from fetch import HERE, download_sdists, unpacked, write_folder
 
 FILES = (
     "test_tokenization_common.py",
@@ -25,25 +24,20 @@ SAMPLE_TEXT = "This sentence stands for a sample text of several lines.\n" * 20
 
 def main(arguments: list[str]) -> int:
     """Write the tests into the folder named; return the exit code."""
-    if len(arguments) != 1:
-        print("fetch_transformers_tests.py: expected one argument, a folder", file=sys.stderr)
-        return 2
-    target = Path(arguments[0]).resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        archives, folder = Path(scratch, "archives"), Path(scratch, "made")
-        download_sdists(HERE / "transformers_sdist.txt", archives)
-        source = unpacked(archives, "transformers") / "tests"
-        # transformers looks for the folder named `tests` above its files.
-        tests = folder / "tests"
-        (tests / "fixtures").mkdir(parents=True)
-        for name in FILES:
-            shutil.copyfile(source / name, tests / name)
-        (tests / "__init__.py").touch()
-        (tests / "fixtures" / "sample_text.txt").write_text(SAMPLE_TEXT, encoding="utf-8")
-        shutil.rmtree(target, ignore_errors=True)
-        folder.rename(target)
-    return 0
+    return write_folder("fetch_transformers_tests.py", arguments, fill)
+
+
+def fill(archives: Path, folder: Path) -> None:
+    """Copy the tests from the source distribution and write the text that they read."""
+    download_sdists(HERE / "transformers_sdist.txt", archives)
+    source = unpacked(archives, "transformers") / "tests"
+    # transformers looks for the folder named `tests` above its files.
+    tests = folder / "tests"
+    (tests / "fixtures").mkdir(parents=True)
+    for name in FILES:
+        shutil.copyfile(source / name, tests / name)
+    (tests / "__init__.py").touch()
+    (tests / "fixtures" / "sample_text.txt").write_text(SAMPLE_TEXT, encoding="utf-8")
 
 
 if __name__ == "__main__":
