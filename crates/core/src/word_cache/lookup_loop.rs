@@ -1,6 +1,6 @@
-//! The lookup loop: hash and prefetch a window of words, copy the ids of hits, queue misses, flush the queue.
+//! The lookup loop: hash and prefetch a window of words, append the ids of hits, queue misses, flush the queue.
 
-use piecework_kernels::buckets::{Copied, Lookup, MAX_IDS};
+use piecework_kernels::buckets::Lookup;
 
 use super::lookups::Lookups;
 use super::pending::{PendingWords, SegmentBatch};
@@ -22,30 +22,25 @@ pub(crate) trait HandleWords<W> {
     /// Why a word cannot be handled.
     type Error;
 
-    /// Returns an upper bound of the number of ids that [`Self::copy_hits`] writes for a window.
-    fn max_ids(&self, words: &W) -> usize;
-
-    /// Write the ids of hits at `at` and after, from word `number` on, up to the first word that is no hit.
-    fn copy_hits(
+    /// Append the ids of hits from word `number` on, up to the first word that is no hit. Returns the number of hits.
+    fn append_hits(
         &mut self,
         cache: &WordCache,
         words: &W,
         number: usize,
         lookups: &[Lookup],
-        at: usize,
-        out: &mut [u32],
-    ) -> Copied;
+        out: &mut Vec<u32>,
+    ) -> usize;
 
-    /// Handle a word that is no hit. Ids go to `at`, and the output grows by their number; returns their end.
+    /// Handle a word that is no hit.
     fn handle_miss(
         &mut self,
         cache: &mut WordCache,
         words: &W,
         number: usize,
         lookup: Lookup,
-        at: usize,
         out: &mut Vec<u32>,
-    ) -> Result<usize, Self::Error>;
+    ) -> Result<(), Self::Error>;
 }
 
 /// Memory of the loop.
@@ -64,8 +59,6 @@ impl LookupScratch {
 }
 
 /// Append the ids of a window of words.
-///
-/// The output grows once by the bound of its ids and is truncated at the end: no other check per word.
 #[inline(always)]
 pub(super) fn look_up_window<W: Words, H: HandleWords<W>>(
     words: &W,
@@ -75,23 +68,15 @@ pub(super) fn look_up_window<W: Words, H: HandleWords<W>>(
     out: &mut Vec<u32>,
 ) -> Result<(), H::Error> {
     lookups.fill(words, cache);
-    let count = words.len();
-    let (mut number, mut at) = (0, out.len());
-    out.resize(at + handler.max_ids(words), 0);
-    let result = loop {
-        let copied = handler.copy_hits(cache, words, number, lookups.range(number, count), at, out);
-        (number, at) = (number + copied.words, at + copied.ids);
+    let (mut number, count) = (0, words.len());
+    loop {
+        number += handler.append_hits(cache, words, number, lookups.range(number, count), out);
         if number == count {
-            break Ok(());
+            return Ok(());
         }
-        match handler.handle_miss(cache, words, number, lookups.range(number, count)[0], at, out) {
-            Ok(end) => at = end,
-            Err(error) => break Err(error),
-        }
+        handler.handle_miss(cache, words, number, lookups.range(number, count)[0], out)?;
         number += 1;
-    };
-    out.truncate(at);
-    result
+    }
 }
 
 /// Append the ids of a window of words with a handler of its own.
@@ -106,7 +91,7 @@ pub(crate) fn look_up<W: Words, H: HandleWords<W>>(
     look_up_window(words, &mut scratch.lookups, cache, handler, out)
 }
 
-/// Copies the ids of hits and queues misses.
+/// Appends the ids of hits and queues misses.
 pub(crate) struct CachedWords<'s, S> {
     pub(crate) cache: &'s mut WordCache,
     pub(crate) scratch: &'s mut LookupScratch,
@@ -158,21 +143,15 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
     type Error = S::Error;
 
     #[inline(always)]
-    fn max_ids(&self, words: &W) -> usize {
-        MAX_IDS * words.len()
-    }
-
-    #[inline(always)]
-    fn copy_hits(
+    fn append_hits(
         &mut self,
         cache: &WordCache,
         _words: &W,
         _number: usize,
         lookups: &[Lookup],
-        at: usize,
-        out: &mut [u32],
-    ) -> Copied {
-        cache.short.copy_hits(lookups, &mut out[at..])
+        out: &mut Vec<u32>,
+    ) -> usize {
+        cache.short.append_hits(lookups, out)
     }
 
     #[cold]
@@ -183,12 +162,12 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
         words: &W,
         number: usize,
         lookup: Lookup,
-        at: usize,
         out: &mut Vec<u32>,
-    ) -> Result<usize, S::Error> {
+    ) -> Result<(), S::Error> {
         let (key, hash, state) = (words.key(number), hash_of(lookup), cache.short.state(lookup));
         if let Some(ids) = cache.long_ids(state, key, hash) {
-            return Ok(copy_ids(ids, at, out));
+            out.extend_from_slice(ids);
+            return Ok(());
         }
         let same = match (state, key) {
             (Some(State::Pending(number)), _) => Some(number as usize),
@@ -196,22 +175,14 @@ impl<W: Words, S: QueueWord<W>> HandleWords<W> for QueueMisses<'_, S> {
             _ => None,
         };
         if let Some(number) = same {
-            self.pending.push_same(number, at);
-            return Ok(at);
+            self.pending.push_same(number, out.len());
+            return Ok(());
         }
         let is_stored = self.segmenter.queue(words, number, cache)?;
-        let pending = self.pending.push(if is_stored { key } else { CacheKey::Uncached }, hash, at);
+        let pending = self.pending.push(if is_stored { key } else { CacheKey::Uncached }, hash, out.len());
         if let (true, CacheKey::Short(key)) = (is_stored, key) {
             cache.short.set_pending(key, hash, state.is_some(), pending as u32);
         }
-        Ok(at)
+        Ok(())
     }
-}
-
-/// Copy ids to `at` and grow the output by their number; returns their end.
-fn copy_ids(ids: &[u32], at: usize, out: &mut Vec<u32>) -> usize {
-    let end = at + ids.len();
-    out.resize(out.len() + ids.len(), 0);
-    out[at..end].copy_from_slice(ids);
-    end
 }

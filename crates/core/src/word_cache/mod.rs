@@ -1,12 +1,12 @@
 //! The word cache of one thread: words to ids, bounded in memory. It uses no stage and no model.
 //!
-//! short_words  words of up to 15 bytes, four in a bucket, up to four ids beside each
+//! short_words  words of up to 15 bytes, two in a bucket, up to four ids beside each
 //! long_words   longer words, and the ids of words that have more than four
 //! tables       both tables
 //! words        how a route presents its words
 //! lookups      one window of words: hash all, prefetch all
 //! pending      cache misses, in a queue until enough of them are segmented at once
-//! lookup_loop  the loop: look up a window, copy the ids of hits, queue misses, flush the queue
+//! lookup_loop  the loop: look up a window, append the ids of hits, queue misses, flush the queue
 //!
 //! A route supplies the words ([`Words`]) and segments the misses ([`SegmentBatch`], [`QueueWord`]).
 
@@ -26,4 +26,4 @@ pub(crate) use short_words::{append, are_ids, ABSENT};
 pub(crate) use tables::{hash_of, WordCache};
 pub(crate) use words::{CacheKey, Words};
 
-pub(crate) use piecework_kernels::buckets::{pack, Copied, Lookup, PackedIds, MAX_IDS};
+pub(crate) use piecework_kernels::buckets::{pack, Lookup, PackedIds, MAX_IDS};

@@ -1,10 +1,10 @@
 //! The table of short words: up to 15 bytes and 4 ids each.
 //!
-//! Open addressing: a word is in one of eight buckets of four. The key is the word itself with its length, so a hit
+//! Open addressing: a word is in one of sixteen buckets of two. The key is the word itself with its length, so a hit
 //! needs no further comparison. The table doubles when five eighths of it are full, up to its budget; after that it is
 //! emptied instead.
 
-use piecework_kernels::buckets::{self, Bucket, Copied, Lookup, PackedIds, MAX_IDS};
+use piecework_kernels::buckets::{self, Bucket, Lookup, PackedIds, MAX_IDS};
 use piecework_kernels::huge_pages;
 
 use super::long_words::StoredIds;
@@ -121,10 +121,10 @@ impl ShortWords {
         self.get(key, lookup.hash).map(state)
     }
 
-    /// Write the ids of words one after the other, up to the first word that is no hit.
+    /// Append the ids of words one after the other, up to the first word that is no hit. Returns the number of hits.
     #[inline(always)]
-    pub(crate) fn copy_hits(&self, lookups: &[Lookup], out: &mut [u32]) -> Copied {
-        buckets::copy_hits(&self.buckets, lookups, out)
+    pub(crate) fn append_hits(&self, lookups: &[Lookup], out: &mut Vec<u32>) -> usize {
+        buckets::append_hits(&self.buckets, lookups, out)
     }
 
     /// Mark a word as pending with its number; `has_entry` says whether the table has an entry of it.

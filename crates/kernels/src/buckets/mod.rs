@@ -1,8 +1,8 @@
-//! Buckets of the hash table for short words: the keys of four words on one cache line, their ids on the next.
+//! Buckets of the hash table for short words: two words on one cache line, keys and ids.
 //!
 //! The hash of a word selects its home bucket. If that is full, the word is in another bucket of the same group.
 
-mod copy_hits;
+mod append_hits;
 mod find;
 #[cfg(test)]
 mod tests;
@@ -10,12 +10,12 @@ mod tests;
 use crate::prefetch::prefetch_read;
 use find::find;
 
-pub use copy_hits::{copy_hits, copy_hits_at, Copied, Lookup};
+pub use append_hits::{append_hits, append_hits_at, Lookup};
 
 /// The number of slots of a bucket, one for each word.
-pub const SLOTS: usize = 4;
+pub const SLOTS: usize = 2;
 /// The number of buckets of a group.
-pub const GROUP: usize = 8;
+pub const GROUP: usize = 16;
 /// The largest number of ids of a word.
 pub const MAX_IDS: usize = 4;
 
@@ -28,9 +28,9 @@ pub const NO_ID: u32 = u32::MAX;
 /// The position of the number of ids in the first packed id, in bits.
 const COUNT_SHIFT: u32 = 30;
 
-/// Up to four words, which fill the slots in order. The key of a free slot is zero.
+/// Up to two words, which fill the slots in order. The key of a free slot is zero.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub struct Bucket {
     /// The key of each word.
     pub keys: [u128; SLOTS],
@@ -70,9 +70,7 @@ pub fn group(hash: u64, bucket_count: usize) -> impl Iterator<Item = usize> {
 /// Prefetch the home bucket of a hash.
 #[inline(always)]
 pub fn prefetch(buckets: &[Bucket], hash: u64) {
-    let bucket = &buckets[home(hash, buckets.len())];
-    prefetch_read(&bucket.keys);
-    prefetch_read(&bucket.ids);
+    prefetch_read(&buckets[home(hash, buckets.len())]);
 }
 
 /// Returns the packed ids of the word with this key and hash.
@@ -129,13 +127,9 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     Some(packed)
 }
 
-/// Write packed ids to `out`, which has `MAX_IDS` items. Returns the number of ids.
-///
-/// The number is read from `packed`: reading it back from `out` would delay the next word by a store and a load.
+/// Returns the ids of packed ids, with unused items after them, and the number of ids.
 #[inline(always)]
-fn unpack(packed: &PackedIds, out: &mut [u32]) -> usize {
-    let first = packed[0];
-    out.copy_from_slice(packed);
-    out[0] = unpacked_first(first);
-    count(first)
+fn unpacked(packed: &PackedIds) -> (PackedIds, usize) {
+    let &[first, second, third, fourth] = packed;
+    ([unpacked_first(first), second, third, fourth], count(first))
 }

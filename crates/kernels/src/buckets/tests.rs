@@ -21,7 +21,7 @@ fn every_instruction_set_finds_the_slot_of_a_key() {
     let keys = some_keys(cases(4000, 100) as u32);
     for (at, slots) in keys.chunks_exact(SLOTS).enumerate() {
         let mut slots: [u128; SLOTS] = slots.try_into().unwrap();
-        slots[at % 5..].fill(0);
+        slots[at % (SLOTS + 1)..].fill(0);
         for &key in keys[at * SLOTS..].iter().take(6).chain(&keys[..20]) {
             let expected = find_scalar(&slots, key);
             assert_eq!(find(&slots, key), expected);
@@ -30,8 +30,6 @@ fn every_instruction_set_finds_the_slot_of_a_key() {
                 let found = match level.name() {
                     // SAFETY: a level exists only where the processor has its instructions.
                     "avx2" => unsafe { find_avx2(&slots, key) },
-                    // SAFETY: the same.
-                    "avx512" => unsafe { find_avx512(&slots, key) },
                     _ => expected,
                 };
                 assert_eq!(found, expected, "{}", level.name());
@@ -54,7 +52,7 @@ fn some_table(bucket_count: usize, words: &[Lookup]) -> Vec<Bucket> {
     table
 }
 
-fn copy_hits_one_by_one(table: &[Bucket], lookups: &[Lookup]) -> (usize, Vec<u32>) {
+fn append_hits_one_by_one(table: &[Bucket], lookups: &[Lookup]) -> (usize, Vec<u32>) {
     let mut ids = Vec::new();
     for (words, lookup) in lookups.iter().enumerate() {
         match get(table, lookup.key, lookup.hash) {
@@ -69,7 +67,7 @@ fn copy_hits_one_by_one(table: &[Bucket], lookups: &[Lookup]) -> (usize, Vec<u32
 }
 
 #[test]
-fn every_level_copies_the_same_hits() {
+fn every_level_appends_the_same_hits() {
     let words: Vec<Lookup> = (0..)
         .zip(some_keys(cases(2000, 200) as u32))
         .map(|(i, key)| Lookup { key, hash: random(i / 3) })
@@ -78,15 +76,15 @@ fn every_level_copies_the_same_hits() {
         .map(|(bucket_count, word_count)| (bucket_count, word_count.min(words.len())))
     {
         let table = some_table(bucket_count, &words[..word_count]);
-        let mut out = vec![7; MAX_IDS * words.len()];
         for level in Level::supported() {
             let mut from = 0;
             while from < words.len() {
                 let lookups = &words[from..words.len().min(from + 100)];
-                let copied = copy_hits_at(level, &table, lookups, &mut out);
-                let (count, ids) = copy_hits_one_by_one(&table, lookups);
-                assert_eq!((copied.words, &out[..copied.ids]), (count, ids.as_slice()), "{}", level.name());
-                from += copied.words + 1;
+                let mut out = vec![7];
+                let count = append_hits_at(level, &table, lookups, &mut out);
+                let (expected, ids) = append_hits_one_by_one(&table, lookups);
+                assert_eq!((count, &out[1..]), (expected, ids.as_slice()), "{}", level.name());
+                from += count + 1;
             }
         }
     }

@@ -10,7 +10,7 @@ use super::word_source::{SourceWords, WordSource, WordSpan};
 use crate::error::Error;
 use crate::model::SentencePiece;
 use crate::text::ExpansionLimit;
-use crate::word_cache::{look_up, Copied, HandleWords, LongWords, Lookup, WordCache, ABSENT};
+use crate::word_cache::{look_up, HandleWords, LongWords, Lookup, WordCache, ABSENT};
 use crate::word_key::WordKey;
 
 /// The words that are looked up together. A miss clears the output after it, so fewer are better than
@@ -73,31 +73,29 @@ impl HandleWords<SourceWords<'_>> for ContextualWords<'_> {
     type Error = Error;
 
     #[inline(always)]
-    fn max_ids(&self, _words: &SourceWords<'_>) -> usize {
-        self.max_ids
-    }
-
-    #[inline(always)]
-    fn copy_hits(
+    fn append_hits(
         &mut self,
         cache: &WordCache,
         words: &SourceWords<'_>,
         number: usize,
         lookups: &[Lookup],
-        at: usize,
-        out: &mut [u32],
-    ) -> Copied {
-        let mut ids = 0;
-        for (count, (&word, &lookup)) in words.words[number..].iter().zip(lookups).enumerate() {
+        out: &mut Vec<u32>,
+    ) -> usize {
+        let mut at = out.len();
+        out.resize(at + self.max_ids, 0);
+        let mut hits = 0;
+        for (&word, &lookup) in words.words[number..].iter().zip(lookups) {
             let written = if word.is_single_chars() {
-                self.score.accept_single_chars(word, words.source, at + ids, out)
+                self.score.accept_single_chars(word, words.source, at, out)
             } else {
-                cache.short.find(lookup).and_then(|entry| self.score.accept(entry, word, at + ids, out))
+                cache.short.find(lookup).and_then(|entry| self.score.accept(entry, word, at, out))
             };
-            let Some(written) = written else { return Copied { words: count, ids } };
-            ids += written;
+            let Some(written) = written else { break };
+            at += written;
+            hits += 1;
         }
-        Copied { words: lookups.len(), ids }
+        out.truncate(at);
+        hits
     }
 
     #[cold]
@@ -108,15 +106,9 @@ impl HandleWords<SourceWords<'_>> for ContextualWords<'_> {
         words: &SourceWords<'_>,
         number: usize,
         lookup: Lookup,
-        at: usize,
         out: &mut Vec<u32>,
-    ) -> Result<usize, Error> {
-        let capacity = out.len() - at;
-        out.truncate(at);
-        let result = self.append_miss(cache, words.source, words.words[number], lookup, out);
-        let end = out.len();
-        out.resize(end + capacity, 0);
-        result.map(|()| end)
+    ) -> Result<(), Error> {
+        self.append_miss(cache, words.source, words.words[number], lookup, out)
     }
 }
 
