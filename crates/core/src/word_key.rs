@@ -24,6 +24,9 @@ const LOW_BYTES: [u128; MAX_KEY_BYTES + 1] = {
 const RAW: usize = 1 << 7;
 
 impl WordKey {
+    /// In place of the key of a word that has none.
+    pub(crate) const NONE: Self = Self(0);
+
     /// A key that no word has: every lookup of it misses.
     pub const ABSENT: Self = Self(0xFF << 120);
 
@@ -55,8 +58,19 @@ impl WordKey {
     #[inline]
     #[must_use]
     pub fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
-        let len = end.checked_sub(start).filter(|len| (1..=MAX_KEY_BYTES).contains(len))?;
-        Some(Self::from_block(block_at(text, start), len))
+        Some(Self::at_or_none(text, start, end)).filter(|&key| key != Self::NONE)
+    }
+
+    /// Returns the key of the word at `start..end` of a text, or [`Self::NONE`] if it is empty or too long.
+    ///
+    /// An `Option` of 16 bytes would pass through memory.
+    #[inline(always)]
+    pub(crate) fn at_or_none(text: &[u8], start: usize, end: usize) -> Self {
+        let len = end.wrapping_sub(start);
+        if len.wrapping_sub(1) >= MAX_KEY_BYTES {
+            return Self::NONE;
+        }
+        Self::from_block(block_at(text, start), len)
     }
 
     /// Returns the key of the same bytes as text that is not normalized yet.
@@ -111,9 +125,16 @@ impl WordKey {
 #[inline]
 #[must_use]
 pub fn block_at(text: &[u8], at: usize) -> u128 {
-    if let Some(block) = text[at..].first_chunk() {
-        return u128::from_le_bytes(*block);
+    match text[at..].first_chunk() {
+        Some(block) => u128::from_le_bytes(*block),
+        None => last_block_at(text, at),
     }
+}
+
+/// `block_at` near the end of a text.
+#[cold]
+#[inline(never)]
+fn last_block_at(text: &[u8], at: usize) -> u128 {
     let Some(last) = text.last_chunk::<16>() else { return short_block_at(text, at) };
     let before = at + last.len() - text.len();
     u128::from_le_bytes(*last).checked_shr(8 * before as u32).unwrap_or(0)

@@ -41,9 +41,7 @@ impl Lookups {
     pub(super) fn fill(&mut self, words: &impl Words, cache: &WordCache) {
         let Self { lookups, count, long } = self;
         if *count == 0 {
-            for (lookup, key) in lookups.iter_mut().zip(words.keys()) {
-                *lookup = prefetched(key, cache, long);
-            }
+            fill(words, cache, lookups.as_mut_slice(), long);
         }
         *count = 0;
         long.drain(..).for_each(|hash| cache.long.prefetch_found(hash));
@@ -54,6 +52,27 @@ impl Lookups {
     pub(super) fn range(&self, from: usize, to: usize) -> &[Lookup] {
         &self.lookups[from..to]
     }
+}
+
+/// Hash the words of a window and prefetch their buckets.
+///
+/// It is not inlined: as parameters, the references are known not to overlap, and their fields stay in registers.
+#[inline(never)]
+fn fill(words: &impl Words, cache: &WordCache, lookups: &mut [Lookup], long: &mut Vec<u64>) {
+    let short = &cache.short;
+    for ((lookup, key), number) in lookups.iter_mut().zip(words.short_keys()).zip(0..) {
+        if key == WordKey::NONE {
+            *lookup = prefetched_without_short_key(words.key(number), cache, long);
+        } else {
+            *lookup = key.lookup();
+            short.prefetch(lookup.hash);
+        }
+    }
+}
+
+#[inline(never)]
+fn prefetched_without_short_key(key: CacheKey<'_>, cache: &WordCache, long: &mut Vec<u64>) -> Lookup {
+    prefetched(key, cache, long)
 }
 
 /// Returns the lookup of a word and prefetches its bucket.

@@ -21,8 +21,8 @@ pub(crate) trait Words {
     /// Returns the number of words.
     fn len(&self) -> usize;
 
-    /// Returns the key of every word.
-    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>>;
+    /// Returns the short key of every word, or [`WordKey::NONE`].
+    fn short_keys(&self) -> impl Iterator<Item = WordKey>;
 
     /// Returns the key of one word.
     fn key(&self, number: usize) -> CacheKey<'_>;

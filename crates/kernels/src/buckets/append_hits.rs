@@ -1,6 +1,6 @@
 //! Appends the ids of consecutive words up to the first miss.
 
-use super::{get_outside_home, home, unpacked, Bucket, PackedIds, MAX_IDS, NO_ID, SLOTS};
+use super::{get_outside_home, home, unpack, Bucket, PackedIds, MAX_IDS, NO_ID, SLOTS};
 use crate::level::Level;
 
 /// A word to look up.
@@ -66,11 +66,9 @@ fn append_hits_with(
         if packed[0] == NO_ID {
             break;
         }
-        let (ids, count) = unpacked(packed);
         // SAFETY: the spare capacity has at least `MAX_IDS` items for each lookup, and each word before this one took
         // at most as many.
-        unsafe { start.add(appended).cast::<PackedIds>().write_unaligned(ids) };
-        appended += count;
+        appended += unsafe { unpack(packed, start.add(appended).cast()) };
         words += 1;
     }
     // SAFETY: the first `appended` items of the spare capacity have been written.

@@ -127,9 +127,26 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     Some(packed)
 }
 
-/// Returns the ids of packed ids, with unused items after them, and the number of ids.
+/// Write packed ids to `out`, with unused items after them. Returns their number.
+///
+/// # Safety
+/// `out` has room for [`MAX_IDS`] items.
 #[inline(always)]
-fn unpacked(packed: &PackedIds) -> (PackedIds, usize) {
-    let &[first, second, third, fourth] = packed;
-    ([unpacked_first(first), second, third, fourth], count(first))
+unsafe fn unpack(packed: &PackedIds, out: *mut u32) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: SSE2 is part of x86-64; the load reads a reference, and the caller has room for the store.
+    unsafe {
+        use std::arch::x86_64::*;
+        let mask = _mm_set_epi32(-1, -1, -1, unpacked_first(u32::MAX) as i32);
+        let ids = _mm_loadu_si128(packed.as_ptr().cast());
+        _mm_storeu_si128(out.cast(), _mm_and_si128(ids, mask));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    // SAFETY: the caller has room for the ids.
+    unsafe {
+        let &[first, second, third, fourth] = packed;
+        let ids = [unpacked_first(first), second, third, fourth];
+        out.cast::<PackedIds>().write_unaligned(ids);
+    }
+    count(packed[0])
 }

@@ -2,6 +2,7 @@
 
 use crate::split::bert::{AsciiSpan, SpanChunk, SpanGroup};
 use crate::word_cache::{CacheKey, Words};
+use crate::word_key::WordKey;
 
 /// The longest cached span, in bytes: longer ones hardly ever occur again.
 pub(super) const MAX_CACHED_BYTES: usize = 31;
@@ -18,7 +19,8 @@ pub(super) struct SpanWindow<'c> {
 impl SpanWindow<'_> {
     #[inline(always)]
     fn key_of(&self, span: AsciiSpan) -> CacheKey<'_> {
-        if let Some(key) = self.chunk.key(span) {
+        let key = self.chunk.short_key(span);
+        if key != WordKey::NONE {
             return CacheKey::Short(key);
         }
         let text = self.chunk.lowered(span);
@@ -37,8 +39,8 @@ impl Words for SpanWindow<'_> {
     }
 
     #[inline(always)]
-    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
-        self.spans.spans().map(|span| self.key_of(span))
+    fn short_keys(&self) -> impl Iterator<Item = WordKey> {
+        self.spans.spans().map(|span| self.chunk.short_key(span))
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {

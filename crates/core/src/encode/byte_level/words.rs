@@ -6,6 +6,7 @@ use super::super::stages::Stages;
 use crate::model::{ByteAdjacency, ModelScratch};
 use crate::pretokenize::WordSpans as Spans;
 use crate::word_cache::{CacheKey, CachedWords, QueueWord, SegmentBatch, WordCache, Words, WINDOW};
+use crate::word_key::WordKey;
 
 /// The longest cached word, in bytes. Of longer ones, whole sentences in some languages, one in twenty occurs again.
 const MAX_CACHED_BYTES: usize = 64;
@@ -45,8 +46,8 @@ impl Words for TextWords<'_> {
     }
 
     #[inline(always)]
-    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
-        self.spans.spans().map(|span| CacheKey::at(self.text, span, MAX_CACHED_BYTES))
+    fn short_keys(&self) -> impl Iterator<Item = WordKey> {
+        self.spans.spans().map(|(start, end)| WordKey::at_or_none(self.text.as_bytes(), start, end))
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {

@@ -3,6 +3,7 @@
 use super::super::stages::Stages;
 use crate::model::{BatchWord, ModelScratch};
 use crate::word_cache::{CacheKey, QueueWord, SegmentBatch, WordCache, Words};
+use crate::word_key::WordKey;
 
 /// The longest cached word, in bytes.
 const MAX_CACHED_BYTES: usize = 64;
@@ -27,8 +28,8 @@ impl Words for PieceWords<'_> {
         self.spans.len()
     }
 
-    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
-        self.spans.iter().map(|&span| CacheKey::at(self.text, span, MAX_CACHED_BYTES))
+    fn short_keys(&self) -> impl Iterator<Item = WordKey> {
+        self.spans.iter().map(|&(start, end)| WordKey::at_or_none(self.text.as_bytes(), start, end))
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {

@@ -57,8 +57,8 @@ impl Words for SourceWords<'_> {
     }
 
     #[inline(always)]
-    fn keys(&self) -> impl Iterator<Item = CacheKey<'_>> {
-        self.words.iter().map(|&word| self.source.cache_key(word))
+    fn short_keys(&self) -> impl Iterator<Item = WordKey> {
+        self.words.iter().map(|&word| self.source.short_key(word).unwrap_or(WordKey::NONE))
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {
@@ -212,16 +212,23 @@ impl<'t> WordSource<'t> {
     /// Returns how the cache identifies a word.
     #[inline(always)]
     pub(super) fn cache_key(&self, word: WordSpan) -> CacheKey<'t> {
-        if word.is_single_chars() {
-            return CacheKey::Uncached;
-        }
-        if let Some(key) = self.key_of(word) {
+        if let Some(key) = self.short_key(word) {
             return CacheKey::Short(key);
         }
         match self.long_key(word) {
             [] => CacheKey::Uncached,
+            _ if word.is_single_chars() => CacheKey::Uncached,
             long => CacheKey::Long(long, 0),
         }
+    }
+
+    /// Returns the short key of a word, if it has one.
+    #[inline(always)]
+    fn short_key(&self, word: WordSpan) -> Option<WordKey> {
+        if word.is_single_chars() {
+            return None;
+        }
+        self.key_of(word)
     }
 
     /// Returns the bytes that identify a longer word; none if it is not cached.

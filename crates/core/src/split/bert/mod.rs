@@ -198,11 +198,15 @@ fn emit_word(word: &[u8], at: usize, sink: &mut impl WordSink) {
 }
 
 impl<'c> SpanChunk<'c> {
-    /// Returns the key of a span if it is short: of the word that it is, or of its raw text if it must be split.
+    /// Returns the key of a span, or [`WordKey::NONE`]: of the word that it is, or of its raw text if it must be split.
     #[inline]
-    pub(crate) fn key(&self, span: AsciiSpan) -> Option<WordKey> {
-        let key = WordKey::at(self.lowered, span.start, span.end)?;
-        Some(if span.needs_actions { key.as_raw() } else { key })
+    pub(crate) fn short_key(&self, span: AsciiSpan) -> WordKey {
+        let key = WordKey::at_or_none(self.lowered, span.start, span.end);
+        if span.needs_actions && key != WordKey::NONE {
+            key.as_raw()
+        } else {
+            key
+        }
     }
 
     /// Returns the raw text of a span.
