@@ -21,6 +21,9 @@ fn every_instruction_set_finds_the_slot_of_a_key() {
     let keys = some_keys(cases(4000, 100) as u32);
     for (at, slots) in keys.chunks_exact(SLOTS).enumerate() {
         let mut slots: [u128; SLOTS] = slots.try_into().unwrap();
+        if slots[0] == slots[1] {
+            continue;
+        }
         slots[at % (SLOTS + 1)..].fill(0);
         for &key in keys[at * SLOTS..].iter().take(6).chain(&keys[..20]) {
             let expected = find_scalar(&slots, key);
