@@ -60,10 +60,12 @@ class BackendTokenizer:
         [1]
         """
         lengths = original.truncation, original.padding
-        return cls._of(Pipeline(original=original), *lengths, original.encode_special_tokens)
+        return cls._from_pipeline(
+            Pipeline(original=original), *lengths, original.encode_special_tokens
+        )
 
     @classmethod
-    def _of(
+    def _from_pipeline(
         cls,
         pipeline: Pipeline,
         truncation: dict[str, Any] | None,
@@ -372,7 +374,7 @@ class BackendTokenizer:
 
     def __copy__(self) -> BackendTokenizer:
         lengths = self.truncation, self.padding
-        return self._of(self._pipeline.shared(), *lengths, self.encode_special_tokens)
+        return self._from_pipeline(self._pipeline.shared(), *lengths, self.encode_special_tokens)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BackendTokenizer:
         return self.__copy__()
@@ -451,4 +453,4 @@ def _restored(
     encode_special_tokens: bool,
 ) -> BackendTokenizer:
     held = Pipeline(pipeline) if isinstance(pipeline, Tokenizer) else Pipeline(original=pipeline)
-    return BackendTokenizer._of(held, truncation, padding, encode_special_tokens)
+    return BackendTokenizer._from_pipeline(held, truncation, padding, encode_special_tokens)
