@@ -62,10 +62,9 @@ pub(crate) fn find_special(
     let rows = text_rows.borrow("texts")?;
     let selector = selector(special);
     let tokenizer = core.encoder.tokenizer();
-    let mut texts = rows
-        .iter()
-        .enumerate()
-        .flat_map(|(row, text): (usize, &Borrowed<'_>)| text.input().texts().map(move |text| (row, text)));
+    let mut texts = rows.iter().enumerate().flat_map(|(row, text): (usize, &Borrowed<'_, &str>)| {
+        text.input().texts().map(move |text| (row, text))
+    });
     let find = |(row, text)| {
         let found = tokenizer.find_special(text, &selector).transpose()?;
         Some(found.map(|id| (row, id)))

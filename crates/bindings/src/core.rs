@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch::{Encoder, ExtraColumns};
+use piecework_core::batch::{Encoder, ExtraColumns, Source};
 use piecework_core::encode::{Input, Options, Origin, Scratch, Tokenizer};
 use piecework_core::encoding::Token;
 use piecework_core::error::Error;
@@ -218,23 +218,23 @@ impl Core {
         let num_threads = thread_count(num_threads)?;
         let text_rows = InputRows::take(texts, is_pretokenized, "texts")?;
         let pair_rows = pairs.map(|pairs| InputRows::take(pairs, is_pretokenized, "pairs")).transpose()?;
-        let texts = text_rows.borrow("texts")?;
+        let texts = text_rows.borrow_sources("texts")?;
         let pairs = pair_rows.as_ref().map(|rows| rows.borrow("pairs")).transpose()?;
         if let Some(pairs) = pairs.as_ref().filter(|pairs| pairs.len() != texts.len()) {
             let expected = format!("{}, one for each text", texts.len());
             return Err(bad_argument("pairs", format!("{} items", pairs.len()), &expected));
         }
-        let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
+        let sources: Vec<Source<'_>> = texts.iter().map(Borrowed::source).collect();
         let pairs: Option<Vec<Input<'_>>> =
             pairs.as_ref().map(|pairs| pairs.iter().map(Borrowed::input).collect());
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let extra = ExtraColumns { spans: offsets, overflow };
         let mut batch = py
-            .detach(|| self.encoder.encode(&inputs, pairs.as_deref(), options, extra, num_threads))
+            .detach(|| self.encoder.encode(&sources, pairs.as_deref(), options, extra, num_threads))
             .map_err(raise)?;
         if overflow && batch.samples.is_none() {
-            batch.samples = Some((0..inputs.len() as i64).collect());
+            batch.samples = Some((0..sources.len() as i64).collect());
         }
         Ok(RawBatch::new(batch, Arc::clone(&self.numbers)))
     }
@@ -252,11 +252,11 @@ impl Core {
     ) -> PyResult<Vec<i64>> {
         let num_threads = thread_count(num_threads)?;
         let text_rows = InputRows::take(texts, false, "texts")?;
-        let texts = text_rows.borrow("texts")?;
-        let inputs: Vec<Input<'_>> = texts.iter().map(Borrowed::input).collect();
+        let texts = text_rows.borrow_sources("texts")?;
+        let sources: Vec<Source<'_>> = texts.iter().map(Borrowed::source).collect();
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        py.detach(|| self.encoder.count(&inputs, options, num_threads)).map_err(raise)
+        py.detach(|| self.encoder.count(&sources, options, num_threads)).map_err(raise)
     }
 
     /// Decode ids into text; `clean_up=None` follows the setting of the decoder.

@@ -1,11 +1,12 @@
 //! The input of the encoder, borrowed from Python: texts or lists of words.
 
 use piecework_core::added_tokens::Selector;
+use piecework_core::batch::Source;
 use piecework_core::encode::Input;
 use pyo3::prelude::*;
 
 use crate::columns::{BorrowedColumn, TextColumn};
-use crate::text::{borrow, borrow_all, items};
+use crate::text::{borrow, borrow_all, items, source, source_of_utf8};
 
 /// Python objects kept alive while their text is borrowed: one string, or the words of one input.
 pub(crate) enum InputObject<'py> {
@@ -27,10 +28,14 @@ impl<'py> InputObject<'py> {
         }
     }
 
-    /// Borrow the text or the words.
-    fn borrow(&self, place: impl Fn() -> String) -> PyResult<Borrowed<'_>> {
+    /// Borrow the words, or the text by `read`.
+    fn borrow<'s, T>(
+        &'s self,
+        place: impl Fn() -> String,
+        read: impl Fn(&'s Bound<'py, PyAny>, &dyn Fn() -> String) -> PyResult<T>,
+    ) -> PyResult<Borrowed<'s, T>> {
         Ok(match self {
-            Self::Text(value) => Borrowed::Text(borrow(value, place)?),
+            Self::Text(value) => Borrowed::Text(read(value, &place)?),
             Self::Words(words) => Borrowed::Words(borrow_all(words, &place())?),
         })
     }
@@ -57,25 +62,42 @@ impl<'a, 'py> InputRows<'a, 'py> {
         rows.iter().enumerate().map(take).collect::<PyResult<_>>().map(Self::Objects)
     }
 
-    /// Borrow the text of every input.
-    pub(crate) fn borrow(&self, place: &str) -> PyResult<Vec<Borrowed<'_>>> {
+    /// Borrow every input as UTF-8.
+    pub(crate) fn borrow(&self, place: &str) -> PyResult<Vec<Borrowed<'_, &str>>> {
+        self.borrow_by(place, |value, place| borrow(value, place), |text| text)
+    }
+
+    /// Borrow every input, each text in the form in which it can be read without a copy.
+    pub(crate) fn borrow_sources(&self, place: &str) -> PyResult<Vec<Borrowed<'_, Source<'_>>>> {
+        self.borrow_by(place, |value, place| source(value, place), source_of_utf8)
+    }
+
+    /// Borrow every input: objects by `read`, the texts of a column by `of_utf8`.
+    fn borrow_by<'s, T>(
+        &'s self,
+        place: &str,
+        read: impl Fn(&'s Bound<'py, PyAny>, &dyn Fn() -> String) -> PyResult<T>,
+        of_utf8: impl Fn(&'s str) -> T,
+    ) -> PyResult<Vec<Borrowed<'s, T>>> {
         match self {
             Self::Objects(objects) => {
                 let rows = objects.iter().enumerate();
-                rows.map(|(row, object)| object.borrow(|| format!("{place}[{row}]"))).collect()
+                rows.map(|(row, object)| object.borrow(|| format!("{place}[{row}]"), &read)).collect()
             }
-            Self::Column(column) => Ok(column.texts(place)?.into_iter().map(Borrowed::Text).collect()),
+            Self::Column(column) => {
+                Ok(column.texts(place)?.into_iter().map(|text| Borrowed::Text(of_utf8(text))).collect())
+            }
         }
     }
 }
 
-/// Text borrowed from Python.
-pub(crate) enum Borrowed<'a> {
-    Text(&'a str),
+/// A text borrowed from Python in the form `T`, or words.
+pub(crate) enum Borrowed<'a, T> {
+    Text(T),
     Words(Vec<&'a str>),
 }
 
-impl Borrowed<'_> {
+impl Borrowed<'_, &str> {
     /// Return the input of the encoder.
     pub(crate) fn input(&self) -> Input<'_> {
         match self {
@@ -85,9 +107,19 @@ impl Borrowed<'_> {
     }
 }
 
-/// Borrow the text of one input.
-pub(crate) fn borrowed<'a>(object: &'a InputObject<'_>, place: &str) -> PyResult<Borrowed<'a>> {
-    object.borrow(|| place.to_owned())
+impl Borrowed<'_, Source<'_>> {
+    /// Return the source for a batch.
+    pub(crate) fn source(&self) -> Source<'_> {
+        match self {
+            Self::Text(source) => *source,
+            Self::Words(words) => Input::Words(words).into(),
+        }
+    }
+}
+
+/// Borrow one input as UTF-8.
+pub(crate) fn borrowed<'a>(object: &'a InputObject<'_>, place: &str) -> PyResult<Borrowed<'a, &'a str>> {
+    object.borrow(|| place.to_owned(), |value, place| borrow(value, place))
 }
 
 /// Return the selector of the special tokens that are parsed in text: all, or those with these ids.

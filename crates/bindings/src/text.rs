@@ -1,16 +1,37 @@
 //! Borrowing Python strings as UTF-8, with errors that name the item.
 
+use piecework_capsules::code_units;
+use piecework_core::batch::{Source, MAX_TEXT_BYTES};
+use piecework_core::encode::Input;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::{bad_argument, wrong_type};
 
-/// The largest text, as offsets have 32 bits.
-const MAX_TEXT_BYTES: usize = u32::MAX as usize;
+/// Borrow one string in the form in which it can be read without a copy.
+pub(crate) fn source<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<Source<'a>> {
+    let string = string(value, &place)?;
+    match code_units(string) {
+        Some(units) => Ok(Source::Units(units)),
+        None => borrow(value, place).map(source_of_utf8),
+    }
+}
+
+/// Return the source of a text in UTF-8.
+pub(crate) fn source_of_utf8(text: &str) -> Source<'_> {
+    Input::Text(text).into()
+}
+
+fn string<'a, 'py>(
+    value: &'a Bound<'py, PyAny>,
+    place: impl Fn() -> String,
+) -> PyResult<&'a Bound<'py, PyString>> {
+    value.cast::<PyString>().map_err(|_| wrong_type(place(), value, "str"))
+}
 
 /// Borrow one string.
 pub(crate) fn borrow<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<&'a str> {
-    let string = value.cast::<PyString>().map_err(|_| wrong_type(place(), value, "str"))?;
+    let string = string(value, &place)?;
     let text = string
         .to_str()
         .map_err(|_| bad_argument(place(), "a lone surrogate", "text that UTF-8 can encode"))?;

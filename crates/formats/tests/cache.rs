@@ -36,7 +36,7 @@ fn ids(pipeline: Tokenizer) -> Vec<Vec<u32>> {
     let encoder = Encoder::new(pipeline);
     let encode = |text| {
         encoder
-            .encode(&[Input::Text(text)], None, options, ExtraColumns::default(), 1)
+            .encode(&[Input::Text(text).into()], None, options, ExtraColumns::default(), 1)
             .map_or(vec![], |batch| batch.ids)
     };
     texts.into_iter().map(encode).collect()

@@ -8,6 +8,7 @@ pub mod arrow;
 pub mod ascii;
 pub mod buckets;
 pub mod classes;
+pub mod code_units;
 pub mod huge_pages;
 pub mod level;
 pub mod merges;

@@ -10,7 +10,7 @@ use pyo3::types::PyList;
 
 use crate::core::Core;
 use crate::errors::raise;
-use crate::text::borrow;
+use crate::text::source;
 
 /// The size below which texts are encoded without releasing the GIL.
 const SHORT_TEXT_BYTES: usize = 1024;
@@ -91,16 +91,15 @@ fn ids_of<'py>(
     parse_special: bool,
 ) -> PyResult<(Bound<'py, PyList>, u64)> {
     let (py, core) = (core.py(), core.get());
-    let text = borrow(text, || "text".into())?;
+    let source = source(text, || "text".into())?;
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens, parse_special, sampling: None };
-    let input = Input::Text(text);
     // Releasing the GIL takes as long as encoding a short text does.
-    if text.len() < SHORT_TEXT_BYTES {
+    if source.bytes() < SHORT_TEXT_BYTES {
         let list = |ids: &[u32]| Ok((core.numbers.list(py, ids.iter().copied())?, checksum(ids)));
-        return core.encoder.ids(input, options, list).map_err(raise)?;
+        return core.encoder.ids(source, options, list).map_err(raise)?;
     }
-    let ids = py.detach(|| core.encoder.ids(input, options, <[u32]>::to_vec)).map_err(raise)?;
+    let ids = py.detach(|| core.encoder.ids(source, options, <[u32]>::to_vec)).map_err(raise)?;
     let checksum = checksum(&ids);
     Ok((core.numbers.list(py, ids.into_iter())?, checksum))
 }

@@ -5,17 +5,21 @@ mod offsets;
 mod ordered_collector;
 #[cfg(test)]
 mod route_law;
+mod sources;
 #[cfg(test)]
 mod tests;
 
 pub use columns::{BatchIds, ExtraColumns, Spans};
+pub use sources::{Source, MAX_TEXT_BYTES};
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
+use piecework_kernels::code_units::CodeUnits;
 use piecework_kernels::prefetch::prefetch_read;
 
 use crate::encode::{estimated_tokens, Input, Options, Scratch, Tokenizer};
+use crate::encoding::Token;
 use crate::error::Error;
 use crate::locks::try_lock;
 use crate::postprocess::Frame;
@@ -91,13 +95,13 @@ impl Encoder {
     /// `extra` adds columns and rows to the batch. An error contains the index of its text.
     pub fn encode(
         &self,
-        inputs: &[Input<'_>],
+        sources: &[Source<'_>],
         pairs: Option<&[Input<'_>]>,
         options: Options<'_>,
         extra: ExtraColumns,
         num_threads: usize,
     ) -> Result<BatchIds, Error> {
-        let rows = RowEncoder::new(&self.tokenizer, inputs, pairs, options, extra);
+        let rows = RowEncoder::new(&self.tokenizer, sources, pairs, options, extra);
         let batch = self.encode_rows(&rows, num_threads)?;
         Ok(match self.tokenizer.padding() {
             Some(padding) => batch.padded(padding),
@@ -106,7 +110,7 @@ impl Encoder {
     }
 
     fn encode_rows(&self, rows: &RowEncoder<'_>, num_threads: usize) -> Result<BatchIds, Error> {
-        let chunks = chunks_of_rows(&sizes(rows.inputs), num_threads);
+        let chunks = chunks_of_rows(&sizes(rows.sources), num_threads);
         let all = chunks.len();
         let batch = rows.new_batch(chunks.first().cloned().unwrap_or_default());
         if num_threads <= 1 || all <= 1 {
@@ -125,26 +129,33 @@ impl Encoder {
     /// Passes the ids of one input, without padding, to `look` and returns its result.
     pub fn ids<R>(
         &self,
-        input: Input<'_>,
+        source: Source<'_>,
         options: Options<'_>,
         look: impl FnOnce(&[u32]) -> R,
     ) -> Result<R, Error> {
-        self.with_scratch(|scratch| self.tokenizer.row(input, options, scratch).map(look))
+        self.with_scratch(|scratch| {
+            source.with_input(
+                || "text".into(),
+                scratch,
+                |input, scratch| self.tokenizer.row(input, options, scratch).map(look),
+            )
+        })
     }
 
     /// Returns the number of tokens of every text, without padding.
     pub fn count(
         &self,
-        inputs: &[Input<'_>],
+        sources: &[Source<'_>],
         options: Options<'_>,
         num_threads: usize,
     ) -> Result<Vec<i64>, Error> {
-        let rows = RowEncoder::new(&self.tokenizer, inputs, None, options, ExtraColumns::default());
-        let counts = run_chunks(chunks_of_rows(&sizes(inputs), num_threads), num_threads, |chunk, stop| {
-            let mut batch = rows.new_batch(chunk.clone());
-            self.with_scratch(|scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
-            Ok(batch.lengths().collect::<Vec<i64>>())
-        });
+        let rows = RowEncoder::new(&self.tokenizer, sources, None, options, ExtraColumns::default());
+        let counts =
+            run_chunks(chunks_of_rows(&sizes(sources), num_threads), num_threads, |chunk, stop| {
+                let mut batch = rows.new_batch(chunk.clone());
+                self.with_scratch(|scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
+                Ok(batch.lengths().collect::<Vec<i64>>())
+            });
         Ok(counts?.concat())
     }
 }
@@ -152,7 +163,7 @@ impl Encoder {
 /// Encodes rows of one batch.
 struct RowEncoder<'r> {
     tokenizer: &'r Tokenizer,
-    inputs: &'r [Input<'r>],
+    sources: &'r [Source<'r>],
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
     extra: ExtraColumns,
@@ -163,7 +174,7 @@ struct RowEncoder<'r> {
 impl<'r> RowEncoder<'r> {
     fn new(
         tokenizer: &'r Tokenizer,
-        inputs: &'r [Input<'r>],
+        sources: &'r [Source<'r>],
         pairs: Option<&'r [Input<'r>]>,
         options: Options<'r>,
         extra: ExtraColumns,
@@ -174,12 +185,12 @@ impl<'r> RowEncoder<'r> {
             if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
         let is_single = pairs.is_none() && !extra.overflow && !has_type_column(tokenizer, false);
         let frame = is_single.then(|| frame_of(tokenizer, options)).flatten();
-        Self { tokenizer, inputs, pairs, options, extra, frame }
+        Self { tokenizer, sources, pairs, options, extra, frame }
     }
 
     /// Returns an empty batch with capacity for some rows.
     fn new_batch(&self, rows: Range<usize>) -> BatchIds {
-        let bytes: usize = sizes(&self.inputs[rows.clone()]).iter().sum();
+        let bytes: usize = sizes(&self.sources[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
         let with_types = has_type_column(self.tokenizer, is_pair);
         BatchIds::with_capacity(rows.len(), estimated_tokens(bytes), with_types, self.extra, is_pair)
@@ -214,9 +225,9 @@ impl<'r> RowEncoder<'r> {
         let result = stop.rows(rows).try_for_each(|row| {
             self.prefetch(row + 1);
             if self.extra.overflow {
-                return self.encode_windows(row, scratch, batch).map_err(|error| in_row(error, row));
+                return self.encode_windows(row, scratch, batch);
             }
-            self.encode_row(row, scratch, batch).map_err(|error| in_row(error, row))?;
+            self.encode_row(row, scratch, batch)?;
             batch.end_row();
             Ok(())
         });
@@ -230,31 +241,60 @@ impl<'r> RowEncoder<'r> {
 
     /// Prefetches the beginning of a row's text, if there is such a row.
     fn prefetch(&self, row: usize) {
-        let Some(Input::Text(text)) = self.inputs.get(row) else { return };
-        let prefix = &text.as_bytes()[..text.len().min(PREFETCHED)];
-        prefix.iter().step_by(CACHE_LINE).for_each(prefetch_read);
+        match self.sources.get(row) {
+            Some(Source::Input(Input::Text(text))) => prefetch(text.as_bytes()),
+            Some(Source::Units(CodeUnits::One(units))) => prefetch(units),
+            Some(Source::Units(CodeUnits::Two(units))) => prefetch(units),
+            Some(Source::Units(CodeUnits::Four(units))) => prefetch(units),
+            _ => {}
+        }
+    }
+
+    /// Calls `work` with the input of a row. An error contains the index of its text.
+    #[inline]
+    fn with_input(
+        &self,
+        row: usize,
+        scratch: &mut Scratch,
+        work: impl FnOnce(Input<'_>, &mut Scratch) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let place = || format!("texts[{row}]");
+        self.sources[row].with_input(place, scratch, |input, scratch| {
+            work(input, scratch).map_err(|error| error.within(&place()))
+        })
     }
 
     /// Appends every window of a text as a row.
     fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
-        let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
-        let encoding = self.tokenizer.windows(input, pair, self.options.at_row(row), scratch)?;
-        batch.push_window(&encoding.tokens, row);
-        encoding.overflowing.iter().for_each(|window| batch.push_window(&window.tokens, row));
-        Ok(())
+        let pair = self.pairs.map(|pairs| pairs[row]);
+        self.with_input(row, scratch, |input, scratch| {
+            let encoding = self.tokenizer.windows(input, pair, self.options.at_row(row), scratch)?;
+            batch.push_window(&encoding.tokens, row);
+            encoding.overflowing.iter().for_each(|window| batch.push_window(&window.tokens, row));
+            Ok(())
+        })
     }
 
     fn encode_row(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
-        let (input, pair) = (self.inputs[row], self.pairs.map(|pairs| pairs[row]));
-        let options = self.options.at_row(row);
-        if let Some(frame) = &self.frame {
-            return self.tokenizer.pending_row(input, frame, options, scratch, &mut batch.ids);
-        }
-        if self.extra.spans {
-            return self.tokenizer.row_tokens(input, pair, options, scratch, |run| batch.push_tokens(run));
-        }
-        self.tokenizer.row_into(input, pair, options, scratch, &mut batch.ids, batch.type_ids.as_mut())
+        let (pair, options) = (self.pairs.map(|pairs| pairs[row]), self.options.at_row(row));
+        self.with_input(row, scratch, |input, scratch| {
+            if let Some(frame) = &self.frame {
+                return self.tokenizer.pending_row(input, frame, options, scratch, &mut batch.ids);
+            }
+            if self.extra.spans {
+                let push = |run: &[Token]| batch.push_tokens(run);
+                return self.tokenizer.row_tokens(input, pair, options, scratch, push);
+            }
+            let BatchIds { ids, type_ids, .. } = batch;
+            self.tokenizer.row_into(input, pair, options, scratch, ids, type_ids.as_mut())
+        })
     }
+}
+
+/// Prefetches the beginning of a text.
+fn prefetch<T>(units: &[T]) {
+    let prefix = &units[..units.len().min(PREFETCHED / size_of::<T>())];
+    prefix.iter().step_by(CACHE_LINE / size_of::<T>()).for_each(prefetch_read);
 }
 
 /// Returns whether any type id can differ from 0.
@@ -262,10 +302,6 @@ fn has_type_column(tokenizer: &Tokenizer, is_pair: bool) -> bool {
     tokenizer.padding().is_some_and(|padding| padding.pad_type_id != 0) || tokenizer.has_type_ids(is_pair)
 }
 
-fn sizes(inputs: &[Input<'_>]) -> Vec<usize> {
-    inputs.iter().map(|input| input.bytes()).collect()
-}
-
-fn in_row(error: Error, row: usize) -> Error {
-    error.within(&format!("texts[{row}]"))
+fn sizes(sources: &[Source<'_>]) -> Vec<usize> {
+    sources.iter().map(|source| source.bytes()).collect()
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::columns::BatchIds;
-use super::{in_row, RowEncoder};
+use super::RowEncoder;
 use crate::encode::{Row, Scratch};
 use crate::error::Error;
 use crate::postprocess::Frame;
@@ -36,15 +36,17 @@ impl RowEncoder<'_> {
         let mut unaligned = UnalignedRows { first: rows.start, ..UnalignedRows::default() };
         for row in stop.rows(rows) {
             self.prefetch(row + 1);
-            let (input, ids) = (self.inputs[row], &mut unaligned.ids);
-            let result = self.tokenizer.pending_row(input, &Frame::default(), self.options, scratch, ids);
+            let ids = &mut unaligned.ids;
+            let result = self.with_input(row, scratch, |input, scratch| {
+                self.tokenizer.pending_row(input, &Frame::default(), self.options, scratch, ids)
+            });
             if result.is_ok() {
                 unaligned.ends.push(unaligned.ids.len());
             }
             if result.is_err() || unaligned.ids.len() >= ALIGN_AFTER_IDS {
                 self.align(&mut unaligned, frame, scratch, chunk)?;
             }
-            result.map_err(|error| in_row(error, row))?;
+            result?;
         }
         self.align(&mut unaligned, frame, scratch, chunk)
     }
@@ -62,13 +64,14 @@ impl RowEncoder<'_> {
         ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift);
         let mut start = 0;
         for end in ends.drain(..) {
-            let (input, ids) = (self.inputs[*first], &ids[start..end]);
+            let ids = &ids[start..end];
             let push = |row: Row<'_>| {
                 chunk.push_row(ids, row, frame);
                 chunk.end_row();
             };
-            let aligned = self.tokenizer.aligned_row(input, ids, self.options, scratch, push);
-            aligned.map_err(|error| in_row(error, *first))?;
+            self.with_input(*first, scratch, |input, scratch| {
+                self.tokenizer.aligned_row(input, ids, self.options, scratch, push)
+            })?;
             (*first, start) = (*first + 1, end);
         }
         ids.clear();

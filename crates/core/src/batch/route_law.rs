@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use piecework_kernels::code_units::CodeUnits;
 use piecework_kernels::level::Level;
 use proptest::prelude::*;
 
@@ -294,7 +295,7 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
 /// All columns of a batch.
 fn batch_of(
     encoder: &Encoder,
-    texts: &[Input<'_>],
+    texts: &[Source<'_>],
     pairs: Option<&[Input<'_>]>,
     offsets: bool,
     threads: usize,
@@ -310,6 +311,10 @@ fn check(tokenizer: &Tokenizer, texts: &[String], budget: usize) {
     let routed = Encoder::new(tokenizer);
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
     let reversed: Vec<Input<'_>> = inputs.iter().rev().copied().collect();
+    let sources: Vec<Source<'_>> = inputs.iter().copied().map(Source::from).collect();
+    let points: Vec<Vec<u32>> = texts.iter().map(|text| text.chars().map(u32::from).collect()).collect();
+    let units: Vec<Source<'_>> =
+        points.iter().map(|points| Source::Units(CodeUnits::Four(points))).collect();
     for level in Level::supported() {
         level.activate();
         for (pairs, offsets, threads) in [
@@ -321,24 +326,28 @@ fn check(tokenizer: &Tokenizer, texts: &[String], budget: usize) {
             (false, true, 3),
         ] {
             let pairs = pairs.then_some(reversed.as_slice());
-            let expected = batch_of(&plain, &inputs, pairs, offsets, 1);
-            let found = batch_of(&routed, &inputs, pairs, offsets, threads);
-            assert_eq!(
-                found,
-                expected,
-                "{} pairs {} threads {threads} {spec:?}",
-                level.name(),
-                pairs.is_some()
-            );
+            let expected = batch_of(&plain, &sources, pairs, offsets, 1);
+            for texts in [&sources, &units] {
+                let found = batch_of(&routed, texts, pairs, offsets, threads);
+                assert_eq!(
+                    found,
+                    expected,
+                    "{} pairs {} threads {threads} {spec:?}",
+                    level.name(),
+                    pairs.is_some()
+                );
+            }
         }
-        for &input in &inputs {
+        for (&input, &units) in inputs.iter().zip(&units) {
             let encode = |encoder: &Encoder| {
                 encoder
                     .with_scratch(|scratch| encoder.tokenizer().encode(input, None, ALL, scratch).unwrap())
             };
             assert_eq!(encode(&routed), encode(&plain), "{} {input:?} {spec:?}", level.name());
-            let ids = |encoder: &Encoder| encoder.ids(input, ALL, <[u32]>::to_vec).unwrap();
-            assert_eq!(ids(&routed), ids(&plain), "{} {input:?} {spec:?}", level.name());
+            let ids = |encoder: &Encoder, source| encoder.ids(source, ALL, <[u32]>::to_vec).unwrap();
+            let expected = ids(&plain, input.into());
+            assert_eq!(ids(&routed, input.into()), expected, "{} {input:?} {spec:?}", level.name());
+            assert_eq!(ids(&routed, units), expected, "{} {input:?} {spec:?}", level.name());
         }
     }
 }

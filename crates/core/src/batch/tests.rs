@@ -103,7 +103,7 @@ fn many_words_together() -> String {
 fn one_by_one(spec: &TokenizerSpec, texts: &[Input<'_>], options: Options<'_>) -> Vec<Vec<u32>> {
     let ids = |&text: &Input<'_>| {
         let encoder = Encoder::new(Tokenizer::compile(spec.clone()).expect("a tokenizer"));
-        encoder.ids(text, options, <[u32]>::to_vec).expect("ids")
+        encoder.ids(text.into(), options, <[u32]>::to_vec).expect("ids")
     };
     texts.iter().map(ids).collect()
 }
@@ -125,17 +125,18 @@ fn spans_one_by_one(
 fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache_bytes: usize) {
     let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
+    let sources: Vec<Source<'_>> = inputs.iter().copied().map(Source::from).collect();
     let tokenizer = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_budget(cache_bytes);
     for spans in [false, true] {
         let extra = ExtraColumns { spans, overflow: true };
-        assert!(RowEncoder::new(&tokenizer, &inputs, None, options, extra).frame.is_some());
+        assert!(RowEncoder::new(&tokenizer, &sources, None, options, extra).frame.is_some());
     }
     let encoder = Encoder::new(tokenizer);
     let expected = one_by_one(spec, &inputs, options);
     let expected_spans = spans_one_by_one(spec, &inputs, options);
     for (num_threads, spans) in [(1, false), (3, true), (1, true), (3, false)] {
         let extra = ExtraColumns { spans, overflow: false };
-        let batch = encoder.encode(&inputs, None, options, extra, num_threads).expect("a batch");
+        let batch = encoder.encode(&sources, None, options, extra, num_threads).expect("a batch");
         let rows = batch.row_offsets.windows(2).map(|two| two[0] as usize..two[1] as usize);
         assert_eq!(rows.map(|row| batch.ids[row].to_vec()).collect::<Vec<_>>(), expected);
         if let Some(Spans { offsets, word_ids, .. }) = batch.spans {

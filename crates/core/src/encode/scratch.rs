@@ -27,6 +27,8 @@ pub struct Scratch {
     pub(super) aligned: AlignedIds,
     pub(super) pieces: Vec<Piece>,
     pub(super) stripped: StrippedText,
+    /// A text of another encoding in UTF-8.
+    pub(crate) text: String,
 }
 
 /// The memory of each route.
@@ -67,6 +69,7 @@ impl Scratch {
             aligned: AlignedIds::default(),
             pieces: Vec::new(),
             stripped: StrippedText::default(),
+            text: String::new(),
         }
     }
 

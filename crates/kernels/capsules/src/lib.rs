@@ -1,8 +1,10 @@
-//! Imports Arrow columns from Python capsules.
+//! Reads the memory of Python objects: Arrow columns out of capsules, and the code units of strings.
 //!
 //! `piecework_kernels::arrow` imports from raw pointers, which is unsafe. This crate discharges that obligation:
 //! Python returns the pointer of a capsule only for the right name, and the name determines the type. It is a
 //! separate crate because the kernels do not depend on Python and the bindings contain no `unsafe`.
+
+mod strings;
 
 use std::ffi::CStr;
 use std::ptr::NonNull;
@@ -10,6 +12,8 @@ use std::ptr::NonNull;
 use piecework_kernels::arrow::{Column, ColumnError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+
+pub use strings::code_units;
 
 const STREAM: &CStr = c"arrow_array_stream";
 const ARRAY: &CStr = c"arrow_array";
