@@ -307,13 +307,31 @@ def test_the_table_compares_with_the_best_exact_peer() -> None:
         "2",
         "gigatoken 40",
         "gigatoken 40",
+        "-",
         "50",
         "50",
+        "-",
         "1.25",
         "1.25",
+        "-",
         "300 / 130",
     ]
     assert "iree_tokenizer is not exact (cold, steady)" in found
+
+
+def test_the_table_has_the_speed_of_text_seen_before() -> None:
+    def with_seen(engine: str, seconds: float, seen: float) -> dict[str, Any]:
+        record = made_up(engine, seconds)
+        record["phases"]["seen"] = {**record["phases"]["steady"], "s": seen}
+        return record
+
+    result = result_of(with_seen(OURS, 0.01, 0.005), with_seen("gigatoken", 0.01, 0.004))
+    row = cells(report(result), "byte-level BPE, gpt2")
+    assert row[4:7] == ["gigatoken 100", "gigatoken 100", "gigatoken 250"]
+    assert row[7:] == ["100", "100", "200", "1.00", "1.00", "0.80", "300 / 130"]
+    assert answers(result).startswith(
+        "gpt2-encode, gpt2, english: cold 9 tokens, steady 9 tokens, seen 9 tokens; "
+    )
 
 
 def test_a_peer_that_failed_is_listed_with_what_it_said() -> None:
@@ -339,7 +357,7 @@ def test_the_table_has_a_row_for_each_kernel_level() -> None:
     )
     assert "piecework at kernel level avx512, avx2, peers at their own choice" in found
     rows = [line.split("|") for line in found.splitlines() if "| byte-level BPE, gpt2 |" in line]
-    assert [(row[3].strip(), row[7].strip(), row[9].strip()) for row in rows] == [
+    assert [(row[3].strip(), row[8].strip(), row[11].strip()) for row in rows] == [
         ("avx512", "100", "50.00"),
         ("avx2", "50", "25.00"),
     ]
@@ -517,7 +535,7 @@ SIZES = {"document_bytes": 500, "warm_up_bytes": 10_000, "steady_bytes": 30_000,
 @pytest.mark.parametrize(
     ("task", "sizes", "phases"),
     [
-        ("encode", SIZES, ["cold", "steady", "decode"]),
+        ("encode", SIZES, ["cold", "steady", "seen", "decode"]),
         ("lists", SIZES, ["cold", "steady"]),
         ("spans", SIZES, ["ids", "spans"]),
         ("short", {"rounds": 1, "threads": 1}, ["first", "warm"]),
@@ -540,6 +558,18 @@ def test_every_task_gives_its_phases_and_the_answer_of_tokenizers(
     for name in phases:
         assert found[OURS][name]["s"] > 0
         assert found[OURS][name].get("answer") == found["tokenizers"][name].get("answer")
+
+
+def test_texts_are_seen_a_second_time_as_new_objects(job_files: dict[str, str]) -> None:
+    texts = [*worker_documents(job_files)[:5], "“Näïve” 字 😀"]
+    again = worker.load("tasks", "encode").copies(texts)
+    assert again == texts
+    assert all(new is not old for new, old in zip(again, texts, strict=True))
+    phases = measured(task="encode", engine=OURS, files=job_files, **SIZES)["phases"]
+    assert list(phases) == ["cold", "steady", "seen", "decode"]
+    different = {name for name in phases["seen"] if phases["seen"][name] != phases["steady"][name]}
+    assert different == {"s"}
+    assert phases["decode"]["tokens"] == phases["steady"]["tokens"]
 
 
 def test_a_forced_level_gives_the_same_answer(job_files: dict[str, str]) -> None:
@@ -621,7 +651,7 @@ def test_a_checkout_is_compared_with_its_module(
     heading, *lines, mean, minimum = capsys.readouterr().out.splitlines()
     assert heading.split() == ["class", "old,", "ms", "new,", "ms", "ratio"]
     phases = [line.split(", ")[-1].split()[0] for line in lines]
-    assert phases == ["cold", "steady", "decode"]
+    assert phases == ["cold", "steady", "seen", "decode"]
     assert all("scalar" in line for line in lines)
     assert mean.startswith("geometric mean ")
     assert minimum.startswith("minimum ")
