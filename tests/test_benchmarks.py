@@ -33,7 +33,7 @@ import small_corpora  # noqa: E402
 import worker  # noqa: E402
 from cases import OURS, read_definitions  # noqa: E402
 from extract import text_of  # noqa: E402
-from machine import machine  # noqa: E402
+from machine import instruction_sets, machine  # noqa: E402
 from measuring import ids_phase  # noqa: E402
 from processes import Installed  # noqa: E402
 from records import read_record, write_record  # noqa: E402
@@ -435,6 +435,18 @@ def test_records_name_no_machine_and_no_path() -> None:
     assert (
         run.without_paths("cannot open '/home/me/a/x.model': no") == "cannot open '.../x.model': no"
     )
+
+
+def test_records_and_reports_name_the_instruction_sets() -> None:
+    x86 = {"flags": "fpu avx2 bmi2 avx512bw avx512_vbmi2 avx512vbmi sse4_2 avx512_new"}
+    expected = ["sse4_2", "bmi2", "avx2", "avx512bw", "avx512vbmi", "avx512_vbmi2"]
+    assert instruction_sets(x86, "x86_64") == expected
+    assert instruction_sets({"Features": "fp asimd sve sve2"}, "aarch64") == ["neon", "sve", "sve2"]
+    assert instruction_sets({}, "arm64") == ["neon"]
+    assert instruction_sets({}, "x86_64") == []
+    result = result_of(made_up(OURS, 0.01))
+    result["machine"]["features"] = expected
+    assert "(instruction sets sse4_2 bmi2 avx2 avx512bw" in report(result).splitlines()[0]
 
 
 # ---- texts
