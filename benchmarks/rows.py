@@ -38,13 +38,22 @@ def encoding_rows(found: Sequence[Case]) -> list[Row]:
 def thread_rows(found: Sequence[Case]) -> list[Row]:
     """One batch on one thread and on two: megabytes a second, and how many times one thread's."""
     chosen = [case for case in found if case.about["definition"] == "threads"]
-    by_threads = {case.about["threads"]: case for case in chosen}
+    inputs = dict.fromkeys(case.about.get("input") for case in chosen)
+    return [
+        row
+        for one in inputs
+        for row in _thread_rows([case for case in chosen if case.about.get("input") == one])
+    ]
+
+
+def _thread_rows(same_input: Sequence[Case]) -> list[Row]:
+    by_threads = {case.about["threads"]: case for case in same_input}
     if set(by_threads) != {1, 2}:
         return []
     one, two = by_threads[1], by_threads[2]
     return [
         [
-            engine,
+            engine + _input(one),
             _number(one.speed(engine, "steady")),
             _number(two.speed(engine, "steady")),
             _quotient(two.speed(engine, "steady"), one.speed(engine, "steady")),
@@ -199,7 +208,13 @@ def _class(case: Case) -> str:
 
 
 def _corpus(case: Case) -> str:
-    return f"{case.about['corpus']}{' (small text)' if case.about.get('is_small_text') else ''}"
+    small = " (small text)" if case.about.get("is_small_text") else ""
+    return f"{case.about['corpus']}{_input(case)}{small}"
+
+
+def _input(case: Case) -> str:
+    """Return what to add to a name if the texts are not given as a list of `str`."""
+    return f", {case.about['input']}" if "input" in case.about else ""
 
 
 def _definition(case: Case) -> Record:
@@ -207,7 +222,7 @@ def _definition(case: Case) -> Record:
 
 
 def _goals(case: Case, *names: str) -> str:
-    goals = _definition(case).get("goals", {})
+    goals = {} if "input" in case.about else _definition(case).get("goals", {})
     own = goals.get(case.about.get("corpus")) or goals.get(case.about.get("vocabulary")) or {}
     return " / ".join(f"{own[name]:g}" for name in names if name in own)
 

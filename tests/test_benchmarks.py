@@ -53,6 +53,8 @@ FUNCTIONS = {
     "hostile": {"load", "encode", "flat_ids"},
     "train": {"train"},
 }
+# What an engine needs for an input other than `str`.
+INPUT_FUNCTIONS = {"buffer": {"buffer", "encode_buffer"}, "file": {"encode_file"}}
 
 
 def functions_of(engine: str) -> set[str]:
@@ -101,8 +103,24 @@ def test_a_definition_names_only_what_there_is(name: str) -> None:
     vocabularies = read_toml(BENCHMARKS / "vocabularies.toml")
     assert set(definition.get("vocabularies", ())) <= set(vocabularies)
     assert set(definition["sizes"]) == set(definition["smoke"])
+    inputs = definition.get("inputs", ["str"])
+    assert inputs[0] == "str"
+    assert set(inputs) <= {*INPUT_FUNCTIONS, "str"}
+    for name, corpora in definition.get("input_corpora", {}).items():
+        assert name in inputs
+        assert set(corpora) <= set(definition["corpora"])
     for engine in definition["engines"]:
         assert FUNCTIONS[definition["task"]] | {"version"} <= functions_of(engine), engine
+
+
+@pytest.mark.parametrize(
+    "path", sorted((BENCHMARKS / "engines").glob("*.py")), ids=lambda p: p.stem
+)
+def test_an_engine_has_a_function_for_every_input(path: Path) -> None:
+    constants = ast.unparse(ast.parse(path.read_text()))
+    for name, functions in INPUT_FUNCTIONS.items():
+        is_listed = "INPUTS" in constants and f"'{name}'" in constants.split("INPUTS")[1]
+        assert is_listed == (functions <= functions_of(path.stem)), name
 
 
 def test_every_small_corpus_stands_in_for_one_that_can_be_built() -> None:
@@ -134,6 +152,48 @@ def test_jobs_are_every_case_times_every_engine(everything: cases.Choice) -> Non
     [trained] = cases.jobs_of(DEFINITIONS["wordpiece-train"] | {"engines": [OURS]}, everything)
     assert trained["score"] == "frequency"
     assert "threads" not in trained
+
+
+def inputs_of(jobs: list[dict[str, Any]], form: str) -> list[tuple[str, str, bool]]:
+    """Return corpus, engine and whether only its answer counts, of the jobs with an input."""
+    chosen = [job for job in jobs if job.get("input") == form]
+    return [(job["corpus"], job["engine"], "answers_only" in job) for job in chosen]
+
+
+def test_inputs_are_measured_with_the_engines_that_have_them(
+    everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = {
+        OURS: ("str", "buffer", "file"),
+        "gigatoken": ("str", "buffer", "file"),
+        "tokie": ("str", "file"),
+    }
+    monkeypatch.setattr(
+        cases, "installed", lambda name: Installed(True, inputs=has.get(name, ("str",)))
+    )
+    jobs = list(cases.jobs_of(DEFINITIONS["gpt2-encode"], everything))
+    assert inputs_of(jobs, "buffer") == [
+        (corpus, engine, engine == "tiktoken")
+        for corpus in ("english", "prose")
+        for engine in (OURS, "tiktoken", "gigatoken")
+    ]
+    assert inputs_of(jobs, "file") == [
+        ("prose", OURS, False),
+        ("prose", "tiktoken", True),
+        ("prose", "gigatoken", False),
+        ("prose", "tokie", False),
+    ]
+    without = [job for job in jobs if "input" not in job]
+    definition = DEFINITIONS["gpt2-encode"]
+    assert len(without) == len(definition["corpora"]) * len(definition["engines"])
+    assert not any("answers_only" in job for job in without)
+
+
+def test_an_input_that_ours_does_not_have_is_left_out(everything: cases.Choice) -> None:
+    notes: list[str] = []
+    jobs = list(cases.jobs_of(DEFINITIONS["threads"], replace(everything, say=notes.append)))
+    assert not any("input" in job for job in jobs)
+    assert "threads, input buffer: piecework needs pyarrow for it" in notes
 
 
 def test_our_engine_is_measured_at_further_levels(
@@ -212,11 +272,12 @@ def test_records_are_named_by_the_date_and_what_was_run() -> None:
 def test_repetitions_end_where_the_minutes_or_the_definitions_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clock = iter(range(0, 10_000, 100))  # seconds, each time it is read
+    clock = iter(range(0, 20_000, 100))  # seconds, each time it is read
     monkeypatch.setattr(run, "monotonic", lambda: next(clock))
     monkeypatch.setattr(run, "measured", lambda job, number, options: {**job, "number": number})
     definitions = [{"name": "a", "repetitions": 9}, {"name": "b", "repetitions": 2}]
-    jobs = [{"definition": "a"}, {"definition": "b"}]
+    definitions.append({"name": "c", "repetitions": 9})
+    jobs = [{"definition": "a"}, {"definition": "b"}, {"definition": "c", "answers_only": True}]
 
     def numbers(name: str, **options: Any) -> list[int]:
         given = {"smoke": False, "repetitions": None, "minutes": None, **options}
@@ -225,6 +286,7 @@ def test_repetitions_end_where_the_minutes_or_the_definitions_do(
 
     assert numbers("a") == list(range(9))
     assert numbers("b") == [0, 1]
+    assert numbers("c") == [0]
     assert numbers("a", repetitions=3) == [0, 1, 2]
     assert numbers("a", smoke=True) == [0]
     assert 1 <= len(numbers("a", minutes=10)) < 4
@@ -251,6 +313,18 @@ def test_a_peer_with_an_answer_of_its_own_is_not_exact() -> None:
     exactness.mark(definition, records)
     assert third["not_exact"] == ["cold", "steady"]
     assert not any("not_exact" in record for record in (ours, first, second))
+
+
+def test_an_answer_counts_where_its_time_does_not() -> None:
+    definition = {"references": ["tiktoken"]}
+    alone = made_up("tiktoken", 1, input="buffer", answers_only=True)
+    records = [made_up(OURS, 1, input="buffer"), made_up("gigatoken", 1, "other", input="buffer")]
+    exactness.mark(definition, [*records, alone])
+    assert [record.get("not_exact") for record in records] == [None, ["cold", "steady"]]
+    assert "tiktoken" not in details(result_of(*records, alone))
+    alone["phases"]["cold"]["answer"] = "theirs"
+    with pytest.raises(exactness.WrongAnswerError, match="buffer, cold: ours right, theirs theirs"):
+        exactness.mark(definition, [*records, alone])
 
 
 def test_an_engine_must_repeat_its_answer() -> None:
@@ -361,6 +435,33 @@ def test_the_table_has_a_row_for_each_kernel_level() -> None:
         ("avx512", "100", "50.00"),
         ("avx2", "50", "25.00"),
     ]
+
+
+def test_an_input_has_rows_of_its_own_and_no_goal() -> None:
+    found = report(
+        result_of(
+            made_up(OURS, 0.01),
+            made_up("gigatoken", 0.02),
+            made_up(OURS, 0.005, input="buffer"),
+            made_up("gigatoken", 0.004, input="buffer"),
+        )
+    )
+    rows = [line.split(" | ") for line in found.splitlines() if "| byte-level BPE, gpt2 |" in line]
+    assert [(row[1], row[4], row[7], row[-1].strip(" |")) for row in rows] == [
+        ("english", "gigatoken 50", "100", "300 / 130"),
+        ("english, buffer", "gigatoken 250", "200", ""),
+    ]
+
+
+def test_threads_have_rows_for_every_input() -> None:
+    records = [
+        made_up(OURS, 1 / threads / speed, definition="threads", threads=threads, **form)
+        for form, speed in (({}, 1), ({"input": "buffer"}, 2))
+        for threads in (1, 2)
+    ]
+    found = report(result_of(*records))
+    assert cells(found, f"{OURS} |") == [OURS, "1", "2", "2.00", "-", "500 / 1.8"]
+    assert cells(found, f"{OURS}, buffer |") == [f"{OURS}, buffer", "2", "4", "2.00", "-", ""]
 
 
 def test_threads_are_told_as_times_one_thread() -> None:
@@ -582,6 +683,25 @@ def test_texts_are_seen_a_second_time_as_new_objects(job_files: dict[str, str]) 
     different = {name for name in phases["seen"] if phases["seen"][name] != phases["steady"][name]}
     assert different == {"s"}
     assert phases["decode"]["tokens"] == phases["steady"]["tokens"]
+
+
+def test_texts_in_a_buffer_have_the_same_ids(job_files: dict[str, str]) -> None:
+    common = {"task": "encode", "engine": OURS, "files": job_files, **SIZES}
+    texts, buffer = measured(**common)["phases"], measured(**common, input="buffer")["phases"]
+    assert list(buffer) == ["cold", "steady", "seen"]
+    for name, phase in buffer.items():
+        assert {**phase, "s": 0} == {**texts[name], "s": 0}
+
+
+def test_a_file_has_a_document_on_each_line(job_files: dict[str, str]) -> None:
+    common = {"task": "encode", "files": job_files, "input": "file", **SIZES}
+    ours = measured(**common, engine=OURS)["phases"]
+    theirs = measured(**common, engine="tokenizers", answers_only=True)["phases"]
+    assert list(ours) == list(theirs) == ["cold", "steady", "seen"]
+    for name, phase in ours.items():
+        assert {**phase, "s": 0} == {**theirs[name], "s": 0}
+    lines = worker.load("tasks", "encode").one_line_each([" a\r\nb\u00a0c\n", "\n ", "d"])
+    assert lines == ["a  b\u00a0c", "d"]
 
 
 def test_a_forced_level_gives_the_same_answer(job_files: dict[str, str]) -> None:
