@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import json
 import platform
 import shutil
 import struct
 import subprocess
 import sys
+import zipfile
 import zlib
 from dataclasses import replace
 from datetime import date
@@ -32,6 +34,7 @@ import run  # noqa: E402
 import small_corpora  # noqa: E402
 import worker  # noqa: E402
 from cases import OURS, read_definitions  # noqa: E402
+from corpora import documents  # noqa: E402
 from extract import text_of  # noqa: E402
 from machine import instruction_sets, machine  # noqa: E402
 from measuring import ids_phase  # noqa: E402
@@ -569,10 +572,34 @@ def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
     assert min(map(quoted.count, "“”„«»‘’「」")) == small_corpora.MADE_UP_LINES // 5
 
 
+def test_made_up_messages_and_sources_are_the_same_everywhere(tmp_path: Path) -> None:
+    text = small_corpora.small_corpus("chat", tmp_path).read_text(encoding="utf-8")
+    assert build_corpora.sha256(text.encode())[:16] == "0e5f274ac46e6102"
+    sizes = [len(message.encode()) for message in text.splitlines()]
+    assert len(sizes) == small_corpora.MESSAGES
+    assert 20 < sorted(sizes)[len(sizes) // 2] < 300
+    assert min(map(text.count, ("“", "«", "🙂", "😂", "字"))) > 0
+    sources = small_corpora.small_corpus("sources", tmp_path).read_text(encoding="utf-8")
+    assert build_corpora.sha256(sources.encode())[:16] == "fae931d003779ad4"
+    assert "@" not in sources.replace("${", "").replace("= @_", "").replace("[@]", "")
+
+
 @pytest.mark.parametrize(
     ("name", "data", "text"),
     [
         ("a.html", "<p>caf&eacute;</p><script>x()</script>", " café  "),
+        (
+            "./doc/html/src/A.html",
+            '<head>A</head><body><pre><span class="annot"><span class="annottext">x :: Int\n</span>'
+            '<a href="#x"><span>x</span></a></span><span> </span><span>&lt;&gt;</span> y\n</pre></body>',
+            "x <> y\n",
+        ),
+        (
+            "./cldr/common/annotations/fr.xml",
+            '<annotation cp="🦮" type="tts" draft="contributed">chien d&apos;aveugle</annotation>\n'
+            '<annotation cp="🦮">chien</annotation>\n<annotation cp="_" type="tts">tiret</annotation>',
+            "chien d'aveugle 🦮",
+        ),
         ("a.1.gz", '.\\" nothing\n.B bold\n\\fIslanted\\fR \\-x\n', "bold\nslanted -x\n"),
         ("a.py", "a < b > c  # &amp;\n", "a < b > c  # &amp;\n"),
         ("./usr/games/fortunes/a", "\x1b[1ma\x1b[0m b\n", "a b\n"),
@@ -580,6 +607,44 @@ def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
 )
 def test_markup_is_taken_from_text(name: str, data: str, text: str) -> None:
     assert text_of(name, data.encode()) == text
+
+
+def test_markup_is_kept_where_it_is_the_source() -> None:
+    assert text_of("a.html", b"<p>&eacute;</p>", has_markup=True) == "<p>&eacute;</p>"
+
+
+def test_messages_are_entries_of_quotations_and_lines_of_other_texts() -> None:
+    def messages(name: str, text: str) -> list[str]:
+        return list(build_corpora.fresh_messages(name, text, (10, 30), set()))
+
+    quotations = "one\n\tline,  two\u00a0!\n%\nshort\n%% \none line, two\u00a0!\n%\n" + "long " * 7
+    assert messages("./games/fortunes/a", quotations) == ["one line, two\u00a0!\n"]
+    assert messages("a.mo", "“line” one\nline\x07 number two\nline \ufffd three\n") == [
+        "“line” one\n"
+    ]
+
+
+def test_a_source_may_be_in_an_archive_of_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("a/B.java", "a/A.java", "a/A.class"):
+            archive.writestr(name, f"class {name[2]} {{ /* a line of more than forty bytes */ }}\n")
+    files = [("./lib/src.zip", packed.getvalue()), ("./doc/C.java", b"class C {}\n")]
+    monkeypatch.setattr(build_corpora, "debian_archive", lambda *_: tmp_path)
+    monkeypatch.setattr(build_corpora, "debian_files", lambda _: iter(files))
+    source = {"package": "p", "version": "1", "sha256": "", "files": ["*.java"]}
+    within = build_corpora.documents_of({**source, "zip": "/src.zip"}, set())
+    assert sorted(text[6:7] for text in within) == [b"A", b"B", b"C"]
+    assert [text[:8] for text in build_corpora.documents_of(source, set())] == [b"class C "]
+
+
+def test_a_document_may_be_one_line(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_bytes("één\n\n tw\ro \u2028\nthree\nfour".encode())
+    assert documents(corpus, 0, 100) == ["één", " tw\ro \u2028", "three", "four"]
+    assert documents(corpus, 0, 16) == ["één", " tw\ro \u2028"]
 
 
 def test_text_is_read_from_compressed_formats() -> None:
