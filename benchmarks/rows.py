@@ -204,7 +204,10 @@ def _of_tasks(found: Sequence[Case], *tasks: str) -> list[Case]:
 
 
 def _class(case: Case) -> str:
-    return str(_definition(case).get("class", case.about["definition"]))
+    definition = _definition(case)
+    name = str(definition.get("class", case.about["definition"]))
+    has_several = len(definition.get("vocabularies", ())) > 1
+    return f"{name}, {case.about['vocabulary']}" if has_several else name
 
 
 def _corpus(case: Case) -> str:

@@ -57,7 +57,7 @@ FUNCTIONS = {
     "train": {"train"},
 }
 # What an engine needs for an input other than `str`.
-INPUT_FUNCTIONS = {"buffer": {"buffer", "encode_buffer"}, "file": {"encode_file"}}
+INPUT_FUNCTIONS = {"buffer": {"buffer", "encode_buffer"}, "file": {"file_source", "encode_file"}}
 
 
 def functions_of(engine: str) -> set[str]:
@@ -437,6 +437,14 @@ def test_the_table_has_a_row_for_each_kernel_level() -> None:
     assert [(row[3].strip(), row[8].strip(), row[11].strip()) for row in rows] == [
         ("avx512", "100", "50.00"),
         ("avx2", "50", "25.00"),
+    ]
+
+
+def test_rows_name_the_vocabulary_where_a_definition_has_several() -> None:
+    record = made_up(OURS, 0.01, definition="chat", corpus="chat")
+    assert cells(report(result_of(record)), "short messages")[:2] == [
+        "short messages, gpt2",
+        "chat",
     ]
 
 

@@ -61,9 +61,13 @@ def encode_buffer(tokenizer: Any, strings: Any, threads: int) -> Any:
     return tokenizer.encode_batch(strings, parallel=threads > 1)
 
 
-def encode_file(tokenizer: Any, path: Path, threads: int) -> Any:
-    """Encode the lines of a file into its own arrays."""
-    source = peer.TextFileSource([path], separator="\n")
+def file_source(path: Path) -> Any:
+    """Return a file that has a document on each line."""
+    return peer.TextFileSource([path], separator="\n")
+
+
+def encode_file(tokenizer: Any, source: Any, threads: int) -> Any:
+    """Encode the documents of a file into its own arrays."""
     return tokenizer.encode_files(source, parallel=threads > 1)
 
 

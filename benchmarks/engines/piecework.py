@@ -86,6 +86,12 @@ def encode_buffer(tokenizer: Any, column: Any, threads: int) -> Any:
     return tokenizer.encode_batch(column, add_special_tokens=False, num_threads=threads)
 
 
+def file_source(path: Path) -> Path:
+    """Return the path, and import what encodes files, as the other engines do when they are loaded."""
+    assert pw.encode_files
+    return path
+
+
 def encode_file(tokenizer: Any, path: Path, threads: int) -> Path:
     """Encode the lines of a file into a file of flat ids and one of row offsets."""
     output = path.with_suffix(".npy")

@@ -36,9 +36,14 @@ def flat_ids(result: Any) -> Any:
     return result[0]
 
 
-def encode_file(tokenizer: Any, path: Path, threads: int) -> Any:
+def file_source(path: Path) -> str:
+    """Return the name of a file."""
+    return str(path)
+
+
+def encode_file(tokenizer: Any, path: str, threads: int) -> Any:
     """Encode the lines of a file without special tokens, into flat arrays."""
-    return tokenizer.encode_files([str(path)], separator=b"\n", add_special_tokens=False)
+    return tokenizer.encode_files([path], separator=b"\n", add_special_tokens=False)
 
 
 def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:

@@ -44,12 +44,11 @@ def route(
     if form == "buffer":
         return lambda name, texts: engine.buffer(texts), engine.encode_buffer, engine.flat_ids
     if form == "file":
-        flat_ids = getattr(engine, "ids_of_file", engine.flat_ids)
-        return (
-            lambda name, texts: written(texts, folder / f"{name}.txt"),
-            engine.encode_file,
-            flat_ids,
-        )
+
+        def prepare(name: str, lines: list[str]) -> Any:
+            return engine.file_source(written(lines, folder / f"{name}.txt"))
+
+        return prepare, engine.encode_file, getattr(engine, "ids_of_file", engine.flat_ids)
     return lambda name, texts: copies(texts), engine.encode, engine.flat_ids
 
 
