@@ -5,7 +5,7 @@
 
 Packages are downloaded by `apt-get`, and unpacked by `dpkg-deb`, as data: nothing of them is installed or
 run. A package that cannot be had is left out, with a note; so is the promise of the hash. Takes a few
-minutes and 500 MB of disk.
+minutes and 600 MB of disk.
 """
 
 from __future__ import annotations
