@@ -40,11 +40,11 @@ def text_of(name: str, data: bytes, has_markup: bool = False) -> str:
     if name.endswith(".rdb"):
         return "\n".join(string for part in zlib_streams(data) for string in r_strings(part))
     text = unzipped(data).decode("utf-8", errors="replace")
-    if "/html/src/" in name:
+    if "/html/src/" in name and name.endswith(".html"):
         return haskell_source(text)
     if name.endswith(".html") and not has_markup:
         return without_tags(UNSEEN.sub(" ", text))
-    if "/annotations/" in name:
+    if "/cldr/common/annotations/" in name:
         return emoji_names(text)
     if "/fortunes/" in name:
         return COLOR.sub("", text)
