@@ -30,9 +30,9 @@ REPEATABLE_BYTES = 40
 SEED = 1
 # Entries of a file of the program `fortune` are separated by lines of percent signs.
 FORTUNE_END = re.compile(r"^%+[ \t]*$", re.MULTILINE)
-# No other white space: French has no-break spaces, Chinese ideographic ones.
+# Without the no-break spaces of French and the ideographic spaces of Chinese, which messages keep.
 WHITE_SPACE = re.compile(r"[ \t\r\n]+")
-# What a message has not: control characters, and what stands for bytes that are not UTF-8.
+# Control characters and the replacement of invalid UTF-8: messages with one of them are left out.
 DAMAGE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 
 
@@ -90,7 +90,7 @@ def documents_of(
 def files_of(archive: Path, source: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a package that belong to the corpus, or those of the ZIP archive in it."""
     for name, data in debian_files(archive):
-        if name.endswith(source.get("zip", "\0")):
+        if "zip" in source and name.endswith(source["zip"]):
             yield from (found for found in zip_files(name, data) if is_wanted(found[0], source))
         elif is_wanted(name, source):
             yield name, data
@@ -116,7 +116,10 @@ def fresh_lines(text: str, seen: set[str]) -> Iterator[str]:
 
 
 def fresh_messages(name: str, text: str, limits: Sequence[int], seen: set[str]) -> Iterator[str]:
-    """Yield every new entry of a file of quotations, or line of another, as one line within the limits."""
+    """Yield every new message of a file as one line: entries of quotations, lines of other texts.
+
+    `limits` are the least and the most bytes of a message.
+    """
     least, most = limits
     entries = FORTUNE_END.split(text) if "/fortunes/" in name else text.split("\n")
     for entry in entries:

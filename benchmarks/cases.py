@@ -22,10 +22,9 @@ from vocabularies import SOURCES, MissingVocabularyError, tokenizer_file
 
 HERE = Path(__file__).parent
 OURS = "piecework"
-# What tells apart the cases of a definition: engines are compared within one.
+# What tells apart the cases of a definition: engines are compared within one. The input is the form in which
+# an engine is given the texts; cases and records have it unless it is a list of `str`.
 CASE = ("definition", "vocabulary", "corpus", "threads", "score", "input")
-# The forms in which a task gives the texts to an engine; cases and records name it unless it is `str`.
-INPUTS = ("str", "buffer", "file")
 
 Record = dict[str, Any]
 Say = Callable[[str], None]
