@@ -42,7 +42,7 @@ help:
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
 	@echo "make bench-full   the same to the last repetition, and keep the record"
-	@echo "make corpora      build the corpora that make bench measures on (400 MB of downloads)"
+	@echo "make corpora      build the corpora that make bench measures on (500 MB of downloads)"
 	@echo "make clean        remove everything that was built"
 
 quickstart: build

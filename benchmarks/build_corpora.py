@@ -5,13 +5,14 @@
 
 Packages are downloaded by `apt-get`, and unpacked by `dpkg-deb`, as data: nothing of them is installed or
 run. A package that cannot be had is left out, with a note; so is the promise of the hash. Takes a few
-minutes and 500 MB of disk.
+minutes and 600 MB of disk.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -20,13 +21,19 @@ from typing import Any
 
 from corpora import BUILT, FOLDER_NAME, grouped
 from extract import text_of
-from packages import MissingPackageError, debian_archive, debian_files, sha256
+from packages import MissingPackageError, debian_archive, debian_files, sha256, zip_files
 from tables import read_toml
 
 HERE = Path(__file__).parent
 DOCUMENT_BYTES = 2_000
 REPEATABLE_BYTES = 40
 SEED = 1
+# Entries of a file of the program `fortune` are separated by lines of percent signs.
+FORTUNE_END = re.compile(r"^%+[ \t]*$", re.MULTILINE)
+# Without the no-break spaces of French and the ideographic spaces of Chinese, which messages keep.
+WHITE_SPACE = re.compile(r"[ \t\r\n]+")
+# Control characters and the replacement of invalid UTF-8: messages with one of them are left out.
+DAMAGE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 
 
 def main(names: Sequence[str]) -> None:
@@ -48,26 +55,45 @@ def main(names: Sequence[str]) -> None:
 def corpus_of(plan: dict[str, Any]) -> bytes:
     """Return the documents of all sources, shuffled, up to the size asked for."""
     seen: set[str] = set()
-    found = [text for source in plan["sources"] for text in documents_of(source, seen)]
+    limits = plan.get("message_bytes")
+    found = [text for source in plan["sources"] for text in documents_of(source, seen, limits)]
     return b"".join(shuffled(found, plan["megabytes"]))
 
 
-def documents_of(source: dict[str, Any], seen: set[str]) -> list[bytes]:
-    """Return a share of the documents of one package; none, with a note, when it cannot be had."""
+def documents_of(
+    source: dict[str, Any], seen: set[str], limits: Sequence[int] | None = None
+) -> list[bytes]:
+    """Return a share of the documents of one package; none, with a note, when it cannot be had.
+
+    With `limits`, the least and the most bytes, the documents are messages, else lines of about 2 KB.
+    """
     try:
         archive = debian_archive(source["package"], source["version"], source["sha256"])
     except MissingPackageError as error:
         print(f"left out: {error}", file=sys.stderr)
         return []
-    texts = (text_of(name, data) for name, data in debian_files(archive) if is_wanted(name, source))
+    has_markup = source.get("markup", False)
     documents = [
         document.encode()
-        for text in texts
-        for document in grouped(fresh_lines(text, seen), DOCUMENT_BYTES)
+        for name, data in files_of(archive, source)
+        for document in (
+            grouped(fresh_lines(text_of(name, data, has_markup), seen), DOCUMENT_BYTES)
+            if limits is None
+            else fresh_messages(name, text_of(name, data), limits, seen)
+        )
     ]
     kept = shuffled(documents, source.get("megabytes"))
     print(f"  {source['package']}: {sum(map(len, kept)):,} bytes")
     return kept
+
+
+def files_of(archive: Path, source: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a package that belong to the corpus, or those of the ZIP archive in it."""
+    for name, data in debian_files(archive):
+        if "zip" in source and name.endswith(source["zip"]):
+            yield from (found for found in zip_files(name, data) if is_wanted(found[0], source))
+        elif is_wanted(name, source):
+            yield name, data
 
 
 def is_wanted(name: str, source: dict[str, Any]) -> bool:
@@ -87,6 +113,21 @@ def fresh_lines(text: str, seen: set[str]) -> Iterator[str]:
         if kept != "\n" or last != "\n":
             yield kept
         last = kept
+
+
+def fresh_messages(name: str, text: str, limits: Sequence[int], seen: set[str]) -> Iterator[str]:
+    """Yield every new message of a file as one line: entries of quotations, lines of other texts.
+
+    `limits` are the least and the most bytes of a message.
+    """
+    least, most = limits
+    entries = FORTUNE_END.split(text) if "/fortunes/" in name else text.split("\n")
+    for entry in entries:
+        message = WHITE_SPACE.sub(" ", entry).strip(" ")
+        is_message = least <= len(message.encode()) <= most and not DAMAGE.search(message)
+        if is_message and message not in seen:
+            seen.add(message)
+            yield f"{message}\n"
 
 
 def shuffled(documents: Iterable[bytes], megabytes: float | None) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What is to be measured: definitions times vocabularies, corpora, threads, scores and engines.
+"""What is to be measured: definitions times vocabularies, corpora, threads, scores, inputs and engines.
 
 A job is plain data, all that a worker needs to know. What is not on this machine is left out, with a
 note: an engine, a vocabulary, a corpus (for which a small text stands in). Ours and the references must
@@ -22,8 +22,9 @@ from vocabularies import SOURCES, MissingVocabularyError, tokenizer_file
 
 HERE = Path(__file__).parent
 OURS = "piecework"
-# What tells apart the cases of a definition: engines are compared within one.
-CASE = ("definition", "vocabulary", "corpus", "threads", "score")
+# What tells apart the cases of a definition: engines are compared within one. The input is the form in which
+# an engine is given the texts; cases and records have it unless it is a list of `str`.
+CASE = ("definition", "vocabulary", "corpus", "threads", "score", "input")
 
 Record = dict[str, Any]
 Say = Callable[[str], None]
@@ -65,17 +66,24 @@ def jobs_of(definition: Record, choice: Choice) -> Iterator[Record]:
     sizes = definition["smoke" if choice.is_smoke else "sizes"]
     forced = _forced_levels(definition, choice)
     for case in _cases_of(definition):
+        if not installed(OURS).takes(case.get("input")):
+            choice.say(f"{definition['name']}, input {case['input']}: {OURS} needs pyarrow for it")
+            continue
         try:
             files = _files(case, choice)
         except MissingVocabularyError as error:
             choice.say(f"{definition['name']}, {case['vocabulary']}: left out: {error}")
             continue
         for engine in engines:
-            if _can(engine, case):
-                job = {**case, "engine": engine, **sizes, **files}
+            if not _can(engine, case):
+                continue
+            job = {**case, "engine": engine, **sizes, **files}
+            if installed(engine).takes(case.get("input")):
                 yield job
                 for level in forced if engine == OURS else ():
                     yield {**job, "forced_level": level}
+            elif engine in definition["references"]:
+                yield {**job, "answers_only": True}
 
 
 def _forced_levels(definition: Record, choice: Choice) -> list[str]:
@@ -97,6 +105,7 @@ def _cases_of(definition: Record) -> Iterator[Record]:
         "corpus": "corpora",
         "threads": "threads",
         "score": "scores",
+        "input": "inputs",
     }
     # Training has all processors, everything else one unless it says otherwise.
     usual = {} if definition["task"] == "train" else {"threads": [1]}
@@ -104,7 +113,17 @@ def _cases_of(definition: Record) -> Iterator[Record]:
     shared = {name: definition[name] for name in ("task", "decode") if name in definition}
     for chosen in product(*values):
         case = {name: one for name, one in zip(keys, chosen, strict=True) if one is not None}
+        if case.get("input") == "str":
+            del case["input"]
+        elif not _has_input(definition, case):
+            continue
         yield {"definition": definition["name"], **shared, **case}
+
+
+def _has_input(definition: Record, case: Record) -> bool:
+    """Tell whether the definition measures this corpus from this input."""
+    named = definition.get("input_corpora", {})
+    return case.get("input") not in named or case["corpus"] in named[case["input"]]
 
 
 def _can(engine: str, case: Record) -> bool:

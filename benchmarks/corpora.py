@@ -8,7 +8,7 @@ in for it (`small_corpora.py`): enough to check answers, and for a first look at
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,13 @@ def split_documents(job: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def documents(corpus: Path, document_bytes: int, total_bytes: int) -> list[str]:
-    """Return documents of about `document_bytes`, whole lines, at most `total_bytes` in all."""
+    """Return documents of about `document_bytes`, whole lines, at most `total_bytes` in all.
+
+    With 0 bytes, each line that is not empty is a document, without its end.
+    """
     with corpus.open(encoding="utf-8", errors="replace", newline="\n") as lines:
-        return list(_limited(grouped(lines, document_bytes), total_bytes))
+        texts = grouped(lines, document_bytes) if document_bytes else single(lines)
+        return list(_limited(texts, total_bytes))
 
 
 def head(corpus: Path, size_bytes: int, folder: Path) -> Path:
@@ -57,6 +61,11 @@ def grouped(lines: Iterator[str], document_bytes: int) -> Iterator[str]:
             document, size = [], 0
     if document:
         yield "".join(document)
+
+
+def single(lines: Iterable[str]) -> Iterator[str]:
+    """Yield each line without its end, but no empty ones."""
+    return (text for line in lines if (text := line.rstrip("\n")))
 
 
 def _limited(texts: Iterator[str], total_bytes: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Text of files in packages: HTML, manual pages, translations, SWORD books and R data, without markup."""
+"""Text of files in packages: HTML, manual pages, translations, names of emoji, SWORD books and R data."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ ROFF_ESCAPES = (
     (re.compile(r"\\[&%|^]"), ""),
 )
 OSIS_BLOCK = re.compile(r"<(div|l|lg|title|verse)\b[^>]*>")
+ANNOTATION = re.compile(r'<span class="annottext">.*?</span>', re.DOTALL)
+# The first emoji beyond the symbols that text fonts have, U+1F000, and later ones.
+EMOJI_NAME = re.compile(r'<annotation cp="([\U0001f000-\U0010ffff][^"]*)" type="tts"[^>]*>([^<]+)<')
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 ZLIB_HEADER = b"\x78\x9c"
 R_STRING = re.compile(rb"\x00\x04\x00\x09(.{4})|\x00\x00\x80\x09(.{4})", re.DOTALL)
 
 
-def text_of(name: str, data: bytes) -> str:
-    """Return the text of a file, gzip or not, by the suffix of its name."""
+def text_of(name: str, data: bytes, has_markup: bool = False) -> str:
+    """Return the text of a file, gzip or not, by the suffix of its name; HTML without tags by default."""
     if name.endswith(".mo"):
         return translations(data)
     if name.endswith(".bzz"):
@@ -37,11 +40,21 @@ def text_of(name: str, data: bytes) -> str:
     if name.endswith(".rdb"):
         return "\n".join(string for part in zlib_streams(data) for string in r_strings(part))
     text = unzipped(data).decode("utf-8", errors="replace")
-    if name.endswith(".html"):
+    if "/html/src/" in name and name.endswith(".html"):
+        return haskell_source(text)
+    if name.endswith(".html") and not has_markup:
         return without_tags(UNSEEN.sub(" ", text))
+    if "/cldr/common/annotations/" in name:
+        return emoji_names(text)
     if "/fortunes/" in name:
         return COLOR.sub("", text)
     return without_requests(text) if MANUAL.search(name) else text
+
+
+def haskell_source(text: str) -> str:
+    """Return the source of a module from the page that Haddock makes of it, without the types of names."""
+    body = text[text.find("<body>") :]
+    return html.unescape(TAG.sub("", ANNOTATION.sub("", body)))
 
 
 def without_tags(text: str) -> str:
@@ -62,6 +75,12 @@ def translations(data: bytes) -> str:
     # `_catalog` is the only way to list a catalogue; the empty key is its header.
     catalog: dict[object, str] = GNUTranslations(io.BytesIO(data))._catalog  # type: ignore[attr-defined]
     return TAG.sub("", "\n".join(text for key, text in catalog.items() if key))
+
+
+def emoji_names(text: str) -> str:
+    """Return a line for each emoji of a file of annotations of the CLDR: its name, then itself."""
+    found = ((html.unescape(name), one) for one, name in EMOJI_NAME.findall(text))
+    return "\n".join(f"{name} {one}" for name, one in found)
 
 
 def sword_text(data: bytes) -> str:

@@ -85,10 +85,11 @@ class Case:
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
-    """Sort records by what may be compared."""
+    """Sort records by what may be compared, without those that only have an answer."""
     found: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
-        found.setdefault(case_of(record), []).append(record)
+        if not record.get("answers_only"):
+            found.setdefault(case_of(record), []).append(record)
     return [Case(tuple(same)) for same in found.values()]
 
 

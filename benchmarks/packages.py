@@ -89,6 +89,14 @@ def debian_files(archive: Path) -> Iterator[tuple[str, bytes]]:
             yield name, stream.read()
 
 
+def zip_files(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Give the files of a ZIP archive, named as if it were a folder, in the order of their names."""
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        for member in sorted(packed.namelist()):
+            if not member.endswith("/"):
+                yield f"{name}/{member}", packed.read(member)
+
+
 def _archive(folder: Path, stem: str, command: list[str]) -> Path:
     """Return the file whose name begins so, which the command leaves in `folder` when it is not there."""
     if not _found(folder, stem):

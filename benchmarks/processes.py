@@ -25,17 +25,22 @@ class FailedError(Exception):
 
 @dataclass(frozen=True)
 class Installed:
-    """Whether an engine is there, its training scores, models (None: all), kernel levels, or a note."""
+    """Whether an engine is there, its training scores, models (None: all), levels, inputs, or a note."""
 
     is_there: bool
     scores: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
     levels: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ("str",)
     note: str = ""
 
     def reads(self, model: str) -> bool:
         """Tell whether the engine encodes with such a model."""
         return self.models is None or model in self.models
+
+    def takes(self, form: str | None) -> bool:
+        """Tell whether the engine has a function for texts in this form (None: a list of `str`)."""
+        return form is None or form in self.inputs
 
 
 @cache
@@ -48,7 +53,13 @@ def installed(engine: str) -> Installed:
         return Installed(False, note=f"it does not start: {last_line(done.stderr)}")
     found = json.loads(done.stdout.splitlines()[-1])
     models = found["models"]
-    return Installed(True, tuple(found["scores"]), models and tuple(models), tuple(found["levels"]))
+    return Installed(
+        True,
+        tuple(found["scores"]),
+        models and tuple(models),
+        tuple(found["levels"]),
+        tuple(found["inputs"]),
+    )
 
 
 def measure(job: dict[str, Any], python_path: Path | None = None) -> dict[str, Any]:

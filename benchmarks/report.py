@@ -74,7 +74,8 @@ def headline(result: dict[str, Any]) -> str:
     runs = 1 + max((one.get("repetition", 0) for one in result["records"]), default=0)
     return (
         f"{result['date']}: {machine['processor']}, {machine['cores']} cores "
-        f"({' '.join(machine['features'])}), Python {machine['python']}; "
+        f"(instruction sets {' '.join(machine['features']) or 'unknown'}), "
+        f"Python {machine['python']}; "
         f"medians of up to {runs} runs; {named}"
         + (f"; {OURS} at kernel level {levels}, peers at their own choice" if levels else "")
     )

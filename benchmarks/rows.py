@@ -24,10 +24,9 @@ def encoding_rows(found: Sequence[Case]) -> list[Row]:
             _number(case.speed(BASELINE, "steady")),
             _best(case.best(lambda peer, case=case: case.speed(peer, "steady"))),
             _best(case.best(lambda peer, case=case: case.speed(peer, "cold"))),
-            _number(case.speed(ours, "steady")),
-            _number(case.speed(ours, "cold")),
-            _ratio(case, ours, "steady"),
-            _ratio(case, ours, "cold"),
+            _best(case.best(lambda peer, case=case: case.speed(peer, "seen"))),
+            *(_number(case.speed(ours, phase)) for phase in ("steady", "cold", "seen")),
+            *(_ratio(case, ours, phase) for phase in ("steady", "cold", "seen")),
             _goals(case, "steady", "cold"),
         ]
         for case in _of_tasks(found, "encode", "lists", "call")
@@ -39,13 +38,22 @@ def encoding_rows(found: Sequence[Case]) -> list[Row]:
 def thread_rows(found: Sequence[Case]) -> list[Row]:
     """One batch on one thread and on two: megabytes a second, and how many times one thread's."""
     chosen = [case for case in found if case.about["definition"] == "threads"]
-    by_threads = {case.about["threads"]: case for case in chosen}
+    inputs = dict.fromkeys(case.about.get("input") for case in chosen)
+    return [
+        row
+        for one in inputs
+        for row in _thread_rows([case for case in chosen if case.about.get("input") == one])
+    ]
+
+
+def _thread_rows(same_input: Sequence[Case]) -> list[Row]:
+    by_threads = {case.about["threads"]: case for case in same_input}
     if set(by_threads) != {1, 2}:
         return []
     one, two = by_threads[1], by_threads[2]
     return [
         [
-            engine,
+            engine + _input(one),
             _number(one.speed(engine, "steady")),
             _number(two.speed(engine, "steady")),
             _quotient(two.speed(engine, "steady"), one.speed(engine, "steady")),
@@ -135,8 +143,9 @@ def hostile_rows(found: Sequence[Case]) -> list[Row]:
 TABLES: tuple[tuple[str, str, Callable[[Sequence[Case]], list[Row]]], ...] = (
     (
         "Encoding, one thread, MB/s",
-        "| class | corpus | level | tokenizers steady | best peer steady | best peer cold | ours steady "
-        "| ours cold | ratio steady | ratio cold | goal |",
+        "| class | corpus | level | tokenizers steady | best peer steady | best peer cold "
+        "| best peer seen | ours steady | ours cold | ours seen | ratio steady | ratio cold "
+        "| ratio seen | goal |",
         encoding_rows,
     ),
     (
@@ -195,11 +204,20 @@ def _of_tasks(found: Sequence[Case], *tasks: str) -> list[Case]:
 
 
 def _class(case: Case) -> str:
-    return str(_definition(case).get("class", case.about["definition"]))
+    definition = _definition(case)
+    name = str(definition.get("class", case.about["definition"]))
+    has_several = len(definition.get("vocabularies", ())) > 1
+    return f"{name}, {case.about['vocabulary']}" if has_several else name
 
 
 def _corpus(case: Case) -> str:
-    return f"{case.about['corpus']}{' (small text)' if case.about.get('is_small_text') else ''}"
+    small = " (small text)" if case.about.get("is_small_text") else ""
+    return f"{case.about['corpus']}{_input(case)}{small}"
+
+
+def _input(case: Case) -> str:
+    """Return what to add to a name if the texts are not given as a list of `str`."""
+    return f", {case.about['input']}" if "input" in case.about else ""
 
 
 def _definition(case: Case) -> Record:
@@ -207,7 +225,7 @@ def _definition(case: Case) -> Record:
 
 
 def _goals(case: Case, *names: str) -> str:
-    goals = _definition(case).get("goals", {})
+    goals = {} if "input" in case.about else _definition(case).get("goals", {})
     own = goals.get(case.about.get("corpus")) or goals.get(case.about.get("vocabulary")) or {}
     return " / ".join(f"{own[name]:g}" for name in names if name in own)
 

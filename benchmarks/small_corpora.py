@@ -5,6 +5,8 @@ code             the standard library's sources, likewise
 multilingual     made-up words of many scripts, the same everywhere; it says nothing about speed
 prose            english with typographic quotes in place of straight ones
 prose-languages  multilingual with quoted phrases
+chat             short lines of made-up words, some quoted, some with emoji
+sources          snippets of eleven languages with made-up names
 """
 
 from __future__ import annotations
@@ -41,6 +43,23 @@ SCRIPTS = (
 OPENING = re.compile(r'(?<!\S)"')
 # Each quotes one line in turn.
 QUOTES = ("“”", "„“", "«»", "‘’", "「」")
+MESSAGES = 8_000
+ENDINGS = (".", "!", "?", "…", " :)", " 🙂", " 👍🏽", " ❤️", " 😂😂", "")
+SNIPPETS = 6_000
+# `@` stands for a made-up name, `#` for a number.
+SOURCES = (
+    "static int @(struct @ *@, size_t @)\n{\n\tif (!@ || @->@ > #)\n\t\treturn -#;\n\treturn @->@[@];\n}\n",
+    "    public final List<@> @(String @) {\n        return @.stream().map(@::@).limit(#).toList();\n    }\n",
+    'for @ in "${@[@]}"; do\n    [ -f "$@/#.@" ] && @ --@="$@" >> "$@" 2>&1 || exit #\ndone\n',
+    "SELECT @.@, COUNT(*) AS @ FROM @ JOIN @ ON @.@ = @.@ WHERE @ >= # GROUP BY @ ORDER BY @ DESC;\n",
+    '<div class="@ @-#" id="@">\n  <a href="/@/@.html?@=#">@ @ &amp; @</a>\n</div>\n',
+    ".@-@ > .@:hover {\n  margin: #px auto;\n  color: #@;\n}\n",
+    '{"@": {"@": [#, #, #], "@": "@ @", "@": null, "@": true}}\n',
+    "\\newcommand{\\@}[#]{\\textbf{@} $\\frac{@_{#}}{@^{#}}$~\\cite{@}} % @ @\n",
+    "      do @ = 1, #\n        @(@, #) = @(@) * #.#d0 + @\n      end do\n",
+    "my ($@, %@) = @_;\n$@->{@} =~ s/\\b@(\\d+)\\b/$1/g if @($@) <= #;\n",
+    "@ :: Monad m => @ a -> [@] -> m @\n@ @ (@:@) = @ <$> @ # . filter (/= #) $ @\n",
+)
 
 
 def small_corpus(name: str, folder: Path) -> Path:
@@ -90,6 +109,35 @@ def _prose_languages(path: Path) -> None:
             out.write(f"{line[:middle]} {opening}{line[middle:-1]}.{closing}\n")
 
 
+def _chat(path: Path) -> None:
+    chance = random.Random(SEED)
+    vocabularies = [(list(_made_up_words(chance, a, z)), gap) for a, z, gap in SCRIPTS]
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for _ in range(MESSAGES):
+            words, gap = vocabularies[int(chance.random() * len(vocabularies))]
+            message = [_frequent(chance, words) for _ in range(3 + int(chance.random() * 20))]
+            if chance.random() < 0.2:
+                opening, closing = QUOTES[int(chance.random() * len(QUOTES))]
+                message[1] = f"{opening}{message[1]}{closing}"
+            out.write(gap.join(message) + ENDINGS[int(chance.random() * len(ENDINGS))] + "\n")
+
+
+def _sources(path: Path) -> None:
+    chance = random.Random(SEED)
+    words = list(_made_up_words(chance, "a", "z"))
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for _ in range(SNIPPETS):
+            snippet = SOURCES[int(chance.random() * len(SOURCES))]
+            named = re.sub("@", lambda _: _name(chance, words), snippet)
+            out.write(re.sub("#", lambda _: str(int(1000 * chance.random())), named))
+
+
+def _name(chance: random.Random, words: list[str]) -> str:
+    """Return a made-up name of one or two words, as programmers write them."""
+    first, second = _frequent(chance, words), _frequent(chance, words)
+    return (first, f"{first}_{second}", first + second.title())[int(chance.random() * 3)]
+
+
 def _made_up_words(chance: random.Random, first: str, last: str) -> Iterator[str]:
     span = ord(last) - ord(first) + 1
     for _ in range(WORDS_OF_A_SCRIPT):
@@ -108,4 +156,6 @@ _MAKERS = {
     "multilingual": _multilingual,
     "prose": _prose,
     "prose-languages": _prose_languages,
+    "chat": _chat,
+    "sources": _sources,
 }

@@ -98,7 +98,9 @@ def chart(records: list[dict[str, object]]) -> str:
 def english_classes(found: list[Case]) -> Iterator[tuple[str, list[Bar]]]:
     """Yield each class with its bars, in the order of the chart."""
     by_definition = {
-        case.about["definition"]: case for case in found if case.about.get("corpus") == CORPUS
+        case.about["definition"]: case
+        for case in found
+        if case.about.get("corpus") == CORPUS and "input" not in case.about
     }
     for definition, label in CLASSES.items():
         yield label, list(bars_of(by_definition[definition]))

@@ -40,6 +40,7 @@ def main(arguments: list[str]) -> int:
             "scores": getattr(engine, "SCORES", ()),
             "models": getattr(engine, "MODELS", None),
             "levels": engine.levels() if hasattr(engine, "levels") else (),
+            "inputs": getattr(engine, "INPUTS", ("str",)),
         }
     print(json.dumps(record))
     return 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ast
+import io
 import json
 import platform
 import shutil
 import struct
 import subprocess
 import sys
+import zipfile
 import zlib
 from dataclasses import replace
 from datetime import date
@@ -32,8 +34,9 @@ import run  # noqa: E402
 import small_corpora  # noqa: E402
 import worker  # noqa: E402
 from cases import OURS, read_definitions  # noqa: E402
+from corpora import documents  # noqa: E402
 from extract import text_of  # noqa: E402
-from machine import machine  # noqa: E402
+from machine import instruction_sets, machine  # noqa: E402
 from measuring import ids_phase  # noqa: E402
 from processes import Installed  # noqa: E402
 from records import read_record, write_record  # noqa: E402
@@ -53,6 +56,8 @@ FUNCTIONS = {
     "hostile": {"load", "encode", "flat_ids"},
     "train": {"train"},
 }
+# What an engine needs for an input other than `str`.
+INPUT_FUNCTIONS = {"buffer": {"buffer", "encode_buffer"}, "file": {"file_source", "encode_file"}}
 
 
 def functions_of(engine: str) -> set[str]:
@@ -101,8 +106,24 @@ def test_a_definition_names_only_what_there_is(name: str) -> None:
     vocabularies = read_toml(BENCHMARKS / "vocabularies.toml")
     assert set(definition.get("vocabularies", ())) <= set(vocabularies)
     assert set(definition["sizes"]) == set(definition["smoke"])
+    inputs = definition.get("inputs", ["str"])
+    assert inputs[0] == "str"
+    assert set(inputs) <= {*INPUT_FUNCTIONS, "str"}
+    for name, corpora in definition.get("input_corpora", {}).items():
+        assert name in inputs
+        assert set(corpora) <= set(definition["corpora"])
     for engine in definition["engines"]:
         assert FUNCTIONS[definition["task"]] | {"version"} <= functions_of(engine), engine
+
+
+@pytest.mark.parametrize(
+    "path", sorted((BENCHMARKS / "engines").glob("*.py")), ids=lambda p: p.stem
+)
+def test_an_engine_has_a_function_for_every_input(path: Path) -> None:
+    constants = ast.unparse(ast.parse(path.read_text()))
+    for name, functions in INPUT_FUNCTIONS.items():
+        is_listed = "INPUTS" in constants and f"'{name}'" in constants.split("INPUTS")[1]
+        assert is_listed == (functions <= functions_of(path.stem)), name
 
 
 def test_every_small_corpus_stands_in_for_one_that_can_be_built() -> None:
@@ -134,6 +155,48 @@ def test_jobs_are_every_case_times_every_engine(everything: cases.Choice) -> Non
     [trained] = cases.jobs_of(DEFINITIONS["wordpiece-train"] | {"engines": [OURS]}, everything)
     assert trained["score"] == "frequency"
     assert "threads" not in trained
+
+
+def inputs_of(jobs: list[dict[str, Any]], form: str) -> list[tuple[str, str, bool]]:
+    """Return corpus, engine and whether only its answer counts, of the jobs with an input."""
+    chosen = [job for job in jobs if job.get("input") == form]
+    return [(job["corpus"], job["engine"], "answers_only" in job) for job in chosen]
+
+
+def test_inputs_are_measured_with_the_engines_that_have_them(
+    everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = {
+        OURS: ("str", "buffer", "file"),
+        "gigatoken": ("str", "buffer", "file"),
+        "tokie": ("str", "file"),
+    }
+    monkeypatch.setattr(
+        cases, "installed", lambda name: Installed(True, inputs=has.get(name, ("str",)))
+    )
+    jobs = list(cases.jobs_of(DEFINITIONS["gpt2-encode"], everything))
+    assert inputs_of(jobs, "buffer") == [
+        (corpus, engine, engine == "tiktoken")
+        for corpus in ("english", "prose")
+        for engine in (OURS, "tiktoken", "gigatoken")
+    ]
+    assert inputs_of(jobs, "file") == [
+        ("prose", OURS, False),
+        ("prose", "tiktoken", True),
+        ("prose", "gigatoken", False),
+        ("prose", "tokie", False),
+    ]
+    without = [job for job in jobs if "input" not in job]
+    definition = DEFINITIONS["gpt2-encode"]
+    assert len(without) == len(definition["corpora"]) * len(definition["engines"])
+    assert not any("answers_only" in job for job in without)
+
+
+def test_an_input_that_ours_does_not_have_is_left_out(everything: cases.Choice) -> None:
+    notes: list[str] = []
+    jobs = list(cases.jobs_of(DEFINITIONS["threads"], replace(everything, say=notes.append)))
+    assert not any("input" in job for job in jobs)
+    assert "threads, input buffer: piecework needs pyarrow for it" in notes
 
 
 def test_our_engine_is_measured_at_further_levels(
@@ -212,11 +275,12 @@ def test_records_are_named_by_the_date_and_what_was_run() -> None:
 def test_repetitions_end_where_the_minutes_or_the_definitions_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clock = iter(range(0, 10_000, 100))  # seconds, each time it is read
+    clock = iter(range(0, 20_000, 100))  # seconds, each time it is read
     monkeypatch.setattr(run, "monotonic", lambda: next(clock))
     monkeypatch.setattr(run, "measured", lambda job, number, options: {**job, "number": number})
     definitions = [{"name": "a", "repetitions": 9}, {"name": "b", "repetitions": 2}]
-    jobs = [{"definition": "a"}, {"definition": "b"}]
+    definitions.append({"name": "c", "repetitions": 9})
+    jobs = [{"definition": "a"}, {"definition": "b"}, {"definition": "c", "answers_only": True}]
 
     def numbers(name: str, **options: Any) -> list[int]:
         given = {"smoke": False, "repetitions": None, "minutes": None, **options}
@@ -225,6 +289,7 @@ def test_repetitions_end_where_the_minutes_or_the_definitions_do(
 
     assert numbers("a") == list(range(9))
     assert numbers("b") == [0, 1]
+    assert numbers("c") == [0]
     assert numbers("a", repetitions=3) == [0, 1, 2]
     assert numbers("a", smoke=True) == [0]
     assert 1 <= len(numbers("a", minutes=10)) < 4
@@ -251,6 +316,18 @@ def test_a_peer_with_an_answer_of_its_own_is_not_exact() -> None:
     exactness.mark(definition, records)
     assert third["not_exact"] == ["cold", "steady"]
     assert not any("not_exact" in record for record in (ours, first, second))
+
+
+def test_an_answer_counts_where_its_time_does_not() -> None:
+    definition = {"references": ["tiktoken"]}
+    alone = made_up("tiktoken", 1, input="buffer", answers_only=True)
+    records = [made_up(OURS, 1, input="buffer"), made_up("gigatoken", 1, "other", input="buffer")]
+    exactness.mark(definition, [*records, alone])
+    assert [record.get("not_exact") for record in records] == [None, ["cold", "steady"]]
+    assert "tiktoken" not in details(result_of(*records, alone))
+    alone["phases"]["cold"]["answer"] = "theirs"
+    with pytest.raises(exactness.WrongAnswerError, match="buffer, cold: ours right, theirs theirs"):
+        exactness.mark(definition, [*records, alone])
 
 
 def test_an_engine_must_repeat_its_answer() -> None:
@@ -307,13 +384,31 @@ def test_the_table_compares_with_the_best_exact_peer() -> None:
         "2",
         "gigatoken 40",
         "gigatoken 40",
+        "-",
         "50",
         "50",
+        "-",
         "1.25",
         "1.25",
+        "-",
         "300 / 130",
     ]
     assert "iree_tokenizer is not exact (cold, steady)" in found
+
+
+def test_the_table_has_the_speed_of_text_seen_before() -> None:
+    def with_seen(engine: str, seconds: float, seen: float) -> dict[str, Any]:
+        record = made_up(engine, seconds)
+        record["phases"]["seen"] = {**record["phases"]["steady"], "s": seen}
+        return record
+
+    result = result_of(with_seen(OURS, 0.01, 0.005), with_seen("gigatoken", 0.01, 0.004))
+    row = cells(report(result), "byte-level BPE, gpt2")
+    assert row[4:7] == ["gigatoken 100", "gigatoken 100", "gigatoken 250"]
+    assert row[7:] == ["100", "100", "200", "1.00", "1.00", "0.80", "300 / 130"]
+    assert answers(result).startswith(
+        "gpt2-encode, gpt2, english: cold 9 tokens, steady 9 tokens, seen 9 tokens; "
+    )
 
 
 def test_a_peer_that_failed_is_listed_with_what_it_said() -> None:
@@ -339,10 +434,45 @@ def test_the_table_has_a_row_for_each_kernel_level() -> None:
     )
     assert "piecework at kernel level avx512, avx2, peers at their own choice" in found
     rows = [line.split("|") for line in found.splitlines() if "| byte-level BPE, gpt2 |" in line]
-    assert [(row[3].strip(), row[7].strip(), row[9].strip()) for row in rows] == [
+    assert [(row[3].strip(), row[8].strip(), row[11].strip()) for row in rows] == [
         ("avx512", "100", "50.00"),
         ("avx2", "50", "25.00"),
     ]
+
+
+def test_rows_name_the_vocabulary_where_a_definition_has_several() -> None:
+    record = made_up(OURS, 0.01, definition="chat", corpus="chat")
+    assert cells(report(result_of(record)), "short messages")[:2] == [
+        "short messages, gpt2",
+        "chat",
+    ]
+
+
+def test_an_input_has_rows_of_its_own_and_no_goal() -> None:
+    found = report(
+        result_of(
+            made_up(OURS, 0.01),
+            made_up("gigatoken", 0.02),
+            made_up(OURS, 0.005, input="buffer"),
+            made_up("gigatoken", 0.004, input="buffer"),
+        )
+    )
+    rows = [line.split(" | ") for line in found.splitlines() if "| byte-level BPE, gpt2 |" in line]
+    assert [(row[1], row[4], row[7], row[-1].strip(" |")) for row in rows] == [
+        ("english", "gigatoken 50", "100", "300 / 130"),
+        ("english, buffer", "gigatoken 250", "200", ""),
+    ]
+
+
+def test_threads_have_rows_for_every_input() -> None:
+    records = [
+        made_up(OURS, 1 / threads / speed, definition="threads", threads=threads, **form)
+        for form, speed in (({}, 1), ({"input": "buffer"}, 2))
+        for threads in (1, 2)
+    ]
+    found = report(result_of(*records))
+    assert cells(found, f"{OURS} |") == [OURS, "1", "2", "2.00", "-", "500 / 1.8"]
+    assert cells(found, f"{OURS}, buffer |") == [f"{OURS}, buffer", "2", "4", "2.00", "-", ""]
 
 
 def test_threads_are_told_as_times_one_thread() -> None:
@@ -419,6 +549,18 @@ def test_records_name_no_machine_and_no_path() -> None:
     )
 
 
+def test_records_and_reports_name_the_instruction_sets() -> None:
+    x86 = {"flags": "fpu avx2 bmi2 avx512bw avx512_vbmi2 avx512vbmi sse4_2 avx512_new"}
+    expected = ["sse4_2", "bmi2", "avx2", "avx512bw", "avx512vbmi", "avx512_vbmi2"]
+    assert instruction_sets(x86, "x86_64") == expected
+    assert instruction_sets({"Features": "fp asimd sve sve2"}, "aarch64") == ["neon", "sve", "sve2"]
+    assert instruction_sets({}, "arm64") == ["neon"]
+    assert instruction_sets({}, "x86_64") == []
+    result = result_of(made_up(OURS, 0.01))
+    result["machine"]["features"] = expected
+    assert "(instruction sets sse4_2 bmi2 avx2 avx512bw" in report(result).splitlines()[0]
+
+
 # ---- texts
 
 
@@ -438,10 +580,34 @@ def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
     assert min(map(quoted.count, "“”„«»‘’「」")) == small_corpora.MADE_UP_LINES // 5
 
 
+def test_made_up_messages_and_sources_are_the_same_everywhere(tmp_path: Path) -> None:
+    text = small_corpora.small_corpus("chat", tmp_path).read_text(encoding="utf-8")
+    assert build_corpora.sha256(text.encode())[:16] == "0e5f274ac46e6102"
+    sizes = [len(message.encode()) for message in text.splitlines()]
+    assert len(sizes) == small_corpora.MESSAGES
+    assert 20 < sorted(sizes)[len(sizes) // 2] < 300
+    assert min(map(text.count, ("“", "«", "🙂", "😂", "字"))) > 0
+    sources = small_corpora.small_corpus("sources", tmp_path).read_text(encoding="utf-8")
+    assert build_corpora.sha256(sources.encode())[:16] == "fae931d003779ad4"
+    assert "@" not in sources.replace("${", "").replace("= @_", "").replace("[@]", "")
+
+
 @pytest.mark.parametrize(
     ("name", "data", "text"),
     [
         ("a.html", "<p>caf&eacute;</p><script>x()</script>", " café  "),
+        (
+            "./doc/html/src/A.html",
+            '<head>A</head><body><pre><span class="annot"><span class="annottext">x :: Int\n</span>'
+            '<a href="#x"><span>x</span></a></span><span> </span><span>&lt;&gt;</span> y\n</pre></body>',
+            "x <> y\n",
+        ),
+        (
+            "./cldr/common/annotations/fr.xml",
+            '<annotation cp="🦮" type="tts" draft="contributed">chien d&apos;aveugle</annotation>\n'
+            '<annotation cp="🦮">chien</annotation>\n<annotation cp="_" type="tts">tiret</annotation>',
+            "chien d'aveugle 🦮",
+        ),
         ("a.1.gz", '.\\" nothing\n.B bold\n\\fIslanted\\fR \\-x\n', "bold\nslanted -x\n"),
         ("a.py", "a < b > c  # &amp;\n", "a < b > c  # &amp;\n"),
         ("./usr/games/fortunes/a", "\x1b[1ma\x1b[0m b\n", "a b\n"),
@@ -449,6 +615,44 @@ def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
 )
 def test_markup_is_taken_from_text(name: str, data: str, text: str) -> None:
     assert text_of(name, data.encode()) == text
+
+
+def test_markup_is_kept_where_it_is_the_source() -> None:
+    assert text_of("a.html", b"<p>&eacute;</p>", has_markup=True) == "<p>&eacute;</p>"
+
+
+def test_messages_are_entries_of_quotations_and_lines_of_other_texts() -> None:
+    def messages(name: str, text: str) -> list[str]:
+        return list(build_corpora.fresh_messages(name, text, (10, 30), set()))
+
+    quotations = "one\n\tline,  two\u00a0!\n%\nshort\n%% \none line, two\u00a0!\n%\n" + "long " * 7
+    assert messages("./games/fortunes/a", quotations) == ["one line, two\u00a0!\n"]
+    assert messages("a.mo", "“line” one\nline\x07 number two\nline \ufffd three\n") == [
+        "“line” one\n"
+    ]
+
+
+def test_a_source_may_be_in_an_archive_of_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in ("a/B.java", "a/A.java", "a/A.class"):
+            archive.writestr(name, f"class {name[2]} {{ /* a line of more than forty bytes */ }}\n")
+    files = [("./lib/src.zip", packed.getvalue()), ("./doc/C.java", b"class C {}\n")]
+    monkeypatch.setattr(build_corpora, "debian_archive", lambda *_: tmp_path)
+    monkeypatch.setattr(build_corpora, "debian_files", lambda _: iter(files))
+    source = {"package": "p", "version": "1", "sha256": "", "files": ["*.java"]}
+    within = build_corpora.documents_of({**source, "zip": "/src.zip"}, set())
+    assert sorted(text[6:7] for text in within) == [b"A", b"B", b"C"]
+    assert [text[:8] for text in build_corpora.documents_of(source, set())] == [b"class C "]
+
+
+def test_a_document_may_be_one_line(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_bytes("één\n\n tw\ro \u2028\nthree\nfour".encode())
+    assert documents(corpus, 0, 100) == ["één", " tw\ro \u2028", "three", "four"]
+    assert documents(corpus, 0, 16) == ["één", " tw\ro \u2028"]
 
 
 def test_text_is_read_from_compressed_formats() -> None:
@@ -517,7 +721,7 @@ SIZES = {"document_bytes": 500, "warm_up_bytes": 10_000, "steady_bytes": 30_000,
 @pytest.mark.parametrize(
     ("task", "sizes", "phases"),
     [
-        ("encode", SIZES, ["cold", "steady", "decode"]),
+        ("encode", SIZES, ["cold", "steady", "seen", "decode"]),
         ("lists", SIZES, ["cold", "steady"]),
         ("spans", SIZES, ["ids", "spans"]),
         ("short", {"rounds": 1, "threads": 1}, ["first", "warm"]),
@@ -540,6 +744,37 @@ def test_every_task_gives_its_phases_and_the_answer_of_tokenizers(
     for name in phases:
         assert found[OURS][name]["s"] > 0
         assert found[OURS][name].get("answer") == found["tokenizers"][name].get("answer")
+
+
+def test_texts_are_seen_a_second_time_as_new_objects(job_files: dict[str, str]) -> None:
+    texts = [*worker_documents(job_files)[:5], "“Näïve” 字 😀"]
+    again = worker.load("tasks", "encode").copies(texts)
+    assert again == texts
+    assert all(new is not old for new, old in zip(again, texts, strict=True))
+    phases = measured(task="encode", engine=OURS, files=job_files, **SIZES)["phases"]
+    assert list(phases) == ["cold", "steady", "seen", "decode"]
+    different = {name for name in phases["seen"] if phases["seen"][name] != phases["steady"][name]}
+    assert different == {"s"}
+    assert phases["decode"]["tokens"] == phases["steady"]["tokens"]
+
+
+def test_texts_in_a_buffer_have_the_same_ids(job_files: dict[str, str]) -> None:
+    common = {"task": "encode", "engine": OURS, "files": job_files, **SIZES}
+    texts, buffer = measured(**common)["phases"], measured(**common, input="buffer")["phases"]
+    assert list(buffer) == ["cold", "steady", "seen"]
+    for name, phase in buffer.items():
+        assert {**phase, "s": 0} == {**texts[name], "s": 0}
+
+
+def test_a_file_has_a_document_on_each_line(job_files: dict[str, str]) -> None:
+    common = {"task": "encode", "files": job_files, "input": "file", **SIZES}
+    ours = measured(**common, engine=OURS)["phases"]
+    theirs = measured(**common, engine="tokenizers", answers_only=True)["phases"]
+    assert list(ours) == list(theirs) == ["cold", "steady", "seen"]
+    for name, phase in ours.items():
+        assert {**phase, "s": 0} == {**theirs[name], "s": 0}
+    lines = worker.load("tasks", "encode").one_line_each([" a\r\nb\u00a0c\n", "\n ", "d"])
+    assert lines == ["a  b\u00a0c", "d"]
 
 
 def test_a_forced_level_gives_the_same_answer(job_files: dict[str, str]) -> None:
@@ -621,7 +856,7 @@ def test_a_checkout_is_compared_with_its_module(
     heading, *lines, mean, minimum = capsys.readouterr().out.splitlines()
     assert heading.split() == ["class", "old,", "ms", "new,", "ms", "ratio"]
     phases = [line.split(", ")[-1].split()[0] for line in lines]
-    assert phases == ["cold", "steady", "decode"]
+    assert phases == ["cold", "steady", "seen", "decode"]
     assert all("scalar" in line for line in lines)
     assert mean.startswith("geometric mean ")
     assert minimum.startswith("minimum ")

@@ -9,9 +9,11 @@ from typing import Any
 
 import awkward
 import gigatoken as peer
+import numpy as np
 
 MODELS = ("byte-bpe", "sentencepiece-bpe")
 SCORES = ("byte-bpe",)
+INPUTS = ("str", "buffer", "file")
 
 
 def version() -> str:
@@ -37,6 +39,36 @@ def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
 def flat_ids(result: Any) -> Any:
     """Return the ids of all texts as one buffer of 32-bit integers."""
     return awkward.to_numpy(awkward.flatten(result))
+
+
+def buffer(texts: list[str]) -> Any:
+    """Return the texts as an awkward array of strings: one buffer of UTF-8, 64-bit offsets."""
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    contents = awkward.contents
+    characters = contents.NumpyArray(
+        np.frombuffer(b"".join(encoded), np.uint8), parameters={"__array__": "char"}
+    )
+    strings = contents.ListOffsetArray(
+        awkward.index.Index64(offsets), characters, parameters={"__array__": "string"}
+    )
+    return awkward.Array(strings)
+
+
+def encode_buffer(tokenizer: Any, strings: Any, threads: int) -> Any:
+    """Encode an awkward array of strings into its own arrays."""
+    return tokenizer.encode_batch(strings, parallel=threads > 1)
+
+
+def file_source(path: Path) -> Any:
+    """Return a file that has a document on each line."""
+    return peer.TextFileSource([path], separator="\n")
+
+
+def encode_file(tokenizer: Any, source: Any, threads: int) -> Any:
+    """Encode the documents of a file into its own arrays."""
+    return tokenizer.encode_files(source, parallel=threads > 1)
 
 
 def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:

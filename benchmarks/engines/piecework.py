@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -21,6 +22,8 @@ SCORES = (
     "sentencepiece-unigram",
     "sentencepiece-bpe",
 )
+# The buffer is an Arrow column, which pyarrow makes.
+INPUTS = ("str", "file", "buffer") if find_spec("pyarrow") else ("str", "file")
 _PIPELINES = {"byte-bpe": "gpt2", "unigram": "sentencepiece"}
 
 
@@ -69,6 +72,40 @@ def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
 def flat_ids(result: Any) -> Any:
     """Return the ids of all texts as one buffer of 32-bit integers."""
     return result.ids
+
+
+def buffer(texts: list[str]) -> Any:
+    """Return the texts as an Arrow column: one buffer of UTF-8, 64-bit offsets."""
+    import pyarrow
+
+    return pyarrow.array(texts, pyarrow.large_string())
+
+
+def encode_buffer(tokenizer: Any, column: Any, threads: int) -> Any:
+    """Encode an Arrow column without special tokens, into flat arrays."""
+    return tokenizer.encode_batch(column, add_special_tokens=False, num_threads=threads)
+
+
+def file_source(path: Path) -> Path:
+    """Return the path, and import what encodes files, as the other engines do when they are loaded."""
+    assert pw.encode_files
+    return path
+
+
+def encode_file(tokenizer: Any, path: Path, threads: int) -> Path:
+    """Encode the lines of a file into a file of flat ids and one of row offsets."""
+    output = path.with_suffix(".npy")
+    pw.encode_files(
+        tokenizer, path, output, format="npy", add_special_tokens=False, num_threads=threads
+    )
+    return output
+
+
+def ids_of_file(output: Path) -> Any:
+    """Return the ids that a file has, as one buffer of 32-bit integers."""
+    import numpy as np
+
+    return np.load(output).astype(np.uint32)
 
 
 def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:

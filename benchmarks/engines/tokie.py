@@ -8,6 +8,8 @@ from typing import Any
 
 import tokie as peer
 
+INPUTS = ("str", "file")
+
 
 def version() -> str:
     """Return the version that runs."""
@@ -32,6 +34,16 @@ def encode(tokenizer: Any, texts: list[str], threads: int) -> Any:
 def flat_ids(result: Any) -> Any:
     """Return the ids of all texts as one buffer of 32-bit integers."""
     return result[0]
+
+
+def file_source(path: Path) -> str:
+    """Return the name of a file."""
+    return str(path)
+
+
+def encode_file(tokenizer: Any, path: str, threads: int) -> Any:
+    """Encode the lines of a file without special tokens, into flat arrays."""
+    return tokenizer.encode_files([path], separator=b"\n", add_special_tokens=False)
 
 
 def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:
