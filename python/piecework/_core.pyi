@@ -196,6 +196,10 @@ class Core:
     def id_to_token(self, id: int) -> str | None: ...
     def vocab(self, with_added_tokens: bool) -> dict[str, int]: ...
     def vocab_size(self, with_added_tokens: bool) -> int: ...
+    @property
+    def id_bound(self) -> int:
+        """The smallest number above all ids."""
+
     def special_tokens(self) -> dict[str, int]:
         """Return the special tokens with their ids."""
 

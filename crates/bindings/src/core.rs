@@ -432,6 +432,12 @@ impl Core {
         tokenizer.vocab().len() + if with_added_tokens { added.count() } else { 0 }
     }
 
+    /// Return the smallest number above all ids.
+    #[getter]
+    fn id_bound(&self) -> u32 {
+        self.encoder.tokenizer().id_bound()
+    }
+
     /// Apply the normalizer alone.
     fn normalize(&self, text: &Bound<'_, PyAny>) -> PyResult<String> {
         let text = borrow(text, || "text".into())?;

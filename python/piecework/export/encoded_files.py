@@ -209,7 +209,7 @@ def _is_blank(text: str) -> bool:
 
 
 def _without_batch_padding(tokenizer: Tokenizer) -> Tokenizer:
-    padding = tokenizer.spec.padding
+    padding = tokenizer._stages().padding
     depends_on_batch = padding is not None and padding.length is None
     return tokenizer.with_padding(None) if depends_on_batch else tokenizer
 

@@ -22,4 +22,4 @@ Write: TypeAlias = Callable[[EncodedLines], None]
 
 def id_limit_of(tokenizer: Tokenizer) -> int:
     """Return the smallest number above all ids of the vocabulary."""
-    return 1 + max(tokenizer.get_vocab().values(), default=-1)
+    return tokenizer._core.id_bound

@@ -43,7 +43,7 @@ def id_texts(tokenizer: Tokenizer) -> RowTexts:
 
 def token_texts(tokenizer: Tokenizer) -> RowTexts:
     """Return a function that joins the tokens of each row with spaces."""
-    padding = tokenizer.spec.padding
+    padding = tokenizer._stages().padding
     names = _Names({padding.pad_id: padding.pad_token} if padding else {})
     names.update((id, token) for token, id in tokenizer.get_vocab().items())
     return partial(_joined_names, names)

@@ -83,14 +83,20 @@ impl Tokenizer {
         self.stages().decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
     }
 
+    /// Returns the smallest number above all ids of the vocabulary and the added tokens.
+    #[must_use]
+    pub fn id_bound(&self) -> u32 {
+        let added = self.stages().added.keys().map(|id| id + 1).max().unwrap_or(0);
+        added.max(self.stages().vocab.id_bound() as u32)
+    }
+
     /// Returns the token that the decoder receives for an id.
     fn decoded_token(&self, id: u32) -> Option<&str> {
         self.stages().added_tokens.normalized_form(id).or_else(|| self.token_of(id))
     }
 
     fn build_decode_table(&self, clean_up: Option<bool>) -> Option<DecodeTable> {
-        let added = self.stages().added.keys().map(|id| id + 1).max().unwrap_or(0);
-        let ids = 0..added.max(self.stages().vocab.id_bound() as u32);
+        let ids = 0..self.id_bound();
         let token_of = |id| Some((self.decoded_token(id)?, self.stages().added_tokens.is_special(id)));
         self.stages().decoder.decode_table(ids, token_of, clean_up)
     }
