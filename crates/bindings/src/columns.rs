@@ -120,7 +120,7 @@ impl BorrowedColumn<'_> {
 fn text<'r>(bytes: Option<&'r [u8]>, place: &str, row: usize) -> PyResult<&'r str> {
     let place = || format!("{place}[{row}]");
     let bytes = bytes.ok_or_else(|| null_text(place()))?;
-    let text = std::str::from_utf8(bytes).map_err(|error| {
+    let text = simdutf8::compat::from_utf8(bytes).map_err(|error| {
         let found = format!("bytes that are not UTF-8 from byte {} on", error.valid_up_to());
         raise(Error::new(ErrorKind::Utf8, place(), found, "UTF-8 text"))
     })?;

@@ -45,9 +45,11 @@ fn known_layout(py: Python<'_>) -> Option<StringLayout> {
     };
     let samples = ["é", "’", "😀"].map(|c| PyString::new(py, &(c.to_owned() + &"a".repeat(99))));
     let [one, two, four] = &samples;
-    // SAFETY: each string has 100 units, so that all reads are within its memory, whatever its layout.
+    // SAFETY: each string has 100 units, so that all reads are within its memory, whatever its layout: the units are read
+    // only if the field of the length was found to be right.
     let is_right = unsafe {
-        matches!(layout.code_units(one), Some(CodeUnits::One([0xE9, rest @ ..])) if rest == [b'a'; 99])
+        samples.iter().all(|sample| layout.field::<usize>(sample, LENGTH) == 100)
+            && matches!(layout.code_units(one), Some(CodeUnits::One([0xE9, rest @ ..])) if rest == [b'a'; 99])
             && matches!(layout.code_units(two), Some(CodeUnits::Two([0x2019, rest @ ..])) if rest == [u16::from(b'a'); 99])
             && matches!(layout.code_units(four), Some(CodeUnits::Four([0x1F600, rest @ ..])) if rest == [u32::from(b'a'); 99])
             && samples.iter().all(|sample| layout.keeps_utf8(sample))
