@@ -204,6 +204,7 @@ ERROR_TREE = {
     "InvalidUtf8Error": ValueError,
     "TrainingError": ValueError,
     "PortabilityError": ValueError,
+    "MemoryLimitError": MemoryError,
     "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,

@@ -12,6 +12,7 @@
     ├── CorpusError         (ValueError)   input texts or ids are empty, damaged or inconsistent
     │   └── InvalidUtf8Error               a text is not UTF-8, with errors="strict"
     ├── TrainingError       (ValueError)   the corpus cannot satisfy the training settings
+    ├── MemoryLimitError    (MemoryError)  an operation needs more memory than it may use
     ├── StageError          (RuntimeError) a custom stage failed, or cannot be saved or pickled
     ├── FileError           (OSError)      a path cannot be opened, read or written
     ├── MissingExtraError   (ImportError)  an optional dependency is not installed
@@ -145,6 +146,14 @@ class TrainingError(PieceworkError, ValueError):
     >>> pw.Tokenizer.train_from_iterator(["ab"], model="unigram", vocab_size=2)
     Traceback (most recent call last):
     piecework.errors.TrainingError: ...
+    """
+
+
+class MemoryLimitError(PieceworkError, MemoryError):
+    """An operation needs more memory than its budget, or than the system provides.
+
+    >>> issubclass(MemoryLimitError, MemoryError)
+    True
     """
 
 

@@ -18,6 +18,8 @@ pub(crate) fn raise(error: Error) -> PyErr {
         ErrorKind::Corpus => "CorpusError",
         ErrorKind::Utf8 => "InvalidUtf8Error",
         ErrorKind::Training => "TrainingError",
+        ErrorKind::Memory => "MemoryLimitError",
+        ErrorKind::File => "FileError",
         ErrorKind::Stage => "StageError",
         ErrorKind::Interrupted => return cause.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
     };

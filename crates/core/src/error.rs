@@ -19,6 +19,10 @@ pub enum ErrorKind {
     Utf8,
     /// The training settings cannot be met by the corpus.
     Training,
+    /// An operation needs more memory than its budget, or than the system provides.
+    Memory,
+    /// A file cannot be read or written.
+    File,
     /// A custom stage failed, or gave what cannot be used.
     Stage,
     /// The caller asked to stop.
