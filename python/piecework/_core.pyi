@@ -13,7 +13,7 @@ are first read.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any, TypedDict, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -691,6 +691,19 @@ def normalize_with_offsets(core: Core, text: str) -> tuple[str, list[int]]:
     A text that normalizes to nothing has the end alone, or no index if only leading spaces were removed.
     """
 
+class CounterState(TypedDict):
+    """The state of a `WordCounter`.
+
+    `runs` are (number, group, words, occurrences), `added` has (source, bytes, texts) of `add_texts`,
+    `left_out` counts texts that are too long, words that are too long and texts outside the sample, and
+    `progress` is (source, items, replacements): after so many blocks or lists of the source.
+    """
+
+    runs: list[tuple[int, int, int, int]]
+    added: list[tuple[int, int, int]]
+    left_out: tuple[int, int, int]
+    progress: tuple[int, int, int]
+
 class WordCounter:
     """Counts the pre-tokens of a corpus in parallel, with the first position of each."""
 
@@ -704,26 +717,57 @@ class WordCounter:
         max_bytes: int | None = None,
         reserved: str = "",
         with_counts: bool = False,
+        sample: tuple[float, int] | None = None,
+        max_word_length: int | None = None,
+        memory: int | None = None,
+        folder: str | None = None,
+        durable: bool = False,
     ) -> None:
         """Compile `pipeline_json`, an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
 
         `functions` are those of `Core.from_json`. With `keep_line_ends`, the line ends of a block belong to
         its texts. Texts of more than `max_bytes` bytes of UTF-8 and texts that contain `reserved` are
         skipped. With `with_counts`, each text ends with a tab and its count, from 1 to 2**64 - 1; empty
-        texts are skipped.
+        texts are skipped. `sample` is (share, seed); words of more than `max_word_length` characters are
+        skipped. Word counts over `memory` bytes are written as runs in `folder`; with `durable`, each run is
+        complete on disk before counting continues.
         """
 
-    def add_texts(self, texts: Sequence[str], source: int) -> None:
-        """Count the next texts of `source`."""
+    def add_texts(self, texts: Sequence[str], source: int, replacements: int = 0) -> None:
+        """Count the next texts of `source`, in which `replacements` invalid sequences became U+FFFD."""
 
-    def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> int:
-        """Count a block of UTF-8 at byte `offset` of `source`; return the number of U+FFFD replacements."""
+    def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> None:
+        """Count a block of UTF-8 at byte `offset` of `source`; invalid sequences become U+FFFD or raise."""
 
-    def too_long(self) -> int:
-        """Return the number of texts that were skipped because of their length."""
+    def replacements(self) -> int:
+        """Return the number of invalid sequences that became U+FFFD."""
 
-    def finish(self) -> RawCounts:
-        """Merge the counts of all threads; the counter is empty afterwards."""
+    def start_group(self, group: int) -> None:
+        """Count the following sources as another group, whose words have another weight."""
+
+    def left_out(self) -> tuple[int, int, int]:
+        """Return the texts that are too long, the words that are too long, the texts outside the sample."""
+
+    def checkpoint(self) -> CounterState:
+        """Write all word counts as runs and return the state of the counter."""
+
+    def restore(self, state: CounterState) -> None:
+        """Continue from the state of another counter with the same folder."""
+
+    def finish(self, numerators: Sequence[int] = (), denominator: int = 1) -> OrderedWords:
+        """Return the words in order; the counter cannot be used afterwards.
+
+        `numerators[group] / denominator` is the weight of each group; groups without a numerator weigh 1.
+        """
+
+class OrderedWords:
+    """The words of a finished counter, in the order of `RawCounts`."""
+
+    def next_words(self, max: int) -> RawCounts:
+        """Return the next words, at most `max`; none at the end."""
+
+    def into_counts(self) -> RawCounts:
+        """Return all remaining words."""
 
 class RawCounts:
     """Distinct words with u64 counts and, where known, u64 first positions.

@@ -1,11 +1,13 @@
 //! Word counts: the counter of a corpus, and the counts as columns.
 
-use std::sync::{Mutex, MutexGuard};
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::catch_panics;
 use piecework_core::count;
 use piecework_core::count::Counts;
+use piecework_core::error::Error;
 use piecework_core::normalize::Normalizer;
 use piecework_core::pretokenize::PreTokenizer;
 use piecework_core::split::Splitter;
@@ -14,7 +16,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::array;
 use crate::custom::functions as custom_functions;
-use crate::errors::raise;
+use crate::errors::{bad_argument, raise};
 use crate::panics::lock;
 use crate::text::{borrow_all, items};
 use crate::threads::thread_count;
@@ -22,17 +24,52 @@ use crate::threads::thread_count;
 /// Counts the pre-tokens of a corpus.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct WordCounter {
-    counter: Mutex<count::WordCounter>,
-    splitter: Splitter,
-    lines: count::LineEnds,
-    filter: count::TextFilter,
-    num_threads: usize,
+    /// None after `finish`.
+    counter: Mutex<Option<count::WordCounter>>,
+}
+
+/// The state of a counter that a checkpoint stores.
+#[derive(FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
+struct CounterState {
+    /// Runs as (number, group, words, occurrences).
+    runs: Vec<(u64, u32, u64, u64)>,
+    /// By source: (source, bytes, texts) that `add_texts` counted.
+    added: Vec<(u32, u64, usize)>,
+    /// Texts that are too long, words that are too long, texts outside the sample.
+    left_out: (u64, u64, u64),
+    /// (source, items, replacements): after so many blocks or lists of the source.
+    progress: (u32, u64, u64),
+}
+
+impl CounterState {
+    fn of(counter: &mut count::WordCounter) -> Result<Self, Error> {
+        let runs = counter.write_runs()?.iter();
+        let runs = runs.map(|run| (run.number, run.group, run.words, run.occurrences)).collect();
+        let added = counter.added().map(|(source, (bytes, texts))| (source, bytes, texts)).collect();
+        let count::Progress { source, items, replacements } = counter.progress();
+        let progress = (source, items, replacements);
+        Ok(Self { runs, added, left_out: left_out(counter), progress })
+    }
+
+    fn restore(self, counter: &mut count::WordCounter) -> Result<(), Error> {
+        let run = |(number, group, words, occurrences)| {
+            let path = PathBuf::new();
+            count::Run { path, number, group, words, occurrences }
+        };
+        let runs = self.runs.into_iter().map(run).collect();
+        let added = self.added.into_iter().map(|(source, bytes, texts)| (source, (bytes, texts))).collect();
+        let (long_texts, long_words, unsampled_texts) = self.left_out;
+        let left_out = count::LeftOut { long_texts, long_words, unsampled_texts };
+        let (source, items, replacements) = self.progress;
+        counter.restore(runs, added, left_out, count::Progress { source, items, replacements })
+    }
 }
 
 impl WordCounter {
-    /// Lock the counter.
-    fn counter(&self) -> PyResult<MutexGuard<'_, count::WordCounter>> {
-        lock(&self.counter)
+    /// Run `work` on the counter.
+    fn with<R>(&self, work: impl FnOnce(&mut count::WordCounter) -> Result<R, Error>) -> PyResult<R> {
+        work(lock(&self.counter)?.as_mut().ok_or_else(finished)?).map_err(raise)
     }
 }
 
@@ -40,11 +77,15 @@ impl WordCounter {
 #[pymethods]
 impl WordCounter {
     /// Make a counter with the normalizer and the pre-tokenizer of a `tokenizer.json`.
+    ///
+    /// Word counts over `memory` bytes are written as runs in `folder`; with `durable`, each run is complete on
+    /// disk before counting continues. `sample` is (share, seed).
     #[new]
     #[pyo3(signature = (
         pipeline_json, num_threads, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new(),
-        with_counts=false
+        with_counts=false, sample=None, max_word_length=None, memory=None, folder=None, durable=false
     ))]
+    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python class")]
     fn new(
         pipeline_json: &str,
         num_threads: i64,
@@ -53,6 +94,11 @@ impl WordCounter {
         max_bytes: Option<usize>,
         reserved: String,
         with_counts: bool,
+        sample: Option<(f64, u64)>,
+        max_word_length: Option<usize>,
+        memory: Option<usize>,
+        folder: Option<PathBuf>,
+        durable: bool,
     ) -> PyResult<Self> {
         let num_threads = thread_count(num_threads)?;
         let (normalizer, pre_tokenizer) =
@@ -63,20 +109,37 @@ impl WordCounter {
             PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
         );
         let lines = if keep_line_ends { count::LineEnds::Keep } else { count::LineEnds::Strip };
-        let filter = count::TextFilter { max_bytes, reserved, with_counts };
-        let counter = count::WordCounter::new(splitter.clone(), lines, num_threads);
-        let counter = Mutex::new(counter.with_filter(filter.clone()));
-        Ok(Self { counter, splitter, lines, filter, num_threads })
+        let sample = sample.map(|(share, seed)| count::TextSample::new(share, seed));
+        let max_word_chars = max_word_length;
+        let filter = count::TextFilter { max_bytes, reserved, with_counts, sample, max_word_chars };
+        let mut counter = count::WordCounter::new(splitter, lines, num_threads).with_filter(filter);
+        if let (Some(bytes), Some(folder)) = (memory, folder) {
+            counter = counter.with_memory_limit(bytes, count::SpillFolder::new(folder, durable));
+        }
+        Ok(Self { counter: Mutex::new(Some(counter)) })
     }
 
-    /// Count the next texts of `source`.
-    fn add_texts(&self, py: Python<'_>, texts: &Bound<'_, PyAny>, source: u32) -> PyResult<()> {
+    /// Count the next texts of `source`, in which `replacements` invalid sequences became U+FFFD.
+    #[pyo3(signature = (texts, source, replacements=0))]
+    fn add_texts(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        source: u32,
+        replacements: u64,
+    ) -> PyResult<()> {
         let items = items(texts, "texts")?;
         let texts = borrow_all(&items, "texts")?;
-        py.detach(|| self.counter()?.add_texts(&texts, source).map_err(raise))
+        py.detach(|| {
+            self.with(|counter| {
+                counter.add_texts(&texts, source)?;
+                counter.add_replacements(replacements);
+                Ok(())
+            })
+        })
     }
 
-    /// Count a block of UTF-8 at byte `offset` of `source`; return the number of U+FFFD replacements.
+    /// Count a block of UTF-8 at byte `offset` of `source`; invalid sequences become U+FFFD or, if `strict`, raise.
     fn add_block(
         &self,
         py: Python<'_>,
@@ -85,24 +148,88 @@ impl WordCounter {
         offset: u64,
         strict: bool,
         name: &str,
-    ) -> PyResult<u64> {
+    ) -> PyResult<()> {
         py.detach(|| {
-            let added = self.counter()?.add_block(block, source, offset, strict);
-            added.map_err(|error| raise(error.within(name)))
+            self.with(|counter| {
+                let added = counter.add_block(block, source, offset, strict);
+                added.map(drop).map_err(|error| error.within(name))
+            })
         })
     }
 
-    /// Return the number of texts that were skipped because of their length.
-    fn too_long(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| Ok(self.counter()?.too_long()))
+    /// Return the number of invalid sequences that became U+FFFD.
+    fn replacements(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.with(|counter| Ok(counter.progress().replacements)))
     }
 
-    /// Merge the counts of all threads; the counter is empty afterwards.
-    fn finish(&self, py: Python<'_>) -> PyResult<RawCounts> {
-        let empty = count::WordCounter::new(self.splitter.clone(), self.lines, self.num_threads);
-        let empty = empty.with_filter(self.filter.clone());
-        let counts = py.detach(|| std::mem::replace(&mut *self.counter()?, empty).finish().map_err(raise));
-        Ok(RawCounts { counts: counts? })
+    /// Count the following sources as another group, whose words `finish` multiplies by another weight.
+    fn start_group(&self, py: Python<'_>, group: u32) -> PyResult<()> {
+        py.detach(|| self.with(|counter| counter.start_group(group)))
+    }
+
+    /// Return what was left out: texts that are too long, words that are too long, texts outside the sample.
+    fn left_out(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
+        py.detach(|| self.with(|counter| Ok(left_out(counter))))
+    }
+
+    /// Write all word counts as runs and return the state of the counter, a dict.
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<CounterState> {
+        py.detach(|| self.with(CounterState::of))
+    }
+
+    /// Continue from the state of another counter with the same folder.
+    fn restore(&self, py: Python<'_>, state: CounterState) -> PyResult<()> {
+        py.detach(|| self.with(|counter| state.restore(counter)))
+    }
+
+    /// Return the words in order; the counter cannot be used afterwards.
+    ///
+    /// `numerators[group] / denominator` is the weight of each group; groups without a numerator weigh 1.
+    #[pyo3(signature = (numerators=Vec::new(), denominator=1))]
+    fn finish(&self, py: Python<'_>, numerators: Vec<u64>, denominator: u64) -> PyResult<OrderedWords> {
+        let weights = count::GroupWeights::new(numerators, denominator);
+        py.detach(|| {
+            let counter = lock(&self.counter)?.take().ok_or_else(finished)?;
+            let words = counter.finish(&weights).map_err(raise)?;
+            Ok(OrderedWords { words: Mutex::new(Some(words)) })
+        })
+    }
+}
+
+fn left_out(counter: &count::WordCounter) -> (u64, u64, u64) {
+    let count::LeftOut { long_texts, long_words, unsampled_texts } = counter.left_out();
+    (long_texts, long_words, unsampled_texts)
+}
+
+fn finished() -> PyErr {
+    bad_argument("counter", "a finished counter", "a counter before `finish`")
+}
+
+/// The words of a finished counter, in the order of `RawCounts`.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct OrderedWords {
+    /// None after `into_counts`.
+    words: Mutex<Option<count::OrderedWords>>,
+}
+
+#[catch_panics]
+#[pymethods]
+impl OrderedWords {
+    /// Return the next words, at most `max`; none at the end.
+    fn next_words(&self, py: Python<'_>, max: usize) -> PyResult<RawCounts> {
+        py.detach(|| {
+            let counts =
+                lock(&self.words)?.as_mut().ok_or_else(finished)?.next_words(max).map_err(raise)?;
+            Ok(RawCounts { counts })
+        })
+    }
+
+    /// Return all remaining words.
+    fn into_counts(&self, py: Python<'_>) -> PyResult<RawCounts> {
+        py.detach(|| {
+            let counts = lock(&self.words)?.take().ok_or_else(finished)?.into_counts().map_err(raise)?;
+            Ok(RawCounts { counts })
+        })
     }
 }
 

@@ -52,7 +52,7 @@ mod _core {
     #[pymodule_export]
     use crate::core::Core;
     #[pymodule_export]
-    use crate::counting::{RawCounts, WordCounter};
+    use crate::counting::{OrderedWords, RawCounts, WordCounter};
     #[pymodule_export]
     use crate::encoding::{missing_column, Encoding};
     #[pymodule_export]

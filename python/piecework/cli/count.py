@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 import piecework as pw
-from piecework.cli.notes import note
-from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, count_or_load
+from piecework.cli.notes import note, progress
+from piecework.cli.options import (
+    COUNTS_SUFFIXES,
+    are_counts_files,
+    corpus_options,
+    count_or_load,
+    counting_options,
+    given_options,
+)
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.io.atomic_files import atomic_stream
@@ -19,6 +26,7 @@ Example:
   piecework count corpus.txt --preset bert-cased -o counts.parquet
   piecework count corpus.txt -o - | head
   piecework count b.txt --first-source 1 -o b.parquet
+  piecework count en/ cs/ --source-weights 1,2.5 --memory 2GB --checkpoint state -o counts.parquet
 """
 
 
@@ -33,6 +41,7 @@ Example:
     show_default=True,
     help="Number of the first file. For --ties first-seen, the files of all shards need distinct numbers.",
 )
+@counting_options
 @output_option("File to write: .parquet or .tsv; - writes TSV to stdout.", required=True)
 @quiet_option
 def count(
@@ -43,6 +52,7 @@ def count(
     num_threads: int | None,
     first_source: int,
     path: str,
+    **counting: Any,
 ) -> None:
     """Count the words of CORPUS, for later training.
 
@@ -56,12 +66,36 @@ def count(
             "output", repr(path), "a file name that ends in .parquet or .tsv, or - for stdout"
         )
     check_output(path)
-    counts = count_or_load(
-        corpus, plan.pipeline, field, errors, num_threads, plan.sentences, first_source
-    )
-    if path == "-":
-        with atomic_stream(path) as stream:
-            counts.write_tsv(stream)
+    with_files = not are_counts_files(corpus, plan.sentences) and not plan.sentences.size
+    if path != "-" and with_files:
+        with progress("counting") as update:
+            words, distinct = pw.train.count_files_to(
+                path,
+                corpus,
+                pipeline=plan.pipeline,
+                progress=update,
+                field=field,
+                errors=errors,
+                num_threads=num_threads,
+                first_source=first_source,
+                sentences=plan.sentences,
+                **given_options(counting),
+            )
     else:
+        counts = count_or_load(
+            corpus,
+            plan.pipeline,
+            field,
+            errors,
+            num_threads,
+            plan.sentences,
+            first_source,
+            counting,
+        )
+        words, distinct = counts.total, len(counts)
+        if path == "-":
+            with atomic_stream(path) as stream:
+                counts.write_tsv(stream)
+            return
         counts.save(path)
-        note(f"{counts.total:,} words, {len(counts):,} distinct, saved as {path}")
+    note(f"{words:,} words, {distinct:,} distinct, saved as {path}")

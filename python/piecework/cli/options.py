@@ -45,6 +45,73 @@ def reading_options(command: Command) -> Command:
     return apply((field, errors_option, num_threads_option), command)
 
 
+COUNTING_NAMES = (
+    "memory",
+    "sample",
+    "seed",
+    "max_word_length",
+    "source_weights",
+    "temperature",
+    "checkpoint",
+    "checkpoint_seconds",
+)
+"""The arguments of `counting_options`."""
+
+
+def counting_options(command: Command) -> Command:
+    """Add the options for counting a large corpus."""
+    add = partial(option, section="Large corpora")
+    options = (
+        add(
+            "--memory",
+            metavar="SIZE",
+            help="Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted "
+            "files in TMPDIR are used.  [default: a quarter of the memory]",
+        ),
+        add(
+            "--sample",
+            type=float,
+            metavar="SHARE",
+            help="Count a random share of the lines or texts, such as 0.1.",
+        ),
+        add("--sample-seed", "seed", type=int, help="Seed of the sample.  [default: 0]"),
+        add(
+            "--max-word-length",
+            type=int,
+            help="Skip words of more characters, and say how many.",
+        ),
+        add(
+            "--source-weights",
+            metavar="W,W,...",
+            callback=_split_at_commas,
+            help="Multiply the counts of each CORPUS argument by a number, such as 1,2.5.",
+        ),
+        add(
+            "--temperature",
+            type=float,
+            help="Flatten the shares of the CORPUS arguments: share ** (1 / X).",
+        ),
+        add(
+            "--checkpoint",
+            metavar="DIR",
+            help="Folder for the state of the count; after an interruption, the same command continues.",
+        ),
+        add(
+            "--checkpoint-seconds",
+            type=float,
+            metavar="SECONDS",
+            help="Time between saves.  [default: 60]",
+        ),
+    )
+    return apply(options, command)
+
+
+def _split_at_commas(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> list[str] | None:
+    return None if value is None else value.split(",")
+
+
 def errors_option(command: Command) -> Command:
     """Add the option for invalid UTF-8."""
     decorate = option(
@@ -207,17 +274,14 @@ def count_or_load(
     num_threads: int | None,
     sentences: pw.train.Sentences | None = None,
     first_source: int = 0,
+    counting: Mapping[str, Any] | None = None,
 ) -> pw.Counts:
     """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
-    counted_lines = sentences is not None and sentences.with_counts
-    suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
-    are_counts = [Path(path).suffix.lower() in suffixes for path in corpus]
-    if all(are_counts):
+    given = given_options(dict(counting or {}))
+    if are_counts_files(corpus, sentences):
+        for name in given.keys() - {"memory"}:
+            raise pw.errors.ArgumentError(name, "counts files", "text files")
         return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
-    if any(are_counts):
-        raise pw.errors.ArgumentError(
-            "CORPUS", "both text files and counts files", "files of one kind"
-        )
     with progress("counting") as update:
         counts = pw.count_files(
             corpus,
@@ -228,7 +292,20 @@ def count_or_load(
             progress=update,
             sentences=sentences,
             first_source=first_source,
+            **given,
         )
     if not len(counts):
         raise pw.errors.CorpusError(", ".join(corpus), "no words", "files with text")
     return counts
+
+
+def are_counts_files(corpus: Sequence[str], sentences: pw.train.Sentences | None = None) -> bool:
+    """Return whether all paths are counts files; raises if some are."""
+    counted_lines = sentences is not None and sentences.with_counts
+    suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
+    are_counts = [Path(path).suffix.lower() in suffixes for path in corpus]
+    if any(are_counts) and not all(are_counts):
+        raise pw.errors.ArgumentError(
+            "CORPUS", "both text files and counts files", "files of one kind"
+        )
+    return all(are_counts)

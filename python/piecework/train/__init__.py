@@ -5,8 +5,9 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 """
 
 from piecework.corpus.files import read_corpus
-from piecework.train.counting import count_files, count_texts
+from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
+from piecework.train.counts_files import CountsSummary
 from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.pipeline import Pipeline
 from piecework.train.plan import Plan
@@ -34,6 +35,7 @@ __all__ = [
     "ByteBPETrainer",
     "CharTrainer",
     "Counts",
+    "CountsSummary",
     "LearnedPieces",
     "LearnedVocabulary",
     "Pipeline",
@@ -49,6 +51,7 @@ __all__ = [
     "WordPieceTrainer",
     "WordTrainer",
     "count_files",
+    "count_files_to",
     "count_texts",
     "learn_spec",
     "pipeline_of",

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from piecework._core import WordCounter
-from piecework._internal.threads import thread_count
-from piecework._internal.validation import PathLike, whole_number
+from piecework._internal.validation import PathLike
 from piecework.corpus.batches import batches_of_texts
-from piecework.corpus.files import (
-    TextBlock,
-    Utf8Errors,
-    corpus_bytes,
-    corpus_files,
-    read_corpus,
+from piecework.corpus.files import Utf8Errors, corpus_files, read_corpus
+from piecework.errors import ArgumentError
+from piecework.train.corpus_count import (
+    CorpusCount,
+    CountOptions,
+    CountSettings,
+    check_sources,
+    scratch_folder,
+    warn_of_replacements,
 )
-from piecework.errors import ArgumentError, TrainingWarning
+from piecework.train.corpus_count import Progress as Progress
 from piecework.train.counts import Counts
+from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import preset_for
 from piecework.train.sentences import Sentences, texts_of_corpus
+from piecework.train.source_weights import Weight
 
-Progress: TypeAlias = Callable[[int, int], None]
-
-_MAX_SOURCES = 1 << 24  # a first position has 24 bits for the number of the source
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def count_files(
@@ -38,6 +39,14 @@ def count_files(
     progress: Progress | None = None,
     first_source: int = 0,
     sentences: Sentences | None = None,
+    memory: int | str | None = None,
+    sample: float | None = None,
+    seed: int = 0,
+    max_word_length: int | None = None,
+    source_weights: Sequence[Weight] | None = None,
+    temperature: float | None = None,
+    checkpoint: PathLike | None = None,
+    checkpoint_seconds: float = 60.0,
 ) -> Counts:
     """Count the words of files, directories and `-` (stdin; JSON lines if `field` is set).
 
@@ -53,32 +62,77 @@ def count_files(
     `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers.
     `progress(done, total)` receives bytes as stored; total 0 means unknown.
 
+    - `memory` (bytes, or text such as "512MB"; None: a quarter of the memory) bounds the word counts: over
+      it they are written to sorted files in the temporary folder, and merged at the end. The result does not
+      change. `Counts` are in memory; `count_files_to` writes them to a file instead.
+    - `sample` counts a random share of the lines or texts, which depends on `seed` and their positions only.
+    - `max_word_length` skips words of more characters, with a `TrainingWarning` that says how many.
+    - `source_weights` multiplies the counts of each path, in order, by a number above 0; the exact sums are
+      rounded once. `temperature` computes weights that flatten the shares of the paths: share ** (1 /
+      temperature).
+    - `checkpoint` is a folder for the state of the count, saved every `checkpoint_seconds` and on Ctrl-C. The
+      same call continues from it; it is deleted at the end.
+
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
     `InvalidUtf8Error` with the byte position if `errors="strict"`.
     """
     resolved = _resolve(pipeline)
-    files = corpus_files(paths)
-    _check_sources("first_source", first_source, len(files))
     if sentences is not None and sentences.size:
+        _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
+        settings = CountSettings(sample, seed, max_word_length, memory, num_threads, sentences)
+        files = corpus_files(paths)
         corpus = read_corpus(files, field=field, errors=errors, first_source=first_source)
-        texts = texts_of_corpus(corpus, errors)
-        return count_texts(texts, pipeline=resolved, num_threads=num_threads, sentences=sentences)
-    counter = _counter(resolved, num_threads, sentences, keep_line_ends=resolved.is_byte_level)
-    total_bytes = corpus_bytes(files)
-    replacements = 0
-    for block in read_corpus(files, field=field, errors=errors, first_source=first_source):
-        if isinstance(block, TextBlock):
-            replacements += counter.add_block(
-                block.data, block.source, block.byte_offset, errors == "strict", block.name
-            )
-        else:
-            counter.add_texts(block.texts, block.source)
-            replacements += block.replacements
-        if progress is not None:
-            progress(block.file_bytes_read, total_bytes)
-    _warn_of_replacements(replacements)
-    _warn_of_skipped(counter.too_long(), sentences)
-    return Counts._of(counter.finish(), resolved, replacements)
+        return _count_texts(texts_of_corpus(corpus, errors), resolved, settings, None, 0)
+    count = CorpusCount.of(
+        paths,
+        resolved,
+        field=field,
+        errors=errors,
+        num_threads=num_threads,
+        first_source=first_source,
+        sentences=sentences,
+        memory=memory,
+        sample=sample,
+        seed=seed,
+        max_word_length=max_word_length,
+        source_weights=source_weights,
+        temperature=temperature,
+        checkpoint=checkpoint,
+        checkpoint_seconds=checkpoint_seconds,
+    )
+    with count.run(progress) as (words, replacements):
+        return Counts._of(words.into_counts(), resolved, replacements)
+
+
+def count_files_to(
+    output: PathLike,
+    paths: PathLike | Sequence[PathLike],
+    *,
+    pipeline: Pipeline | str = "bert-uncased",
+    progress: Progress | None = None,
+    **options: Unpack[CountOptions],
+) -> CountsSummary:
+    """Count the words of files and write them to `*.parquet` or `*.tsv`, within the memory budget.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "corpus.txt").write_text("hug pug\\nhug\\n")
+    >>> count_files_to(folder / "counts.tsv", folder / "corpus.txt")
+    CountsSummary(words=3, distinct=2)
+
+    The file has the content of `count_files(...).save(output)`, and `options` are arguments of `count_files`.
+    Use it for corpora with more distinct words than fit in memory. Raises `CorpusError` for a corpus without
+    words, and `ArgumentError` for `sentences` with a size.
+    """
+    resolved = _resolve(pipeline)
+    sentences = options.get("sentences")
+    if sentences is not None and sentences.size:
+        raise ArgumentError(
+            "sentences", "a number of sentences", "count_files, which samples in memory"
+        )
+    count = CorpusCount.of(paths, resolved, **options)
+    with count.run(progress) as (words, _):
+        return write_ordered_words(words, resolved, output, ", ".join(count.files))
 
 
 def count_texts(
@@ -89,52 +143,58 @@ def count_texts(
     progress: Progress | None = None,
     source: int = 0,
     sentences: Sentences | None = None,
+    memory: int | str | None = None,
+    sample: float | None = None,
+    seed: int = 0,
+    max_word_length: int | None = None,
 ) -> Counts:
     """Count the words of texts from an iterator.
 
     >>> count_texts(["hug pug", "Hug"]).most_common()
     [('hug', 2), ('pug', 1)]
 
-    All texts are one source with the number `source`. `pipeline` and `sentences` are those of
-    `count_files`. `progress(done, total)` receives numbers of texts; total 0 means unknown. Raises
-    `InputTypeError` with the index of an item that is not a string.
+    All texts are one source with the number `source`. The other arguments are those of `count_files`.
+    `progress(done, total)` receives numbers of texts; total 0 means unknown. Raises `InputTypeError` with
+    the index of an item that is not a string.
     """
     resolved = _resolve(pipeline)
-    _check_sources("source", source, 1)
-    counter = _counter(resolved, num_threads, sentences, keep_line_ends=False)
-    if sentences is not None and sentences.size:
+    check_sources("source", source, 1)
+    settings = CountSettings(
+        sample, seed, max_word_length, memory, num_threads, sentences or Sentences()
+    )
+    return _count_texts(texts, resolved, settings, progress, source)
+
+
+def _count_texts(
+    texts: Iterable[str],
+    pipeline: Pipeline,
+    settings: CountSettings,
+    progress: Progress | None,
+    source: int,
+) -> Counts:
+    sentences = settings.sentences
+    if sentences.size:
         texts = sentences.select(text for batch in batches_of_texts(texts) for text in batch.texts)
     total = len(texts) if isinstance(texts, Sequence) else 0
-    done = replacements = 0
-    for batch in batches_of_texts(texts):
-        counter.add_texts(batch.texts, source)
-        done += len(batch.texts)
-        replacements += batch.replacements
-        if progress is not None:
-            progress(done, total)
-    _warn_of_replacements(replacements)
-    _warn_of_skipped(counter.too_long(), sentences)
-    return Counts._of(counter.finish(), resolved, replacements)
+    done = 0
+    with scratch_folder() as folder:
+        counter = settings.counter(pipeline, folder, keep_line_ends=False)
+        for batch in batches_of_texts(texts):
+            counter.add_texts(batch.texts, source, batch.replacements)
+            done += len(batch.texts)
+            if progress is not None:
+                progress(done, total)
+        replacements = counter.replacements()
+        warn_of_replacements(replacements, stacklevel=4)
+        settings.warn_of_left_out(counter, stacklevel=4)
+        return Counts._of(counter.finish().into_counts(), pipeline, replacements)
 
 
-def _counter(
-    pipeline: Pipeline,
-    num_threads: int | None,
-    sentences: Sentences | None,
-    *,
-    keep_line_ends: bool,
-) -> WordCounter:
-    text, functions = pipeline.to_core()
-    selected = sentences or Sentences()
-    return WordCounter(
-        text,
-        thread_count(num_threads),
-        functions,
-        keep_line_ends=keep_line_ends,
-        max_bytes=selected.max_bytes,
-        reserved=selected.reserved,
-        with_counts=selected.with_counts,
-    )
+def _check_unused(**arguments: object) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            expected = "None with a limited number of sentences"
+            raise ArgumentError(name, repr(value), expected)
 
 
 def _resolve(pipeline: Pipeline | str) -> Pipeline:
@@ -145,23 +205,3 @@ def _resolve(pipeline: Pipeline | str) -> Pipeline:
 
     preset = SENTENCEPIECE_PRESETS.get(pipeline)
     return preset_for(name=pipeline).pipeline if preset is None else preset.trainer().pipeline
-
-
-def _check_sources(name: str, first: int, sources: int) -> None:
-    last = whole_number(name, first, 0) + sources - 1
-    if last >= _MAX_SOURCES:
-        raise ArgumentError(name, f"{first} for {sources} files", f"numbers below {_MAX_SOURCES}")
-
-
-def _warn_of_replacements(replacements: int) -> None:
-    if replacements:
-        were = "sequence was" if replacements == 1 else "sequences were"
-        message = f"{replacements} invalid UTF-8 {were} replaced by U+FFFD"
-        warnings.warn(message, TrainingWarning, stacklevel=3)
-
-
-def _warn_of_skipped(too_long: int, sentences: Sentences | None) -> None:
-    if too_long and sentences is not None:
-        were = "sentence was" if too_long == 1 else "sentences were"
-        message = f"{too_long} {were} skipped: longer than {sentences.max_bytes} bytes"
-        warnings.warn(message, TrainingWarning, stacklevel=3)

@@ -7,14 +7,16 @@ pipeline as JSON: Parquet in the schema metadata under `piecework`, TSV in a com
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from piecework._core import OrderedWords, __version__
 from piecework._internal.extras import import_extra
-from piecework.errors import ArgumentError, FileError, FormatError
+from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import reason
 from piecework.train.pipeline import Pipeline
@@ -22,6 +24,7 @@ from piecework.train.pipeline import Pipeline
 _PARQUET_MAGIC = b"PAR1"
 _COMMENT = "# piecework counts "
 _METADATA_KEY = b"piecework"
+_VERSION_KEY = b"piecework.version"
 _COLUMNS = ("word", "count", "first")
 _ROWS_PER_WRITE = 65_536
 
@@ -35,17 +38,55 @@ class CountsTable(NamedTuple):
     pipeline: Pipeline | None
 
 
+class CountsSummary(NamedTuple):
+    """The number of words that were counted, and of distinct ones."""
+
+    words: int
+    distinct: int
+
+
 def write_counts(table: CountsTable, path: str | os.PathLike[str]) -> None:
     """Write Parquet or TSV, by the suffix of the path, atomically."""
+    _write_tables(iter([table]), table, path)
+
+
+def write_ordered_words(
+    words: OrderedWords, pipeline: Pipeline, path: str | os.PathLike[str], corpus: str
+) -> CountsSummary:
+    """Write the words of a counter as `write_counts` does, in bounded memory.
+
+    Raises `CorpusError` with the name of the corpus if there are none, and writes nothing.
+    """
+    summary = CountsSummary(0, 0)
+
+    def tables() -> Iterator[CountsTable]:
+        nonlocal summary
+        while len(part := words.next_words(_ROWS_PER_WRITE)):
+            counts = part.counts()
+            total = summary.words + sum(counts.tolist())
+            summary = CountsSummary(total, summary.distinct + len(part))
+            yield CountsTable(part.words(), counts, part.first(), pipeline)
+        if not summary.words:
+            raise CorpusError(corpus, "no words", "files with text")
+
+    no_rows = np.empty(0, np.uint64)
+    _write_tables(tables(), CountsTable([], no_rows, no_rows, pipeline), path)
+    return summary
+
+
+def _write_tables(
+    tables: Iterator[CountsTable], like: CountsTable, path: str | os.PathLike[str]
+) -> None:
+    """Write tables with the columns and the pipeline of `like` one after the other."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
     with atomic_file(path) as temporary:
         if suffix == ".parquet":
-            _write_parquet(table, temporary)
+            _write_parquet(tables, like, temporary)
         else:
             with temporary.open("wb") as stream:
-                write_tsv(table, stream)
+                _write_tsv(tables, like, stream)
 
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
@@ -66,19 +107,30 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
 def write_tsv(table: CountsTable, stream: BinaryIO) -> None:
     """Write a comment line with the pipeline, a header line, and a line for each word.
 
-    Raises `ArgumentError` for a word with a tab or a newline, which TSV cannot represent.
+    Raises `ArgumentError` for a word with a tab or a newline, which TSV cannot represent, before it writes.
     """
+    _check_tsv(table)
+    _write_tsv(iter([table]), table, stream)
+
+
+def _write_tsv(tables: Iterator[CountsTable], like: CountsTable, stream: BinaryIO) -> None:
+    if like.pipeline is not None:
+        stream.write(f"{_COMMENT}{like.pipeline.to_json()}\n".encode())
+    width = 2 if like.first is None else 3
+    stream.write(("\t".join(_COLUMNS[:width]) + "\n").encode())
+    for table in tables:
+        _check_tsv(table)
+        numbers = [table.counts.tolist()] + ([] if table.first is None else [table.first.tolist()])
+        rows = zip(table.words, *(map(str, column) for column in numbers), strict=True)
+        lines = ["\t".join(row) + "\n" for row in rows]
+        for start in range(0, len(lines), _ROWS_PER_WRITE):
+            stream.write("".join(lines[start : start + _ROWS_PER_WRITE]).encode())
+
+
+def _check_tsv(table: CountsTable) -> None:
     for word in table.words:
         if "\t" in word or "\n" in word:
             raise ArgumentError("words", repr(word), "no tabs or newlines in TSV; use .parquet")
-    if table.pipeline is not None:
-        stream.write(f"{_COMMENT}{table.pipeline.to_json()}\n".encode())
-    numbers = [table.counts.tolist()] + ([] if table.first is None else [table.first.tolist()])
-    stream.write(("\t".join(_COLUMNS[: 1 + len(numbers)]) + "\n").encode())
-    rows = zip(table.words, *(map(str, column) for column in numbers), strict=True)
-    lines = ["\t".join(row) + "\n" for row in rows]
-    for start in range(0, len(lines), _ROWS_PER_WRITE):
-        stream.write("".join(lines[start : start + _ROWS_PER_WRITE]).encode())
 
 
 def _read_tsv(data: bytes, name: str) -> CountsTable:
@@ -140,19 +192,21 @@ def _pipeline_of(text: str, place: str) -> Pipeline:
 # ---- Parquet
 
 
-def _write_parquet(table: CountsTable, path: Path) -> None:
+def _write_parquet(tables: Iterator[CountsTable], like: CountsTable, path: Path) -> None:
     pyarrow, parquet = _pyarrow()
-    columns = {
-        "word": pyarrow.array(table.words, pyarrow.string()),
-        "count": pyarrow.array(table.counts, pyarrow.uint64()),
-    }
-    if table.first is not None:
-        columns["first"] = pyarrow.array(table.first, pyarrow.uint64())
-    arrow = pyarrow.table(columns)
-    if table.pipeline is not None:
-        metadata = {_METADATA_KEY: table.pipeline.to_json().encode()}
-        arrow = arrow.replace_schema_metadata(metadata)
-    parquet.write_table(arrow, path, compression="zstd")
+    kinds = (pyarrow.string(), pyarrow.uint64(), pyarrow.uint64())
+    width = 2 if like.first is None else 3
+    metadata = {_VERSION_KEY: __version__.encode()}
+    if like.pipeline is not None:
+        metadata[_METADATA_KEY] = like.pipeline.to_json().encode()
+    schema = pyarrow.schema(list(zip(_COLUMNS, kinds, strict=True))[:width], metadata)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for table in tables:
+            columns = (table.words, table.counts, table.first)[:width]
+            arrays = [
+                pyarrow.array(column, kind) for column, kind in zip(columns, kinds, strict=False)
+            ]
+            writer.write_table(pyarrow.table(arrays, schema=schema))
 
 
 def _read_parquet(path: str | os.PathLike[str]) -> CountsTable:

@@ -9,8 +9,12 @@ use hashbrown::hash_table::{Entry, HashTable};
 use rustc_hash::FxHasher;
 
 use super::counts::{Counts, WordOrder};
+use super::spilled::WordCount;
 use crate::error::{Error, ErrorKind};
 use crate::word_key::WordKey;
+
+/// A map with fewer words is not worth a file.
+const MIN_SPILLED_WORDS: usize = 1 << 12;
 
 /// Word counts while they are collected.
 ///
@@ -124,6 +128,55 @@ impl CountMap {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.short.is_empty() && self.entries.is_empty()
+    }
+
+    /// The bytes in memory.
+    #[must_use]
+    pub(super) fn bytes(&self) -> usize {
+        let long = self.text.capacity() + self.entries.capacity() * size_of::<LongWord>();
+        self.short.allocation_size() + self.table.allocation_size() + long
+    }
+
+    /// Whether `words` more words could take more than `limit` bytes, both copies of a growing table included.
+    #[inline]
+    pub(super) fn could_exceed(&self, words: usize, limit: usize) -> bool {
+        let grows = self.short.len() + words > self.short.capacity()
+            || self.entries.len() + words > self.entries.capacity()
+            || self.entries.len() + words > self.table.capacity();
+        let bytes = self.bytes();
+        bytes > limit || grows && 3 * bytes > limit && self.len() > MIN_SPILLED_WORDS
+    }
+
+    /// Write all words in ascending order of their bytes; the map is empty afterwards and keeps its memory.
+    pub(super) fn drain_sorted(
+        &mut self,
+        mut write: impl FnMut(WordCount<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.check()?;
+        let mut short: Vec<&ShortWord> = self.short.iter().collect();
+        short.sort_unstable_by_key(|word_count| word_count.key.bytes());
+        let mut long: Vec<u32> = (0..self.entries.len() as u32).collect();
+        long.sort_unstable_by(|&one, &two| self.word(one as usize).cmp(self.word(two as usize)));
+        let mut long = long.into_iter().map(|index| index as usize).peekable();
+        for word_count in short {
+            let (bytes, len) = word_count.key.bytes();
+            let word = &bytes[..len];
+            while let Some(index) = long.next_if(|&index| self.word(index).as_bytes() < word) {
+                write(self.counted_long(index))?;
+            }
+            write(WordCount { word, count: word_count.count, first: word_count.first })?;
+        }
+        long.try_for_each(|index| write(self.counted_long(index)))?;
+        self.short.clear();
+        self.table.clear();
+        self.entries.clear();
+        self.text.clear();
+        Ok(())
+    }
+
+    fn counted_long(&self, index: usize) -> WordCount<'_> {
+        let entry = &self.entries[index];
+        WordCount { word: self.word(index).as_bytes(), count: entry.count, first: entry.first }
     }
 
     /// Return the sum of two maps; associative and commutative.

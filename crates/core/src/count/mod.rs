@@ -4,14 +4,26 @@
 //! counts        word counts as trainers read them and as shards merge
 //! count_map     word counts while they are collected
 //! merge         counts from columns, and sums of counts
+//! sample        a random sample of texts
+//! spilled       sorted runs of words in files, and their merge
+//! ordered_words the result of counting, from memory or from files
 //! word_counter  counting of texts on several threads
 //! ```
 
 mod count_map;
 mod counts;
 mod merge;
+mod ordered_words;
+mod sample;
+mod spilled;
 mod word_counter;
 
 pub use count_map::CountMap;
 pub use counts::Counts;
-pub use word_counter::{LineEnds, TextFilter, WordCounter};
+pub use ordered_words::OrderedWords;
+pub use sample::TextSample;
+pub use spilled::{GroupWeights, Run, SpillFolder};
+pub use word_counter::{LeftOut, LineEnds, Progress, TextFilter, WordCounter};
+
+#[cfg(test)]
+mod tests;

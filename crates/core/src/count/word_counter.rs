@@ -1,17 +1,29 @@
 //! Counting the words of a corpus on several threads.
 //!
-//! Each thread has its own map until the end. Merging adds counts and takes the smaller first position, so
-//! the result does not depend on which thread counted which text.
+//! Each thread has its own map. A map that reaches its share of the memory limit is written as a sorted run and
+//! emptied. Merging adds counts and takes the smaller first position, so the result does not depend on which
+//! thread counted which text, or on when a map was written.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
 
 use super::count_map::CountMap;
 use super::counts::{Counts, SOURCE_SHIFT};
+use super::ordered_words::OrderedWords;
+use super::sample::TextSample;
+use super::spilled::{self, GroupWeights, Run, SpillFolder};
 use crate::error::{Error, ErrorKind};
 use crate::pretokenize::write_printable;
 use crate::split::{SplitScratch, Splitter, WordSink};
 use crate::threads::{run_chunks, split_rows};
-use crate::word_key::WordKey;
+use crate::word_key::{WordKey, MAX_KEY_BYTES};
+
+/// Merging maps in memory and sorting their words takes up to this many times their bytes.
+const MERGE_FACTOR: usize = 4;
+
+/// A text is expected to bring at most one new word in so many bytes.
+const BYTES_PER_NEW_WORD: usize = 8;
 
 /// Counts the words that a normalizer and a pre-tokenizer produce from texts.
 #[derive(Debug)]
@@ -24,6 +36,20 @@ pub struct WordCounter {
     threads: Vec<ThreadCounts>,
     /// By source: the bytes and the texts that `add_texts` has counted.
     added: FxHashMap<u32, (u64, usize)>,
+    limit: Option<MemoryLimit>,
+    /// The group of the sources that are counted now.
+    group: u32,
+    /// Complete runs, those of the threads' maps excluded until they are collected.
+    runs: Vec<Run>,
+    next_run: AtomicU64,
+    progress: Progress,
+}
+
+/// When maps are written to files, and where.
+#[derive(Clone, Debug)]
+struct MemoryLimit {
+    bytes: usize,
+    folder: SpillFolder,
 }
 
 /// Whether the lines of a block keep their ends. Each line is a text.
@@ -48,6 +74,32 @@ pub struct TextFilter {
     pub reserved: String,
     /// Each text is followed by a tab and its count; empty lines are skipped.
     pub with_counts: bool,
+    /// The share of the texts to count; `None` counts all.
+    pub sample: Option<TextSample>,
+    /// Do not count words of more characters.
+    pub max_word_chars: Option<usize>,
+}
+
+/// How far a counter is: after `items` blocks or lists of texts of `source`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The source of the last block or list.
+    pub source: u32,
+    /// The number of its blocks and lists that were counted.
+    pub items: u64,
+    /// The invalid UTF-8 sequences that were replaced in all sources.
+    pub replacements: u64,
+}
+
+/// What a counter has left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Texts with more than `max_bytes` bytes.
+    pub long_texts: u64,
+    /// Occurrences of words with more than `max_word_chars` characters.
+    pub long_words: u64,
+    /// Texts that are not in the sample.
+    pub unsampled_texts: u64,
 }
 
 /// The counts of one thread.
@@ -55,7 +107,8 @@ pub struct TextFilter {
 struct ThreadCounts {
     map: CountMap,
     scratch: SplitScratch,
-    too_long: u64,
+    left_out: LeftOut,
+    runs: Vec<Run>,
 }
 
 /// A text and the position of its first byte.
@@ -68,7 +121,20 @@ impl WordCounter {
         let threads = (0..num_threads.max(1)).map(|_| ThreadCounts::default()).collect();
         let raw = splitter.splits_raw();
         let filter = TextFilter::default();
-        Self { splitter, lines, raw, filter, threads, added: FxHashMap::default() }
+        let added = FxHashMap::default();
+        Self {
+            splitter,
+            lines,
+            raw,
+            filter,
+            threads,
+            added,
+            limit: None,
+            group: 0,
+            runs: Vec::new(),
+            next_run: 0.into(),
+            progress: Progress::default(),
+        }
     }
 
     /// The same counter with a filter of texts.
@@ -77,10 +143,67 @@ impl WordCounter {
         Self { filter, ..self }
     }
 
-    /// The number of texts that were skipped because of `max_bytes`.
+    /// The same counter with a memory limit: maps over `bytes` in total are written as runs in a folder.
     #[must_use]
-    pub fn too_long(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.too_long).sum()
+    pub fn with_memory_limit(self, bytes: usize, folder: SpillFolder) -> Self {
+        Self { limit: Some(MemoryLimit { bytes, folder }), ..self }
+    }
+
+    /// What was left out so far.
+    #[must_use]
+    pub fn left_out(&self) -> LeftOut {
+        let all = self.threads.iter().map(|thread| thread.left_out);
+        all.fold(LeftOut::default(), |sum, one| LeftOut {
+            long_texts: sum.long_texts + one.long_texts,
+            long_words: sum.long_words + one.long_words,
+            unsampled_texts: sum.unsampled_texts + one.unsampled_texts,
+        })
+    }
+
+    /// How far the counter is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// By source, the bytes and the texts that `add_texts` has counted.
+    pub fn added(&self) -> impl Iterator<Item = (u32, (u64, usize))> + '_ {
+        self.added.iter().map(|(source, added)| (*source, *added))
+    }
+
+    /// Count the following sources as another group; needs a memory limit.
+    pub fn start_group(&mut self, group: u32) -> Result<(), Error> {
+        if group != self.group {
+            self.write_runs()?;
+            self.group = group;
+        }
+        Ok(())
+    }
+
+    /// Write the maps of all threads as runs and return all runs; needs a memory limit.
+    pub fn write_runs(&mut self) -> Result<&[Run], Error> {
+        let limit = self.limit.clone().ok_or_else(no_limit)?;
+        self.write_threads(&limit.folder)?;
+        Ok(&self.runs)
+    }
+
+    /// Continue after an interrupted counter with the same folder, from its runs, its `added`, what it left out
+    /// and its progress; the paths of the runs are ignored.
+    pub fn restore(
+        &mut self,
+        runs: Vec<Run>,
+        added: FxHashMap<u32, (u64, usize)>,
+        left_out: LeftOut,
+        progress: Progress,
+    ) -> Result<(), Error> {
+        let limit = self.limit.as_ref().ok_or_else(no_limit)?;
+        let located = runs.into_iter().map(|run| Run { path: limit.folder.run_path(run.number), ..run });
+        self.runs = located.collect();
+        self.next_run = self.runs.iter().map(|run| run.number + 1).max().unwrap_or_default().into();
+        self.added = added;
+        self.threads[0].left_out = left_out;
+        self.progress = progress;
+        Ok(())
     }
 
     /// Count texts of `source` that follow its previous ones; each text takes one byte more than its length.
@@ -95,7 +218,9 @@ impl WordCounter {
             *bytes += text.len() as u64 + 1;
         }
         *added += texts.len();
-        self.add(&positioned, |at| format!("texts[{}]", first + at))
+        self.add(&positioned, |at| format!("texts[{}]", first + at))?;
+        self.advance(source, 0);
+        Ok(())
     }
 
     /// Count the lines of a block that starts at byte `offset` of `source`.
@@ -130,19 +255,69 @@ impl WordCounter {
         }
         let byte_of = |at: usize| positioned[at].1 & ((1 << SOURCE_SHIFT) - 1);
         self.add(&positioned, |at| format!("line at byte {}", byte_of(at)))?;
+        self.advance(source, replaced);
         Ok(replaced)
     }
 
-    /// Return the counts of all threads.
-    pub fn finish(self) -> Result<Counts, Error> {
+    fn advance(&mut self, source: u32, replacements: u64) {
+        let items = if self.progress.source == source { self.progress.items } else { 0 };
+        let replacements = self.progress.replacements + replacements;
+        self.progress = Progress { source, items: items + 1, replacements };
+    }
+
+    /// Add invalid sequences that were replaced before the texts came here.
+    pub fn add_replacements(&mut self, replacements: u64) {
+        self.progress.replacements += replacements;
+    }
+
+    /// Return the words of all threads and runs, each count multiplied by the weight of its group.
+    ///
+    /// Weights other than 1 need a memory limit.
+    pub fn finish(mut self, weights: &GroupWeights) -> Result<OrderedWords, Error> {
+        let raw = self.raw;
+        match self.limit.take() {
+            Some(limit) if self.needs_files(limit.bytes) || *weights != GroupWeights::UNIT => {
+                self.write_threads(&limit.folder)?;
+                self.threads.clear();
+                let words = spilled::merge(self.runs, weights, &limit.folder, limit.bytes / 2)?;
+                Ok(OrderedWords::in_files(words, raw))
+            }
+            None if *weights != GroupWeights::UNIT => Err(no_limit()),
+            _ => self.merged_maps().map(OrderedWords::in_memory),
+        }
+    }
+
+    /// Whether the maps are too large to be merged in memory, or runs were written.
+    fn needs_files(&self, limit: usize) -> bool {
+        let has_runs = !self.runs.is_empty() || self.threads.iter().any(|thread| !thread.runs.is_empty());
+        has_runs || self.map_bytes() > limit / MERGE_FACTOR
+    }
+
+    /// The bytes of the maps of all threads.
+    pub(super) fn map_bytes(&self) -> usize {
+        self.threads.iter().map(|thread| thread.map.bytes()).sum()
+    }
+
+    fn merged_maps(self) -> Result<Counts, Error> {
+        let raw = self.raw;
         let mut maps = self.threads.into_iter().map(|thread| thread.map);
         let first = maps.next().unwrap_or_default();
         let all = maps.try_fold(first, CountMap::merge)?;
-        if self.raw {
+        if raw {
             all.finish_as(write_printable)
         } else {
             all.finish()
         }
+    }
+
+    /// Write the maps of all threads as runs.
+    fn write_threads(&mut self, folder: &SpillFolder) -> Result<(), Error> {
+        let group = self.group;
+        for thread in &mut self.threads {
+            thread.write_run(folder, &self.next_run, group)?;
+            self.runs.append(&mut thread.runs);
+        }
+        Ok(())
     }
 
     /// Count texts; `name` returns the name of a text for errors.
@@ -155,14 +330,23 @@ impl WordCounter {
         let num_threads = self.threads.len();
         let chunks = split_rows(&sizes, num_threads);
         let (splitter, raw, filter) = (&self.splitter, self.raw, &self.filter);
+        let max_word_chars = filter.max_word_chars.unwrap_or(usize::MAX);
+        let (next_run, group) = (&self.next_run, self.group);
+        let share = self.limit.as_ref().map(|limit| (limit.bytes / num_threads, &limit.folder));
         run_chunks(chunks.into_iter().zip(&mut self.threads), num_threads, |(rows, thread), stop| {
             stop.rows(rows).try_for_each(|at| {
                 let (text, position) = positioned[at];
                 let counted = filter.counted(text).and_then(|(text, times)| {
                     if filter.is_too_long(text) {
-                        thread.too_long += 1;
+                        thread.left_out.long_texts += 1;
+                    } else if !filter.is_sampled(position) {
+                        thread.left_out.unsampled_texts += 1;
                     } else if !filter.is_reserved(text) {
-                        thread.count(splitter, raw, text, times, position)?;
+                        if let Some((bytes, folder)) = share {
+                            thread.write_run_if_full(text, bytes, folder, next_run, group)?;
+                        }
+                        let occurrence = Occurrence { times, position, max_word_chars };
+                        thread.count(splitter, raw, text, occurrence)?;
                     }
                     Ok(())
                 });
@@ -184,6 +368,10 @@ impl TextFilter {
         let (text, count) = line.split_once('\t').ok_or_else(|| invalid("no tab".into()))?;
         let times = count.trim().parse().ok().filter(|&times| times > 0);
         times.map(|times| (text, times)).ok_or_else(|| invalid(format!("{count:?}")))
+    }
+
+    fn is_sampled(&self, position: u64) -> bool {
+        self.sample.is_none_or(|sample| sample.contains(position))
     }
 
     fn is_too_long(&self, text: &str) -> bool {
@@ -217,34 +405,90 @@ impl ThreadCounts {
         splitter: &Splitter,
         raw: bool,
         text: &str,
-        times: u64,
-        position: u64,
+        occurrence: Occurrence,
     ) -> Result<(), Error> {
-        let mut words = CountedWords { map: &mut self.map, times, position };
-        if raw {
+        let mut words = CountedWords { map: &mut self.map, occurrence, long_words: 0 };
+        let counted = if raw {
             splitter.run_raw(text, &mut self.scratch, &mut words)
         } else {
             splitter.run(text, 0, &mut self.scratch, &mut words)
-        }
+        };
+        self.left_out.long_words += words.long_words;
+        counted
     }
+
+    /// Write the map as a run if the words of `text` could make it larger than `bytes`.
+    fn write_run_if_full(
+        &mut self,
+        text: &str,
+        bytes: usize,
+        folder: &SpillFolder,
+        next_run: &AtomicU64,
+        group: u32,
+    ) -> Result<(), Error> {
+        if self.map.could_exceed(text.len() / BYTES_PER_NEW_WORD, bytes) {
+            self.write_run(folder, next_run, group)?;
+        }
+        Ok(())
+    }
+
+    fn write_run(&mut self, folder: &SpillFolder, next_run: &AtomicU64, group: u32) -> Result<(), Error> {
+        if self.map.is_empty() {
+            return Ok(());
+        }
+        let number = next_run.fetch_add(1, Ordering::Relaxed);
+        let map = &mut self.map;
+        let run = folder.write(number, group, |writer| map.drain_sorted(|item| writer.push(item)))?;
+        self.runs.push(run);
+        Ok(())
+    }
+}
+
+/// How often a text occurs, and where.
+#[derive(Clone, Copy)]
+struct Occurrence {
+    times: u64,
+    position: u64,
+    max_word_chars: usize,
 }
 
 struct CountedWords<'m> {
     map: &'m mut CountMap,
-    times: u64,
-    position: u64,
+    occurrence: Occurrence,
+    long_words: u64,
+}
+
+impl CountedWords<'_> {
+    /// Whether a word of text is too long; a word has at most as many characters as bytes.
+    #[inline]
+    fn is_too_long(&mut self, word: &str) -> bool {
+        let limit = self.occurrence.max_word_chars;
+        let too_long = word.len() > limit && word.chars().nth(limit).is_some();
+        self.long_words += if too_long { self.occurrence.times } else { 0 };
+        too_long
+    }
 }
 
 impl WordSink for CountedWords<'_> {
     #[inline]
     fn word(&mut self, word: &str, at: usize) {
-        self.map.add_n(word, self.times, self.position + at as u64);
+        if !self.is_too_long(word) {
+            self.map.add_n(word, self.occurrence.times, self.occurrence.position + at as u64);
+        }
     }
 
     #[inline]
     fn short_word(&mut self, key: WordKey, at: usize) {
-        self.map.add_key(key, self.times, self.position + at as u64);
+        if self.occurrence.max_word_chars < MAX_KEY_BYTES {
+            let (bytes, len) = key.bytes();
+            return self.word(std::str::from_utf8(&bytes[..len]).unwrap_or_default(), at);
+        }
+        self.map.add_key(key, self.occurrence.times, self.occurrence.position + at as u64);
     }
+}
+
+fn no_limit() -> Error {
+    Error::new(ErrorKind::Argument, "memory", "no memory limit", "a memory limit and a folder")
 }
 
 fn position(source: u32, byte: u64) -> u64 {

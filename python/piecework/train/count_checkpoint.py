@@ -1,0 +1,191 @@
+"""The state of an interrupted count: a JSON file in a folder, beside the runs of the counter."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from piecework._core import WordCounter
+from piecework._internal.validation import PathLike
+from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
+from piecework.io.atomic_files import atomic_file
+from piecework.io.read_file import reason
+
+if TYPE_CHECKING:
+    from piecework._core import CounterState
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_STATE_FILE = "counting.json"
+_LOCK_FILE = "lock"
+_VERSION = 1
+# Writing the runs again and again may take at most this share of the time.
+_MAX_SHARE = 0.05
+
+
+class FilePosition(NamedTuple):
+    """A place in a corpus: after `items` blocks or lists of texts of the file with number `source`."""
+
+    source: int = 0
+    items: int = 0
+
+
+class CountCheckpoint:
+    """Saves the state of a count at most every `seconds`, and restores it.
+
+    `settings` are the arguments that change counts. A saved state with other settings or other files is
+    refused.
+    """
+
+    def __init__(
+        self, folder: PathLike, seconds: float, settings: Mapping[str, Any], files: Sequence[str]
+    ) -> None:
+        self.folder = Path(folder)
+        self._seconds = seconds
+        self._settings = dict(settings)
+        self._files = [_identity(name) for name in files]
+        self._saved_at = monotonic()
+        self._save_seconds = 0.0
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Create the folder and keep other processes from using it."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = open(self.folder / _LOCK_FILE, "a")  # noqa: SIM115 (closed below)
+        except OSError as error:
+            expected = "a folder that can be written"
+            raise FileError(str(self.folder), reason(error), expected) from error
+        with lock:
+            _lock(lock.fileno(), self.folder)
+            yield
+
+    def restore(self, counter: WordCounter) -> FilePosition:
+        """Restore the counter and return where to continue, the start if there is no saved state.
+
+        Raises `ArgumentError` for a state of other settings, `CorpusError` for a file that changed, and
+        `FormatError` for a damaged state.
+        """
+        path = self.folder / _STATE_FILE
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return FilePosition()
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(str(path), "an unreadable file", "a saved state") from error
+        state = _parsed(text, path)
+        self._check(state, path)
+        try:
+            stored = state["counter"]
+            counter.restore(_with_tuples(stored))
+            source, items, _ = stored["progress"]
+            return FilePosition(source, items)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise _damaged(path) from error
+
+    def save_if_due(self, counter: WordCounter) -> None:
+        """Save unless the last save was less than `seconds` ago, or saving takes too much of the time."""
+        elapsed = monotonic() - self._saved_at
+        if elapsed >= max(self._seconds, self._save_seconds / _MAX_SHARE):
+            self.save(counter)
+
+    def save(self, counter: WordCounter) -> None:
+        """Write all word counts as runs, then the state that names them."""
+        begun = monotonic()
+        state = {
+            "version": _VERSION,
+            "settings": self._settings,
+            "files": self._files,
+            "counter": counter.checkpoint(),
+        }
+        with atomic_file(self.folder / _STATE_FILE) as temporary, temporary.open("wb") as stream:
+            stream.write(json.dumps(state, indent=1).encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+        self._saved_at = monotonic()
+        self._save_seconds = self._saved_at - begun
+
+    def delete(self) -> None:
+        """Delete the state and the runs, and the folder if nothing else is in it."""
+        for path in [self.folder / _STATE_FILE, *self.folder.glob("*.words")]:
+            path.unlink(missing_ok=True)
+        (self.folder / _LOCK_FILE).unlink(missing_ok=True)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _check(self, state: Mapping[str, Any], path: Path) -> None:
+        stored = state.get("settings")
+        if not isinstance(stored, dict) or not isinstance(state.get("files"), list):
+            raise _damaged(path)
+        for name, value in self._settings.items():
+            if stored.get(name) != value:
+                found = f"a count with {name}={stored.get(name)!r}"
+                raise ArgumentError(
+                    f"checkpoint {path}", found, f"{name}={value!r}, or another folder"
+                )
+        for index, identity in enumerate(self._files):
+            if index >= len(state["files"]) or state["files"][index] != identity:
+                raise CorpusError(
+                    f"checkpoint {path}",
+                    f"{identity['name']} added, moved or changed since",
+                    "the same files, or another folder",
+                )
+        if len(state["files"]) != len(self._files):
+            found = f"{len(state['files'])} files"
+            expected = f"the {len(self._files)} files of this call, or another folder"
+            raise CorpusError(f"checkpoint {path}", found, expected)
+
+
+def _identity(name: str) -> dict[str, Any]:
+    try:
+        status = os.stat(name)
+    except OSError:  # a URL, or a file that reading will name
+        return {"name": name}
+    return {"name": os.path.abspath(name), "size": status.st_size, "modified": status.st_mtime_ns}
+
+
+def _with_tuples(stored: Mapping[str, Any]) -> CounterState:
+    """Return the state of a counter from JSON, which has lists for tuples."""
+    state = {
+        "runs": [tuple(run) for run in stored["runs"]],
+        "added": [tuple(source) for source in stored["added"]],
+        "left_out": tuple(stored["left_out"]),
+        "progress": tuple(stored["progress"]),
+    }
+    return cast("CounterState", state)
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        state = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path) from error
+    if not isinstance(state, dict) or state.get("version") != _VERSION:
+        raise _damaged(path)
+    return state
+
+
+def _damaged(path: Path) -> FormatError:
+    return FormatError(
+        str(path), "a damaged state", "one that piecework wrote; or delete the folder"
+    )
+
+
+def _lock(descriptor: int, folder: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        expected = "one process at a time, or another folder"
+        raise FileError(
+            str(folder), "a checkpoint that another process is using", expected
+        ) from error
