@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,10 +20,8 @@ from piecework.io.read_file import reason
 if TYPE_CHECKING:
     from piecework._core import CounterState
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 _STATE_FILE = "counting.json"
 _LOCK_FILE = "lock"
@@ -180,7 +179,7 @@ def _damaged(path: Path) -> FormatError:
 
 
 def _lock(descriptor: int, folder: Path) -> None:
-    if fcntl is None:
+    if sys.platform == "win32":
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
