@@ -23,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-data test-levels test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -36,6 +36,7 @@ help:
 	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
+	@echo "make test-faults  kill counting fifty times at random moments and compare its files"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
@@ -102,6 +103,10 @@ test-levels: $(VENV)/.built $(VENV)/.test-tools
 	  echo "kernels at level $$level" && \
 	  $(BIN)/python -m pytest tests/differential tests/laws --kernel-level $$level || exit 1; \
 	done
+
+test-faults: export PIECEWORK_FAULT_ROUNDS := 50
+test-faults: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python -m pytest --numprocesses logical tests/test_large_counts.py $(PYTEST)
 
 # An emulator is slow: properties are tried on fewer cases unless PROPTEST_CASES says otherwise.
 test-neon: export PROPTEST_CASES ?= 16

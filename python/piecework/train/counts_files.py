@@ -200,7 +200,7 @@ def _write_parquet(tables: Iterator[CountsTable], like: CountsTable, path: Path)
     if like.pipeline is not None:
         metadata[_METADATA_KEY] = like.pipeline.to_json().encode()
     schema = pyarrow.schema(list(zip(_COLUMNS, kinds, strict=True))[:width], metadata)
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+    with parquet.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
         for table in tables:
             columns = (table.words, table.counts, table.first)[:width]
             arrays = [
