@@ -47,7 +47,7 @@ impl CounterState {
         let runs = counter.write_runs()?.iter();
         let runs = runs.map(|run| (run.number, run.group, run.words, run.occurrences)).collect();
         let added = counter.added().map(|(source, (bytes, texts))| (source, bytes, texts)).collect();
-        let count::Progress { source, items, replacements } = counter.progress();
+        let count::CountPosition { source, items, replacements } = counter.progress();
         let progress = (source, items, replacements);
         Ok(Self { runs, added, left_out: left_out(counter), progress })
     }
@@ -62,7 +62,7 @@ impl CounterState {
         let (long_texts, long_words, unsampled_texts) = self.left_out;
         let left_out = count::LeftOut { long_texts, long_words, unsampled_texts };
         let (source, items, replacements) = self.progress;
-        counter.restore(runs, added, left_out, count::Progress { source, items, replacements })
+        counter.restore(runs, added, left_out, count::CountPosition { source, items, replacements })
     }
 }
 
