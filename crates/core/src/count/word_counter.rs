@@ -22,7 +22,7 @@ use crate::word_key::{WordKey, MAX_KEY_BYTES};
 /// Merging maps in memory and sorting their words takes up to this many times their bytes.
 const MERGE_FACTOR: usize = 4;
 
-/// A text is expected to bring at most one new word in so many bytes.
+/// The bytes of text for each new word, as expected before a text is counted.
 const BYTES_PER_NEW_WORD: usize = 8;
 
 /// Counts the words that a normalizer and a pre-tokenizer produce from texts.
