@@ -9,7 +9,7 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note
-from piecework.cli.options import COUNTS_SUFFIXES, corpus_options, count_or_load
+from piecework.cli.options import COUNTS_SUFFIXES, OnError, corpus_options, count_or_load
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.io.atomic_files import atomic_stream
@@ -40,15 +40,17 @@ def count(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     first_source: int,
     path: str,
 ) -> None:
     """Count the words of CORPUS, for later training.
 
-    CORPUS: text files or JSON lines (.jsonl), optionally compressed (.gz, .zst), directories of these, or -
-    for stdin.
-    Counts files (.parquet, .tsv) are merged.
+    CORPUS: text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow files, the first four optionally
+    compressed (.gz, .zst, .xz, .bz2); directories of these, quoted patterns such as 'data/**/*.jsonl.gz',
+    URLs such as s3://bucket/data.jsonl, or - for stdin.
+    Counts files (.parquet, .tsv), recognized by content, are merged.
     """
     plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
@@ -57,7 +59,7 @@ def count(
         )
     check_output(path)
     counts = count_or_load(
-        corpus, plan.pipeline, field, errors, num_threads, plan.sentences, first_source
+        corpus, plan.pipeline, field, errors, num_threads, plan.sentences, first_source, on_error
     )
     if path == "-":
         with atomic_stream(path) as stream:

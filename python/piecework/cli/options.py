@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
@@ -17,6 +16,7 @@ from piecework.cli.parameters import NameChoice, apply, option
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
+OnError = Literal["fail", "skip"]
 PRESET = NameChoice(
     tuple(dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))), "preset"
 )
@@ -30,7 +30,7 @@ def corpus_options(command: Command) -> Command:
         type=PRESET,
         help=f"Preset of normalizer, pre-tokenizer and decoder: {', '.join(PRESET.names)}.",
     )
-    return preset(reading_options(command))
+    return preset(reading_options(on_error_option(command)))
 
 
 def reading_options(command: Command) -> Command:
@@ -39,10 +39,23 @@ def reading_options(command: Command) -> Command:
         "--field",
         section="Corpus",
         metavar="NAME",
-        help="Field with the text in JSON lines. With this option, stdin is read as JSON lines.  "
-        "[default: text]",
+        help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. With "
+        "this option, stdin is read as JSON lines.  [default: text]",
     )
     return apply((field, errors_option, num_threads_option), command)
+
+
+def on_error_option(command: Command) -> Command:
+    """Add the option for input with errors."""
+    decorate = option(
+        "--on-error",
+        section="Corpus",
+        type=click.Choice(["fail", "skip"]),
+        default="fail",
+        show_default=True,
+        help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
+    )
+    return decorate(command)
 
 
 def errors_option(command: Command) -> Command:
@@ -207,23 +220,25 @@ def count_or_load(
     num_threads: int | None,
     sentences: pw.train.Sentences | None = None,
     first_source: int = 0,
+    on_error: OnError = "fail",
 ) -> pw.Counts:
     """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
     counted_lines = sentences is not None and sentences.with_counts
     suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
-    are_counts = [Path(path).suffix.lower() in suffixes for path in corpus]
-    if all(are_counts):
-        return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
-    if any(are_counts):
-        raise pw.errors.ArgumentError(
-            "CORPUS", "both text files and counts files", "files of one kind"
-        )
-    with progress("counting") as update:
+    files = pw.train.corpus_files(corpus)
+    with_counts, with_text = _by_content(files, field, suffixes)
+    if not with_text:
+        return reduce(pw.Counts.merge, map(pw.Counts.load, files))
+    if with_counts:
+        found = f"both text files and counts files (text: {with_text[0]}, counts: {with_counts[0]})"
+        raise pw.errors.ArgumentError("CORPUS", found, "files of one kind")
+    with progress("counting", in_bytes=True) as update:
         counts = pw.count_files(
-            corpus,
+            files,
             pipeline=pipeline,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             progress=update,
             sentences=sentences,
@@ -232,3 +247,14 @@ def count_or_load(
     if not len(counts):
         raise pw.errors.CorpusError(", ".join(corpus), "no words", "files with text")
     return counts
+
+
+def _by_content(
+    files: Sequence[str], field: str | None, suffixes: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the files of word counts, and the others."""
+    kinds: tuple[list[str], list[str]] = ([], [])
+    for path in files:
+        is_counts = path.lower().endswith(tuple(suffixes)) and pw.train.is_counts_file(path, field)
+        kinds[0 if is_counts else 1].append(path)
+    return kinds

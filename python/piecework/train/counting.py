@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from piecework._core import WordCounter
+from piecework._internal.progress import show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike, whole_number
 from piecework.corpus.batches import batches_of_texts
-from piecework.corpus.files import (
-    TextBlock,
-    Utf8Errors,
-    corpus_bytes,
-    corpus_files,
-    read_corpus,
-)
+from piecework.corpus.files import TextBlock, read_corpus
+from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
@@ -34,12 +32,13 @@ def count_files(
     pipeline: Pipeline | str = "bert-uncased",
     field: str | None = None,
     errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress | None = None,
     first_source: int = 0,
     sentences: Sentences | None = None,
 ) -> Counts:
-    """Count the words of files, directories and `-` (stdin; JSON lines if `field` is set).
+    """Count the words of files, directories, patterns, URLs and `-` (stdin; JSON lines if `field` is set).
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "corpus.txt"
@@ -51,7 +50,8 @@ def count_files(
     plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of shards
     add up to the counts of the whole corpus. The files are the sources `first_source`,
     `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers.
-    `progress(done, total)` receives bytes as stored; total 0 means unknown.
+    `progress(done, total)` receives bytes as stored; total 0 means unknown. `read_corpus` describes the
+    formats, `field` and `on_error`.
 
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
     `InvalidUtf8Error` with the byte position if `errors="strict"`.
@@ -59,14 +59,21 @@ def count_files(
     resolved = _resolve(pipeline)
     files = corpus_files(paths)
     _check_sources("first_source", first_source, len(files))
+    corpus = read_corpus(
+        files,
+        field=field,
+        errors=errors,
+        on_error=on_error,
+        first_source=first_source,
+        plain_tables=sentences is not None and sentences.with_counts,
+    )
     if sentences is not None and sentences.size:
-        corpus = read_corpus(files, field=field, errors=errors, first_source=first_source)
         texts = texts_of_corpus(corpus, errors)
         return count_texts(texts, pipeline=resolved, num_threads=num_threads, sentences=sentences)
     counter = _counter(resolved, num_threads, sentences, keep_line_ends=resolved.is_byte_level)
     total_bytes = corpus_bytes(files)
     replacements = 0
-    for block in read_corpus(files, field=field, errors=errors, first_source=first_source):
+    for block in corpus:
         if isinstance(block, TextBlock):
             replacements += counter.add_block(
                 block.data, block.source, block.byte_offset, errors == "strict", block.name
@@ -75,6 +82,7 @@ def count_files(
             counter.add_texts(block.texts, block.source)
             replacements += block.replacements
         if progress is not None:
+            show_source(progress, block.name)
             progress(block.file_bytes_read, total_bytes)
     _warn_of_replacements(replacements)
     _warn_of_skipped(counter.too_long(), sentences)
