@@ -21,8 +21,7 @@ import pytest
 import piecework as pw
 from piecework._internal import progress as bars
 from piecework.corpus import columns, csv_rows, rows
-from piecework.train import read_corpus
-from piecework.train import corpus_files
+from piecework.train import corpus_files, read_corpus
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -244,7 +243,7 @@ def test_damaged_tables_are_refused_at_any_end(tmp_path: Path, name: str) -> Non
         try:
             found = texts(path)
         except pw.errors.CorpusError as error:
-            assert str(path) in str(error)
+            assert str(path) in str(error)  # noqa: PT017
         else:  # a stream may end after a batch
             assert name == "stream.arrow"
             assert found == TEXTS[: len(found)]
@@ -262,7 +261,7 @@ def test_changed_bytes_in_a_table_raise_typed_errors_only(tmp_path: Path, name: 
             try:
                 texts(path)
             except (pw.errors.CorpusError, pw.errors.FileError) as error:
-                assert name in str(error)
+                assert name in str(error)  # noqa: PT017
 
 
 def test_invalid_utf8_in_a_table_is_replaced_and_counted_or_refused(tmp_path: Path) -> None:
@@ -341,7 +340,9 @@ def test_a_dataset_of_several_splits_needs_the_split(tmp_path: Path, dataset: An
     assert len(texts(tmp_path / "test")) == 100
 
 
-@pytest.mark.parametrize("state", ["{", "[]", "{}", '{"_data_files": [{"filename": "../x.arrow"}]}'])
+@pytest.mark.parametrize(
+    "state", ["{", "[]", "{}", '{"_data_files": [{"filename": "../x.arrow"}]}']
+)
 def test_a_damaged_state_of_a_dataset_is_refused(tmp_path: Path, state: str) -> None:
     write(tmp_path / "dataset_info.json", "{}")
     write(tmp_path / "state.json", state)
@@ -395,7 +396,10 @@ def test_patterns_and_directories_of_urls_are_sorted_and_without_hidden_files(me
     for name in ("b.txt", "a/z.txt", "a/.hidden.txt", ".git/x.txt", "c.bin"):
         memory.pipe(f"/corpus/{name}", name.encode())
     expected = ["memory:///corpus/a/z.txt", "memory:///corpus/b.txt"]
-    assert [url.replace("memory://corpus", "memory:///corpus") for url in corpus_files("memory://corpus")] == expected
+    assert [
+        url.replace("memory://corpus", "memory:///corpus")
+        for url in corpus_files("memory://corpus")
+    ] == expected
     assert texts("memory://corpus") == ["a/z.txt", "b.txt"]
     assert texts("memory://corpus/*.txt") == ["b.txt"]
     with pytest.raises(pw.errors.FileError, match="no file that matches"):
@@ -633,14 +637,19 @@ print(size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 def memory_growth(large: Path, small: Path) -> tuple[int, int]:
     """Return the size of the texts of a file, and the growth of memory in MB while a process reads it."""
     done = subprocess.run(
-        [sys.executable, "-c", _READ, str(large), str(small)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", _READ, str(large), str(small)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     size, kilobytes = map(int, done.stdout.split())
     return size, kilobytes // 1024
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss in kilobytes")
-@pytest.mark.parametrize("name", ["a.txt.gz", "a.txt.zst", "a.txt.xz", "a.txt.bz2", "a.jsonl.gz", "a.csv.zst"])
+@pytest.mark.parametrize(
+    "name", ["a.txt.gz", "a.txt.zst", "a.txt.xz", "a.txt.bz2", "a.jsonl.gz", "a.csv.zst"]
+)
 def test_memory_does_not_grow_with_the_decompressed_size(tmp_path: Path, name: str) -> None:
     line = b'{"text": "hug pug"}\n' if ".jsonl" in name else b"hug pug\n"
     header = b"text\n" if ".csv" in name else b""

@@ -321,8 +321,9 @@ class Tokenizer(metaclass=WithForeignNames):
         `files` are paths of plain text, JSON lines, CSV, TSV, Parquet or Arrow files, also compressed; a
         folder stands for its files, a pattern such as `"data/**/*.txt"` for the files it matches, `-` for
         stdin. `field` is the text field of JSON lines or the column ("text" by default; dots for nested
-        fields); with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of replacing it.
-        `on_error="skip"` skips and counts lines and files with errors. `train.read_corpus` has the details.
+        fields); with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of
+        replacing it. `on_error="skip"` skips and counts lines and files with errors. `train.read_corpus` has
+        the details.
 
         `model` is "wordpiece" (default), "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char".
         `settings` are those of its trainer, such as `vocab_size` and `min_frequency`. Pass either `trainer`

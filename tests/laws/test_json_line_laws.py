@@ -41,7 +41,9 @@ def lines(draw: st.DrawFn) -> bytes:
         other = json.dumps(draw(st.dictionaries(KEYS, VALUES, min_size=1, max_size=3)))
         text = other if text == "{}" else text[:-1] + ", " + other[1:]
     line = text.encode(errors="surrogatepass")
-    for position, byte in draw(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=2)):
+    for position, byte in draw(
+        st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=2)
+    ):
         if line:
             position %= len(line)
             line = line[:position] + bytes([byte]) + line[position + draw(st.integers(0, 1)) :]
@@ -95,7 +97,9 @@ def test_lines_are_read_alone_as_in_a_block(
         elif keep_blank:
             expected.append("")
     assert rows.texts == expected
-    faults = sum(isinstance(by_python(line, field, "replace")[0], type) for line in block if line.strip())
+    faults = sum(
+        isinstance(by_python(line, field, "replace")[0], type) for line in block if line.strip()
+    )
     assert sum(skipped.counts.values()) == faults
 
 

@@ -15,7 +15,7 @@ from piecework.corpus.compression import compression_of
 from piecework.corpus.rows import LIST_CHARS, RowOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import open_stored, stored_bytes
 from piecework.corpus.urls import is_url
-from piecework.errors import CorpusError, FileError
+from piecework.errors import CorpusError, FileError, PieceworkError
 from piecework.io.read_file import reason
 
 _PARQUET_ROWS = 1024
@@ -60,9 +60,10 @@ class ColumnFile:
             try:
                 array = next(arrays, None)
                 pieces = [] if array is None else list(self._slices(array))
-            except (self._pa.ArrowException, OSError) as error:
-                if isinstance(error, FileError):
-                    raise
+            except PieceworkError:
+                raise
+            # A damaged name of a column raises UnicodeDecodeError, a ValueError.
+            except (self._pa.ArrowException, OSError, ValueError) as error:
                 message = " ".join(str(error).split())[:120]
                 found = f"damaged {kind} data ({message})"
                 raise CorpusError(self.name, found, "an undamaged file") from error

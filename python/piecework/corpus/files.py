@@ -86,7 +86,7 @@ def read_corpus(
     `field` names the text in each JSON object, or the column (None: "text"). A key or column of exactly this
     name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes
     it part of a key. Stdin contains JSON lines if `field` is set, plain text otherwise. With `plain_tables`,
-    CSV and TSV files are plain text. `errors` does not apply to plain text, whose blocks the consumer decodes.
+    CSV and TSV files are plain text. `errors` does not apply to plain text, because the consumer decodes it.
 
     `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
     the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.

@@ -1,4 +1,4 @@
-"""The files of a corpus: paths, directories, patterns, URLs, `datasets` folders; expanded in a fixed order."""
+"""The files of a corpus: paths, directories, patterns, URLs, `datasets` folders, expanded in order."""
 
 from __future__ import annotations
 
@@ -71,11 +71,8 @@ def _expand_url(url: str) -> list[str]:
         return _checked_pattern(url, files_of_glob(url))
     if has_known_suffix(url.partition("::")[0]):
         return [url]
-    files = files_of_directory(url)
-    if files is None:
-        return [url]
-    root = url.partition("::")[0].rstrip("/")
-    return _checked_directory(url, [file for file in files if _is_included(file, root)])
+    files = files_of_directory(url, _is_included)
+    return [url] if files is None else _checked_directory(url, files)
 
 
 def _checked_pattern(name: str, found: list[str]) -> list[str]:
@@ -92,11 +89,9 @@ def _checked_directory(name: str, found: list[str]) -> list[str]:
     return found
 
 
-def _is_included(file: str, root: str) -> bool:
-    inner = file.partition("::")[0]
-    below = inner[len(root) :] if inner.startswith(root) else inner.rpartition("/")[2]
-    is_hidden = any(part.startswith(".") for part in below.split("/"))
-    return not is_hidden and has_known_suffix(inner)
+def _is_included(path: str) -> bool:
+    """Return whether a directory includes the file at this path below it."""
+    return has_known_suffix(path) and not any(part.startswith(".") for part in path.split("/"))
 
 
 # ---- directories

@@ -32,12 +32,9 @@ def open_url(url: str, stack: ExitStack) -> BinaryIO:
 
     Raises `FileError`, and `MissingExtraError` if `fsspec` or the package for the scheme is not installed.
     """
-
-    def opened() -> Any:
-        fs, path = _resolved(url)
-        return fs.open(path, "rb", compression=None)
-
-    return io.BufferedReader(_RawUrl(url, stack.enter_context(_checked(url, opened))))
+    fs, path = _checked(url, lambda: _resolved(url))
+    file = stack.enter_context(_checked(url, lambda: fs.open(path, "rb")))
+    return io.BufferedReader(_RawUrl(url, fs, file))
 
 
 def url_bytes(url: str) -> int:
@@ -64,12 +61,18 @@ def files_of_glob(url: str) -> list[str]:
     return _urls(url, _checked(url, found))
 
 
-def files_of_directory(url: str) -> list[str] | None:
-    """Return the URLs of the files below a directory, sorted; None if the URL is no directory."""
+def files_of_directory(url: str, is_included: Callable[[str], bool]) -> list[str] | None:
+    """Return the URLs of files below a directory, sorted; None if the URL is no directory.
+
+    `is_included` decides by the path below the directory, with slashes.
+    """
 
     def found() -> list[str] | None:
         fs, path = _resolved(url)
-        return list(fs.find(path)) if fs.isdir(path) else None
+        if not fs.isdir(path):
+            return None
+        names: list[str] = fs.find(path)
+        return [name for name in names if is_included(name.removeprefix(path).lstrip("/"))]
 
     files = _checked(url, found)
     return None if files is None else _urls(url, files)
@@ -123,8 +126,9 @@ def _message(error: Exception) -> str:
 class _RawUrl(io.RawIOBase):
     """The stored bytes of a URL; the exceptions of its file system become `FileError`."""
 
-    def __init__(self, url: str, file: Any) -> None:
+    def __init__(self, url: str, fs: Any, file: Any) -> None:
         self._url = url
+        self._fs = fs  # an archive closes its files when it is collected
         self._file = file
 
     def readable(self) -> bool:
