@@ -704,6 +704,16 @@ class CounterState(TypedDict):
     left_out: tuple[int, int, int]
     progress: tuple[int, int, int]
 
+def json_line_texts(
+    block: bytes, key: str, path: Sequence[str], keep_blank: bool
+) -> tuple[list[str], list[tuple[int, int, int, int]]]:
+    """Return the text of each JSON line, and the lines that Python must parse.
+
+    The text is under `key`, otherwise under `path`, the keys of nested objects. A blank line has no text, or
+    an empty one with `keep_blank`. A line to parse is the index of its text, the index of the line, and the
+    bytes of `block` at which it starts and ends.
+    """
+
 class WordCounter:
     """Counts the pre-tokens of a corpus in parallel, with the first position of each."""
 

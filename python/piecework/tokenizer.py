@@ -303,6 +303,7 @@ class Tokenizer(metaclass=WithForeignNames):
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         field: str | None = None,
         errors: typing.Literal["replace", "strict"] = "replace",
+        on_error: typing.Literal["fail", "skip"] = "fail",
         num_threads: int | None = None,
         show_progress: bool = False,
         **settings: hints.Unpack[pw.train.TrainSettings],
@@ -317,10 +318,12 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.encode("hugs").tokens
         ['hug', 's']
 
-        `files` are paths of plain text or JSON lines, plain or compressed with gzip or Zstandard; a folder
-        stands for its files, `-` for stdin. `field` is the text field of JSON lines ("text" by default);
-        with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of
-        replacing it.
+        `files` are paths of plain text, JSON lines, CSV, TSV, Parquet or Arrow files, also compressed; a
+        folder stands for its files, a pattern such as `"data/**/*.txt"` for the files it matches, `-` for
+        stdin. `field` is the text field of JSON lines or the column ("text" by default; dots for nested
+        fields); with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of
+        replacing it. `on_error="skip"` skips and counts lines and files with errors. `train.read_corpus` has
+        the details.
 
         `model` is "wordpiece" (default), "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char".
         `settings` are those of its trainer, such as `vocab_size` and `min_frequency`. Pass either `trainer`
@@ -343,6 +346,7 @@ class Tokenizer(metaclass=WithForeignNames):
             cls._tokens_of,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             show_progress=show_progress,
         )

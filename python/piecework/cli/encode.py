@@ -9,7 +9,7 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note, progress
-from piecework.cli.options import reading_options
+from piecework.cli.options import on_error_option, reading_options
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -31,6 +31,7 @@ Example:
 @tokenizer_argument()
 @click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
 @reading_options
+@on_error_option
 @tokenizer_options
 @option(
     "--format",
@@ -83,12 +84,13 @@ def encode(
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
 
-    FILEs are plain text or JSON lines (.jsonl), optionally compressed with gzip or Zstandard. Without FILEs,
-    or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
-    one FILE each. Empty lines are dropped, except with --keep-empty.
+    FILEs are plain text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow; the first four are optionally
+    compressed (.gz, .zst, .xz, .bz2). With one output, a FILE can be a directory, a quoted pattern or a URL.
+    Without FILEs, or for -, the command reads stdin. One output receives the lines of all FILEs; several
+    outputs receive one FILE each. Empty lines are dropped, except with --keep-empty.
     """
     loaded = load_tokenizer(tokenizer, hints)
-    with progress("encoding") as update:
+    with progress("encoding", in_bytes=True) as update:
         done = pw.encode_files(
             loaded,
             inputs or ["-"],

@@ -9,6 +9,7 @@ import click
 import piecework as pw
 from piecework.cli.notes import note, progress
 from piecework.cli.options import (
+    OnError,
     corpus_options,
     count_or_load,
     given_options,
@@ -55,15 +56,17 @@ def train(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     path: str,
     **settings: Any,
 ) -> None:
     """Train a tokenizer on CORPUS.
 
-    CORPUS: text files or JSON lines (.jsonl), optionally compressed (.gz, .zst), directories of these, or -
-    for stdin.
-    Counts files of `piecework count` (.parquet, .tsv) work too.
+    CORPUS: text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow files, the first four optionally
+    compressed (.gz, .zst, .xz, .bz2); directories of these, quoted patterns such as 'data/**/*.jsonl.gz',
+    URLs such as s3://bucket/data.jsonl, or - for stdin.
+    Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too.
     """
     given = given_options(settings)
     plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
@@ -77,13 +80,16 @@ def train(
             preset=preset,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             show_progress=not is_quiet(),
             **given,
         )
         source = "sentences"
     else:
-        counts = count_or_load(corpus, plan.pipeline, field, errors, num_threads, plan.sentences)
+        counts = count_or_load(
+            corpus, plan.pipeline, field, errors, num_threads, plan.sentences, on_error=on_error
+        )
         learned = _train(counts, plan, num_threads)
         source = f"{len(counts):,} distinct words"
     save_tokenizer(learned, path)

@@ -5,8 +5,10 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 """
 
 from piecework.corpus.files import read_corpus
+from piecework.corpus.paths import corpus_files
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
+from piecework.train.counts_detection import is_counts_file
 from piecework.train.counts_files import CountsSummary
 from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.pipeline import Pipeline
@@ -50,9 +52,11 @@ __all__ = [
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
+    "corpus_files",
     "count_files",
     "count_files_to",
     "count_texts",
+    "is_counts_file",
     "learn_spec",
     "pipeline_of",
     "read_corpus",

@@ -14,16 +14,13 @@ from typing import TypeAlias, TypedDict
 
 from piecework._core import OrderedWords, WordCounter
 from piecework._internal.memory_budget import memory_budget
+from piecework._internal.progress import show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
-from piecework.corpus.files import (
-    TextBlock,
-    TextList,
-    Utf8Errors,
-    corpus_bytes,
-    corpus_files,
-    read_corpus,
-)
+from piecework.corpus.files import TextBlock, TextList, read_corpus
+from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.train.count_checkpoint import CountCheckpoint, FilePosition
 from piecework.train.pipeline import Pipeline
@@ -109,6 +106,7 @@ class CorpusCount:
     settings: CountSettings
     field: str | None
     errors: Utf8Errors
+    on_error: OnError
     first_source: int
     weights: ExactWeights
     temperature: float | None
@@ -123,6 +121,7 @@ class CorpusCount:
         *,
         field: str | None = None,
         errors: Utf8Errors = "replace",
+        on_error: OnError = "fail",
         num_threads: int | None = None,
         first_source: int = 0,
         sentences: Sentences | None = None,
@@ -157,6 +156,7 @@ class CorpusCount:
             ),
             field,
             errors,
+            on_error,
             first_source,
             EQUAL_WEIGHTS if source_weights is None else weights_as_given(source_weights),
             temperature,
@@ -201,6 +201,7 @@ class CorpusCount:
             "pipeline": self.pipeline.to_json(),
             "field": self.field,
             "errors": self.errors,
+            "on_error": self.on_error,
             "first_source": self.first_source,
             "groups": self._group_of_each_file() if self._has_weights else None,
             "sample": self.settings.sample,
@@ -226,6 +227,7 @@ class CorpusCount:
                 if checkpoint is not None:
                     checkpoint.save_if_due(counter)
                 if progress is not None:
+                    show_source(progress, item.name)
                     progress(bytes_before + item.file_bytes_read, total_bytes)
         except KeyboardInterrupt:
             if checkpoint is not None:
@@ -236,7 +238,12 @@ class CorpusCount:
         """Read the files from an index on; leave out the first `done` items of that file."""
         first_source = self.first_source + first_file
         items = read_corpus(
-            self.files[first_file:], field=self.field, errors=self.errors, first_source=first_source
+            self.files[first_file:],
+            field=self.field,
+            errors=self.errors,
+            on_error=self.on_error,
+            first_source=first_source,
+            plain_tables=self.settings.sentences.with_counts,
         )
         for item in items:
             if item.source == first_source and done:
@@ -289,6 +296,7 @@ class CountOptions(TypedDict, total=False):
 
     field: str | None
     errors: Utf8Errors
+    on_error: OnError
     num_threads: int | None
     first_source: int
     sentences: Sentences | None

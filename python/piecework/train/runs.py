@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from piecework._internal.progress import progress_bar
 from piecework._internal.validation import PathLike
 from piecework.corpus.files import read_corpus
+from piecework.corpus.skipped import OnError
+from piecework.corpus.urls import is_url
 from piecework.errors import FileError, InputTypeError
 from piecework.spec import SentencePiece, TokenizerSpec
 from piecework.train.counting import count_files, count_texts
@@ -35,22 +37,31 @@ def spec_from_files(
     *,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     show_progress: bool,
 ) -> TokenizerSpec:
     """Count the words of files and learn from them."""
     _check_paths(files)
     if plan.tests:
-        texts = texts_of_corpus(read_corpus(files, field=field, errors=errors), errors)
+        corpus = read_corpus(
+            files,
+            field=field,
+            errors=errors,
+            on_error=on_error,
+            plain_tables=plan.sentences.with_counts,
+        )
+        texts = texts_of_corpus(corpus, errors)
         return spec_from_texts(
             texts, plan, tokens_of, num_threads=num_threads, show_progress=show_progress
         )
-    with progress_bar("counting", shown=show_progress) as progress:
+    with progress_bar("counting", shown=show_progress, in_bytes=True) as progress:
         counts = count_files(
             files,
             pipeline=plan.pipeline,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             progress=progress,
             sentences=plan.sentences,
@@ -140,7 +151,9 @@ def _counted(
 def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
     """Raise `FileError` for a text where a path belongs: it has spaces and is not the path of a file."""
     for path in [files] if isinstance(files, str | os.PathLike) else files:
-        if isinstance(path, str) and len(path.split()) > 1 and not os.path.exists(path):
+        if not isinstance(path, str) or "*" in path or is_url(path):
+            continue
+        if len(path.split()) > 1 and not os.path.exists(path):
             found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}, which is not a file"
             raise FileError("files", found, "paths; for texts call train_from_iterator")
 
