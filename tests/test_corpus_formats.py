@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import bz2
 import csv
+import functools
 import gzip
+import http.server
 import io
 import json
 import lzma
 import os
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -418,6 +421,21 @@ def test_files_are_read_as_urls_and_through_archives(tmp_path: Path, tok: pw.Tok
     fs.zip.close()
     assert texts(f"zip://in/b.txt::file://{tmp_path}/a.zip") == ["pug"]
     assert texts(f"zip://**/*.txt::file://{tmp_path}/a.zip") == ["pug"]
+
+
+def test_web_addresses_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("aiohttp", reason="fsspec reads web addresses with aiohttp")
+    write(tmp_path / "a.txt", "hug\n")
+    write(tmp_path / "b.csv.gz", gzip.compress(csv_data()))
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        assert texts(f"{address}/a.txt?version=1") == ["hug"]
+        assert texts(f"{address}/b.csv.gz") == TEXTS
+        with pytest.raises(pw.errors.FileError, match=r"none\.txt: found"):
+            texts(f"{address}/none.txt")
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

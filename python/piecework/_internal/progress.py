@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TypeAlias
 
+    from rich.progress import ProgressColumn
+
     Update: TypeAlias = Callable[[int, int], None]
 
 SECONDS_BETWEEN_LINES = 30
@@ -81,7 +83,7 @@ def _terminal_bar(title: str, in_bytes: bool) -> Iterator[Update]:
         yield Bar()
 
 
-def _byte_columns() -> tuple[object, ...]:
+def _byte_columns() -> tuple[ProgressColumn, ...]:
     from rich.progress import TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
     source = TextColumn("{task.fields[source]}", markup=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Literal, TypeAlias
 
+from piecework._internal.validation import check_choice
 from piecework.errors import CorpusError, CorpusWarning, FileError, InvalidUtf8Error
 
 OnError: TypeAlias = Literal["fail", "skip"]
@@ -60,8 +61,6 @@ class Skipped:
 
 def check_on_error(on_error: object) -> None:
     """Raise `ArgumentError` unless `on_error` is "fail" or "skip"."""
-    from piecework._internal.validation import check_choice
-
     check_choice("on_error", on_error, ON_ERROR)
 
 
