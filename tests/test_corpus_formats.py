@@ -23,7 +23,8 @@ import pytest
 
 import piecework as pw
 from piecework._internal import progress as bars
-from piecework.corpus import columns, csv_rows, rows
+from piecework.corpus import columns, csv_rows, json_lines, rows
+from piecework.export import input_lines
 from piecework.train import corpus_files, read_corpus
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
@@ -181,6 +182,19 @@ def test_a_missing_nested_field_is_named(tmp_path: Path, line: str, message: str
 def test_a_field_of_another_type_is_refused(tmp_path: Path) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="field: found int"):
         texts(write(tmp_path / "a.jsonl", "{}"), field=3)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("read_bytes", [7, 64, 300])
+def test_records_are_whole_wherever_a_read_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, read_bytes: int
+) -> None:
+    monkeypatch.setattr(json_lines, "_READ_BYTES", read_bytes)
+    monkeypatch.setattr(csv_rows, "_READ_BYTES", read_bytes)
+    monkeypatch.setattr(input_lines, "READ_BYTES", read_bytes)
+    path = write(tmp_path / f"{name}.gz", gzip.compress(RECORDS[name]()))
+    assert texts(path) == TEXTS
+    assert [text for lines in pw.export.read_lines(path) for text in lines] == TEXTS
 
 
 # ---- CSV
