@@ -441,7 +441,11 @@ def test_output_is_utf8_whatever_the_terminal_claims(tokenizer: str) -> None:
 # ---- bad usage and bad input
 
 
-def test_bad_usage_is_one_line_and_code_two(cli: Run, corpus: str, tokenizer: str) -> None:
+def test_bad_usage_is_one_line_and_code_two(
+    cli: Run, corpus: str, tokenizer: str, tmp_path: Path
+) -> None:
+    counts = tmp_path / "a.tsv"
+    counts.write_text("word\tcount\nhug\t3\n")
     for arguments, part in (
         (
             ["tain"],
@@ -462,7 +466,10 @@ def test_bad_usage_is_one_line_and_code_two(cli: Run, corpus: str, tokenizer: st
             "--score: found an unkn",
         ),
         (["train", corpus, "--special-token", "[CLS]", "-o", "x"], "unknown token '[UNK]' among"),
-        (["train", corpus, "a.tsv", "-o", "x"], "CORPUS: found both text files and counts files"),
+        (
+            ["train", corpus, str(counts), "-o", "x"],
+            "CORPUS: found both text files and counts files",
+        ),
         (
             ["count", corpus, "-o", "counts.csv"],
             "--output: found 'counts.csv', expected a file name that ends in",

@@ -13,8 +13,8 @@ from piecework.errors import FileError, MissingExtraError
 
 Result = TypeVar("Result")
 
-# A scheme of one letter is a drive of Windows.
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
+# A scheme of one letter is a drive of Windows. A chain such as `simplecache::s3://a.txt` contains a URL.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::.*://)")
 _GLOB = re.compile(r"[*?\[]")
 
 
