@@ -3,6 +3,10 @@
 //! ```text
 //! alphabet         the characters that are entries, and their positions in words
 //! entries          the entries during training: strings, ids, merged strings
+//! packed_words     the distinct words as sequences of entries, four bytes a character
+//! frequent_pairs   the pairs that occur at least a given number of times
+//! neighbour_changes  the changes of one merge, by neighbouring entry
+//! memory           reservations that fail with an error
 //! progress         progress reports and interruption
 //! piece_rules      the rules for SentencePiece pieces
 //! symbol_splitter  splitting of words where no piece may cross
@@ -19,7 +23,11 @@
 mod alphabet;
 pub mod bpe;
 mod entries;
+mod frequent_pairs;
 mod learned;
+mod memory;
+mod neighbour_changes;
+mod packed_words;
 mod piece_rules;
 mod progress;
 pub mod sentencepiece;

@@ -8,12 +8,12 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
-use super::packed_words::PackedWords;
 use super::pair_priority::PairPriority;
 use super::tracked_pairs::{key, TrackedPairs};
 use super::vocabulary::{GrowingVocabulary, MergedEntry};
 use crate::error::Error;
+use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
 
 /// The ratio of the best count to the threshold of a round; low in tests, for many rounds.

@@ -12,14 +12,14 @@
 //! neighbour. A round costs time linear in the corpus of distinct words; counts fall by the factor `SPAN` from
 //! round to round, so there are O(log of the largest count) rounds.
 
-use super::neighbour_changes::{NeighbourChanges, Side};
-use super::packed_words::PackedWords;
 use super::pair_priority::PairPriority;
 use super::round::Round;
 use super::spec::BpeTrainSpec;
 use super::vocabulary::GrowingVocabulary;
 use crate::error::Error;
 use crate::train::entries::Entries;
+use crate::train::neighbour_changes::{NeighbourChanges, Side};
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
 use crate::train::{Learned, Merge};
 
