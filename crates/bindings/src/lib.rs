@@ -20,6 +20,7 @@ mod gguf_files;
 mod input;
 mod lazy_array;
 mod learning;
+mod learning_checkpoints;
 mod learning_sentencepiece;
 mod learning_unigram;
 mod lengths;
@@ -67,6 +68,8 @@ mod _core {
     use crate::gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf};
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
+    #[pymodule_export]
+    use crate::learning_checkpoints::{check_memory, LearningLog};
     #[pymodule_export]
     use crate::learning_sentencepiece::learn_sentencepiece;
     #[pymodule_export]

@@ -58,17 +58,18 @@ impl PairBuckets {
         (pair.wrapping_mul(SPREAD) >> self.shift) as usize
     }
 
-    /// Count the pairs whose bucket reaches `least`, which include all pairs that do.
+    /// Count the wanted pairs whose bucket reaches `least`, which include all wanted pairs that do.
     pub(super) fn count_pairs(
         &self,
         words: &PackedWords,
         least: u64,
+        wanted: impl Fn(u64) -> bool,
         progress: &mut Progress<'_>,
     ) -> Result<PairCounts, Error> {
         let mut counts = PairCounts::default();
         words.visit_pairs(|left, right, _, count| {
             let pair = key(left, right);
-            if self.sums[self.bucket(pair)] >= least {
+            if self.sums[self.bucket(pair)] >= least && wanted(pair) {
                 if counts.len() == counts.capacity() {
                     let more = counts.len().max(1024);
                     let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, PairCount)>()));

@@ -1,4 +1,4 @@
-//! Memory of trainers: reservations that fail with an error.
+//! Memory of trainers: reservations that fail with an error instead of an abort.
 
 use crate::error::{Error, ErrorKind};
 
@@ -10,8 +10,13 @@ pub(super) fn reserve<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Er
 
 /// Fail unless the system provides `bytes` bytes in one block, which is released at once.
 ///
-/// Trainers call this before they start, because not every later allocation can fail with an error.
-pub(super) fn check_available(bytes: usize) -> Result<(), Error> {
+/// Called before a training starts, because not every later allocation can fail with an error.
+///
+/// ```
+/// assert!(piecework_core::train::check_available(1 << 20).is_ok());
+/// assert!(piecework_core::train::check_available(usize::MAX).is_err());
+/// ```
+pub fn check_available(bytes: usize) -> Result<(), Error> {
     reserve(&mut Vec::<u8>::new(), bytes)
 }
 

@@ -37,10 +37,11 @@ use crate::train::learned::{check_counts, first_entries};
 use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::{unigram, Learned};
+use crate::train::{unigram, wordpiece, Learned, Merge, Resume};
 
 use char_forms::CharForms;
-use trainer::BpeTrainer;
+use trainer::{BpeStart, BpeTrainer};
+use vocabulary::GrowingVocabulary;
 
 pub use spec::{BpeTies, BpeTrainSpec};
 
@@ -68,7 +69,20 @@ pub fn learn(
     spec: &BpeTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
+    resume(counts, spec, Resume::default(), progress)
+}
+
+/// Continue after the merges of an earlier run; the result equals that of an undisturbed run.
+///
+/// Errors: those of [`learn`], and `Argument` for merges that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &BpeTrainSpec,
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
+    progress.log_merges(resume.log);
     let chars = check_counts(counts, &mut progress)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
     let entries = first_entries(
@@ -79,7 +93,7 @@ pub fn learn(
     )?;
     let mut forms = CharForms::new(&entries, &alphabet, spec);
     let words = segmented(counts, chars, &mut forms, &mut progress)?;
-    let learned = learn_merges(spec, entries, words, &mut progress)?;
+    let learned = learn_merges(spec, entries, words, resume.earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
@@ -97,7 +111,7 @@ pub(super) fn learn_within(
         .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
         .collect();
     let words = segmented_parts(counts, splitter, &ids, progress)?;
-    learn_merges(spec, entries, words, progress)
+    learn_merges(spec, entries, words, &[], progress)
 }
 
 /// Segment the words into characters; skips characters outside the alphabet, as `tokenizers` does.
@@ -143,17 +157,18 @@ fn learn_merges(
     spec: &BpeTrainSpec,
     entries: Entries,
     words: PackedWords,
+    earlier: &[Merge],
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
+    let lengths = GrowingVocabulary::first_lengths(spec, &entries);
+    let (words, entries) = match earlier {
+        [] => (words, entries),
+        _ => wordpiece::replay(words, entries, earlier, progress)?,
+    };
+    let start = BpeStart { spec, entries, lengths, words, earlier };
     match spec.ties {
-        BpeTies::LowestIds => {
-            BpeTrainer::<pair_priority::LowestIds>::new(spec, entries, words).run(progress)
-        }
-        BpeTies::GreatestStrings => {
-            BpeTrainer::<pair_priority::GreatestStrings>::new(spec, entries, words).run(progress)
-        }
-        BpeTies::ShortestEntries => {
-            BpeTrainer::<pair_priority::ShortestEntries>::new(spec, entries, words).run(progress)
-        }
+        BpeTies::LowestIds => BpeTrainer::<pair_priority::LowestIds>::new(start).run(progress),
+        BpeTies::GreatestStrings => BpeTrainer::<pair_priority::GreatestStrings>::new(start).run(progress),
+        BpeTies::ShortestEntries => BpeTrainer::<pair_priority::ShortestEntries>::new(start).run(progress),
     }
 }

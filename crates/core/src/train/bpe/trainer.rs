@@ -35,15 +35,26 @@ pub(super) struct BpeTrainer<'a, O: PairPriority> {
     merges: Vec<Merge>,
 }
 
+/// Where a trainer begins: special tokens, alphabet and words segmented into characters, and the merges that
+/// have been applied to them.
+pub(super) struct BpeStart<'a, 'm> {
+    pub(super) spec: &'a BpeTrainSpec,
+    pub(super) entries: Entries,
+    /// The lengths of the entries before the first merge.
+    pub(super) lengths: Vec<usize>,
+    pub(super) words: PackedWords,
+    pub(super) earlier: &'m [Merge],
+}
+
 impl<'a, O: PairPriority> BpeTrainer<'a, O> {
-    /// Begin with special tokens and alphabet, and words segmented into characters.
-    pub(super) fn new(spec: &'a BpeTrainSpec, entries: Entries, words: PackedWords) -> Self {
+    pub(super) fn new(start: BpeStart<'a, '_>) -> Self {
+        let BpeStart { spec, entries, lengths, words, earlier } = start;
         Self {
-            vocabulary: GrowingVocabulary::new(spec, entries),
+            vocabulary: GrowingVocabulary::new(spec, entries, lengths, earlier),
             words,
             round: Round::default(),
             changes: NeighbourChanges::default(),
-            merges: Vec::new(),
+            merges: earlier.to_vec(),
         }
     }
 
@@ -89,7 +100,9 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
             self.changes.grow(self.vocabulary.entries.len());
             progress.reach(self.vocabulary.entries.len());
         }
-        self.merges.push(Merge { left, right, merged: merged.entry, count, score: count as f64 });
+        let made = Merge { left, right, merged: merged.entry, count, score: count as f64 };
+        self.merges.push(made);
+        progress.log_merge(made);
         for position in positions {
             progress.advance(2)?;
             if self.words.starts_pair(position, left, right) {

@@ -51,7 +51,7 @@ pub fn continue_training(
     }
     spec.check_ties(counts)?;
     let words = segmented(counts, chars, base, &mut progress)?;
-    let state = MergeState::new(words, spec, entries, &mut progress)?;
+    let state = MergeState::new(words, spec, entries, &mut progress)?.start(&[], &mut progress)?;
     let learned = by_merges::learn(state, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)

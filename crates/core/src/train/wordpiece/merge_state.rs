@@ -11,7 +11,7 @@
 //! are counted by a pass over the words.
 
 use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::pair_table::PairTable;
 use super::spec::{PairScore, WordPieceTrainSpec};
@@ -21,6 +21,7 @@ use crate::train::frequent_pairs::{key, parts, PairBuckets};
 use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
+use crate::train::resume::wrong_merge;
 use crate::train::{Learned, Merge};
 
 /// The ratio of the largest count to the first floor, for scores that rise with the count; low in tests.
@@ -28,7 +29,7 @@ const FIRST_SPAN: u64 = if cfg!(test) { 2 } else { 16 };
 /// The same for `Likelihood`, whose best pairs are not always the most frequent.
 const LIKELIHOOD_SPAN: u64 = if cfg!(test) { 4 } else { 4096 };
 /// The positions in the table, as a multiple of the pairs in the words, at which outdated ones are dropped.
-const MAX_OUTDATED: usize = 2;
+const MAX_OUTDATED: f64 = 1.5;
 
 /// The state of a trainer that merges pairs.
 pub(super) struct MergeState<'a> {
@@ -46,6 +47,8 @@ pub(super) struct MergeState<'a> {
     /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
     changes: NeighbourChanges,
+    /// While merges of an earlier run are applied: their pairs, which alone are tracked.
+    replayed: Option<FxHashSet<u64>>,
     /// Pairs that occur less often may be untracked.
     floor: u64,
     /// The pairs in the words, not weighted.
@@ -55,7 +58,7 @@ pub(super) struct MergeState<'a> {
 }
 
 impl<'a> MergeState<'a> {
-    /// Count the entries and pairs of segmented words.
+    /// Count the entries of segmented words; `start` or `replay` counts the pairs.
     pub(super) fn new(
         words: PackedWords,
         spec: &'a WordPieceTrainSpec,
@@ -73,6 +76,7 @@ impl<'a> MergeState<'a> {
             merges: Vec::new(),
             gained: Vec::new(),
             changes: NeighbourChanges::default(),
+            replayed: None,
             floor: 0,
             adjacent: 0,
             overlapping: spec.score != PairScore::Likelihood,
@@ -84,13 +88,42 @@ impl<'a> MergeState<'a> {
             *total_chars += u64::from(chars) * count;
             progress.advance(1)
         })?;
-        let least = state.min_frequency();
-        state.track_pairs(progress, |largest| match spec.score {
+        Ok(state)
+    }
+
+    /// Apply the merges of an earlier run, then track the first pairs.
+    pub(super) fn start(mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<Self, Error> {
+        if !earlier.is_empty() {
+            self.replay(earlier, progress)?;
+        }
+        let (least, score) = (self.min_frequency(), self.spec.score);
+        self.track_pairs(progress, |largest| match score {
             PairScore::Pmi | PairScore::TopDown => least,
             PairScore::Frequency => least.max(largest / FIRST_SPAN),
             PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
         })?;
-        Ok(state)
+        Ok(self)
+    }
+
+    /// Apply the merges of an earlier run; fails if a merge does not occur as often as in that run.
+    pub(super) fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.replayed = Some(earlier.iter().map(|merge| key(merge.left, merge.right)).collect());
+        self.track_pairs(progress, |_| 1)?;
+        for (number, merge) in (1..).zip(earlier) {
+            let pair = self.pairs.find(merge.left, merge.right);
+            let pair = pair.filter(|&pair| self.pairs.count(pair) == merge.count);
+            let Some(pair) = pair else {
+                return Err(wrong_merge(
+                    number,
+                    format!("a pair that does not occur {} times", merge.count),
+                ));
+            };
+            if self.merge(pair, merge.score, progress)? != merge.merged {
+                return Err(wrong_merge(number, format!("the id {} for the merged entry", merge.merged)));
+            }
+        }
+        self.replayed = None;
+        Ok(())
     }
 
     /// Count all pairs again and track those that occur at least `floor` times; renumbers the pairs.
@@ -107,7 +140,8 @@ impl<'a> MergeState<'a> {
         self.gained = Vec::new();
         let buckets = PairBuckets::new(&self.words, progress)?;
         self.floor = floor(buckets.largest()).max(1);
-        let mut frequent = buckets.count_pairs(&self.words, self.floor, progress)?;
+        let is_replayed = |pair: u64| self.replayed.as_ref().is_none_or(|pairs| pairs.contains(&pair));
+        let mut frequent = buckets.count_pairs(&self.words, self.floor, is_replayed, progress)?;
         drop(buckets);
         frequent.retain(|&pair, found| found.count >= self.floor && self.fits_parts(parts(pair)));
         self.pairs.reserve(frequent.len())?;
@@ -139,7 +173,8 @@ impl<'a> MergeState<'a> {
 
     /// Whether most positions in the table are outdated.
     pub(super) fn is_outdated(&self) -> bool {
-        self.pairs.stored_positions() > MAX_OUTDATED * self.adjacent + self.words.len() / 16
+        let most = MAX_OUTDATED * self.adjacent as f64 + self.words.len() as f64 / 16.0;
+        self.pairs.stored_positions() as f64 > most
     }
 
     /// Whether the vocabulary has `vocab_size` entries.
@@ -177,7 +212,9 @@ impl<'a> MergeState<'a> {
             self.counts.push(0);
             progress.reach(self.entries.len());
         }
-        self.merges.push(Merge { left, right, merged, count, score });
+        let made = Merge { left, right, merged, count, score };
+        self.merges.push(made);
+        progress.log_merge(made);
         self.changes.grow(self.entries.len());
         let mut sum = 0;
         for position in self.pairs.take_positions(pair) {
@@ -291,6 +328,9 @@ impl<'a> MergeState<'a> {
         }
         let gained = change.gained.saturating_sub(change.remerged);
         if gained == 0 || !self.fits_parts((left, right)) {
+            return Ok(None);
+        }
+        if self.replayed.as_ref().is_some_and(|pairs| !pairs.contains(&key(left, right))) {
             return Ok(None);
         }
         if !is_new && self.floor > 1 {

@@ -58,7 +58,7 @@ use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
-use crate::train::Learned;
+use crate::train::{Learned, Merge, Resume};
 
 use char_entries::{alphabet_entries, CharEntries};
 use merge_state::MergeState;
@@ -91,7 +91,21 @@ pub fn learn(
     spec: &WordPieceTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
+    resume(counts, spec, Resume::default(), progress)
+}
+
+/// Continue after the merges of an earlier run; the result equals that of an undisturbed run.
+///
+/// `TopDown` merges no pairs and starts from the beginning. Errors: those of [`learn`], and `Argument` for
+/// merges that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
+    progress.log_merges(resume.log);
     let chars = check_counts(counts, &mut progress)?;
     spec.check_ties(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
@@ -102,11 +116,12 @@ pub fn learn(
         spec.vocab_size,
     )?;
     let learned = match spec.score {
-        PairScore::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
+        PairScore::TopDown => top_down::learn(counts, chars, spec, &alphabet, entries, &mut progress)?,
         _ => {
             let words = segmented(counts, chars, spec, &alphabet, &entries, &mut progress)?;
             drop(alphabet);
-            by_merges::learn(MergeState::new(words, spec, entries, &mut progress)?, &mut progress)?
+            let state = MergeState::new(words, spec, entries, &mut progress)?;
+            by_merges::learn(state.start(resume.earlier, &mut progress)?, &mut progress)?
         }
     };
     progress.finish(learned.vocab.len())?;
@@ -138,4 +153,17 @@ fn segmented(
         }
     }
     words.numbered()
+}
+
+/// Apply the merges of an earlier run to words, for BPE; returns the words and the entries after them.
+pub(super) fn replay(
+    words: PackedWords,
+    entries: Entries,
+    earlier: &[Merge],
+    progress: &mut Progress<'_>,
+) -> Result<(PackedWords, Entries), Error> {
+    let spec = WordPieceTrainSpec { score: PairScore::Frequency, ..WordPieceTrainSpec::default() };
+    let mut state = MergeState::new(words, &spec, entries, progress)?;
+    state.replay(earlier, progress)?;
+    Ok((state.words, state.entries))
 }
