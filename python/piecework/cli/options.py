@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 import piecework as pw
 from piecework.cli.notes import progress
-from piecework.cli.parameters import NameChoice, apply, option
+from piecework.cli.parameters import NameChoice, VocabSizes, apply, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -89,8 +89,10 @@ def _vocabulary_options() -> tuple[Callable[[Command], Command], ...]:
         ),
         add(
             "--vocab-size",
-            type=int,
-            help="Size of the vocabulary, special tokens included.  [default: 30000; unigram: 8000]",
+            type=VocabSizes(),
+            metavar="N[,N...]",
+            help="Size of the vocabulary, special tokens included, such as 32000 or 32k; several sizes, such "
+            "as 8k,16k,32k, write one tokenizer each.  [default: 30000; unigram: 8000]",
         ),
         add(
             "--min-frequency",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import click
 
 import piecework as pw
+from piecework._internal.memory_budget import format_size, memory_budget
 from piecework.cli.notes import note, progress
 from piecework.cli.options import (
     corpus_options,
@@ -21,6 +24,7 @@ from piecework.cli.parameters import (
     TokenizerOutput,
     command,
     is_quiet,
+    option,
     output_option,
     quiet_option,
 )
@@ -34,6 +38,7 @@ Example:
   piecework train counts.parquet --score frequency -o vocab.txt
   piecework train corpus.txt --type bpe --byte-fallback --vocab-size 32000 -o spm.model
   piecework train corpus.txt --preset llama -o llama.model
+  piecework train counts.parquet --vocab-size 8k,16k,32k -o 'tokenizer-{size}.json'
 """
 
 
@@ -48,6 +53,19 @@ Example:
     type=TokenizerOutput(),
     required=True,
 )
+@option(
+    "--memory",
+    section="Resources",
+    metavar="SIZE",
+    help="Memory for learning besides the counts, such as 512MB or 8GB; if it is too small, rare words are "
+    "dropped.  [default: a quarter of RAM]",
+)
+@option(
+    "--checkpoint",
+    section="Resources",
+    metavar="DIR",
+    help="Folder where learning saves its state once a minute; the next run continues from it.",
+)
 @quiet_option
 def train(
     corpus: tuple[str, ...],
@@ -57,6 +75,8 @@ def train(
     errors: Literal["replace", "strict"],
     num_threads: int | None,
     path: str,
+    memory: str | None,
+    checkpoint: str | None,
     **settings: Any,
 ) -> None:
     """Train a tokenizer on CORPUS.
@@ -66,8 +86,15 @@ def train(
     Counts files of `piecework count` (.parquet, .tsv) work too.
     """
     given = given_options(settings)
+    sizes = _sizes(given)
+    outputs = _outputs(path, sizes)
     plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
-    check_tokenizer_output(path)
+    budget = memory_budget(memory)
+    if plan.tests and sizes:
+        found = "several sizes with self-test sentences"
+        raise pw.errors.ArgumentError("vocab_size", found, "one size, or no self_test_sample_size")
+    for output in outputs.values():
+        check_tokenizer_output(output)
     _check_portable(plan, path)
     if plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
@@ -79,14 +106,54 @@ def train(
             errors=errors,
             num_threads=num_threads,
             show_progress=not is_quiet(),
+            memory=budget,
+            checkpoint=checkpoint,
             **given,
         )
-        source = "sentences"
+        save_tokenizer(learned, path)
+        _note_trained(learned, "sentences", path)
     else:
         counts = count_or_load(corpus, plan.pipeline, field, errors, num_threads, plan.sentences)
-        learned = _train(counts, plan, num_threads)
-        source = f"{len(counts):,} distinct words"
-    save_tokenizer(learned, path)
+        _note_memory(counts, plan, budget)
+        for size, learned in _train(counts, plan, sizes, num_threads, budget, checkpoint):
+            save_tokenizer(learned, outputs[size])
+            _note_trained(learned, f"{len(counts):,} distinct words", outputs[size])
+
+
+def _sizes(given: dict[str, Any]) -> tuple[int, ...]:
+    """Return the sizes of the vocabularies, () for one; leaves the largest in the settings."""
+    sizes = given.get("vocab_size")
+    if not isinstance(sizes, tuple):
+        return ()
+    given["vocab_size"] = max(sizes)
+    return sizes
+
+
+def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
+    """Return the output of each size: `{size}` in the path becomes the size, such as 8k or 30522.
+
+    Without `{size}`, the size is appended to the name: `out.json` becomes `out-8k.json`.
+    """
+    if not sizes:
+        return {None: path}
+    if path == "-":
+        raise pw.errors.ArgumentError("output", "- for several sizes", "a path, one file for each size")
+    if "{size}" not in path:
+        root, suffix = os.path.splitext(path)
+        root, suffix = (path.rstrip("/"), "/") if is_folder_path(path) else (root, suffix)
+        path = f"{root}-{{size}}{suffix}"
+    return {
+        size: path.replace("{size}", f"{size // 1000}k" if size % 1000 == 0 else str(size))
+        for size in sizes
+    }
+
+
+def _note_memory(counts: pw.Counts, plan: pw.train.Plan, budget: int) -> None:
+    needed = pw.train.estimated_memory(counts, plan.trainer)
+    note(f"learning: about {format_size(needed)} of {format_size(budget)}")
+
+
+def _note_trained(learned: pw.Tokenizer, source: str, path: str) -> None:
     entries = f"{learned.get_vocab_size():,} entries from {source}"
     note(f"trained {entries}" + ("" if path == "-" else f", saved as {path}"))
 
@@ -106,9 +173,28 @@ def _check_portable(plan: pw.train.Plan, path: str) -> None:
     pw.TokenizerSpec(model, plan.pipeline.normalizer).to_json()
 
 
-def _train(counts: pw.Counts, plan: pw.train.Plan, num_threads: int | None) -> pw.Tokenizer:
+def _train(
+    counts: pw.Counts,
+    plan: pw.train.Plan,
+    sizes: tuple[int, ...],
+    num_threads: int | None,
+    memory: int,
+    checkpoint: str | None,
+) -> Iterator[tuple[int | None, pw.Tokenizer]]:
+    """Yield the tokenizer of each size, or of the size of the trainer."""
     with progress("learning") as update:
-        spec = pw.train.learn_spec(
-            counts, plan.trainer, plan.preset, progress=update, num_threads=num_threads
-        )
-    return pw.Tokenizer.from_spec(spec)
+        options: dict[str, Any] = {
+            "progress": update,
+            "num_threads": num_threads,
+            "memory": memory,
+            "checkpoint": checkpoint,
+        }
+        specs: dict[int | None, pw.TokenizerSpec] = {}
+        if sizes:
+            if not pw.train.nests(plan.trainer):
+                note("these vocabularies do not nest: each size is learned separately")
+            specs |= pw.train.learn_specs(counts, plan.trainer, sizes, plan.preset, **options)
+        else:
+            specs[None] = pw.train.learn_spec(counts, plan.trainer, plan.preset, **options)
+    for size, spec in specs.items():
+        yield size, pw.Tokenizer.from_spec(spec)

@@ -7,7 +7,8 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 from piecework.corpus.files import read_corpus
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
-from piecework.train.learn import learn_spec, pipeline_of
+from piecework.train.learn import learn_spec, learn_specs, nests, pipeline_of
+from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.plan import Plan
 from piecework.train.presets import PRESETS, Preset
@@ -34,6 +35,7 @@ __all__ = [
     "ByteBPETrainer",
     "CharTrainer",
     "Counts",
+    "DroppedWords",
     "LearnedPieces",
     "LearnedVocabulary",
     "Pipeline",
@@ -50,7 +52,11 @@ __all__ = [
     "WordTrainer",
     "count_files",
     "count_texts",
+    "estimated_memory",
+    "fit_to_memory",
     "learn_spec",
+    "learn_specs",
+    "nests",
     "pipeline_of",
     "read_corpus",
 ]

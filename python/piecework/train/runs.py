@@ -37,13 +37,21 @@ def spec_from_files(
     errors: Literal["replace", "strict"],
     num_threads: int | None,
     show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of files and learn from them."""
     _check_paths(files)
     if plan.tests:
         texts = texts_of_corpus(read_corpus(files, field=field, errors=errors), errors)
         return spec_from_texts(
-            texts, plan, tokens_of, num_threads=num_threads, show_progress=show_progress
+            texts,
+            plan,
+            tokens_of,
+            num_threads=num_threads,
+            show_progress=show_progress,
+            memory=memory,
+            checkpoint=checkpoint,
         )
     with progress_bar("counting", shown=show_progress) as progress:
         counts = count_files(
@@ -55,7 +63,14 @@ def spec_from_files(
             progress=progress,
             sentences=plan.sentences,
         )
-    return spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+    return spec_from_counts(
+        counts,
+        plan,
+        num_threads=num_threads,
+        show_progress=show_progress,
+        memory=memory,
+        checkpoint=checkpoint,
+    )
 
 
 def spec_from_texts(
@@ -65,6 +80,8 @@ def spec_from_texts(
     *,
     num_threads: int | None,
     show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of texts and learn from them."""
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
@@ -78,7 +95,14 @@ def spec_from_texts(
             progress=progress,
             sentences=plan.sentences,
         )
-    spec = spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+    spec = spec_from_counts(
+        counts,
+        plan,
+        num_threads=num_threads,
+        show_progress=show_progress,
+        memory=memory,
+        checkpoint=checkpoint,
+    )
     if not plan.tests:
         return spec
     return _with_self_test(
@@ -87,12 +111,24 @@ def spec_from_texts(
 
 
 def spec_from_counts(
-    counts: Counts, plan: Plan, *, num_threads: int | None, show_progress: bool
+    counts: Counts,
+    plan: Plan,
+    *,
+    num_threads: int | None,
+    show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Learn from word counts."""
     with progress_bar("learning", shown=show_progress) as progress:
         return learn_spec(
-            counts, plan.trainer, plan.preset, progress=progress, num_threads=num_threads
+            counts,
+            plan.trainer,
+            plan.preset,
+            progress=progress,
+            num_threads=num_threads,
+            memory=memory,
+            checkpoint=checkpoint,
         )
 
 

@@ -18,6 +18,7 @@ use super::spec::BpeTrainSpec;
 use super::vocabulary::GrowingVocabulary;
 use crate::error::Error;
 use crate::train::entries::Entries;
+use crate::train::memory::check_available;
 use crate::train::neighbour_changes::{NeighbourChanges, Side};
 use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
@@ -25,6 +26,11 @@ use crate::train::{Learned, Merge};
 
 /// The factor by which the threshold falls when a gain forces a new round.
 const FORCED_STEP: u64 = 4;
+
+/// The merges between two checks of the available memory, and the memory that must be available, in bytes for
+/// each cell of the words.
+const CHECK_EVERY: usize = 64;
+const HEADROOM: usize = 8;
 
 /// The state of training.
 pub(super) struct BpeTrainer<'a, O: PairPriority> {
@@ -86,6 +92,7 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
 
     fn begin_round(&mut self, limit: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
         self.round = Round::default();
+        check_available(HEADROOM * self.words.len())?;
         self.round = Round::begin(&self.vocabulary, &self.words, limit, progress)?;
         self.changes.grow(self.vocabulary.entries.len());
         Ok(())
@@ -93,6 +100,9 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
 
     /// Merge a pair at all of its positions.
     fn merge(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        if self.merges.len().is_multiple_of(CHECK_EVERY) {
+            check_available(HEADROOM * self.words.len())?;
+        }
         let ((left, right), positions, count) = self.round.take(pair);
         let merged = self.vocabulary.add_merged(left, right);
         if merged.is_new {

@@ -23,6 +23,8 @@ const ROUND: usize = if cfg!(test) { 4 } else { 1024 };
 const GROWTH: usize = 2;
 const SPARSE: usize = 32;
 
+/// The candidates between two checks of the available memory.
+const CHECK_EVERY: usize = 1 << 12;
 /// A round needs a best score of `MARGIN` times the bound of the untracked pairs; otherwise the floor of tracked
 /// pairs falls until the best score is at least `STEP` times the bound.
 const MARGIN: f64 = if cfg!(test) { 1.0 } else { 2.0 };
@@ -111,6 +113,7 @@ impl<O: Objective, T: TieBreak> BestFirst<'_, O, T> {
             self.track_again(self.state.floor(), progress)?;
         }
         let (values, found, untracked) = loop {
+            self.state.check_memory()?;
             self.active.clear(&self.state);
             self.candidates.restart(&self.state);
             let values = self.active.values(&self.state, self.candidates.pairs(), progress)?;
@@ -131,8 +134,11 @@ impl<O: Objective, T: TieBreak> BestFirst<'_, O, T> {
         }
         let pairs = self.candidates.pairs();
         self.active.begin(threshold);
-        for (&pair, value) in pairs.iter().zip(values) {
+        for (at, (&pair, value)) in pairs.iter().zip(values).enumerate() {
             progress.advance(1)?;
+            if at.is_multiple_of(CHECK_EVERY) {
+                self.state.check_memory()?;
+            }
             self.active.consider(&self.state, pair, value);
         }
         self.active.limit(GROWTH, pairs.len() / SPARSE);

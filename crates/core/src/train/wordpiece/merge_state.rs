@@ -18,6 +18,7 @@ use super::spec::{PairScore, WordPieceTrainSpec};
 use crate::error::Error;
 use crate::train::entries::Entries;
 use crate::train::frequent_pairs::{key, parts, PairBuckets};
+use crate::train::memory::check_available;
 use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
@@ -30,6 +31,11 @@ const FIRST_SPAN: u64 = if cfg!(test) { 2 } else { 16 };
 const LIKELIHOOD_SPAN: u64 = if cfg!(test) { 4 } else { 4096 };
 /// The positions in the table, as a multiple of the pairs in the words, at which outdated ones are dropped.
 const MAX_OUTDATED: f64 = 1.5;
+
+/// The merges between two checks of the available memory, and the memory that must be available, in bytes for
+/// each cell of the words.
+const CHECK_EVERY: usize = 64;
+const HEADROOM: usize = 8;
 
 /// The state of a trainer that merges pairs.
 pub(super) struct MergeState<'a> {
@@ -197,6 +203,11 @@ impl<'a> MergeState<'a> {
         self.spec.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
     }
 
+    /// Fail unless the system provides memory for what may grow before the next check.
+    pub(super) fn check_memory(&self) -> Result<(), Error> {
+        check_available(HEADROOM * self.words.len())
+    }
+
     /// Merge a pair at all of its positions; returns the merged entry.
     pub(super) fn merge(
         &mut self,
@@ -204,6 +215,9 @@ impl<'a> MergeState<'a> {
         score: f64,
         progress: &mut Progress<'_>,
     ) -> Result<u32, Error> {
+        if self.merges.len().is_multiple_of(CHECK_EVERY) {
+            self.check_memory()?;
+        }
         let (left, right) = self.pairs.parts(pair);
         let count = std::mem::take(self.pairs.count_mut(pair));
         let name = self.entries.merged_string(left, right);

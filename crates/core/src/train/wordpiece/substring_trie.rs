@@ -12,21 +12,23 @@ use super::char_entries;
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
-use crate::train::memory::reserve;
+use crate::train::memory::{check_available, reserve};
 use crate::train::progress::Progress;
 
 /// The root of the substrings that begin a word.
 pub(super) const WORD_START: u32 = 0;
 /// The root of the substrings inside words.
 pub(super) const CONTINUATION: u32 = 1;
-/// Follows each word; the characters of the alphabet are numbered from 1.
+/// Follows each word. Characters are numbered so that the lower 16 bits of no other number are 0.
 const END: u32 = 0;
+/// The characters that differ in their lower 16 bits.
+const LOW: u32 = u16::MAX as u32;
 /// Positions in a block; the number of words before each block is stored.
 const BLOCK: usize = 32;
 
 /// The characters of the words that consist of characters of the alphabet, two bytes each.
 pub(super) struct CorpusText {
-    /// By number less 1, ascending.
+    /// The characters of the alphabet, ascending.
     alphabet: Vec<char>,
     /// By position: the lower 16 bits of the number of the character.
     low: Vec<u16>,
@@ -133,7 +135,18 @@ impl CorpusText {
     }
 
     fn symbol_of(&self, character: char) -> Option<u32> {
-        self.alphabet.binary_search(&character).ok().map(|index| index as u32 + 1)
+        let index = self.alphabet.binary_search(&character).ok()? as u32;
+        Some((index / LOW) << 16 | (index % LOW + 1))
+    }
+
+    /// The character of a number.
+    fn character_of(&self, symbol: u32) -> char {
+        self.alphabet[self.rank_of(symbol)]
+    }
+
+    /// The index in the alphabet of the character of a number.
+    fn rank_of(&self, symbol: u32) -> usize {
+        ((symbol >> 16) * LOW + (symbol & LOW) - 1) as usize
     }
 
     /// The number of the character at a position, or `END`.
@@ -150,7 +163,7 @@ impl CorpusText {
     pub(super) fn words(&self) -> impl Iterator<Item = TextWord> + '_ {
         let (mut start, mut long_starts) = (0, self.long_starts.iter().peekable());
         (0..).zip(&self.counts).map(move |(word, &count)| {
-            let end = start + (start..).take_while(|&at| self.symbol(at) != END).count();
+            let end = start + self.low[start..].iter().take_while(|&&low| low != 0).count();
             let long_start = long_starts.next_if(|&&(number, _)| number == word);
             let min_first_token = long_start.map_or(1, |&(_, length)| length);
             let found = TextWord { start: start as u32, end: end as u32, count, min_first_token };
@@ -167,12 +180,12 @@ impl CorpusText {
 
     /// Count the characters, by root and number.
     fn characters(&self, progress: &mut Progress<'_>) -> Result<[Vec<CharCount>; 2], Error> {
-        let mut characters = [0, 1].map(|_| vec![CharCount::default(); self.alphabet.len() + 1]);
+        let mut characters = [0, 1].map(|_| vec![CharCount::default(); self.alphabet.len()]);
         for word in self.words() {
             progress.advance((word.end - word.start) as usize)?;
             for position in word.start..word.end {
                 let root = if position == word.start { WORD_START } else { self.inside };
-                let found = &mut characters[root as usize][self.symbol(position as usize) as usize];
+                let found = &mut characters[root as usize][self.rank_of(self.symbol(position as usize))];
                 found.count += word.count;
                 found.positions += 1;
                 found.last = position;
@@ -184,8 +197,12 @@ impl CorpusText {
     fn count_at(&self, position: u32) -> u64 {
         let position = position as usize;
         let block = position / BLOCK;
-        let within = (block * BLOCK..position).filter(|&at| self.symbol(at) == END).count();
-        self.counts[self.words_before[block] as usize + within]
+        let (start, within) = (block * BLOCK, position % BLOCK);
+        let cells = &self.low[start..self.low.len().min(start + BLOCK)];
+        // All cells of the block are compared, which takes a few vector instructions.
+        let ends =
+            cells.iter().enumerate().map(|(at, &low)| u16::from(low == 0 && at < within)).sum::<u16>();
+        self.counts[self.words_before[block] as usize + usize::from(ends)]
     }
 }
 
@@ -238,14 +255,14 @@ impl SubstringTrie {
         let characters = text.characters(progress)?;
         let mut groups = Vec::new();
         // By root and character: the node and where its next position is stored.
-        let mut next = [0, 1].map(|_| vec![None; text.alphabet.len() + 1]);
+        let mut next = [0, 1].map(|_| vec![None; text.alphabet.len()]);
         let mut length = 0;
         for root in [WORD_START, CONTINUATION] {
             let first_child = self.parent.len() as u32;
-            for (symbol, found) in characters[root as usize].iter().enumerate() {
+            for (rank, found) in characters[root as usize].iter().enumerate() {
                 if found.positions > 0 && found.count >= self.min_count {
                     let node = self.add(root, found.count, found.last);
-                    next[root as usize][symbol] = Some((node, length));
+                    next[root as usize][rank] = Some((node, length));
                     length += found.positions;
                     groups.push((node, length));
                 }
@@ -260,8 +277,8 @@ impl SubstringTrie {
             self.longest_node[word.start as usize] = WORD_START;
             for position in word.start..word.end {
                 let root = if position == word.start { WORD_START } else { text.inside };
-                if let Some((node, at)) = &mut next[root as usize][text.symbol(position as usize) as usize]
-                {
+                let rank = text.rank_of(text.symbol(position as usize));
+                if let Some((node, at)) = &mut next[root as usize][rank] {
                     self.longest_node[position as usize] = *node;
                     positions[*at] = position;
                     *at += 1;
@@ -280,6 +297,7 @@ impl SubstringTrie {
         groups: &[NodePositions],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<NodePositions>, Error> {
+        check_available(4 * text.len())?;
         let mut next_groups = Vec::new();
         let mut order: Vec<(u32, u32)> = Vec::new();
         let (mut start, mut kept) = (0, 0);
@@ -340,7 +358,7 @@ impl SubstringTrie {
     pub(super) fn spell(&self, text: &CorpusText, node: u32) -> String {
         let start = self.position[node as usize] as usize;
         let positions = start..start + self.depth[node as usize] as usize;
-        positions.map(|position| text.alphabet[text.symbol(position) as usize - 1]).collect()
+        positions.map(|position| text.character_of(text.symbol(position))).collect()
     }
 
     /// Return the node that the characters of `path` lead to from a node.
