@@ -1,4 +1,4 @@
-"""Learning stays below its estimate, drops rare words by a stated rule, and fails with an error, not an abort."""
+"""Learning stays below its estimate, drops rare words by a stated rule, and fails with an error."""
 
 from __future__ import annotations
 
@@ -104,9 +104,7 @@ def test_the_estimate_is_an_upper_bound_near_the_peak(trainer: str) -> None:
 @linux
 @pytest.mark.parametrize("megabytes", ["1", "8", "20", "40", "80"])
 @pytest.mark.parametrize("trainer", TRAINERS[:1] + TRAINERS[3:])
-def test_too_small_an_address_space_is_an_error_and_no_abort(
-    trainer: str, megabytes: str
-) -> None:
+def test_too_small_an_address_space_is_an_error_and_no_abort(trainer: str, megabytes: str) -> None:
     done = run(LIMITED, trainer, megabytes)
     assert done.returncode == 0, (done.returncode, done.stderr[-500:])
     assert done.stdout.startswith(("MemoryLimitError", "learned"))
@@ -138,7 +136,9 @@ def test_rare_words_are_dropped_by_the_smallest_count_that_fits() -> None:
     counts = many_words()
     needed = estimated_memory(counts, TRAINER)
     assert within(needed, counts) == (counts, None)
-    with pytest.warns(TrainingWarning, match="occur less than 3 times were dropped: 8,000 of 20,000"):
+    with pytest.warns(
+        TrainingWarning, match="occur less than 3 times were dropped: 8,000 of 20,000"
+    ):
         kept, dropped = within(int(0.9 * needed), counts)
     assert dropped is not None
     assert kept.counts.min() == dropped.min_count == 3

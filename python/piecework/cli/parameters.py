@@ -143,7 +143,9 @@ class VocabSizes(click.ParamType):
         try:
             return int(digits) * factor
         except ValueError:
-            self.fail(f"{text!r} is not a valid integer, or a number of thousands such as 32k", param, ctx)
+            self.fail(
+                f"{text!r} is not a valid integer, or a number of thousands such as 32k", param, ctx
+            )
 
 
 # ---- decorators

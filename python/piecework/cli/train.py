@@ -137,7 +137,9 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
     if not sizes:
         return {None: path}
     if path == "-":
-        raise pw.errors.ArgumentError("output", "- for several sizes", "a path, one file for each size")
+        raise pw.errors.ArgumentError(
+            "output", "- for several sizes", "a path, one file for each size"
+        )
     if "{size}" not in path:
         root, suffix = os.path.splitext(path)
         root, suffix = (path.rstrip("/"), "/") if is_folder_path(path) else (root, suffix)

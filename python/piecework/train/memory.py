@@ -33,6 +33,7 @@ Amount: TypeAlias = npt.NDArray[np.float64]
 
 _CONSTANT = 16_000_000  # buckets of a small corpus, alphabet, Python objects of a small vocabulary
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
+_PAIR = 110  # a pair in the tables of the trainer
 _BUCKETS = 32 << 20  # the largest table of sums of pair counts
 
 
@@ -124,9 +125,7 @@ def _check_available(needed: int) -> None:
     check_memory(needed)
 
 
-def _least_count(
-    counts: Counts, trainer: Trainer, budget: int, needed: int
-) -> tuple[int, int]:
+def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> tuple[int, int]:
     """Return the least k for which learning from words with at least k occurrences fits, and its estimate."""
     text, chars = counts._raw.lengths()
     numbers = counts.counts
@@ -174,9 +173,10 @@ def _cells(size: _Size) -> Amount:
 
 
 def _wordpiece(trainer: WordPieceTrainer, size: _Size) -> Amount:
-    # Positions of pairs, 4 bytes each, outdated ones included; pmi keeps all pairs that may be merged.
-    position = {"frequency": 4, "likelihood": 6, "pmi": 11}[trainer.score]
-    return _cells(size) + position * size.chars + np.minimum(_BUCKETS, 2 * size.chars)
+    # Positions of tracked pairs, 4 bytes each, outdated ones included; pmi tracks all that may be merged.
+    position = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}[trainer.score]
+    pairs = _PAIR * np.minimum(size.chars / 8, 400_000)
+    return _cells(size) + position * size.chars + np.minimum(_BUCKETS, 2 * size.chars) + pairs
 
 
 def _bpe(size: _Size) -> Amount:
@@ -184,7 +184,7 @@ def _bpe(size: _Size) -> Amount:
 
 
 def _top_down(size: _Size) -> Amount:
-    return 16 * size.chars + 8.25 * size.words
+    return 12 * size.chars + 8.25 * size.words
 
 
 def _unigram(size: _Size) -> Amount:
