@@ -115,7 +115,8 @@ def test_train_learns_the_vocabulary_of_the_worked_example(tokenizer: str) -> No
 def test_train_warns_and_reports_in_one_line_each(cli: Run, corpus: str, tmp_path: Path) -> None:
     code, out, err = cli("train", corpus, *PMI, "-o", str(tmp_path / "t.json"))
     assert (code, out) == (0, "")
-    warning, report = err.splitlines()
+    estimate, warning, report = err.splitlines()
+    assert estimate.startswith("learning: about 16")
     assert warning.startswith("piecework: warning: 25 of 25 merged pairs occur fewer than 10")
     assert report.startswith("trained 70 entries from 30 distinct words")
 

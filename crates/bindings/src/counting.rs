@@ -276,6 +276,29 @@ impl RawCounts {
         self.counts.first().map(|first| array(py, first.to_vec())).transpose()
     }
 
+    /// Return the length of each word in bytes and in characters.
+    #[expect(clippy::type_complexity, reason = "a pair of arrays")]
+    fn lengths<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let bytes = self.counts.iter().map(|(word, _)| length(word.len())).collect();
+        let chars = self.counts.iter().map(|(word, _)| length(word.chars().count())).collect();
+        Ok((array(py, bytes)?, array(py, chars)?))
+    }
+
+    /// Return the words that occur at least `least` times.
+    fn at_least(&self, py: Python<'_>, least: u64) -> PyResult<Self> {
+        let counts = py.detach(|| self.counts.at_least(least));
+        Ok(Self { counts: counts.map_err(raise)? })
+    }
+
+    /// Return a hash of words, counts and first positions.
+    fn digest(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.counts.digest())
+    }
+
     /// Sum both; first positions are dropped if a source occurs in both.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         let merged = py.detach(|| self.counts.clone().merge(other.counts.clone()));

@@ -21,6 +21,7 @@ mod input;
 mod json_lines;
 mod lazy_array;
 mod learning;
+mod learning_checkpoints;
 mod learning_sentencepiece;
 mod learning_unigram;
 mod lengths;
@@ -70,6 +71,8 @@ mod _core {
     use crate::json_lines::json_line_texts;
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
+    #[pymodule_export]
+    use crate::learning_checkpoints::{check_memory, LearningLog};
     #[pymodule_export]
     use crate::learning_sentencepiece::learn_sentencepiece;
     #[pymodule_export]

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 import piecework as pw
 from piecework.cli.notes import progress
-from piecework.cli.parameters import NameChoice, apply, option
+from piecework.cli.parameters import NameChoice, VocabSizes, apply, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -66,7 +66,7 @@ def counting_options(command: Command) -> Command:
             "--memory",
             metavar="SIZE",
             help="Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted "
-            "files in TMPDIR are used.  [default: a quarter of the memory]",
+            "files in TMPDIR are used, and learning drops rare words.  [default: a quarter of the memory]",
         ),
         add(
             "--sample",
@@ -94,13 +94,13 @@ def counting_options(command: Command) -> Command:
         add(
             "--checkpoint",
             metavar="DIR",
-            help="Folder for the state of the count; after an interruption, the same command continues.",
+            help="Folder for the state of the run; after an interruption, the same command continues.",
         ),
         add(
             "--checkpoint-seconds",
             type=float,
             metavar="SECONDS",
-            help="Time between saves.  [default: 60]",
+            help="Time between saves while counting.  [default: 60]",
         ),
     )
     return apply(options, command)
@@ -169,8 +169,10 @@ def _vocabulary_options() -> tuple[Callable[[Command], Command], ...]:
         ),
         add(
             "--vocab-size",
-            type=int,
-            help="Size of the vocabulary, special tokens included.  [default: 30000; unigram: 8000]",
+            type=VocabSizes(),
+            metavar="N[,N...]",
+            help="Size of the vocabulary, special tokens included, such as 32000 or 32k; several sizes, such "
+            "as 8k,16k,32k, write one tokenizer each.  [default: 30000; unigram: 8000]",
         ),
         add(
             "--min-frequency",

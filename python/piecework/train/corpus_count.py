@@ -22,7 +22,11 @@ from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, TrainingWarning
-from piecework.train.count_checkpoint import CountCheckpoint, FilePosition
+from piecework.train.count_checkpoint import (
+    CountCheckpoint,
+    FilePosition,
+    delete_count_checkpoint,
+)
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
 from piecework.train.source_weights import (
@@ -112,6 +116,7 @@ class CorpusCount:
     temperature: float | None
     checkpoint: PathLike | None
     checkpoint_seconds: float
+    keep_checkpoint: bool
 
     @classmethod
     def of(
@@ -133,6 +138,7 @@ class CorpusCount:
         temperature: float | None = None,
         checkpoint: PathLike | None = None,
         checkpoint_seconds: float = 60.0,
+        keep_checkpoint: bool = False,
     ) -> CorpusCount:
         """Resolve and check the arguments of `count_files`."""
         groups = _groups_of(paths)
@@ -162,6 +168,7 @@ class CorpusCount:
             temperature,
             checkpoint,
             checkpoint_seconds,
+            keep_checkpoint,
         )
 
     @property
@@ -186,13 +193,15 @@ class CorpusCount:
                 durable=checkpoint is not None,
             )
             self._count(counter, checkpoint, progress)
+            if checkpoint is not None and self.keep_checkpoint:
+                checkpoint.save(counter)
             replacements = counter.replacements()
             warn_of_replacements(replacements, stacklevel=6)
             self.settings.warn_of_left_out(counter, stacklevel=6)
             numerators, denominator = self._weights(counter)
             yield counter.finish(numerators, denominator), replacements
-            if checkpoint is not None:
-                checkpoint.delete()
+            if checkpoint is not None and not self.keep_checkpoint:
+                delete_count_checkpoint(checkpoint.folder)
 
     def _checkpoint(self) -> CountCheckpoint | None:
         if self.checkpoint is None:
@@ -308,6 +317,7 @@ class CountOptions(TypedDict, total=False):
     temperature: float | None
     checkpoint: PathLike | None
     checkpoint_seconds: float
+    keep_checkpoint: bool
 
 
 def _groups_of(paths: PathLike | Sequence[PathLike]) -> list[list[str]]:

@@ -51,6 +51,7 @@ def count_files(
     temperature: float | None = None,
     checkpoint: PathLike | None = None,
     checkpoint_seconds: float = 60.0,
+    keep_checkpoint: bool = False,
 ) -> Counts:
     """Count the words of files, directories, patterns, URLs and `-` (stdin; JSON lines if `field` is set).
 
@@ -76,7 +77,7 @@ def count_files(
       rounded once. `temperature` computes weights that flatten the shares of the paths: share ** (1 /
       temperature).
     - `checkpoint` is a folder for the state of the count, saved every `checkpoint_seconds` and on Ctrl-C. The
-      same call continues from it; it is deleted at the end.
+      same call continues from it; it is deleted at the end unless `keep_checkpoint`.
 
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
     `InvalidUtf8Error` with the byte position if `errors="strict"`.
@@ -112,6 +113,7 @@ def count_files(
         temperature=temperature,
         checkpoint=checkpoint,
         checkpoint_seconds=checkpoint_seconds,
+        keep_checkpoint=keep_checkpoint,
     )
     with count.run(progress) as (words, replacements):
         return Counts._of(words.into_counts(), resolved, replacements)

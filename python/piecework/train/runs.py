@@ -14,6 +14,7 @@ from piecework.corpus.skipped import OnError
 from piecework.corpus.urls import is_url
 from piecework.errors import FileError, InputTypeError
 from piecework.spec import SentencePiece, TokenizerSpec
+from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
 from piecework.train.learn import learn_spec, pipeline_of
@@ -40,6 +41,8 @@ def spec_from_files(
     on_error: OnError,
     num_threads: int | None,
     show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of files and learn from them."""
     _check_paths(files)
@@ -53,7 +56,13 @@ def spec_from_files(
         )
         texts = texts_of_corpus(corpus, errors)
         return spec_from_texts(
-            texts, plan, tokens_of, num_threads=num_threads, show_progress=show_progress
+            texts,
+            plan,
+            tokens_of,
+            num_threads=num_threads,
+            show_progress=show_progress,
+            memory=memory,
+            checkpoint=checkpoint,
         )
     with progress_bar("counting", shown=show_progress, in_bytes=True) as progress:
         counts = count_files(
@@ -65,8 +74,21 @@ def spec_from_files(
             num_threads=num_threads,
             progress=progress,
             sentences=plan.sentences,
+            memory=memory,
+            checkpoint=None if plan.sentences.size else checkpoint,
+            keep_checkpoint=True,
         )
-    return spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+    spec = spec_from_counts(
+        counts,
+        plan,
+        num_threads=num_threads,
+        show_progress=show_progress,
+        memory=memory,
+        checkpoint=checkpoint,
+    )
+    if checkpoint is not None:
+        delete_count_checkpoint(checkpoint)
+    return spec
 
 
 def spec_from_texts(
@@ -76,6 +98,8 @@ def spec_from_texts(
     *,
     num_threads: int | None,
     show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of texts and learn from them."""
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
@@ -88,8 +112,16 @@ def spec_from_texts(
             num_threads=num_threads,
             progress=progress,
             sentences=plan.sentences,
+            memory=memory,
         )
-    spec = spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+    spec = spec_from_counts(
+        counts,
+        plan,
+        num_threads=num_threads,
+        show_progress=show_progress,
+        memory=memory,
+        checkpoint=checkpoint,
+    )
     if not plan.tests:
         return spec
     return _with_self_test(
@@ -98,12 +130,24 @@ def spec_from_texts(
 
 
 def spec_from_counts(
-    counts: Counts, plan: Plan, *, num_threads: int | None, show_progress: bool
+    counts: Counts,
+    plan: Plan,
+    *,
+    num_threads: int | None,
+    show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Learn from word counts."""
     with progress_bar("learning", shown=show_progress) as progress:
         return learn_spec(
-            counts, plan.trainer, plan.preset, progress=progress, num_threads=num_threads
+            counts,
+            plan.trainer,
+            plan.preset,
+            progress=progress,
+            num_threads=num_threads,
+            memory=memory,
+            checkpoint=checkpoint,
         )
 
 
