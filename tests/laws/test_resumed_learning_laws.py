@@ -1,4 +1,4 @@
-"""A trainer that continues after any merge or round of an interrupted run learns what an undisturbed run learns."""
+"""Learning that continues after an interruption, or learns several sizes, changes no result."""
 
 from __future__ import annotations
 

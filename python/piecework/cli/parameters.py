@@ -120,7 +120,7 @@ def _check_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> Non
         seen.add(parameter)
 
 
-class VocabSizes(click.ParamType):
+class VocabSizes(click.ParamType):  # type: ignore[type-arg]
     """One or more sizes of vocabularies, such as `32000` or `8k,16k`; a single size is an integer."""
 
     name = "sizes"

@@ -210,8 +210,11 @@ def _train(
         if sizes:
             if not pw.train.nests(plan.trainer):
                 note("these vocabularies do not nest: each size is learned separately")
-            specs |= pw.train.learn_specs(counts, plan.trainer, sizes, plan.preset, **options)
+            for size, spec in pw.train.learn_specs(
+                counts, plan.trainer, sizes, plan.preset, **options
+            ).items():
+                specs[size] = spec
         else:
             specs[None] = pw.train.learn_spec(counts, plan.trainer, plan.preset, **options)
-    for size, spec in specs.items():
-        yield size, pw.Tokenizer.from_spec(spec)
+    for key, spec in specs.items():
+        yield key, pw.Tokenizer.from_spec(spec)

@@ -1,8 +1,8 @@
 """Checkpoints of learning: what a trainer has learned so far, from which a later run continues.
 
-Merging is deterministic, so the merges restore a WordPiece or BPE trainer; the pieces and their scores after a
-round restore a Unigram trainer. A checkpoint is one file, replaced atomically: a line of JSON, then the
-columns.
+Merging is deterministic, so the merges restore a WordPiece or BPE trainer; the pieces and their scores
+after a round restore a Unigram trainer. A checkpoint is one file, replaced atomically: a line of JSON,
+then the columns.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from piecework._core import LearningLog
 from piecework._internal.validation import PathLike
@@ -127,7 +128,7 @@ class LearningCheckpoint:
             temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)
 
     def _merge_parts(self) -> tuple[dict[str, Any], bytes] | None:
-        columns = self._log.merges()
+        columns: tuple[npt.NDArray[Any], ...] = self._log.merges()
         if not len(columns[0]):
             return None
         kinds = (kind for _, kind in _COLUMNS)

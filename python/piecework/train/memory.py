@@ -1,17 +1,16 @@
 """Learn within a memory budget: estimate the memory of a trainer, and drop rare words that do not fit.
 
-The estimates are upper bounds, within about 1.5 times the measured peak for a million distinct words and more.
-They count what learning adds to the counts themselves.
+The estimates are upper bounds, within about 1.5 times the measured peak for a million distinct words and
+more. They count what learning adds to the counts themselves.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from piecework._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
@@ -29,7 +28,8 @@ from piecework.train.trainers import (
 )
 from piecework.train.trainers.common import check_counts
 
-Amount: TypeAlias = npt.NDArray[np.float64]
+Amount: TypeAlias = Any  # a float64 array, or one number
+
 
 _CONSTANT = 16_000_000  # buckets of a small corpus, alphabet, Python objects of a small vocabulary
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
