@@ -43,7 +43,7 @@ def test_the_estimate_and_the_budget_are_printed(corpus: Path) -> None:
 
 def test_a_budget_that_is_no_size_is_an_error_of_the_option(corpus: Path) -> None:
     done = run("train", corpus, "--memory", "much", "-o", "a.json", cwd=corpus.parent)
-    assert done.returncode == 1
+    assert done.returncode != 0
     assert "--memory" in done.stderr
     assert "512MB" in done.stderr
 
@@ -79,7 +79,7 @@ def test_several_sizes_write_one_tokenizer_each(
 
 def test_several_sizes_cannot_go_to_stdout(corpus: Path) -> None:
     done = run("train", corpus, "--vocab-size", "24,25", "-o", "-", cwd=corpus.parent)
-    assert done.returncode == 1
+    assert done.returncode != 0
     assert "one file for each size" in done.stderr
 
 

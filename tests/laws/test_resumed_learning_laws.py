@@ -228,12 +228,12 @@ def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
 ) -> None:
     # Enough words that learning calls back in the middle.
     draw = random.Random(1)
-    words = list({"".join(draw.choices("abcdefgh", k=12)) for _ in range(40_000)})
+    words = list({"".join(draw.choices("abcdefgh", k=12)) for _ in range(120_000)})
     words.sort()
     counts = pw.Counts(
         words, [1 + i % 97 for i in range(len(words))], first=list(range(len(words)))
     )
-    trainer = WordPieceTrainer(vocab_size=12_000, min_frequency=1)
+    trainer = WordPieceTrainer(vocab_size=30_000, min_frequency=1)
     expected = trainer.learn_vocabulary(counts)
     calls = 0
 
