@@ -19,13 +19,13 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The count of a pair, and the number of its positions.
 #[derive(Clone, Copy, Default)]
-pub(super) struct PairCount {
+pub(super) struct CandidatePairCount {
     pub(super) count: u64,
     pub(super) positions: usize,
 }
 
 /// Counts by pair; the left entry is the upper half of the key.
-pub(super) type PairCounts = HashMap<u64, PairCount, FxBuildHasher>;
+pub(super) type PairCounts = HashMap<u64, CandidatePairCount, FxBuildHasher>;
 
 /// Sums of the counts of pairs.
 pub(super) struct PairBuckets {
@@ -72,7 +72,8 @@ impl PairBuckets {
             if self.sums[self.bucket(pair)] >= least && wanted(pair) {
                 if counts.len() == counts.capacity() {
                     let more = counts.len().max(1024);
-                    let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, PairCount)>()));
+                    let failed =
+                        |_| out_of_memory(more.saturating_mul(size_of::<(u64, CandidatePairCount)>()));
                     counts.try_reserve(more).map_err(failed)?;
                 }
                 let pair = counts.entry(pair).or_default();

@@ -179,8 +179,8 @@ impl CorpusText {
     }
 
     /// Count the characters, by root and number.
-    fn characters(&self, progress: &mut Progress<'_>) -> Result<[Vec<CharCount>; 2], Error> {
-        let mut characters = [0, 1].map(|_| vec![CharCount::default(); self.alphabet.len()]);
+    fn characters(&self, progress: &mut Progress<'_>) -> Result<[Vec<TrieCharCount>; 2], Error> {
+        let mut characters = [0, 1].map(|_| vec![TrieCharCount::default(); self.alphabet.len()]);
         for word in self.words() {
             progress.advance((word.end - word.start) as usize)?;
             for position in word.start..word.end {
@@ -208,7 +208,7 @@ impl CorpusText {
 
 /// The count of a character, and its positions.
 #[derive(Clone, Copy, Default)]
-struct CharCount {
+struct TrieCharCount {
     count: u64,
     positions: usize,
     last: u32,
