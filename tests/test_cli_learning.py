@@ -73,8 +73,8 @@ def test_several_sizes_write_one_tokenizer_each(
             "train", corpus, *options, "--vocab-size", size, "-o", "one.json", cwd=corpus.parent
         )
         assert one.returncode == 0, one.stderr
-        made = pw.Tokenizer.from_file(corpus.parent / name)
-        assert made == pw.Tokenizer.from_file(corpus.parent / "one.json")
+        made = pw.Tokenizer.load(corpus.parent / name)
+        assert made == pw.Tokenizer.load(corpus.parent / "one.json")
 
 
 def test_several_sizes_cannot_go_to_stdout(corpus: Path) -> None:
