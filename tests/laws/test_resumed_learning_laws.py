@@ -233,7 +233,7 @@ def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
     counts = pw.Counts(
         words, [1 + i % 97 for i in range(len(words))], first=list(range(len(words)))
     )
-    trainer = WordPieceTrainer(vocab_size=30_000, min_frequency=1)
+    trainer = WordPieceTrainer(vocab_size=30_000, score="frequency", min_frequency=1)
     expected = trainer.learn_vocabulary(counts)
     calls = 0
 
