@@ -784,9 +784,16 @@ def learn_wordpiece(
     special_tokens: Sequence[str],
     continuing_subword_prefix: str,
     max_token_length: int | None,
+    segmentation: str,
+    balance: float,
+    use_cap: float | None,
     progress: Callable[[int, int], None] | None,
 ) -> LearnedEntries:
-    """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second."""
+    """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
+
+    `score` is "likelihood", "pmi", "frequency", "top-down" or "pruning". The last one alone uses
+    `segmentation`, `balance` and `use_cap`.
+    """
 
 def learn_bpe(
     counts: RawCounts,

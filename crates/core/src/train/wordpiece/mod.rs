@@ -20,6 +20,7 @@
 //! continue_training  training that starts from an existing model
 //! substring_trie     the trie of frequent substrings
 //! top_down           trainer: frequent substrings, longest first (TensorFlow Text)
+//! pruning            trainer: many substrings, of which the least useful is removed
 //! ```
 //!
 //! Sources: Schuster and Nakajima 2012, "Japanese and Korean Voice Search", section 3, for greedy merges by
@@ -42,6 +43,7 @@ mod objective;
 mod pair_counts;
 mod pair_table;
 mod pmi;
+mod pruning;
 mod score_classes;
 mod segmented_words;
 mod spec;
@@ -64,6 +66,7 @@ use char_entries::alphabet_entries;
 use merge_state::MergeState;
 
 pub use continue_training::{continue_training, ExistingModel};
+pub use pruning::PruningSpec;
 pub use spec::{PairScore, WordPieceTies, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
@@ -103,6 +106,7 @@ pub fn learn(
     )?;
     let learned = match spec.score {
         PairScore::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
+        PairScore::Pruning => pruning::learn(counts, spec, &alphabet, entries, &mut progress)?,
         _ => by_merges::learn(
             MergeState::new(counts, spec, &alphabet, entries, &mut progress)?,
             &mut progress,

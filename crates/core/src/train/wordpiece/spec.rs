@@ -1,5 +1,6 @@
 //! The settings of WordPiece training.
 
+use super::pruning::PruningSpec;
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 
@@ -16,6 +17,8 @@ pub enum PairScore {
     Frequency,
     /// Frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
     TopDown,
+    /// Many substrings, of which the one whose removal costs least is removed.
+    Pruning,
 }
 
 /// The order among pairs of equal score.
@@ -31,7 +34,7 @@ pub enum WordPieceTies {
 }
 
 /// The settings of a WordPiece trainer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WordPieceTrainSpec {
     /// The number of entries to learn, special tokens and alphabet included.
     pub vocab_size: usize,
@@ -51,6 +54,8 @@ pub struct WordPieceTrainSpec {
     pub continuing_subword_prefix: String,
     /// The most characters of an entry, the prefix not counted.
     pub max_token_length: Option<usize>,
+    /// The settings of `PairScore::Pruning`.
+    pub pruning: PruningSpec,
 }
 
 impl Default for WordPieceTrainSpec {
@@ -65,6 +70,7 @@ impl Default for WordPieceTrainSpec {
             special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
             continuing_subword_prefix: "##".to_owned(),
             max_token_length: None,
+            pruning: PruningSpec::default(),
         }
     }
 }
@@ -79,6 +85,8 @@ impl WordPieceTrainSpec {
     pub(super) fn check_ties(&self, counts: &Counts) -> Result<(), Error> {
         let (found, expected) = if self.score == PairScore::TopDown && self.ties.is_some() {
             ("an order of pairs", "none: score=\"top-down\" ranks substrings by count, then by code points")
+        } else if self.score == PairScore::Pruning && self.ties.is_some() {
+            ("an order of pairs", "none: algorithm=\"pruning\" merges no pairs")
         } else if self.ties() == WordPieceTies::FirstSeen && counts.first().is_none() {
             (
                 "\"first-seen\" with counts that have no first positions",
@@ -93,13 +101,14 @@ impl WordPieceTrainSpec {
 }
 
 impl PairScore {
-    /// The ties of this score when the settings do not name them; `TopDown` merges no pairs.
+    /// The ties of this score when the settings do not name them; `TopDown` and `Pruning` merge no
+    /// pairs.
     #[must_use]
     pub fn default_ties(self) -> WordPieceTies {
         match self {
             Self::Likelihood => WordPieceTies::SmallestStrings,
             Self::Pmi => WordPieceTies::FirstSeen,
-            Self::Frequency | Self::TopDown => WordPieceTies::LowestIds,
+            Self::Frequency | Self::TopDown | Self::Pruning => WordPieceTies::LowestIds,
         }
     }
 }
