@@ -25,6 +25,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,24 +125,18 @@ def covering_characters(counts: pw.Counts) -> int:
         for character in word:
             totals[character] += count
     needed = COVERAGE * totals.total()
-    number = 0
-    for number, (_, count) in enumerate(totals.most_common(), 1):
-        needed -= count
-        if needed <= 0:
-            break
-    return number
+    covered = list(accumulate(count for _, count in totals.most_common()))
+    return 1 + sum(total < needed for total in covered)
 
 
 def gold_boundaries(path: Path) -> Iterator[tuple[str, set[int]]]:
     """Read words and the positions of the boundaries between their morphemes."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        for line in file:
-            word, morphemes = line.rstrip("\n").split("\t")[:2]
-            parts = morphemes.replace("@@", "").lower().split()
-            if "".join(parts) == word.lower():
-                ends = np.cumsum([len(part) for part in parts]).tolist()
-                yield word.lower(), set(ends[:-1])
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    for line in data.decode("utf-8").splitlines():
+        word, morphemes = line.split("\t")[:2]
+        parts = morphemes.replace("@@", "").lower().split()
+        if "".join(parts) == word.lower():
+            yield word.lower(), set(accumulate(len(part) for part in parts[:-1]))
 
 
 # ---- learners
@@ -162,7 +157,7 @@ def piecework_wordpiece(words: Words, size: int, learner: str) -> tuple[int, Seg
     def segment(texts: Sequence[str]) -> list[Split]:
         batch = tokenizer.encode_batch(list(texts), add_special_tokens=False)
         ids, ends = batch.ids.tolist(), batch.row_offsets.tolist()
-        rows = (ids[start:end] for start, end in zip(ends, ends[1:], strict=False))
+        rows = (ids[start:end] for start, end in pairwise(ends))
         return [None if 0 in row else [tokens[id] for id in row] for row in rows]
 
     return len(tokens), segment
@@ -235,7 +230,7 @@ def judge(name: str, seconds: float, size: int, segment: Segment, words: Words) 
     weights = words.held_out.counts.tolist()
     splits = segment(words.held_out.words)
     tokens = sum(
-        (1 if split is None else tokens_in(split)) * weight
+        (1 if split is None else len(split)) * weight
         for split, weight in zip(splits, weights, strict=True)
     )
     uses: Counter[str] = Counter()
@@ -250,11 +245,6 @@ def judge(name: str, seconds: float, size: int, segment: Segment, words: Words) 
         f"{scores[0]:6.1f} {scores[1]:6.1f} {scores[2]:6.1f}"
     )
     print(f"{name:24} {size:8} {row} {seconds:8.2f}", flush=True)
-
-
-def tokens_in(split: Sequence[str]) -> int:
-    """Count tokens; a word mark without a word is one too, because the model produces it."""
-    return len(split)
 
 
 def boundary_scores(segment: Segment, gold: dict[str, set[int]]) -> tuple[float, float, float]:

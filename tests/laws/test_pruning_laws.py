@@ -13,7 +13,7 @@ from tests.engines import CORE, REFERENCE, Outcome
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, pruning_settings, word_counts
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=25)
 
 
 def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | str:

@@ -25,9 +25,9 @@ then the lower code points. Special tokens and single characters stay. Costs wit
 from the present segmentations, again whenever 85 % of the entries are left.
 
 **Putting back.** Greedy removal regrets some choices: a good entry looks useless while the words that
-contain it are entries. So each removed entry, the one that saves most first, is put back if it saves more
-than the cheapest entry's loss, and the cheapest entry is removed. Without `use_cap`, no swap raises
-the cost. Rounds repeat until one swaps nothing.
+contain it are entries. So each removed entry that would save more than the cheapest entry's loss, the one
+that saves most first, is put back if it still does, and the cheapest entry is removed. Without `use_cap`,
+no swap raises the cost. Rounds repeat until one swaps nothing.
 
 Costs are integers, in units of 2^-16, so results do not depend on the platform.
 """
@@ -63,7 +63,7 @@ def learn_pruning(words: Sequence[tuple[str, int]], settings: Settings) -> Learn
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
     >>> settings = Settings(vocab_size=10, algorithm="pruning", special_tokens=())
     >>> learn_pruning(words, settings).vocab[-3:]
-    ['hug', 'pun', '##un']
+    ['hug', 'pun', 'pug']
     """
     vocab = initial_vocabulary(words, settings)
     seeds = {
@@ -186,6 +186,7 @@ class Pruner:
         self.use_cap = None if cap is None else max(round(cap * ONE), 1)
 
     def removable(self) -> list[str]:
+        """Return the entries that can be removed."""
         return [entry for entry in self.seeds if entry in self.present]
 
     def prune(self, wanted: int) -> None:
@@ -200,10 +201,12 @@ class Pruner:
 
     def put_back(self) -> None:
         """Swap removed entries for cheaper ones, round by round."""
-        for _ in range(PUT_BACK_ROUNDS):
+        for _ in range(PUT_BACK_ROUNDS if self.removable() else 0):
             self.estimate_costs()
+            least = self.cheapest()[1]
             removed = [entry for entry in self.seeds if entry not in self.present]
             gains = {entry: self.loss(entry, self.present | {entry}) for entry in removed}
+            removed = [entry for entry in removed if gains[entry] > least]
             removed.sort(key=self.rank, reverse=True)
             removed.sort(key=lambda entry: -gains[entry])
             if not sum(self.swap_in(entry) for entry in removed):
@@ -211,8 +214,6 @@ class Pruner:
 
     def swap_in(self, entry: str) -> bool:
         """Put an entry back if it saves more than the cheapest one; return whether that changed anything."""
-        if not self.removable():
-            return False
         if self.loss(entry, self.present | {entry}) <= self.cheapest()[1]:
             return False
         self.present.add(entry)
@@ -255,6 +256,7 @@ class Pruner:
         return [piece.token for piece in pieces]
 
     def total_cost(self, tokens: Iterable[str]) -> int:
+        """Add the costs of tokens."""
         return sum(self.cost[token] for token in tokens)
 
     def uses(self, vocab: set[str]) -> Counter[str]:

@@ -59,8 +59,8 @@ class WordPieceTrainer:
     The other settings of "pruning":
 
     - `segmentation`: the segmentation of the model, for which the vocabulary is learned. "greedy" is the
-      longest match of every WordPiece library. "shortest" takes the fewest tokens; other libraries read
-      the vocabulary but segment it greedily, with other ids.
+      longest match of every WordPiece library. "shortest" takes the fewest tokens. Other libraries segment
+      that vocabulary greedily, with other ids, so save it as `.piecework`.
     - `balance`: the weight of surprisal. A token costs 1 + balance x -ln(its share of all tokens). 2 gives
       boundaries nearer to those of morphemes, for about 1 per cent more tokens.
     - `use_cap`: the most that one use of an entry counts for, in units of cost. 1.5 leaves fewer rarely used

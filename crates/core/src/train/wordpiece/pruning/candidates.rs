@@ -79,11 +79,10 @@ impl Candidates {
         self.substrings[candidate as usize].chars
     }
 
-    /// The indices of the words that contain a candidate; a word may be repeated.
-    pub(super) fn words_with(&self, candidate: u32) -> impl Iterator<Item = u32> + '_ {
+    /// The positions where a candidate begins.
+    pub(super) fn positions_of(&self, candidate: u32) -> &[u32] {
         let entry = &self.substrings[candidate as usize];
-        let positions = &self.starts.positions[entry.first as usize..entry.end as usize];
-        positions.iter().map(|&position| self.text.word_of[position as usize])
+        &self.starts.positions[entry.first as usize..entry.end as usize]
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Losses<'a> {
     segmenter: Segmenter<'a>,
     rule: CostRule,
     /// By candidate: the cost of a token.
-    cost: Vec<u64>,
+    cost: Vec<i64>,
     loss: Vec<i128>,
     /// By candidate: words that depend on it; some of them no longer do, and some are repeated.
     words_of: Vec<Vec<u32>>,
@@ -36,17 +36,20 @@ pub(super) struct Losses<'a> {
     /// The candidates whose loss the present change has updated.
     touched: Vec<u32>,
     is_touched: Vec<bool>,
-    before: WordLosses,
-    after: WordLosses,
+    /// By word, as of its last update.
+    of_word: Vec<WordLosses>,
+    /// The buffers of the next update.
+    spare: WordLosses,
+    tokens: Vec<u32>,
+    alternative: Vec<u32>,
 }
 
 /// What a word contributes to losses, and the removable candidates on which this depends.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct WordLosses {
-    losses: Vec<(u32, i128)>,
+    /// Entries that the word uses, and what one occurrence of the word costs more without them.
+    added: Vec<(u32, i64)>,
     depends_on: Vec<u32>,
-    tokens: Vec<u32>,
-    alternative: Vec<u32>,
 }
 
 /// What an absent entry would be used for.
@@ -78,8 +81,10 @@ impl<'a> Losses<'a> {
             change: 0,
             touched: Vec::new(),
             is_touched: vec![false; size],
-            before: WordLosses::default(),
-            after: WordLosses::default(),
+            of_word: vec![WordLosses::default(); candidates.text.words.len()],
+            spare: WordLosses::default(),
+            tokens: Vec::new(),
+            alternative: Vec::new(),
         };
         losses.estimate_costs(progress)?;
         losses.recompute(progress)?;
@@ -110,7 +115,9 @@ impl<'a> Losses<'a> {
 
     /// Put an entry back.
     pub(super) fn insert(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let words = self.candidates.words_with(candidate);
+        let candidates = self.candidates;
+        let positions = candidates.positions_of(candidate).iter();
+        let words = positions.map(|&position| candidates.text.word_of[position as usize]);
         self.set_present(candidate, true, words, progress)
     }
 
@@ -122,14 +129,17 @@ impl<'a> Losses<'a> {
         progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
         self.change += 1;
+        self.segmenter.present[candidate as usize] = present;
         for word in words {
             if self.updated[word as usize] != self.change {
                 progress.advance(WORK)?;
                 self.updated[word as usize] = self.change;
-                self.update_word(word, candidate, present);
+                // A word can only be listed for an entry on which it depended at some time.
+                if present || self.of_word[word as usize].depends_on.contains(&candidate) {
+                    self.update_word(word);
+                }
             }
         }
-        self.segmenter.present[candidate as usize] = present;
         if present {
             self.touch(candidate);
         }
@@ -137,28 +147,25 @@ impl<'a> Losses<'a> {
         Ok(())
     }
 
-    /// Replace what a word contributes, as the presence of a candidate changes.
-    fn update_word(&mut self, word: u32, candidate: u32, present: bool) {
-        let (mut before, mut after) = (std::mem::take(&mut self.before), std::mem::take(&mut self.after));
-        let [one, two] = if present { [&mut after, &mut before] } else { [&mut before, &mut after] };
-        self.segmenter.present[candidate as usize] = true;
-        self.compute(word, one);
-        if one.depends_on.contains(&candidate) {
-            self.segmenter.present[candidate as usize] = false;
-            self.compute(word, two);
-            for &(other, loss) in &before.losses {
-                self.loss[other as usize] -= loss;
-                self.touch(other);
-            }
-            for &(other, loss) in &after.losses {
-                self.loss[other as usize] += loss;
-                self.touch(other);
-            }
-            for &other in after.depends_on.iter().filter(|other| !before.depends_on.contains(other)) {
-                self.words_of[other as usize].push(word);
-            }
+    /// Replace what a word contributes.
+    fn update_word(&mut self, word: u32) {
+        let count = i128::from(self.candidates.text.words[word as usize].count);
+        let before = std::mem::take(&mut self.of_word[word as usize]);
+        let mut after = std::mem::take(&mut self.spare);
+        self.compute(word, &mut after);
+        for &(entry, added) in &before.added {
+            self.loss[entry as usize] -= count * i128::from(added);
+            self.touch(entry);
         }
-        (self.before, self.after) = (before, after);
+        for &(entry, added) in &after.added {
+            self.loss[entry as usize] += count * i128::from(added);
+            self.touch(entry);
+        }
+        for &entry in after.depends_on.iter().filter(|entry| !before.depends_on.contains(entry)) {
+            self.words_of[entry as usize].push(word);
+        }
+        self.of_word[word as usize] = after;
+        self.spare = before;
     }
 
     fn touch(&mut self, candidate: u32) {
@@ -189,68 +196,114 @@ impl<'a> Losses<'a> {
 
     /// Compute what a word contributes to the losses of the entries it uses.
     fn compute(&mut self, word: u32, result: &mut WordLosses) {
-        let WordLosses { losses, depends_on, tokens, alternative } = result;
-        let word = &self.candidates.text.words[word as usize];
-        losses.clear();
-        depends_on.clear();
-        self.segmenter.segment(word, NONE, tokens);
-        let removable = |token: u32| !self.candidates.protected[token as usize];
+        let Self { tokens, alternative, segmenter, candidates, cost, rule, .. } = self;
+        let word = &candidates.text.words[word as usize];
+        result.added.clear();
+        result.depends_on.clear();
+        segmenter.segment(word, NONE, tokens);
+        let removable = |token: u32| !candidates.protected[token as usize];
         let mut position = word.start;
         for (at, &token) in tokens.iter().enumerate() {
             let from = position;
-            position += self.segmenter.length_at(word, position, token);
+            position += segmenter.length_at(word, position, token);
             if !removable(token) || tokens[..at].contains(&token) {
                 continue;
             }
-            let kept = match self.segmenter.segmentation {
-                Segmentation::Greedy => at,
-                Segmentation::Shortest => 0,
+            // Longest match keeps the tokens before the removed one.
+            let (kept, from) = match segmenter.segmentation {
+                Segmentation::Greedy => (at, from),
+                Segmentation::Shortest => (0, word.start),
             };
             alternative.clear();
-            let from = if kept == at { from } else { word.start };
-            self.segmenter.segment_from(word, from, token, alternative);
+            segmenter.segment_from(word, from, token, alternative);
             let uses = tokens[at..].iter().filter(|&&other| other == token).count();
-            let added = sum(&self.cost, alternative) - sum(&self.cost, &tokens[kept..]);
-            losses.push((token, i128::from(word.count) * self.capped(added, uses)));
+            let added = sum(cost, alternative) - sum(cost, &tokens[kept..]);
+            result.added.push((token, rule.capped(added, uses)));
             for &other in std::iter::once(&token).chain(&*alternative) {
-                if removable(other) && !depends_on.contains(&other) {
-                    depends_on.push(other);
+                if removable(other) && !result.depends_on.contains(&other) {
+                    result.depends_on.push(other);
                 }
             }
         }
     }
 
-    /// Limit what the uses of an entry in a word count for.
-    fn capped(&self, added: i128, uses: usize) -> i128 {
-        self.rule.use_cap.map_or(added, |cap| added.min(cap * uses as i128))
-    }
-
     /// Return what an absent entry would be used for.
     pub(super) fn gain(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<Gain, Error> {
-        let mut total = Gain::default();
-        let mut tokens = std::mem::take(&mut self.before.tokens);
-        let mut others = std::mem::take(&mut self.after.tokens);
-        self.change += 1;
-        for index in self.candidates.words_with(candidate) {
-            if self.updated[index as usize] == self.change {
-                continue;
-            }
-            progress.advance(WORK / 4)?;
-            self.updated[index as usize] = self.change;
-            let word = &self.candidates.text.words[index as usize];
-            self.segmenter.present[candidate as usize] = true;
-            self.segmenter.segment(word, NONE, &mut tokens);
-            let uses = tokens.iter().filter(|&&token| token == candidate).count();
-            if uses > 0 {
-                self.segmenter.segment(word, candidate, &mut others);
-                let saved = sum(&self.cost, &others) - sum(&self.cost, &tokens);
-                total.uses += word.count * uses as u64;
-                total.gain += i128::from(word.count) * self.capped(saved, uses);
+        self.gain_where(candidate, |_| true, progress)
+    }
+
+    /// Return what each absent entry would be used for alone, by candidate.
+    pub(super) fn gains(&mut self, progress: &mut Progress<'_>) -> Result<Vec<Gain>, Error> {
+        let matched = self.matched_lengths(progress)?;
+        let mut gains = vec![Gain::default(); self.candidates.len()];
+        for candidate in 0..self.candidates.len() as u32 {
+            if !self.is_present(candidate) {
+                let chars = self.candidates.chars(candidate);
+                let can_match = |position: u32| u32::from(matched[position as usize]) < chars;
+                gains[candidate as usize] = self.gain_where(candidate, can_match, progress)?;
             }
         }
-        self.segmenter.present[candidate as usize] = false;
-        (self.before.tokens, self.after.tokens) = (tokens, others);
-        Ok(total)
+        Ok(gains)
+    }
+
+    /// The length of the token at each position, `u8::MAX` where no token begins.
+    ///
+    /// Under longest match, an absent entry is used only where a shorter token begins. Where this does not hold,
+    /// the length is 0: for the fewest tokens, and in words that begin with the prefix.
+    fn matched_lengths(&mut self, progress: &mut Progress<'_>) -> Result<Vec<u8>, Error> {
+        let Self { tokens, segmenter, candidates, .. } = self;
+        if segmenter.segmentation == Segmentation::Shortest {
+            return Ok(vec![0; candidates.text.codes.len()]);
+        }
+        let mut lengths = vec![u8::MAX; candidates.text.codes.len()];
+        for word in &candidates.text.words {
+            progress.advance(WORK / 4)?;
+            if word.begins_with_prefix() {
+                let end = word.head + candidates.text.prefix_chars;
+                lengths[word.start as usize..end as usize].fill(0);
+                continue;
+            }
+            segmenter.segment(word, NONE, tokens);
+            let mut position = word.start;
+            for &token in &*tokens {
+                lengths[position as usize] = candidates.chars(token) as u8;
+                position += candidates.chars(token);
+            }
+        }
+        Ok(lengths)
+    }
+
+    fn gain_where(
+        &mut self,
+        candidate: u32,
+        can_match: impl Fn(u32) -> bool,
+        progress: &mut Progress<'_>,
+    ) -> Result<Gain, Error> {
+        let Self { tokens, alternative, segmenter, candidates, cost, rule, updated, .. } = self;
+        let mut total = Gain::default();
+        self.change += 1;
+        segmenter.present[candidate as usize] = true;
+        let mut outcome = Ok(());
+        for &position in candidates.positions_of(candidate) {
+            outcome = progress.advance(1);
+            let index = candidates.text.word_of[position as usize] as usize;
+            if outcome.is_err() || updated[index] == self.change || !can_match(position) {
+                continue;
+            }
+            outcome = progress.advance(WORK / 4);
+            updated[index] = self.change;
+            let word = &candidates.text.words[index];
+            segmenter.segment(word, NONE, tokens);
+            let uses = tokens.iter().filter(|&&token| token == candidate).count();
+            if uses > 0 {
+                segmenter.segment(word, candidate, alternative);
+                let saved = sum(cost, alternative) - sum(cost, tokens);
+                total.uses += word.count * uses as u64;
+                total.gain += i128::from(word.count) * i128::from(rule.capped(saved, uses));
+            }
+        }
+        segmenter.present[candidate as usize] = false;
+        outcome.map(|()| total)
     }
 
     /// Count the uses of each candidate in all words.
@@ -272,15 +325,12 @@ impl<'a> Losses<'a> {
         if self.rule.balance == 0 {
             return Ok(());
         }
-        let uses = self.uses(progress)?;
+        let mut uses = self.uses(progress)?;
         let total = uses.iter().sum();
-        for candidate in 0..self.candidates.len() as u32 {
-            let uses = match self.is_present(candidate) {
-                true => uses[candidate as usize],
-                false => self.gain(candidate, progress)?.uses,
-            };
-            self.cost[candidate as usize] = self.rule.cost(uses, total);
+        for (uses, gain) in uses.iter_mut().zip(self.gains(progress)?) {
+            *uses += gain.uses;
         }
+        self.cost = uses.into_iter().map(|uses| self.rule.cost(uses, total)).collect();
         Ok(())
     }
 
@@ -288,18 +338,15 @@ impl<'a> Losses<'a> {
     pub(super) fn recompute(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
         self.loss.fill(0);
         self.words_of.iter_mut().for_each(Vec::clear);
-        let mut result = std::mem::take(&mut self.after);
         for word in 0..self.candidates.text.words.len() as u32 {
             progress.advance(WORK)?;
-            self.compute(word, &mut result);
-            for &(token, loss) in &result.losses {
-                self.loss[token as usize] += loss;
-            }
-            for &token in &result.depends_on {
-                self.words_of[token as usize].push(word);
-            }
+            self.of_word[word as usize].depends_on.clear();
+            self.of_word[word as usize].added.clear();
+            self.update_word(word);
         }
-        self.after = result;
+        while let Some(candidate) = self.touched.pop() {
+            self.is_touched[candidate as usize] = false;
+        }
         self.queue.clear();
         (0..self.candidates.len() as u32).for_each(|candidate| self.enqueue(candidate));
         Ok(())
@@ -307,6 +354,6 @@ impl<'a> Losses<'a> {
 }
 
 /// The cost of some tokens.
-fn sum(cost: &[u64], tokens: &[u32]) -> i128 {
-    tokens.iter().map(|&token| i128::from(cost[token as usize])).sum()
+fn sum(cost: &[i64], tokens: &[u32]) -> i64 {
+    tokens.iter().map(|&token| cost[token as usize]).sum()
 }

@@ -186,13 +186,15 @@ fn put_back(
             losses.estimate_costs(progress)?;
             losses.recompute(progress)?;
         }
-        let mut ranked = Vec::new();
-        for candidate in 0..candidates.len() as u32 {
-            if !losses.is_present(candidate) {
-                let gain = losses.gain(candidate, progress)?.gain;
-                ranked.push((Reverse(gain), Reverse(candidates.rank[candidate as usize]), candidate));
-            }
-        }
+        let Some((_, least)) = losses.cheapest() else { break };
+        let gains = losses.gains(progress)?;
+        let mut ranked: Vec<_> = (0..candidates.len() as u32)
+            .filter(|&candidate| !losses.is_present(candidate) && gains[candidate as usize].gain > least)
+            .map(|candidate| {
+                let gain = gains[candidate as usize].gain;
+                (Reverse(gain), Reverse(candidates.rank[candidate as usize]), candidate)
+            })
+            .collect();
         ranked.sort_unstable();
         let mut swaps = 0;
         for (_, _, candidate) in ranked {

@@ -7,49 +7,51 @@ use super::PruningSpec;
 /// The fraction bits of a cost.
 const FRACTION_BITS: u32 = 16;
 /// The cost of a token without surprisal.
-pub(super) const ONE: u64 = 1 << FRACTION_BITS;
+pub(super) const ONE: i64 = 1 << FRACTION_BITS;
 /// ln 2, with `FRACTION_BITS`.
-const LN_2: u64 = 45_426;
+const LN_2: i64 = 45_426;
 
 /// The settings as fixed-point numbers.
 #[derive(Clone, Copy)]
 pub(super) struct CostRule {
-    pub(super) balance: u64,
+    pub(super) balance: i64,
     /// The most that a use of an entry counts for.
-    pub(super) use_cap: Option<i128>,
+    pub(super) use_cap: Option<i64>,
 }
 
 impl CostRule {
     pub(super) fn new(spec: &PruningSpec) -> Self {
-        Self {
-            balance: to_fixed(spec.balance),
-            use_cap: spec.use_cap.map(|cap| i128::from(to_fixed(cap).max(1))),
-        }
+        Self { balance: to_fixed(spec.balance), use_cap: spec.use_cap.map(|cap| to_fixed(cap).max(1)) }
     }
 
     /// The cost of a token that is used `uses` of `total` times.
-    pub(super) fn cost(&self, uses: u64, total: u64) -> u64 {
-        let bits = log2(total.max(1)).saturating_sub(log2(uses.max(1)));
+    pub(super) fn cost(&self, uses: u64, total: u64) -> i64 {
+        let bits = (log2(total.max(1)) - log2(uses.max(1))).max(0);
         let surprisal = (bits * LN_2) >> FRACTION_BITS;
         ONE + ((self.balance * surprisal) >> FRACTION_BITS)
+    }
+
+    /// Limit what the uses of an entry in a word count for.
+    pub(super) fn capped(&self, added: i64, uses: usize) -> i64 {
+        self.use_cap.map_or(added, |cap| added.min(cap * uses as i64))
     }
 }
 
 /// Round to a fixed-point number; the spec has checked the range.
-fn to_fixed(value: f64) -> u64 {
-    (value * ONE as f64).round_ties_even() as u64
+fn to_fixed(value: f64) -> i64 {
+    (value * ONE as f64).round_ties_even() as i64
 }
 
 /// The logarithm to base 2 of a positive number, rounded down to `FRACTION_BITS`.
-fn log2(value: u64) -> u64 {
-    let whole = u64::from(value.ilog2());
+fn log2(value: u64) -> i64 {
+    let whole = i64::from(value.ilog2());
     let mut mantissa = value << value.leading_zeros();
     let mut result = whole;
     for _ in 0..FRACTION_BITS {
         let square = u128::from(mantissa) * u128::from(mantissa);
         let carry = square >> 127;
         mantissa = (square >> (63 + carry)) as u64;
-        result = (result << 1) | carry as u64;
+        result = (result << 1) | carry as i64;
     }
     result
 }
