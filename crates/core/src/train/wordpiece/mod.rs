@@ -66,8 +66,7 @@ use char_entries::alphabet_entries;
 use merge_state::MergeState;
 
 pub use continue_training::{continue_training, ExistingModel};
-pub use pruning::PruningSpec;
-pub use spec::{PairScore, WordPieceTies, WordPieceTrainSpec};
+pub use spec::{PairScore, PruningSpec, WordPieceTies, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///

@@ -1,8 +1,13 @@
 //! The settings of WordPiece training.
 
-use super::pruning::PruningSpec;
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
+use crate::spec::Segmentation;
+
+/// The largest `balance`.
+const MAX_BALANCE: f64 = 1000.0;
+/// The largest `use_cap`.
+const MAX_USE_CAP: f64 = 1e6;
 
 /// The criterion by which a trainer chooses the next entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,6 +114,41 @@ impl PairScore {
             Self::Likelihood => WordPieceTies::SmallestStrings,
             Self::Pmi => WordPieceTies::FirstSeen,
             Self::Frequency | Self::TopDown | Self::Pruning => WordPieceTies::LowestIds,
+        }
+    }
+}
+
+/// The settings of the pruning trainer only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PruningSpec {
+    /// The segmentation of the model, for which the vocabulary is chosen.
+    pub segmentation: Segmentation,
+    /// The weight of surprisal: a token costs 1 + balance x -ln(its share of all tokens).
+    pub balance: f64,
+    /// The most that one use of an entry counts for in its loss; no limit if `None`.
+    pub use_cap: Option<f64>,
+}
+
+impl Default for PruningSpec {
+    fn default() -> Self {
+        Self { segmentation: Segmentation::Greedy, balance: 0.0, use_cap: None }
+    }
+}
+
+impl PruningSpec {
+    /// Reject weights that are not finite or too large.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let reject = |name: &str, found: f64, expected: String| {
+            Err(Error::new(ErrorKind::Argument, name, found.to_string(), expected))
+        };
+        if !(0.0..=MAX_BALANCE).contains(&self.balance) {
+            return reject("balance", self.balance, format!("a number from 0 to {MAX_BALANCE}"));
+        }
+        match self.use_cap {
+            Some(cap) if !(cap > 0.0 && cap <= MAX_USE_CAP) => {
+                reject("use_cap", cap, format!("a number above 0, up to {MAX_USE_CAP}"))
+            }
+            _ => Ok(()),
         }
     }
 }

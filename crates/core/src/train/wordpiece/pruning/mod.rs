@@ -29,8 +29,7 @@ use std::cmp::Reverse;
 
 use super::spec::WordPieceTrainSpec;
 use crate::count::Counts;
-use crate::error::{Error, ErrorKind};
-use crate::spec::Segmentation;
+use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
@@ -51,45 +50,6 @@ const MAX_CHARS: usize = 50;
 const STAGE_PERCENT: usize = 85;
 /// How often all removed entries are considered again.
 const PUT_BACK_ROUNDS: usize = 4;
-/// The largest `balance`.
-const MAX_BALANCE: f64 = 1000.0;
-/// The largest `use_cap`.
-const MAX_USE_CAP: f64 = 1e6;
-
-/// The settings of the pruning trainer only.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PruningSpec {
-    /// The segmentation of the model, for which the vocabulary is chosen.
-    pub segmentation: Segmentation,
-    /// The weight of surprisal: a token costs 1 + balance x -ln(its share of all tokens).
-    pub balance: f64,
-    /// The most that one use of an entry counts for in its loss; no limit if `None`.
-    pub use_cap: Option<f64>,
-}
-
-impl Default for PruningSpec {
-    fn default() -> Self {
-        Self { segmentation: Segmentation::Greedy, balance: 0.0, use_cap: None }
-    }
-}
-
-impl PruningSpec {
-    /// Reject weights that are not finite or too large.
-    fn check(&self) -> Result<(), Error> {
-        let reject = |name: &str, found: f64, expected: String| {
-            Err(Error::new(ErrorKind::Argument, name, found.to_string(), expected))
-        };
-        if !(0.0..=MAX_BALANCE).contains(&self.balance) {
-            return reject("balance", self.balance, format!("a number from 0 to {MAX_BALANCE}"));
-        }
-        match self.use_cap {
-            Some(cap) if !(cap > 0.0 && cap <= MAX_USE_CAP) => {
-                reject("use_cap", cap, format!("a number above 0, up to {MAX_USE_CAP}"))
-            }
-            _ => Ok(()),
-        }
-    }
-}
 
 /// Learn the vocabulary; `entries` has the special tokens and the alphabet.
 pub(super) fn learn(

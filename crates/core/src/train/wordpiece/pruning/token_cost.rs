@@ -2,7 +2,7 @@
 //!
 //! All arithmetic is on integers, so results are the same on every platform.
 
-use super::PruningSpec;
+use crate::train::wordpiece::spec::PruningSpec;
 
 /// The fraction bits of a cost.
 const FRACTION_BITS: u32 = 16;
