@@ -16,6 +16,7 @@ import piecework as pw
 from piecework.reference import words as simple_words
 from piecework.reference.aligned import align, as_text, span
 from piecework.reference.tokenizer import ReferenceTokenizer
+from piecework.reference.wordpiece_pruning import learn_pruning
 from piecework.reference.wordpiece_top_down import learn_top_down
 from piecework.reference.wordpiece_training import Settings, learn
 from piecework.spec import (
@@ -90,7 +91,9 @@ class ReferenceEngine:
         return list(counts.items())  # a Counter keeps the order of first occurrence
 
     def learn(self, words: WordCounts, settings: Mapping[str, Any]) -> Outcome:
-        learner = learn_top_down if settings["score"] == "top-down" else learn
+        default = "top-down" if settings.get("score") == "top-down" else "merges"
+        learners = {"merges": learn, "pruning": learn_pruning, "top-down": learn_top_down}
+        learner = learners[settings.get("algorithm") or default]
         learned = learner(words, Settings(**settings))
         merges = [(*merge[:4], float(merge.score)) for merge in learned.merges]
         return Outcome(learned.vocab, merges, learned.stopped_early is not None)

@@ -423,7 +423,9 @@ def test_train_names_the_largest_vocabulary_that_can_be(cli: Run, corpus: str) -
     assert "--vocab-size: found 8000, expected at most " in err
 
 
-@pytest.mark.parametrize("options", [["--score", "top-down"], ["--model", "word"]])
+@pytest.mark.parametrize(
+    "options", [["--score", "top-down"], ["--algorithm", "pruning"], ["--model", "word"]]
+)
 def test_explain_training_knows_learners_without_joins(
     cli: Run, corpus: str, options: list[str]
 ) -> None:
@@ -615,13 +617,22 @@ def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @NEEDS_SIGNALS
-@pytest.mark.parametrize("score", ["frequency", "top-down"])
-def test_ctrl_c_while_learning_gives_130_and_no_file(tmp_path: Path, score: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "value", "vocab_size"),
+    [
+        ("--score", "frequency", 4_000_000),
+        ("--score", "top-down", 4_000_000),
+        ("--algorithm", "pruning", 50_000),
+    ],
+)
+def test_ctrl_c_while_learning_gives_130_and_no_file(
+    tmp_path: Path, option: str, value: str, vocab_size: int
+) -> None:
     letters, rng = "abcdefghijklmnopqrstuvwxyz", random.Random(1)
     words = ["".join(rng.choices(letters, k=14)) for _ in range(300_000)]
     counts, out = tmp_path / "counts.tsv", tmp_path / "t.json"
     counts.write_text("word\tcount\n" + "".join(f"{word}\t2\n" for word in set(words)))
-    options = ["--score", score, "--min-frequency", "1", "--vocab-size", "4000000"]
+    options = [option, value, "--min-frequency", "1", "--vocab-size", str(vocab_size)]
     process = start("train", str(counts), *options, "-o", str(out))
     time.sleep(2.5)
     code, err = interrupted(process)

@@ -18,6 +18,7 @@ WAYS = {
     "frequency": ("bert-uncased", ("--score", "frequency")),
     "pmi": ("bert-cased", ("--score", "pmi", "--ties", "smallest-strings")),
     "top-down": ("bert-uncased", ("--score", "top-down")),
+    "pruning": ("bert-uncased", ("--algorithm", "pruning")),
     "limited-alphabet": ("bert-cased", ("--limit-alphabet", "40")),
     "bpe": ("whitespace", ("--model", "bpe")),
     "byte-bpe": ("gpt2", ("--model", "byte-bpe")),

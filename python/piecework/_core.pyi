@@ -868,12 +868,17 @@ def learn_wordpiece(
     special_tokens: Sequence[str],
     continuing_subword_prefix: str,
     max_token_length: int | None,
+    segmentation: str,
+    balance: float,
+    use_cap: float | None,
     progress: Callable[[int, int], None] | None,
     earlier: _Merges | None = None,
     log: LearningLog | None = None,
 ) -> LearnedEntries:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
+    `score` is "likelihood", "pmi", "frequency", "top-down" or "pruning". The last one alone uses
+    `segmentation`, `balance` and `use_cap`.
     `earlier` are the merges of an earlier run with the same counts and settings, which are applied first.
     `log` receives all merges.
     """

@@ -46,6 +46,19 @@ def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
     }
 
 
+@st.composite
+def pruning_settings(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw every setting of the pruning learner."""
+    shared = draw(train_settings("top-down"))
+    return {
+        **{name: value for name, value in shared.items() if name not in ("score", "ties")},
+        "algorithm": "pruning",
+        "segmentation": draw(st.sampled_from(["greedy", "shortest"])),
+        "balance": draw(st.sampled_from([0.0, 0.0, 0.5, 2.0])),
+        "use_cap": draw(st.sampled_from([None, None, 0.3, 1.0, 1.5])),
+    }
+
+
 # ---- vocabularies
 
 

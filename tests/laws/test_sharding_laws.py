@@ -30,6 +30,10 @@ TRAINERS: dict[str, tuple[str, Any]] = {
         "bert-uncased",
         pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="top-down"),
     ),
+    "pruning": (
+        "bert-uncased",
+        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, algorithm="pruning", balance=0.5),
+    ),
     "likelihood-limited-alphabet": (
         "bert-uncased",
         pw.WordPieceTrainer(vocab_size=40, min_frequency=1, limit_alphabet=5),

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
-use piecework_core::train::wordpiece::{PairScore, WordPieceTies};
+use piecework_core::spec::Segmentation;
+use piecework_core::train::wordpiece::{PairScore, PruningSpec, WordPieceTies};
 use piecework_core::train::{bpe, wordpiece, Learned, Merge, Resume};
 use pyo3::prelude::*;
 
@@ -53,7 +54,7 @@ impl LearnedEntries {
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, progress, earlier=None, log=None
+    continuing_subword_prefix, max_token_length, segmentation, balance, use_cap, progress, earlier=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
@@ -68,13 +69,16 @@ pub(crate) fn learn_wordpiece(
     special_tokens: Vec<String>,
     continuing_subword_prefix: String,
     max_token_length: Option<usize>,
+    segmentation: &str,
+    balance: f64,
+    use_cap: Option<f64>,
     progress: Option<Py<PyAny>>,
     earlier: Option<GivenMerges<'_>>,
     log: Option<&LearningLog>,
 ) -> PyResult<LearnedEntries> {
     let spec = wordpiece::WordPieceTrainSpec {
         vocab_size,
-        score: score_named(score)?,
+        score: if score == "pruning" { PairScore::Pruning } else { score_named(score)? },
         ties: ties.map(ties_named).transpose()?,
         min_frequency,
         limit_alphabet,
@@ -82,6 +86,7 @@ pub(crate) fn learn_wordpiece(
         special_tokens,
         continuing_subword_prefix,
         max_token_length,
+        pruning: PruningSpec { segmentation: segmentation_named(segmentation)?, balance, use_cap },
     };
     let earlier = merges_of(earlier)?;
     let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges) };
@@ -180,6 +185,15 @@ pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
         "frequency" => Ok(PairScore::Frequency),
         "top-down" => Ok(PairScore::TopDown),
         _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi, frequency or top-down")),
+    }
+}
+
+/// Return the WordPiece segmentation of a name.
+fn segmentation_named(name: &str) -> PyResult<Segmentation> {
+    match name {
+        "greedy" => Ok(Segmentation::Greedy),
+        "shortest" => Ok(Segmentation::Shortest),
+        _ => Err(bad_argument("segmentation", format!("{name:?}"), "greedy or shortest")),
     }
 }
 

@@ -32,6 +32,9 @@ impl LearnedPieces {
     }
 }
 
+/// The pieces with their scores after a round of an earlier run, and (pieces, log-likelihood) of its steps.
+type GivenRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
+
 /// Learn a Unigram vocabulary.
 #[catch_panics]
 #[pyfunction]
@@ -56,7 +59,7 @@ pub(crate) fn learn_unigram(
     num_sub_iterations: usize,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
-    earlier: Option<(Vec<(String, f64)>, Vec<(usize, f64)>)>,
+    earlier: Option<GivenRound>,
     log: Option<&LearningLog>,
 ) -> PyResult<LearnedPieces> {
     let spec = UnigramTrainSpec {

@@ -78,7 +78,7 @@ def _print_wordpiece_start(
     click.echo("  " + " ".join(alphabet))
     splits = reference.initial_splits(words, settings)
     _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
-    if trainer.score != "top-down":
+    if trainer.learner == "merges":
         merges = reference.candidate_merges(splits, settings)
         title = f"pair scores ({trainer.score})"
         _print_list(

@@ -207,10 +207,34 @@ def _wordpiece_options() -> tuple[Callable[[Command], Command], ...]:
     add = partial(option, section="WordPiece")
     return (
         add(
+            "--algorithm",
+            type=click.Choice(pw.WordPieceTrainer.ALGORITHMS),
+            help="How to learn: merge pairs by --score, remove the least useful of many substrings, or "
+            "keep the longest frequent substrings.  [default: merges]",
+        ),
+        add(
             "--score",
             type=click.Choice(pw.WordPieceTrainer.SCORES),
             help="Score that selects the next pair. pmi is the textbook formula; with a low "
             "--min-frequency it learns rare, noisy tokens.  [default: likelihood]",
+        ),
+        add(
+            "--segmentation",
+            type=click.Choice(pw.WordPieceTrainer.SEGMENTATIONS),
+            help="With --algorithm pruning: learn for longest match, or for the fewest tokens, which other "
+            "libraries do not have.  [default: greedy]",
+        ),
+        add(
+            "--balance",
+            type=float,
+            help="With --algorithm pruning: weight of surprisal in the cost of a token; 2 gives boundaries "
+            "nearer to those of morphemes, and more tokens.  [default: 0]",
+        ),
+        add(
+            "--use-cap",
+            type=float,
+            help="With --algorithm pruning: the most that one use of an entry counts for; 1.5 leaves fewer "
+            "rarely used entries.  [default: no limit]",
         ),
     )
 

@@ -30,6 +30,7 @@ Learners with the options of real trainers:
     bpe_training           BPE
     wordpiece_training     WordPiece by likelihood, PMI or frequency
     wordpiece_top_down     WordPiece by frequent substrings
+    wordpiece_pruning      WordPiece by removing the least useful substring
     unigram_training       Unigram
     sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges
 """

@@ -48,6 +48,10 @@ class Settings:
     continuing_subword_prefix: str = "##"
     max_token_length: int | None = None
     ties: Literal["smallest-strings", "lowest-ids", "first-seen"] | None = None
+    algorithm: Literal["merges", "pruning", "top-down"] | None = None
+    segmentation: Literal["greedy", "shortest"] = "greedy"
+    balance: float = 0.0
+    use_cap: float | None = None
 
 
 DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}

@@ -54,7 +54,7 @@ def has_checkpoints(trainer: Trainer) -> bool:
     (True, False)
     """
     if isinstance(trainer, WordPieceTrainer):
-        return trainer.score != "top-down"
+        return trainer.learner == "merges"
     return isinstance(trainer, BPETrainer | ByteBPETrainer | UnigramTrainer)
 
 

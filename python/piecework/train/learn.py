@@ -165,7 +165,7 @@ def nests(trainer: Trainer) -> bool:
     (True, False, False)
     """
     if isinstance(trainer, WordPieceTrainer):
-        return trainer.score != "top-down"
+        return trainer.learner == "merges"
     return not isinstance(trainer, UnigramTrainer | SentencePieceTrainer)
 
 

@@ -154,7 +154,7 @@ def _estimate(trainer: Trainer, size: _Size) -> Amount:
         own = kinds[trainer.model_type](size)
         entries = trainer.vocab_size
     elif isinstance(trainer, WordPieceTrainer):
-        own = _top_down(size) if trainer.score == "top-down" else _wordpiece(trainer, size)
+        own = _wordpiece(trainer, size)
         entries = trainer.vocab_size
     elif isinstance(trainer, BPETrainer | ByteBPETrainer):
         own, entries = _bpe(size), trainer.vocab_size
@@ -174,9 +174,18 @@ def _cells(size: _Size) -> Amount:
 
 def _wordpiece(trainer: WordPieceTrainer, size: _Size) -> Amount:
     # Positions of tracked pairs, 4 bytes each, outdated ones included; pmi tracks all that may be merged.
+    if trainer.learner == "top-down":
+        return _top_down(size)
+    if trainer.learner == "pruning":
+        return _pruning(size)
     position = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}[trainer.score]
     pairs = _PAIR * np.minimum(size.chars / 8, 400_000)
     return _cells(size) + position * size.chars + np.minimum(_BUCKETS, 2 * size.chars) + pairs
+
+
+def _pruning(size: _Size) -> Amount:
+    """Return the memory of the candidate entries, and of the segmentation of every word with its index."""
+    return 4 * (_cells(size) + 1.5 * size.chars)
 
 
 def _bpe(size: _Size) -> Amount:

@@ -84,6 +84,8 @@ def _trainer_for(
 ) -> PresetTrainer:
     """Return a trainer with the settings of the specification and of the caller."""
     inherited = {"vocab_size": vocab_size, **_inherited_settings(spec)}
+    if isinstance(spec.model, WordPiece) and settings.get("algorithm") == "pruning":
+        inherited["segmentation"] = spec.model.segmentation
     for name in settings:
         if name in inherited and name != "special_tokens":
             found = "a setting that the tokenizer determines"

@@ -16,7 +16,11 @@ class RetrainSettings(TypedDict, total=False):
     >>> settings: RetrainSettings = {"min_frequency": 2}
     """
 
+    algorithm: Literal["merges", "pruning", "top-down"] | None
     score: Literal["likelihood", "pmi", "frequency", "top-down"]
+    segmentation: Literal["greedy", "shortest"]
+    balance: float
+    use_cap: float | None
     min_frequency: int
     limit_alphabet: int | None
     initial_alphabet: Sequence[str]

@@ -25,7 +25,7 @@ pub struct Merge {
 pub struct Learned {
     /// The entries in id order.
     pub vocab: Vec<String>,
-    /// The merges in the order of their creation; empty for `TopDown`.
+    /// The merges in the order of their creation; empty for `TopDown` and `Pruning`.
     pub merges: Vec<Merge>,
     /// The reason why there are fewer than `vocab_size` entries, if there are.
     pub stopped_early: Option<String>,

@@ -30,6 +30,8 @@ fn learn_with_ties<T: TieBreak>(
             let objective = Likelihood::new(state.total_chars);
             best_first::learn::<_, T>(objective, state, progress)
         }
-        PairScore::Frequency | PairScore::TopDown => frequency::learn::<T>(state, progress),
+        PairScore::Frequency | PairScore::TopDown | PairScore::Pruning => {
+            frequency::learn::<T>(state, progress)
+        }
     }
 }

@@ -104,7 +104,7 @@ impl<'a> MergeState<'a> {
         }
         let (least, score) = (self.min_frequency(), self.spec.score);
         self.track_pairs(progress, |largest| match score {
-            PairScore::Pmi | PairScore::TopDown => least,
+            PairScore::Pmi | PairScore::TopDown | PairScore::Pruning => least,
             PairScore::Frequency => least.max(largest / FIRST_SPAN),
             PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
         })?;

@@ -19,6 +19,7 @@
 //! continue_training  training that starts from an existing model
 //! substring_trie     the trie of frequent substrings
 //! top_down           trainer: frequent substrings, longest first (TensorFlow Text)
+//! pruning            trainer: many substrings, of which the least useful is removed
 //! ```
 //!
 //! Sources: Schuster and Nakajima 2012, "Japanese and Korean Voice Search", section 3, for greedy merges by
@@ -41,6 +42,7 @@ mod objective;
 mod pair_counts;
 mod pair_table;
 mod pmi;
+mod pruning;
 mod score_classes;
 mod spec;
 mod substring_trie;
@@ -64,7 +66,7 @@ use char_entries::{alphabet_entries, CharEntries};
 use merge_state::MergeState;
 
 pub use continue_training::{continue_training, ExistingModel};
-pub use spec::{PairScore, WordPieceTies, WordPieceTrainSpec};
+pub use spec::{PairScore, PruningSpec, WordPieceTies, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///
@@ -117,6 +119,7 @@ pub fn resume(
     )?;
     let learned = match spec.score {
         PairScore::TopDown => top_down::learn(counts, chars, spec, &alphabet, entries, &mut progress)?,
+        PairScore::Pruning => pruning::learn(counts, spec, &alphabet, entries, &mut progress)?,
         _ => {
             let words = segmented(counts, chars, spec, &alphabet, &entries, &mut progress)?;
             drop(alphabet);

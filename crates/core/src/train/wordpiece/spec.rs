@@ -2,6 +2,12 @@
 
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
+use crate::spec::Segmentation;
+
+/// The largest `balance`.
+const MAX_BALANCE: f64 = 1000.0;
+/// The largest `use_cap`.
+const MAX_USE_CAP: f64 = 1e6;
 
 /// The criterion by which a trainer chooses the next entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +22,8 @@ pub enum PairScore {
     Frequency,
     /// Frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
     TopDown,
+    /// Many substrings, of which the one whose removal costs least is removed.
+    Pruning,
 }
 
 /// The order among pairs of equal score.
@@ -31,7 +39,7 @@ pub enum WordPieceTies {
 }
 
 /// The settings of a WordPiece trainer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WordPieceTrainSpec {
     /// The number of entries to learn, special tokens and alphabet included.
     pub vocab_size: usize,
@@ -51,6 +59,8 @@ pub struct WordPieceTrainSpec {
     pub continuing_subword_prefix: String,
     /// The most characters of an entry, the prefix not counted.
     pub max_token_length: Option<usize>,
+    /// The settings of `PairScore::Pruning`.
+    pub pruning: PruningSpec,
 }
 
 impl Default for WordPieceTrainSpec {
@@ -65,6 +75,7 @@ impl Default for WordPieceTrainSpec {
             special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
             continuing_subword_prefix: "##".to_owned(),
             max_token_length: None,
+            pruning: PruningSpec::default(),
         }
     }
 }
@@ -79,6 +90,8 @@ impl WordPieceTrainSpec {
     pub(super) fn check_ties(&self, counts: &Counts) -> Result<(), Error> {
         let (found, expected) = if self.score == PairScore::TopDown && self.ties.is_some() {
             ("an order of pairs", "none: score=\"top-down\" ranks substrings by count, then by code points")
+        } else if self.score == PairScore::Pruning && self.ties.is_some() {
+            ("an order of pairs", "none: algorithm=\"pruning\" merges no pairs")
         } else if self.ties() == WordPieceTies::FirstSeen && counts.first().is_none() {
             (
                 "\"first-seen\" with counts that have no first positions",
@@ -93,13 +106,49 @@ impl WordPieceTrainSpec {
 }
 
 impl PairScore {
-    /// The ties of this score when the settings do not name them; `TopDown` merges no pairs.
+    /// The ties of this score when the settings do not name them; `TopDown` and `Pruning` merge no
+    /// pairs.
     #[must_use]
     pub fn default_ties(self) -> WordPieceTies {
         match self {
             Self::Likelihood => WordPieceTies::SmallestStrings,
             Self::Pmi => WordPieceTies::FirstSeen,
-            Self::Frequency | Self::TopDown => WordPieceTies::LowestIds,
+            Self::Frequency | Self::TopDown | Self::Pruning => WordPieceTies::LowestIds,
+        }
+    }
+}
+
+/// The settings of the pruning trainer only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PruningSpec {
+    /// The segmentation of the model, for which the vocabulary is chosen.
+    pub segmentation: Segmentation,
+    /// The weight of surprisal: a token costs 1 + balance x -ln(its share of all tokens).
+    pub balance: f64,
+    /// The most that one use of an entry counts for in its loss; no limit if `None`.
+    pub use_cap: Option<f64>,
+}
+
+impl Default for PruningSpec {
+    fn default() -> Self {
+        Self { segmentation: Segmentation::Greedy, balance: 0.0, use_cap: None }
+    }
+}
+
+impl PruningSpec {
+    /// Reject weights that are not finite or too large.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let reject = |name: &str, found: f64, expected: String| {
+            Err(Error::new(ErrorKind::Argument, name, found.to_string(), expected))
+        };
+        if !(0.0..=MAX_BALANCE).contains(&self.balance) {
+            return reject("balance", self.balance, format!("a number from 0 to {MAX_BALANCE}"));
+        }
+        match self.use_cap {
+            Some(cap) if !(cap > 0.0 && cap <= MAX_USE_CAP) => {
+                reject("use_cap", cap, format!("a number above 0, up to {MAX_USE_CAP}"))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -63,6 +63,7 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
                 special_tokens,
                 continuing_subword_prefix: prefix.to_owned(),
                 max_token_length,
+                ..WordPieceTrainSpec::default()
             },
         )
 }
