@@ -201,12 +201,11 @@ class _Tally:
 
 
 def _without_empty(columns: Columns) -> Columns:
-    keep = [not any(map(is_blank, row)) for row in zip(*columns, strict=True)]
+    keep = [not any(map(_is_blank, row)) for row in zip(*columns, strict=True)]
     return columns if all(keep) else [list(compress(texts, keep)) for texts in columns]
 
 
-def is_blank(text: str) -> bool:
-    """Return whether a line is dropped unless empty lines are kept."""
+def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 

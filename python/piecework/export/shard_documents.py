@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from itertools import compress
+from itertools import chain, compress, pairwise
+from operator import not_
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from piecework.errors import CorpusError
-from piecework.export.encoded_files import is_blank
 from piecework.export.input_lines import LineSource
 from piecework.export.shard_plan import ShardPlan
 from piecework.io.file_identity import file_checksum, file_identity
@@ -103,53 +103,44 @@ class ShardReader:
         bytes_before = replacements_before = 0
         with closing(source.blocks()) as blocks:  # type: ignore[type-var]
             for texts in blocks:
-                shards = self._shards_of_texts(file, texts, bytes_before, source.bytes_read)
-                yield from self._parts(shards, texts, source.replacements - replacements_before)
-                if shards[-1] > last_wanted:
+                runs = self._runs(file, texts, bytes_before, source.bytes_read)
+                replacements = source.replacements - replacements_before
+                for shard, part in runs:
+                    if shard in self._wanted:
+                        yield self._without_empty(shard, part, replacements)
+                    replacements = 0  # those of a block count for the shard of its first document
+                if runs[-1][0] > last_wanted:
                     break
                 bytes_before, replacements_before = source.bytes_read, source.replacements
                 self.bytes_read = file_start + bytes_before
 
-    def _parts(
-        self, shards: np.ndarray[Any, Any], texts: list[str], replacements: int
-    ) -> Iterator[Documents]:
-        """Yield the part of a block for each unfinished shard; its first shard counts replacements."""
-        for shard, start, end in _runs(shards):
-            if shard in self._wanted:
-                yield self._without_empty(shard, texts[start:end], 0 if start else replacements)
-
-    def _shards_of_texts(
-        self, file: int, texts: Sequence[str], start: int, end: int
-    ) -> np.ndarray[Any, Any]:
-        """Return the shard of each text of a block, whose texts share its bytes by their lengths."""
-        shards = self._plan.shards_of_file(file)
-        if len(shards) == 1:
-            return np.full(len(texts), shards[0])
-        ends = np.cumsum([len(text) + 1 for text in texts])
-        starts = np.concatenate([[0], ends[:-1]])
-        found = self._plan.shards_of_positions(file, start + starts * (end - start) // ends[-1])
-        within: np.ndarray[Any, Any] = np.clip(found, shards[0], shards[-1])
-        return within
+    def _runs(
+        self, file: int, texts: list[str], start: int, end: int
+    ) -> list[tuple[int, list[str]]]:
+        """Return the texts of a block by shard; the texts share its bytes by their lengths."""
+        shards = self._plan.shards_of_positions(file, np.array([start, end]))
+        if shards[0] == shards[1]:
+            return [(int(shards[0]), texts)]
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
+        ends = np.cumsum(sizes)
+        positions = start + (ends - sizes) * (end - start) // ends[-1]
+        shards = self._plan.shards_of_positions(file, positions)
+        starts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(texts)]
+        return [(int(shards[start]), texts[start:end]) for start, end in pairwise(starts)]
 
     def _without_empty(self, shard: int, texts: list[str], replacements: int) -> Documents:
         if self._keep_empty:
             return Documents(shard, texts, 0, replacements)
-        keep = [not is_blank(text) for text in texts]
-        kept = texts if all(keep) else list(compress(texts, keep))
+        # Loops in C: a loop in Python takes longer than encoding.
+        not_blank = map(not_, map(str.isspace, texts))
+        kept = list(filter(None, compress(texts, not_blank)))
         return Documents(shard, kept, len(texts) - len(kept), replacements)
-
-
-def _runs(shards: np.ndarray[Any, Any]) -> Iterator[tuple[int, int, int]]:
-    """Yield each shard of a sorted array with the start and the end of its run."""
-    starts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist()]
-    for start, end in zip(starts, [*starts[1:], len(shards)], strict=True):
-        yield int(shards[start]), start, end
 
 
 def _joined(parts: Sequence[Documents]) -> Documents:
     return Documents(
         parts[0].shard,
-        [text for part in parts for text in part.texts],
+        list(chain.from_iterable(part.texts for part in parts)),
         sum(part.empty_lines_dropped for part in parts),
         sum(part.replacements for part in parts),
     )

@@ -39,7 +39,11 @@ class ShardPlan:
 
     def shards_of_positions(self, file: int, positions: np.ndarray[Any, Any]) -> Any:
         """Return the numbers of the shards of documents at some bytes of an input."""
-        return np.searchsorted(self._shard_starts, self._file_starts[file] + positions, "right") - 1
+        shards = self.shards_of_file(file)
+        if len(shards) == 1:
+            return np.full(len(positions), shards[0])
+        found = np.searchsorted(self._shard_starts, self._file_starts[file] + positions, "right")
+        return np.clip(found - 1, shards[0], shards[-1])
 
     def _at(self, position: int) -> int:
         return int(np.searchsorted(self._shard_starts, position, "right")) - 1
