@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import os
@@ -24,7 +25,14 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError, InputTypeError
-from piecework.export import concat_megatron, encode_corpus, packing, read_ids, row_order
+from piecework.export import (
+    concat_megatron,
+    encode_corpus,
+    long_documents,
+    packing,
+    read_ids,
+    row_order,
+)
 from piecework.export import input_lines as lines_module
 from piecework.export import shard_documents as documents_module
 from piecework.export.shard_plan import ShardPlan
@@ -191,6 +199,114 @@ def test_a_long_document_is_encoded_whole(tok: pw.Tokenizer, tmp_path: Path) -> 
     (tmp_path / "a.txt").write_text("\n".join(texts))
     encode_corpus(tok, tmp_path / "a.txt", tmp_path / "out", shards=2, num_threads=3)
     assert all_rows(tmp_path / "out") == ids_of(tok, texts)
+
+
+TEXTS = st.text(
+    st.sampled_from("      \t\n\r\x0b\x1c\x85\xa0\u2003abAB19's.,/-_Σς\u0301é한中\x00[]"),
+    max_size=40,
+)
+# The pre-tokenizers, normalizers and special tokens for which documents are cut.
+CUT_PRESETS = [
+    "bert-uncased",
+    "bert-cased",
+    "gpt2",
+    "cl100k",
+    "o200k",
+    "llama3",
+    "qwen2",
+    "whitespace",
+]
+
+
+@pytest.fixture(scope="module")
+def cut_tokenizers() -> list[pw.Tokenizer]:
+    # Runs of spaces become tokens, so that a cut inside of one changes ids.
+    runs = ["a  b   a    b", "a \n\n  b \t\t a  \xa0 b", "Σας 19 911 's 'll a, b. -a /b a1 b2"]
+    lines = [*sentences(300, 1), *(9 * runs)]
+    tokenizers = []
+    for preset in CUT_PRESETS:
+        model = "wordpiece" if preset.startswith(("bert", "white")) else "byte-bpe"
+        made = pw.Tokenizer.train_from_iterator(lines, vocab_size=340, model=model, preset=preset)
+        tokenizers += [made, made.with_added_tokens([pw.spec.AddedToken("ab", single_word=True)])]
+    return tokenizers
+
+
+@given(data=st.data(), size=st.integers(1, 9))
+def test_cutting_long_documents_changes_no_id(
+    cut_tokenizers: list[pw.Tokenizer], data: st.DataObject, size: int
+) -> None:
+    tok = data.draw(st.sampled_from(cut_tokenizers))
+    specials = [token.content for token in tok.spec.added_tokens]
+    parts = st.lists(TEXTS | st.sampled_from([*specials, " "]), max_size=8)
+    texts = data.draw(st.lists(parts.map("".join), min_size=1, max_size=4))
+    with_special_tokens = data.draw(st.booleans())
+    pieces = 0
+
+    def encode(texts: Any, add_special_tokens: bool) -> pw.Batch:
+        nonlocal pieces
+        pieces += len(texts)
+        return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(long_documents, "LONG_CHARS", 1)
+        patch.setattr(long_documents, "PIECE_CHARS", size)
+        cut = long_documents.encoder_of_long(tok, encode, add_special_tokens=with_special_tokens)
+        found = cut(texts).to_lists()
+    assert found == tok.encode_batch(texts, add_special_tokens=with_special_tokens).to_lists()
+    assert pieces >= len(texts)
+
+
+@pytest.mark.parametrize("number", range(2 * len(CUT_PRESETS)))
+def test_long_documents_of_these_tokenizers_are_cut(
+    cut_tokenizers: list[pw.Tokenizer], number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_documents, "LONG_CHARS", 100)
+    monkeypatch.setattr(long_documents, "PIECE_CHARS", 30)
+    tok = cut_tokenizers[number]
+    calls: list[list[str]] = []
+
+    def encode(texts: Any, add_special_tokens: bool) -> pw.Batch:
+        calls.append(list(texts))
+        return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
+
+    text = "a hug of a pug, " * 20
+    found = long_documents.encoder_of_long(tok, encode, add_special_tokens=True)(["a", text])
+    assert found.to_lists() == tok.encode_batch(["a", text]).to_lists()
+    assert "".join(calls[0]) == "a" + text
+    assert max(map(len, calls[0])) < 50
+
+
+def test_documents_are_not_cut_where_ids_could_change(
+    tok: pw.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_documents, "LONG_CHARS", 1)
+    monkeypatch.setattr(long_documents, "PIECE_CHARS", 1)
+    lines = sentences(300, 1)
+    gpt2 = pw.Tokenizer.train_from_iterator(lines, model="byte-bpe", vocab_size=280)
+    bloom = pw.spec.named_pre_tokenizer("bloom")
+    others = [
+        tok.with_truncation(5),
+        tok.with_added_tokens([pw.spec.AddedToken("hug a")]),
+        tok.with_added_tokens([pw.spec.AddedToken("hug", rstrip=True)]),
+        pw.Tokenizer.train_from_iterator(lines, model="unigram", vocab_size=60),
+        pw.Tokenizer.from_spec(dataclasses.replace(gpt2.spec, pre_tokenizer=bloom)),
+    ]
+    for other in others:
+        calls: list[list[str]] = []
+
+        def encode(
+            texts: Any,
+            add_special_tokens: bool,
+            calls: list[list[str]] = calls,
+            other: pw.Tokenizer = other,
+        ) -> pw.Batch:
+            calls.append(list(texts))
+            return other.encode_batch(texts, add_special_tokens=add_special_tokens)
+
+        texts = ["hug a hug a", "a hugs hug"]
+        found = long_documents.encoder_of_long(other, encode, add_special_tokens=True)(texts)
+        assert calls == [texts]
+        assert found.to_lists() == other.encode_batch(texts).to_lists()
 
 
 def test_settings_of_encode_files_apply(tok: pw.Tokenizer, tmp_path: Path) -> None:

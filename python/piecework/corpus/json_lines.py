@@ -12,7 +12,7 @@ from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, CorpusWarning, InvalidUtf8Error
 
 _READ_BYTES = 4 << 20
-MAX_LINE_BYTES = 256 << 20
+MAX_LINE_BYTES = 1 << 30
 
 
 def read_json_lines(stream: TextStream, field: str, errors: str) -> Iterator[tuple[list[str], int]]:
@@ -73,7 +73,7 @@ def warn_of_json_lines(data: bytes, name: str) -> None:
 def line_lists(stream: TextStream, read_bytes: int) -> Iterator[list[bytes]]:
     """Yield the complete lines of each read of `read_bytes`, without their ends.
 
-    Raises `CorpusError` for a line over 256 MB.
+    Raises `CorpusError` for a line over 1 GB.
     """
     pending = bytearray()
     number = 0

@@ -24,6 +24,7 @@ from piecework._internal.validation import (
     path_text,
     whole_number,
 )
+from piecework.batch import Batch
 from piecework.corpus.files import Utf8Errors, corpus_files
 from piecework.corpus.input_format import input_format
 from piecework.errors import ArgumentError, InputTypeError
@@ -37,6 +38,7 @@ from piecework.export.encoded_files import (
 from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
 from piecework.export.file_arguments import eod_id, path_list
 from piecework.export.input_lines import LabelledLine, LineSource
+from piecework.export.long_documents import encoder_of_long
 from piecework.export.manifest import Manifest, Shard, StoredFile, tokenizer_checksum
 from piecework.export.packing import STRATEGIES, Packer, Strategy, new_packer
 from piecework.export.prefetch import overlapped
@@ -135,8 +137,10 @@ def encode_corpus(
     Finished shards are skipped if their checksums match. Without a manifest, `resume` starts from the
     beginning.
 
-    Memory is constant. The result does not depend on `num_threads` (None: one for each CPU). `progress` is
-    called with the bytes read and their total. The other arguments are those of `encode_files`.
+    Memory is constant, apart from the longest document. Documents of over a million characters are cut for
+    encoding, where that does not change ids, so that all threads work on them. The result does not depend
+    on `num_threads` (None: one for each CPU). `progress` is called with the bytes read and their total. The
+    other arguments are those of `encode_files`.
 
     Raises `ArgumentError` if the folder has a manifest and `resume` is False, or one of another tokenizer or
     other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
@@ -245,13 +249,18 @@ def _checked_job(
     threads = thread_count(num_threads)
     unpadded = without_batch_padding(tokenizer)
 
-    def encode(documents: Documents) -> EncodedLines:
-        batch = unpadded.encode_batch(
-            documents.texts,
-            add_special_tokens=add_special_tokens,
+    def encode_texts(texts: Sequence[str], with_special_tokens: bool) -> Batch:
+        return unpadded.encode_batch(
+            texts,
+            add_special_tokens=with_special_tokens,
             parse_special=parse_special,
             num_threads=threads,
         )
+
+    encode_cut = encoder_of_long(unpadded, encode_texts, add_special_tokens=add_special_tokens)
+
+    def encode(documents: Documents) -> EncodedLines:
+        batch = encode_cut(documents.texts)
         return EncodedLines(with_eod(batch, eod), kept=_columns(documents.texts, layout.kept))
 
     is_set = isinstance(parse_special, Collection)

@@ -2,7 +2,7 @@
 
 A line ends at LF or CRLF. Unlike `corpus.files`, this module never splits a long line and keeps empty
 lines, so that parallel texts stay aligned. Memory is bounded by one read and the longest line. A line over
-256 MB raises `CorpusError`.
+1 GB raises `CorpusError`.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _check_equal_lengths(
 def _line_aligned(stream: TextStream) -> Iterator[bytes]:
     """Yield the whole lines of each read of 2 MB; a pipe returns fewer bytes if it has no more now.
 
-    Raises `CorpusError` for a line over 256 MB.
+    Raises `CorpusError` for a line over 1 GB.
     """
     pending = bytearray()
     lines = 0
