@@ -883,6 +883,7 @@ def command(large: tuple[Path, list[str]], out: Path, *more: str) -> list[str]:
 
 
 @POSIX
+@pytest.mark.slow
 def test_sigterm_keeps_finished_shards(large: tuple[Path, list[str]], tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = subprocess.Popen(command(large, out))
@@ -901,6 +902,7 @@ def test_sigterm_keeps_finished_shards(large: tuple[Path, list[str]], tmp_path: 
 
 
 @POSIX
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_bytes(
     large: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -929,6 +931,7 @@ def test_a_killed_run_ends_with_the_same_bytes(
 
 
 @POSIX
+@pytest.mark.slow
 def test_a_full_disk_is_an_error_and_the_run_continues(
     large: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
