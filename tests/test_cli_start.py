@@ -538,9 +538,11 @@ def test_quiet_leaves_out_the_notes_and_the_progress(
     shown: list[bool] = []
     original = bars.progress_bar
 
-    def noted(title: str, *, shown_: list[bool] = shown, shown: bool = True) -> object:
+    def noted(
+        title: str, *, shown_: list[bool] = shown, shown: bool = True, in_bytes: bool = False
+    ) -> object:
         shown_.append(shown)
-        return original(title, shown=shown)
+        return original(title, shown=shown, in_bytes=in_bytes)
 
     monkeypatch.setattr("piecework.cli.notes.progress_bar", noted)
     path, ids = str(tmp_path / "t.json"), str(tmp_path / "ids")

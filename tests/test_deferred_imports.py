@@ -53,8 +53,8 @@ FORMATS = {
     "piecework.io.gguf_pipelines",
 }
 FORMATS |= {"piecework._internal.memory", "graphlib"}
-# A trainer's preset needs the counting that it describes.
-CYCLE = {"piecework.train.sentencepiece_presets"}
+# A trainer's preset needs the counting that it describes, and checkpoints need the trainers.
+CYCLE = {"piecework.train.sentencepiece_presets", "piecework.train.checkpoints"}
 
 EXPECTED = (
     SPECIFICATIONS

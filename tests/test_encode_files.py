@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.corpus import json_lines
+from piecework.corpus import line_blocks
 from piecework.export import arrow_files
 from piecework.export import encoded_files as encode_module
 from piecework.export import input_lines as lines_module
@@ -449,9 +449,7 @@ def test_an_endless_line_is_refused(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(lines_module, "READ_BYTES", 100)
-    monkeypatch.setattr(lines_module, "MAX_LINE_BYTES", 1000)
-    monkeypatch.setattr(json_lines, "_READ_BYTES", 100)
-    monkeypatch.setattr(json_lines, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(line_blocks, "MAX_LINE_BYTES", 1000)
     first = "a\n" if name == "in.txt" else '{"text": "a"}\n'
     source = write(tmp_path / name, first + "x" * 5000)
     with pytest.raises(

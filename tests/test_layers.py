@@ -501,3 +501,23 @@ def test_compat_and_integrations_use_no_private_name_of_the_tokenizer() -> None:
         and ast.unparse(node.value) not in ("self", "cls")
     ]
     assert found == []
+
+
+TYPES_WITH_SEVERAL_DEFINITIONS = {
+    # Each route has its own, and each level its own form of a kernel.
+    "core": {"MissQueue", "Segmenter", "LowestIds"},
+    "kernels": {"CodeUnit", "SimdPosition", "Plain"},
+}
+
+
+@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
+def test_a_type_name_has_one_definition_in_a_crate(crate: str) -> None:
+    definitions: dict[str, list[str]] = {}
+    for path in rust_files(crate):
+        if "tests" in path.relative_to(CRATES).with_suffix("").parts:
+            continue
+        code = without_tests(code_of(path.read_text(encoding="utf-8")))
+        for name in re.findall(r"\b(?:struct|enum|union|trait)\s+(\w+)", code):
+            definitions.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    several = {name: files for name, files in definitions.items() if len(files) > 1}
+    assert several.keys() == TYPES_WITH_SEVERAL_DEFINITIONS.get(crate, set()), several

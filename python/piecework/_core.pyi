@@ -13,7 +13,7 @@ are first read.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, overload
+from typing import Any, TypeAlias, TypedDict, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -704,6 +704,16 @@ class CounterState(TypedDict):
     left_out: tuple[int, int, int]
     progress: tuple[int, int, int]
 
+def json_line_texts(
+    block: bytes, key: str, path: Sequence[str], keep_blank: bool
+) -> tuple[list[str], list[tuple[int, int, int, int]]]:
+    """Return the text of each JSON line, and the lines that Python must parse.
+
+    The text is under `key`, otherwise under `path`, the keys of nested objects. A blank line has no text, or
+    an empty one with `keep_blank`. A line to parse is the index of its text, the index of the line, and the
+    bytes of `block` at which it starts and ends.
+    """
+
 class WordCounter:
     """Counts the pre-tokens of a corpus in parallel, with the first position of each."""
 
@@ -785,8 +795,38 @@ class RawCounts:
     def words(self) -> list[str]: ...
     def counts(self) -> npt.NDArray[np.uint64]: ...
     def first(self) -> npt.NDArray[np.uint64] | None: ...
+    def lengths(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """Return the length of each word in bytes and in characters."""
+
+    def at_least(self, least: int) -> RawCounts:
+        """Return the words that occur at least `least` times."""
+
+    def digest(self) -> int:
+        """Return a hash of words, counts and first positions."""
+
     def merge(self, other: RawCounts) -> RawCounts:
         """Sum both; first positions are dropped where a source occurs in both."""
+
+_Merges: TypeAlias = tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.float64],
+]
+
+class LearningLog:
+    """What a trainer has learned so far, readable while it runs."""
+
+    def __init__(self) -> None: ...
+    def merges(self) -> _Merges:
+        """Return the merges so far: left, right and merged ids, counts and scores."""
+
+    def take_round(self) -> tuple[list[tuple[str, float]], list[tuple[int, float]]] | None:
+        """Remove and return the last round of a Unigram trainer: pieces with scores, and EM steps."""
+
+def check_memory(bytes: int) -> None:
+    """Raise `MemoryLimitError` unless the system provides this many bytes, which are released at once."""
 
 class LearnedEntries:
     """The result of a trainer: entries in id order and the merges in the order of their creation."""
@@ -829,8 +869,14 @@ def learn_wordpiece(
     continuing_subword_prefix: str,
     max_token_length: int | None,
     progress: Callable[[int, int], None] | None,
+    earlier: _Merges | None = None,
+    log: LearningLog | None = None,
 ) -> LearnedEntries:
-    """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second."""
+    """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
+
+    `earlier` are the merges of an earlier run with the same counts and settings, which are applied first.
+    `log` receives all merges.
+    """
 
 def learn_bpe(
     counts: RawCounts,
@@ -845,6 +891,8 @@ def learn_bpe(
     max_token_length: int | None,
     ties: str,
     progress: Callable[[int, int], None] | None,
+    earlier: _Merges | None = None,
+    log: LearningLog | None = None,
 ) -> LearnedEntries:
     """Learn a BPE vocabulary and its merges; `ties` is "lowest-ids" or "greatest-strings"."""
 
@@ -870,6 +918,8 @@ def learn_unigram(
     num_sub_iterations: int,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
+    earlier: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
+    log: LearningLog | None = None,
 ) -> LearnedPieces:
     """Learn a Unigram vocabulary of exactly `vocab_size` entries; `progress` is that of `learn_wordpiece`."""
 

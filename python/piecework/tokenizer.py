@@ -303,8 +303,11 @@ class Tokenizer(metaclass=WithForeignNames):
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         field: str | None = None,
         errors: typing.Literal["replace", "strict"] = "replace",
+        on_error: typing.Literal["fail", "skip"] = "fail",
         num_threads: int | None = None,
         show_progress: bool = False,
+        memory: int | str | None = None,
+        checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
         """Train a tokenizer on files.
@@ -317,10 +320,12 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.encode("hugs").tokens
         ['hug', 's']
 
-        `files` are paths of plain text or JSON lines, plain or compressed with gzip or Zstandard; a folder
-        stands for its files, `-` for stdin. `field` is the text field of JSON lines ("text" by default);
-        with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of
-        replacing it.
+        `files` are paths of plain text, JSON lines, CSV, TSV, Parquet or Arrow files, also compressed; a
+        folder stands for its files, a pattern such as `"data/**/*.txt"` for the files it matches, `-` for
+        stdin. `field` is the text field of JSON lines or the column ("text" by default; dots for nested
+        fields); with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of
+        replacing it. `on_error="skip"` skips and counts lines and files with errors. `train.read_corpus` has
+        the details.
 
         `model` is "wordpiece" (default), "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char".
         `settings` are those of its trainer, such as `vocab_size` and `min_frequency`. Pass either `trainer`
@@ -331,7 +336,11 @@ class Tokenizer(metaclass=WithForeignNames):
         The result does not depend on `num_threads` (None: one for each CPU). `show_progress` draws a bar on
         a terminal and prints a line every 30 seconds elsewhere.
 
-        Raises `FileError`, `CorpusError`, `TrainingError` and `ArgumentError`.
+        `memory` is the budget of learning besides the counts, such as "2GB" (None: a quarter of the memory
+        of the machine); if more is needed, rare words are dropped with a `TrainingWarning`. `checkpoint` is
+        a folder from which an interrupted run continues. `train.learn_spec` describes both.
+
+        Raises `FileError`, `CorpusError`, `TrainingError`, `MemoryLimitError` and `ArgumentError`.
         """
         from piecework.train.plan import Plan
         from piecework.train.runs import spec_from_files
@@ -343,8 +352,11 @@ class Tokenizer(metaclass=WithForeignNames):
             cls._tokens_of,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             show_progress=show_progress,
+            memory=memory,
+            checkpoint=checkpoint,
         )
         return cls.from_spec(spec)
 
@@ -358,6 +370,8 @@ class Tokenizer(metaclass=WithForeignNames):
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         num_threads: int | None = None,
         show_progress: bool = False,
+        memory: int | str | None = None,
+        checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
         """Train a tokenizer on texts, each a string; settings are those of `train`.
@@ -372,7 +386,13 @@ class Tokenizer(metaclass=WithForeignNames):
 
         plan = Plan.of(trainer, model, preset, settings)
         spec = spec_from_texts(
-            texts, plan, cls._tokens_of, num_threads=num_threads, show_progress=show_progress
+            texts,
+            plan,
+            cls._tokens_of,
+            num_threads=num_threads,
+            show_progress=show_progress,
+            memory=memory,
+            checkpoint=checkpoint,
         )
         return cls.from_spec(spec)
 
@@ -386,6 +406,8 @@ class Tokenizer(metaclass=WithForeignNames):
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         num_threads: int | None = None,
         show_progress: bool = False,
+        memory: int | str | None = None,
+        checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
         """Train a tokenizer on word counts; settings are those of `train`.
@@ -402,7 +424,14 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.train.runs import spec_from_counts
 
         plan = Plan.of(trainer, model, preset, settings)
-        spec = spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+        spec = spec_from_counts(
+            counts,
+            plan,
+            num_threads=num_threads,
+            show_progress=show_progress,
+            memory=memory,
+            checkpoint=checkpoint,
+        )
         return cls.from_spec(spec)
 
     def train_new_from_iterator(

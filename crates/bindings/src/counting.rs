@@ -47,7 +47,7 @@ impl CounterState {
         let runs = counter.write_runs()?.iter();
         let runs = runs.map(|run| (run.number, run.group, run.words, run.occurrences)).collect();
         let added = counter.added().map(|(source, (bytes, texts))| (source, bytes, texts)).collect();
-        let count::Progress { source, items, replacements } = counter.progress();
+        let count::CountPosition { source, items, replacements } = counter.progress();
         let progress = (source, items, replacements);
         Ok(Self { runs, added, left_out: left_out(counter), progress })
     }
@@ -62,7 +62,7 @@ impl CounterState {
         let (long_texts, long_words, unsampled_texts) = self.left_out;
         let left_out = count::LeftOut { long_texts, long_words, unsampled_texts };
         let (source, items, replacements) = self.progress;
-        counter.restore(runs, added, left_out, count::Progress { source, items, replacements })
+        counter.restore(runs, added, left_out, count::CountPosition { source, items, replacements })
     }
 }
 
@@ -274,6 +274,29 @@ impl RawCounts {
     /// Return the first position of each word; None if the counts have no positions.
     fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u64>>>> {
         self.counts.first().map(|first| array(py, first.to_vec())).transpose()
+    }
+
+    /// Return the length of each word in bytes and in characters.
+    #[expect(clippy::type_complexity, reason = "a pair of arrays")]
+    fn lengths<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>)> {
+        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let bytes = self.counts.iter().map(|(word, _)| length(word.len())).collect();
+        let chars = self.counts.iter().map(|(word, _)| length(word.chars().count())).collect();
+        Ok((array(py, bytes)?, array(py, chars)?))
+    }
+
+    /// Return the words that occur at least `least` times.
+    fn at_least(&self, py: Python<'_>, least: u64) -> PyResult<Self> {
+        let counts = py.detach(|| self.counts.at_least(least));
+        Ok(Self { counts: counts.map_err(raise)? })
+    }
+
+    /// Return a hash of words, counts and first positions.
+    fn digest(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.counts.digest())
     }
 
     /// Sum both; first positions are dropped if a source occurs in both.

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::train::wordpiece::{PairScore, WordPieceTies};
-use piecework_core::train::{bpe, wordpiece, Learned, Merge};
+use piecework_core::train::{bpe, wordpiece, Learned, Merge, Resume};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
+use crate::learning_checkpoints::{merges_of, GivenMerges, LearningLog};
 
 /// The interval between checks for signals.
 const PULSE: Duration = Duration::from_millis(100);
@@ -52,7 +53,7 @@ impl LearnedEntries {
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, progress
+    continuing_subword_prefix, max_token_length, progress, earlier=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
@@ -68,6 +69,8 @@ pub(crate) fn learn_wordpiece(
     continuing_subword_prefix: String,
     max_token_length: Option<usize>,
     progress: Option<Py<PyAny>>,
+    earlier: Option<GivenMerges<'_>>,
+    log: Option<&LearningLog>,
 ) -> PyResult<LearnedEntries> {
     let spec = wordpiece::WordPieceTrainSpec {
         vocab_size,
@@ -80,7 +83,9 @@ pub(crate) fn learn_wordpiece(
         continuing_subword_prefix,
         max_token_length,
     };
-    let learned = watched(py, progress, |pulse| wordpiece::learn(&counts.counts, &spec, pulse))?;
+    let earlier = merges_of(earlier)?;
+    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges) };
+    let learned = watched(py, progress, |pulse| wordpiece::resume(&counts.counts, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
 }
 
@@ -89,7 +94,7 @@ pub(crate) fn learn_wordpiece(
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, end_of_word_suffix, max_token_length, ties, progress
+    continuing_subword_prefix, end_of_word_suffix, max_token_length, ties, progress, earlier=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_bpe(
@@ -105,6 +110,8 @@ pub(crate) fn learn_bpe(
     max_token_length: Option<usize>,
     ties: &str,
     progress: Option<Py<PyAny>>,
+    earlier: Option<GivenMerges<'_>>,
+    log: Option<&LearningLog>,
 ) -> PyResult<LearnedEntries> {
     let spec = bpe::BpeTrainSpec {
         vocab_size,
@@ -118,7 +125,9 @@ pub(crate) fn learn_bpe(
         ties: bpe_ties_named(ties)?,
         ..bpe::BpeTrainSpec::default()
     };
-    let learned = watched(py, progress, |pulse| bpe::learn(&counts.counts, &spec, pulse))?;
+    let earlier = merges_of(earlier)?;
+    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges) };
+    let learned = watched(py, progress, |pulse| bpe::resume(&counts.counts, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
 }
 

@@ -1,11 +1,12 @@
 //! Training of Unigram.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::train::unigram::{learn, EmStep, UnigramTrainSpec};
+use piecework_core::train::unigram::{resume, EmStep, UnigramResume, UnigramTrainSpec};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;
-use crate::learning::watched;
+use crate::learning::{watched, Pulse};
+use crate::learning_checkpoints::{round_of, LearningLog};
 use crate::threads::thread_count;
 
 /// The result of a Unigram or SentencePiece trainer.
@@ -36,7 +37,8 @@ impl LearnedPieces {
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, special_tokens, user_defined_symbols, byte_fallback, character_coverage,
-    initial_alphabet, seed_size, max_piece_length, shrinking_factor, num_sub_iterations, num_threads, progress
+    initial_alphabet, seed_size, max_piece_length, shrinking_factor, num_sub_iterations, num_threads, progress,
+    earlier=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_unigram(
@@ -54,6 +56,8 @@ pub(crate) fn learn_unigram(
     num_sub_iterations: usize,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
+    earlier: Option<(Vec<(String, f64)>, Vec<(usize, f64)>)>,
+    log: Option<&LearningLog>,
 ) -> PyResult<LearnedPieces> {
     let spec = UnigramTrainSpec {
         vocab_size,
@@ -69,6 +73,9 @@ pub(crate) fn learn_unigram(
         ..UnigramTrainSpec::default()
     };
     let num_threads = thread_count(num_threads)?;
-    let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, num_threads, pulse))?;
+    let earlier = earlier.map(|(pieces, steps)| round_of(pieces, steps));
+    let state = UnigramResume { earlier: earlier.as_ref(), log: log.map(|log| &log.rounds) };
+    let learn = |pulse: Pulse<'_>| resume(&counts.counts, &spec, num_threads, state, pulse);
+    let learned = watched(py, progress, learn)?;
     Ok(LearnedPieces { pieces: learned.pieces, steps: learned.steps })
 }

@@ -1,7 +1,7 @@
 //! Segmentations of a text: the n best, random samples, scores and entropy.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::encode::{Choice, Input, Options, Segmentation};
+use piecework_core::encode::{Choice, Input, Options, TokenSegmentation};
 use pyo3::prelude::*;
 
 use crate::core::Core;
@@ -36,7 +36,7 @@ pub(crate) fn segmentations(
     let found = core.get().compute(py, text, |tokenizer, text, scratch| {
         tokenizer.segmentations(Input::Text(text), n, choice, options, scratch)
     })?;
-    let scored = |Segmentation { encoding, score, log_probability, log_inclusion }| {
+    let scored = |TokenSegmentation { encoding, score, log_probability, log_inclusion }| {
         let encoding = Encoding::of_fields(core, encoding, Some(text.clone().unbind()), None)?;
         Ok((encoding, score, log_probability, log_inclusion))
     };

@@ -1,4 +1,4 @@
-//! Tokenizer files: bytes to specification and back. No format builds a tokenizer.
+//! Tokenizer files: bytes to specification and back, and JSON lines to texts. No format builds a tokenizer.
 
 #![forbid(unsafe_code)]
 
@@ -10,6 +10,7 @@ mod text;
 pub mod cache;
 pub mod clip;
 pub mod gguf;
+pub mod json_lines;
 pub mod rules_tsv;
 pub mod sentencepiece;
 pub mod tekken;

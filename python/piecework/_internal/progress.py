@@ -1,7 +1,11 @@
-"""Show progress on stderr: a bar on a terminal, otherwise a line every 30 seconds."""
+"""Show progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
+
+Progress in bytes shows the rate, the remaining time and the current file too.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from time import monotonic
 
@@ -11,54 +15,112 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TypeAlias
 
+    from rich.progress import ProgressColumn
+
     Update: TypeAlias = Callable[[int, int], None]
 
 SECONDS_BETWEEN_LINES = 30
+_MAX_NAME_CHARS = 30
 
 
 def progress_bar(
-    title: str, *, shown: bool = True, clock: Callable[[], float] | None = None
+    title: str,
+    *,
+    shown: bool = True,
+    clock: Callable[[], float] | None = None,
+    in_bytes: bool = False,
 ) -> AbstractContextManager[Update]:
     """Return a context manager that yields a function `update(done, total)`; total 0 means unknown.
 
     `shown=False` yields a function that does nothing. `clock` returns seconds (None: `time.monotonic`).
+    With `in_bytes`, the numbers are bytes of files, and `show_source` sets the current file.
     """
     from contextlib import contextmanager, nullcontext
 
     if not shown or sys.stderr is None:
         return nullcontext(_ignore)
     if sys.stderr.isatty():
-        return contextmanager(_terminal_bar)(title)
+        return contextmanager(_terminal_bar)(title, in_bytes)
 
-    return nullcontext(_line_printer(title, clock or monotonic))
+    return nullcontext(_LinePrinter(title, clock or monotonic, in_bytes))
 
 
-def _terminal_bar(title: str) -> Iterator[Update]:
+def show_source(update: Update, name: str) -> None:
+    """Set the name of the file that is read now; other functions than those of `progress_bar` ignore it."""
+    if isinstance(update, _ProgressOfFiles):
+        update.source = name
+
+
+class _ProgressOfFiles:
+    """A function `update(done, total)` with the name of the current file."""
+
+    source = ""
+
+    def __call__(self, done: int, total: int) -> None:
+        raise NotImplementedError
+
+    @property
+    def shown_source(self) -> str:
+        """The last part of the current path or URL, shortened."""
+        name = os.path.basename(self.source.rstrip("/"))
+        return name if len(name) <= _MAX_NAME_CHARS else "..." + name[3 - _MAX_NAME_CHARS :]
+
+
+def _terminal_bar(title: str, in_bytes: bool) -> Iterator[Update]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn(title), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total or None)
+    bar = (TextColumn(title, markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(
+        *bar, *(_byte_columns() if in_bytes else ()), console=Console(stderr=True), transient=True
+    ) as shown:
+        task = shown.add_task(title, total=None, source="")
+
+        class Bar(_ProgressOfFiles):
+            def __call__(self, done: int, total: int) -> None:
+                shown.update(task, completed=done, total=total or None, source=self.shown_source)
+
+        yield Bar()
 
 
-def _line_printer(title: str, clock: Callable[[], float]) -> Update:
-    """Return an update function that prints a line at most every 30 seconds."""
-    begun = clock()
-    printed = begun
+def _byte_columns() -> tuple[ProgressColumn, ...]:
+    from rich.progress import TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    def update(done: int, total: int) -> None:
-        nonlocal printed
-        now = clock()
-        if now - printed < SECONDS_BETWEEN_LINES:
+    source = TextColumn("{task.fields[source]}", markup=False)
+    return TransferSpeedColumn(), TextColumn("left"), TimeRemainingColumn(), source
+
+
+class _LinePrinter(_ProgressOfFiles):
+    """Print a line at most every 30 seconds."""
+
+    def __init__(self, title: str, clock: Callable[[], float], in_bytes: bool) -> None:
+        self._title = title
+        self._clock = clock
+        self._in_bytes = in_bytes
+        self._begun = self._printed = clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = self._clock()
+        if now - self._printed < SECONDS_BETWEEN_LINES:
             return
-        printed = now
-        minutes, seconds = divmod(int(now - begun), 60)
+        self._printed = now
+        seconds = now - self._begun
         amount = f"{100 * done // total}%" if total else f"{done:,}"
-        print(f"{title}: {amount} after {minutes}:{seconds:02}", file=sys.stderr, flush=True)
+        parts = [f"{self._title}: {amount} after {_minutes(seconds)}"]
+        if self._in_bytes:
+            parts += self._rate(done, total, seconds)
+        print(", ".join(parts), file=sys.stderr, flush=True)
 
-    return update
+    def _rate(self, done: int, total: int, seconds: float) -> list[str]:
+        parts = [f"{done / seconds / 1e6:.1f} MB/s"]
+        if total > done > 0:
+            parts.append(f"{_minutes(seconds * (total - done) / done)} left")
+        return [*parts, *([self.shown_source] if self.source else [])]
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02}"
 
 
 def _ignore(done: int, total: int) -> None:

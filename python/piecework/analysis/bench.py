@@ -21,7 +21,8 @@ from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.batch import Batch
-from piecework.corpus.files import TextBlock, Utf8Errors, read_corpus
+from piecework.corpus.files import TextBlock, read_corpus
+from piecework.corpus.rows import Utf8Errors
 from piecework.errors import CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.tokenizer import Tokenizer

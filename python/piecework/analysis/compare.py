@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
@@ -29,12 +30,10 @@ from piecework.analysis.metrics import (
 )
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.corpus.batches import TextBatch, batches_of_texts
-from piecework.corpus.files import (
-    Utf8Errors,
-    corpus_bytes,
-    corpus_files,
-    read_corpus,
-)
+from piecework.corpus.files import read_corpus
+from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.tokenizer import Tokenizer
 from piecework.train import Pipeline, count_texts
@@ -162,10 +161,11 @@ def compare_files(
     words: Pipeline | str = "whitespace",
     field: str | None = None,
     errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Measure tokenizers on files: plain text with one text a line, or JSON lines.
+    """Measure tokenizers on files: plain text with one text a line, or a format with records.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -177,17 +177,18 @@ def compare_files(
     >>> found.texts, found.measures[0].sequence.mean
     (2, 3.5)
 
-    `paths`, `field` and `errors` are those of `count_files`, the other arguments those of `compare`. Texts
-    exclude the line break. `progress(done, total)` receives bytes of the files.
+    `paths`, `field`, `errors` and `on_error` are those of `count_files`, the other arguments those of
+    `compare`. Texts exclude the line break. `progress(done, total)` receives bytes of the files.
 
     Raises `FileError`, `InvalidUtf8Error`, and the errors of `compare`.
     """
     corpus = _Corpus(tokenizers, words, num_threads)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
-    for piece in read_corpus(files, field=field, errors=errors):
+    for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
         corpus.add(batch_of_piece(piece, errors))
         if progress is not None:
+            show_source(progress, piece.name)
             progress(piece.file_bytes_read, total_bytes)
     return corpus.comparison(gold)
 

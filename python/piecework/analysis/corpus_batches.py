@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from piecework.corpus.batches import TextBatch
-from piecework.corpus.files import TextBlock, TextList, Utf8Errors
+from piecework.corpus.files import TextBlock, TextList
+from piecework.corpus.rows import Utf8Errors
 from piecework.errors import InvalidUtf8Error
 
 

@@ -147,7 +147,7 @@ def _token_boundaries(encoding: Encoding, length: int) -> set[int]:
 
 def _lines(path: PathLike) -> Iterator[tuple[str, str]]:
     number = 0
-    for block in read_corpus(path):
+    for block in read_corpus(path, plain_tables=True):
         if not isinstance(block, TextBlock):
             found = "a format with named fields, such as JSON lines"
             raise CorpusError(block.name, found, "plain text with tab-separated columns")

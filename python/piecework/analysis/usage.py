@@ -7,10 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
-from piecework.corpus.files import Utf8Errors, corpus_bytes, corpus_files, read_corpus
+from piecework.corpus.files import read_corpus
+from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.tokenizer import Tokenizer
 from piecework.train.counting import Progress
 
@@ -21,6 +25,7 @@ def token_counts(
     *,
     field: str | None = None,
     errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> npt.NDArray[np.int64]:
@@ -34,7 +39,7 @@ def token_counts(
     >>> token_counts(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})), path)
     array([1, 3, 3])
 
-    Texts are encoded as in `compare`. `paths`, `field` and `errors` are those of `count_files`.
+    Texts are encoded as in `compare`. `paths`, `field`, `errors` and `on_error` are those of `count_files`.
     `progress(done, total)` receives bytes of the files.
 
     Raises `FileError` and `InvalidUtf8Error`.
@@ -42,8 +47,9 @@ def token_counts(
     counts = CorpusCounts(tokenizer)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
-    for piece in read_corpus(files, field=field, errors=errors):
+    for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
         counts.add(batch_of_piece(piece, errors).texts, num_threads)
         if progress is not None:
+            show_source(progress, piece.name)
             progress(piece.file_bytes_read, total_bytes)
     return counts.id_counts

@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.analysis.plots import check_plots
 from piecework.analysis.text_tables import headline, tables
 from piecework.cli.notes import progress
-from piecework.cli.options import PRESET, reading_options
+from piecework.cli.options import PRESET, OnError, on_error_option, reading_options
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, OutputFile, command, option, quiet_option
 from piecework.cli.terminal_tables import show_table
@@ -40,7 +40,7 @@ Example:
     multiple=True,
     required=True,
     type=InputFile(),
-    help="Text or JSON lines file, - for stdin; repeatable.",
+    help="Text, JSON lines or table file, directory, pattern or URL, - for stdin; repeatable.",
 )
 @option(
     "--gold",
@@ -57,6 +57,7 @@ Example:
     help="Preset that defines the words for fertility.",
 )
 @reading_options
+@on_error_option
 @tokenizer_options
 @option("--json", "as_json", section="Output", is_flag=True, help="Print the measures as JSON.")
 @option(
@@ -84,6 +85,7 @@ def compare(
     plot_directory: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     hints: Hints,
 ) -> None:
@@ -103,7 +105,7 @@ def compare(
         check_plots()
     named = load_each(_names(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
-    with progress("measuring") as update:
+    with progress("measuring", in_bytes=True) as update:
         found = pw.analysis.compare_files(
             named,
             list(corpus),
@@ -111,6 +113,7 @@ def compare(
             words=words,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             progress=update,
         )

@@ -11,6 +11,7 @@ import piecework as pw
 from piecework.cli.notes import note, progress
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
+    OnError,
     are_counts_files,
     corpus_options,
     count_or_load,
@@ -49,6 +50,7 @@ def count(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     first_source: int,
     path: str,
@@ -56,9 +58,10 @@ def count(
 ) -> None:
     """Count the words of CORPUS, for later training.
 
-    CORPUS: text files or JSON lines (.jsonl), optionally compressed (.gz, .zst), directories of these, or -
-    for stdin.
-    Counts files (.parquet, .tsv) are merged.
+    CORPUS: text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow files, the first four optionally
+    compressed (.gz, .zst, .xz, .bz2); directories of these, quoted patterns such as 'data/**/*.jsonl.gz',
+    URLs such as s3://bucket/data.jsonl, or - for stdin.
+    Counts files (.parquet, .tsv), recognized by content, are merged.
     """
     plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
@@ -66,9 +69,9 @@ def count(
             "output", repr(path), "a file name that ends in .parquet or .tsv, or - for stdout"
         )
     check_output(path)
-    with_files = not are_counts_files(corpus, plan.sentences) and not plan.sentences.size
+    with_files = not are_counts_files(corpus, field, plan.sentences) and not plan.sentences.size
     if path != "-" and with_files:
-        with progress("counting") as update:
+        with progress("counting", in_bytes=True) as update:
             words, distinct = pw.train.count_files_to(
                 path,
                 corpus,
@@ -76,6 +79,7 @@ def count(
                 progress=update,
                 field=field,
                 errors=errors,
+                on_error=on_error,
                 num_threads=num_threads,
                 first_source=first_source,
                 sentences=plan.sentences,
@@ -90,6 +94,7 @@ def count(
             num_threads,
             plan.sentences,
             first_source,
+            on_error,
             counting,
         )
         words, distinct = counts.total, len(counts)

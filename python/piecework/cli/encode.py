@@ -15,7 +15,7 @@ from piecework.cli.folder_options import (
     folder_options,
 )
 from piecework.cli.notes import note, progress
-from piecework.cli.options import reading_options
+from piecework.cli.options import on_error_option, reading_options
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -38,6 +38,7 @@ Example:
 @tokenizer_argument()
 @click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
 @reading_options
+@on_error_option
 @tokenizer_options
 @option(
     "--format",
@@ -91,9 +92,10 @@ def encode(
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
 
-    FILEs are plain text or JSON lines (.jsonl), optionally compressed with gzip or Zstandard. Without FILEs,
-    or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
-    one FILE each. Empty lines are dropped, except with --keep-empty.
+    FILEs are plain text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow; the first four are optionally
+    compressed (.gz, .zst, .xz, .bz2). With one output, a FILE can be a directory, a quoted pattern or a URL.
+    Without FILEs, or for -, the command reads stdin. One output receives the lines of all FILEs; several
+    outputs receive one FILE each. Empty lines are dropped, except with --keep-empty.
 
     With --out-dir, the command writes a folder of shards with a manifest, and --resume continues after an
     interruption.
@@ -108,7 +110,7 @@ def encode(
     settings = {name: value for name, value in settings.items() if name not in FOLDER_NAMES}
     settings["format"] = settings["format"] or "ids"
     outputs = outputs or ("-",)
-    with progress("encoding") as update:
+    with progress("encoding", in_bytes=True) as update:
         done = pw.encode_files(loaded, inputs or ["-"], outputs, progress=update, **settings)
     _report(done, outputs)
 

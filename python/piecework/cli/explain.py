@@ -11,6 +11,7 @@ import piecework as pw
 from piecework.cli.explain_text import explain_text
 from piecework.cli.explain_training import explain_training
 from piecework.cli.options import (
+    OnError,
     corpus_options,
     count_or_load,
     given_options,
@@ -51,6 +52,7 @@ def explain(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     hints: Hints,
     **settings: Any,
@@ -63,7 +65,9 @@ def explain(
     if training:
         given = given_options(settings)
         plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
-        counts = count_or_load(arguments, plan.pipeline, field, errors, num_threads, plan.sentences)
+        counts = count_or_load(
+            arguments, plan.pipeline, field, errors, num_threads, plan.sentences, on_error=on_error
+        )
         explain_training(counts, plan.trainer, steps)
         return
     if len(arguments) != 2:

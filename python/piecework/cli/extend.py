@@ -7,7 +7,7 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.cli.options import count_or_load, reading_options
+from piecework.cli.options import OnError, count_or_load, on_error_option, reading_options
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
@@ -63,6 +63,7 @@ Example:
     help="Longest token to learn, in characters.",
 )
 @reading_options
+@on_error_option
 @tokenizer_options
 @map_option
 @output_option(
@@ -81,6 +82,7 @@ def extend(
     max_token_length: int | None,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     hints: Hints,
     map_path: str | None,
@@ -94,7 +96,7 @@ def extend(
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
-    counts = count_or_load(corpus, pipeline, field, errors, num_threads)
+    counts = count_or_load(corpus, pipeline, field, errors, num_threads, on_error=on_error)
     larger, id_map = loaded.extend(
         counts,
         n,

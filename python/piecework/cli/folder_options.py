@@ -66,7 +66,7 @@ def encode_to_folder(
     tokenizer: pw.Tokenizer, sources: Sequence[str], out_dir: str, settings: Mapping[str, Any]
 ) -> None:
     """Write a folder of shards, and print a summary."""
-    with progress("encoding") as update:
+    with progress("encoding", in_bytes=True) as update:
         done = pw.export.encode_corpus(
             tokenizer, sources, out_dir, progress=update, **given_options(dict(settings))
         )

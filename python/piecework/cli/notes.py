@@ -17,6 +17,11 @@ def note(message: str) -> None:
         click.echo(message, err=True)
 
 
-def progress(title: str) -> AbstractContextManager[Callable[[int, int], None]]:
-    """Return a context manager for `progress(done, total)`, which prints nothing with `--quiet`."""
-    return progress_bar(title, shown=not is_quiet())
+def progress(
+    title: str, *, in_bytes: bool = False
+) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Return a context manager for `progress(done, total)`, which prints nothing with `--quiet`.
+
+    With `in_bytes`, the numbers are bytes of files; the rate and the current file are shown too.
+    """
+    return progress_bar(title, shown=not is_quiet(), in_bytes=in_bytes)

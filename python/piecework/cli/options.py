@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
@@ -12,11 +11,12 @@ from click.core import ParameterSource
 
 import piecework as pw
 from piecework.cli.notes import progress
-from piecework.cli.parameters import NameChoice, apply, option
+from piecework.cli.parameters import NameChoice, VocabSizes, apply, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
+OnError = Literal["fail", "skip"]
 PRESET = NameChoice(
     tuple(dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESETS))), "preset"
 )
@@ -30,7 +30,7 @@ def corpus_options(command: Command) -> Command:
         type=PRESET,
         help=f"Preset of normalizer, pre-tokenizer and decoder: {', '.join(PRESET.names)}.",
     )
-    return preset(reading_options(command))
+    return preset(reading_options(on_error_option(command)))
 
 
 def reading_options(command: Command) -> Command:
@@ -39,8 +39,8 @@ def reading_options(command: Command) -> Command:
         "--field",
         section="Corpus",
         metavar="NAME",
-        help="Field with the text in JSON lines. With this option, stdin is read as JSON lines.  "
-        "[default: text]",
+        help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. With "
+        "this option, stdin is read as JSON lines.  [default: text]",
     )
     return apply((field, errors_option, num_threads_option), command)
 
@@ -66,7 +66,7 @@ def counting_options(command: Command) -> Command:
             "--memory",
             metavar="SIZE",
             help="Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted "
-            "files in TMPDIR are used.  [default: a quarter of the memory]",
+            "files in TMPDIR are used, and learning drops rare words.  [default: a quarter of the memory]",
         ),
         add(
             "--sample",
@@ -94,13 +94,13 @@ def counting_options(command: Command) -> Command:
         add(
             "--checkpoint",
             metavar="DIR",
-            help="Folder for the state of the count; after an interruption, the same command continues.",
+            help="Folder for the state of the run; after an interruption, the same command continues.",
         ),
         add(
             "--checkpoint-seconds",
             type=float,
             metavar="SECONDS",
-            help="Time between saves.  [default: 60]",
+            help="Time between saves while counting.  [default: 60]",
         ),
     )
     return apply(options, command)
@@ -110,6 +110,19 @@ def _split_at_commas(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> list[str] | None:
     return None if value is None else value.split(",")
+
+
+def on_error_option(command: Command) -> Command:
+    """Add the option for input with errors."""
+    decorate = option(
+        "--on-error",
+        section="Corpus",
+        type=click.Choice(["fail", "skip"]),
+        default="fail",
+        show_default=True,
+        help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
+    )
+    return decorate(command)
 
 
 def errors_option(command: Command) -> Command:
@@ -156,8 +169,10 @@ def _vocabulary_options() -> tuple[Callable[[Command], Command], ...]:
         ),
         add(
             "--vocab-size",
-            type=int,
-            help="Size of the vocabulary, special tokens included.  [default: 30000; unigram: 8000]",
+            type=VocabSizes(),
+            metavar="N[,N...]",
+            help="Size of the vocabulary, special tokens included, such as 32000 or 32k; several sizes, such "
+            "as 8k,16k,32k, write one tokenizer each.  [default: 30000; unigram: 8000]",
         ),
         add(
             "--min-frequency",
@@ -274,20 +289,22 @@ def count_or_load(
     num_threads: int | None,
     sentences: pw.train.Sentences | None = None,
     first_source: int = 0,
+    on_error: OnError = "fail",
     counting: Mapping[str, Any] | None = None,
 ) -> pw.Counts:
     """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
     given = given_options(dict(counting or {}))
-    if are_counts_files(corpus, sentences):
+    if are_counts_files(corpus, field, sentences):
         for name in given.keys() - {"memory"}:
             raise pw.errors.ArgumentError(name, "counts files", "text files")
-        return reduce(pw.Counts.merge, map(pw.Counts.load, corpus))
-    with progress("counting") as update:
+        return reduce(pw.Counts.merge, map(pw.Counts.load, pw.train.corpus_files(corpus)))
+    with progress("counting", in_bytes=True) as update:
         counts = pw.count_files(
             corpus,
             pipeline=pipeline,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             progress=update,
             sentences=sentences,
@@ -299,13 +316,25 @@ def count_or_load(
     return counts
 
 
-def are_counts_files(corpus: Sequence[str], sentences: pw.train.Sentences | None = None) -> bool:
-    """Return whether all paths are counts files; raises if some are."""
+def are_counts_files(
+    corpus: Sequence[str], field: str | None, sentences: pw.train.Sentences | None = None
+) -> bool:
+    """Return whether a corpus consists of counts files, by their content; raises if a part of it does."""
     counted_lines = sentences is not None and sentences.with_counts
     suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
-    are_counts = [Path(path).suffix.lower() in suffixes for path in corpus]
-    if any(are_counts) and not all(are_counts):
-        raise pw.errors.ArgumentError(
-            "CORPUS", "both text files and counts files", "files of one kind"
-        )
-    return all(are_counts)
+    with_counts, with_text = _by_content(pw.train.corpus_files(corpus), field, suffixes)
+    if with_counts and with_text:
+        found = f"both text files and counts files (text: {with_text[0]}, counts: {with_counts[0]})"
+        raise pw.errors.ArgumentError("CORPUS", found, "files of one kind")
+    return not with_text
+
+
+def _by_content(
+    files: Sequence[str], field: str | None, suffixes: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the files of word counts, and the others."""
+    kinds: tuple[list[str], list[str]] = ([], [])
+    for path in files:
+        is_counts = path.lower().endswith(tuple(suffixes)) and pw.train.is_counts_file(path, field)
+        kinds[0 if is_counts else 1].append(path)
+    return kinds

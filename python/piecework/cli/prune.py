@@ -8,7 +8,7 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import progress
-from piecework.cli.options import reading_options
+from piecework.cli.options import OnError, on_error_option, reading_options
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
@@ -61,6 +61,7 @@ Example:
     help="Text or JSON lines file, - for stdin; repeatable.",
 )
 @reading_options
+@on_error_option
 @tokenizer_options
 @map_option
 @output_option(
@@ -78,6 +79,7 @@ def prune(
     drop_alphabet: bool,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     hints: Hints,
     map_path: str | None,
@@ -99,9 +101,15 @@ def prune(
         for lines in pw.export.read_lines(keep_path, errors="strict"):
             keep += filter(None, lines)
     if min_count is not None:
-        with progress("counting") as update:
+        with progress("counting", in_bytes=True) as update:
             counts = pw.analysis.token_counts(
-                loaded, corpus, field=field, errors=errors, num_threads=num_threads, progress=update
+                loaded,
+                corpus,
+                field=field,
+                errors=errors,
+                on_error=on_error,
+                num_threads=num_threads,
+                progress=update,
             )
         keep += (counts >= min_count).nonzero()[0].tolist()
     smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import click
 
 import piecework as pw
+from piecework._internal.memory_budget import format_size, memory_budget
 from piecework.cli.notes import note, progress
 from piecework.cli.options import (
+    COUNTING_NAMES,
+    OnError,
     corpus_options,
     count_or_load,
+    counting_options,
     given_options,
     requested_model,
     training_options,
@@ -34,12 +40,14 @@ Example:
   piecework train counts.parquet --score frequency -o vocab.txt
   piecework train corpus.txt --type bpe --byte-fallback --vocab-size 32000 -o spm.model
   piecework train corpus.txt --preset llama -o llama.model
+  piecework train counts.parquet --vocab-size 8k,16k,32k -o 'tokenizer-{size}.json'
 """
 
 
 @command(epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @corpus_options
+@counting_options
 @training_options
 @sentencepiece_options
 @output_option(
@@ -55,19 +63,29 @@ def train(
     preset: str | None,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     path: str,
     **settings: Any,
 ) -> None:
     """Train a tokenizer on CORPUS.
 
-    CORPUS: text files or JSON lines (.jsonl), optionally compressed (.gz, .zst), directories of these, or -
-    for stdin.
-    Counts files of `piecework count` (.parquet, .tsv) work too.
+    CORPUS: text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow files, the first four optionally
+    compressed (.gz, .zst, .xz, .bz2); directories of these, quoted patterns such as 'data/**/*.jsonl.gz',
+    URLs such as s3://bucket/data.jsonl, or - for stdin.
+    Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too.
     """
+    counting = {name: settings.pop(name) for name in COUNTING_NAMES}
     given = given_options(settings)
+    sizes = _sizes(given)
+    outputs = _outputs(path, sizes)
     plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
-    check_tokenizer_output(path)
+    budget = memory_budget(counting["memory"])
+    if plan.tests and sizes:
+        found = "several sizes with self-test sentences"
+        raise pw.errors.ArgumentError("vocab_size", found, "one size, or no self_test_sample_size")
+    for output in outputs.values():
+        check_tokenizer_output(output)
     _check_portable(plan, path)
     if plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
@@ -77,16 +95,82 @@ def train(
             preset=preset,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             show_progress=not is_quiet(),
+            memory=budget,
+            checkpoint=counting["checkpoint"],
             **given,
         )
-        source = "sentences"
+        save_tokenizer(learned, path)
+        _note_trained(learned, "sentences", path)
     else:
-        counts = count_or_load(corpus, plan.pipeline, field, errors, num_threads, plan.sentences)
-        learned = _train(counts, plan, num_threads)
-        source = f"{len(counts):,} distinct words"
-    save_tokenizer(learned, path)
+        counts = count_or_load(
+            corpus,
+            plan.pipeline,
+            field,
+            errors,
+            num_threads,
+            plan.sentences,
+            on_error=on_error,
+            counting=_counting(counting, plan),
+        )
+        _note_memory(counts, plan, budget)
+        for size, learned in _train(
+            counts, plan, sizes, num_threads, budget, counting["checkpoint"]
+        ):
+            save_tokenizer(learned, outputs[size])
+            _note_trained(learned, f"{len(counts):,} distinct words", outputs[size])
+        if counting["checkpoint"] is not None:
+            pw.train.delete_count_checkpoint(counting["checkpoint"])
+
+
+def _counting(counting: dict[str, Any], plan: pw.train.Plan) -> dict[str, Any]:
+    """Return the options for counting; the state of a count is kept until learning ends.
+
+    A number of sentences is drawn in memory, without a checkpoint.
+    """
+    if counting["checkpoint"] is None or plan.sentences.size:
+        return counting | {"checkpoint": None}
+    return counting | {"keep_checkpoint": True}
+
+
+def _sizes(given: dict[str, Any]) -> tuple[int, ...]:
+    """Return the sizes of the vocabularies, () for one; leaves the largest in the settings."""
+    sizes = given.get("vocab_size")
+    if not isinstance(sizes, tuple):
+        return ()
+    given["vocab_size"] = max(sizes)
+    return sizes
+
+
+def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
+    """Return the output of each size: `{size}` in the path becomes the size, such as 8k or 30522.
+
+    Without `{size}`, the size is appended to the name: `out.json` becomes `out-8k.json`.
+    """
+    if not sizes:
+        return {None: path}
+    if path == "-":
+        raise pw.errors.ArgumentError(
+            "output", "- for several sizes", "a path, one file for each size"
+        )
+    if "{size}" not in path:
+        root, suffix = os.path.splitext(path)
+        root, suffix = (path.rstrip("/"), "/") if is_folder_path(path) else (root, suffix)
+        path = f"{root}-{{size}}{suffix}"
+    return {
+        size: path.replace("{size}", f"{size // 1000}k" if size % 1000 == 0 else str(size))
+        for size in sizes
+    }
+
+
+def _note_memory(counts: pw.Counts, plan: pw.train.Plan, budget: int) -> None:
+    needed = pw.train.estimated_memory(counts, plan.trainer)
+    note(f"learning: about {format_size(needed)} of {format_size(budget)}")
+
+
+def _note_trained(learned: pw.Tokenizer, source: str, path: str) -> None:
     entries = f"{learned.get_vocab_size():,} entries from {source}"
     note(f"trained {entries}" + ("" if path == "-" else f", saved as {path}"))
 
@@ -106,9 +190,31 @@ def _check_portable(plan: pw.train.Plan, path: str) -> None:
     pw.TokenizerSpec(model, plan.pipeline.normalizer).to_json()
 
 
-def _train(counts: pw.Counts, plan: pw.train.Plan, num_threads: int | None) -> pw.Tokenizer:
+def _train(
+    counts: pw.Counts,
+    plan: pw.train.Plan,
+    sizes: tuple[int, ...],
+    num_threads: int | None,
+    memory: int,
+    checkpoint: str | None,
+) -> Iterator[tuple[int | None, pw.Tokenizer]]:
+    """Yield the tokenizer of each size, or of the size of the trainer."""
     with progress("learning") as update:
-        spec = pw.train.learn_spec(
-            counts, plan.trainer, plan.preset, progress=update, num_threads=num_threads
-        )
-    return pw.Tokenizer.from_spec(spec)
+        options: dict[str, Any] = {
+            "progress": update,
+            "num_threads": num_threads,
+            "memory": memory,
+            "checkpoint": checkpoint,
+        }
+        specs: dict[int | None, pw.TokenizerSpec] = {}
+        if sizes:
+            if not pw.train.nests(plan.trainer):
+                note("these vocabularies do not nest: each size is learned separately")
+            for size, spec in pw.train.learn_specs(
+                counts, plan.trainer, sizes, plan.preset, **options
+            ).items():
+                specs[size] = spec
+        else:
+            specs[None] = pw.train.learn_spec(counts, plan.trainer, plan.preset, **options)
+    for key, spec in specs.items():
+        yield key, pw.Tokenizer.from_spec(spec)

@@ -10,17 +10,19 @@ from piecework.errors import CorpusError
 
 HEAD_BYTES = 1 << 16
 
+_PARQUET = "UTF-8 text, or a file named .parquet"
+_ARROW = "UTF-8 text, or a file named .arrow"
 _AS_COLUMN = "text: read it with pyarrow and pass the column of texts to the Python API"
-_DECOMPRESS = "plain text, gzip or Zstandard: decompress it first"
+_DECOMPRESS = "plain text, gzip, Zstandard, xz or bzip2: decompress it first"
 _UNPACK = "plain text: unpack it first"
 _TEXT = "UTF-8 text or JSON lines"
 
 # Magic bytes, name of the format, expected input. A longer magic precedes its prefixes.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
-    (b"PAR1", "a Parquet file", _AS_COLUMN),
-    (b"ARROW1", "an Arrow IPC file", _AS_COLUMN),
+    (b"PAR1", "a Parquet file", _PARQUET),
+    (b"ARROW1", "an Arrow IPC file", _ARROW),
     (b"FEA1", "a Feather file", _AS_COLUMN),
-    (b"\xff\xff\xff\xff", "an Arrow IPC stream or other binary data", _AS_COLUMN),
+    (b"\xff\xff\xff\xff", "an Arrow IPC stream or other binary data", _ARROW),
     (b"ORC", "an ORC file", _AS_COLUMN),
     (b"Obj\x01", "an Avro file", _TEXT),
     (b"\xfd7zXZ\x00", "xz data", _DECOMPRESS),

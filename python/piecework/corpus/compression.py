@@ -1,107 +1,169 @@
-"""Decompress gzip and Zstandard, which are detected by their first bytes; pass other data through.
+"""Decompress gzip, Zstandard, xz and bzip2, which are detected by their first bytes; pass other data through.
 
-Truncated or damaged data raises `CorpusError` with the name of the file.
+Files of several members or frames are one text. Truncated or damaged data raises `CorpusError` with the name
+of the file.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
+import bz2
+import lzma
 import zlib
-from collections.abc import Iterator
-from typing import Any, BinaryIO, Protocol, cast
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 from piecework._internal.extras import import_extra
 from piecework.errors import CorpusError
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-MAGIC_BYTES = (_GZIP_MAGIC, _ZSTD_MAGIC)
-_CHUNK_BYTES = 1 << 16
+_MAX_OUTPUT_BYTES = 1 << 20
 # A Zstandard block of 4 bytes can decompress to 128 KB, so 4 KB of input become at most 128 MB.
 _ZSTD_INPUT_BYTES = 4096
+_INPUT_BYTES = 1 << 18
+# Data that `xz -9` compressed needs 65 MB.
+_MAX_XZ_MEMORY = 512 << 20
+
+# The magic bytes of bzip2 are three letters and a digit; those of its first block make it binary.
+_BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
+_KINDS = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"\xfd7zXZ\x00": "xz",
+    **{b"BZh%d%b" % (level, block): "bzip2" for level in range(1, 10) for block in _BZIP2_BLOCKS},
+}
+MAGIC_BYTES = tuple(_KINDS)
 
 
-class StreamWithHead(Protocol):
+class ByteStream(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes: ...  # noqa: D102
+
+
+class StreamWithHead(ByteStream, Protocol):
     """A stream of bytes as stored, compressed or not; `head` has the first bytes without reading them."""
 
     head: bytes
 
-    def read(self, size: int = -1) -> bytes: ...  # noqa: D102
+
+class _Codec(NamedTuple):
+    """How to decompress one kind of data."""
+
+    kind: str
+    new_member: Callable[[], Any]
+    chunks: Callable[[Any, bytes], Iterator[bytes]]
+    errors: tuple[type[Exception], ...]
+    allows_padding: bool = False
+    input_bytes: int = _INPUT_BYTES
 
 
-def decompressed_if_needed(stream: StreamWithHead, name: str) -> BinaryIO:
+def compression_of(head: bytes) -> str | None:
+    """Return the kind of compressed data that starts with `head`, None for other data.
+
+    >>> compression_of(b"\\x1f\\x8b\\x08")
+    'gzip'
+    """
+    return next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None)
+
+
+def decompressed_if_needed(stream: StreamWithHead, name: str) -> ByteStream:
     """Return a stream of the decompressed bytes, or `stream` itself if its data is not compressed.
 
     Errors contain `name`.
 
     Raises `MissingExtraError` for Zstandard data without the extra `piecework[zstd]`. Reading raises
-    `CorpusError` for truncated or damaged data.
+    `CorpusError` for truncated or damaged data, after it has returned the bytes before the damage.
     """
-    if stream.head.startswith(_GZIP_MAGIC):
-        return _buffered(_gzip_chunks(stream, name))
-    if stream.head.startswith(_ZSTD_MAGIC):
-        return _buffered(_zstd_chunks(stream, name, import_extra("zstandard", "zstd", name)))
-    return cast(BinaryIO, stream)
+    kind = compression_of(stream.head)
+    if kind is None:
+        return stream
+    return _ChunkStream(_members(stream, name, _codec(kind, name)))
 
 
-def _gzip_chunks(stream: StreamWithHead, name: str) -> Iterator[bytes]:
-    reader = gzip.GzipFile(fileobj=cast(BinaryIO, stream), mode="rb")
-    try:
-        while chunk := reader.read(_CHUNK_BYTES):
-            yield chunk
-    except EOFError as error:
-        raise _truncated(name, "gzip") from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise _damaged(name, "gzip", error) from error
+def _codec(kind: str, name: str) -> _Codec:
+    if kind == "gzip":
+        return _Codec(kind, _gzip_member, _zlib_chunks, (zlib.error,), allows_padding=True)
+    if kind == "xz":
+        return _Codec(kind, _xz_member, _bounded_chunks, (lzma.LZMAError,), allows_padding=True)
+    if kind == "bzip2":
+        return _Codec(kind, bz2.BZ2Decompressor, _bounded_chunks, (OSError, ValueError))
+    zstandard = import_extra("zstandard", "zstd", name)
+    return _Codec(
+        kind,
+        lambda: zstandard.ZstdDecompressor().decompressobj(),
+        lambda member, data: iter((member.decompress(data),)),
+        (zstandard.ZstdError,),
+        input_bytes=_ZSTD_INPUT_BYTES,
+    )
 
 
-def _zstd_chunks(stream: StreamWithHead, name: str, zstandard: Any) -> Iterator[bytes]:
-    """Decode frame by frame, because the `stream_reader` of zstandard does not reject truncated files."""
-    frame, data = None, b""
-    while data := data or stream.read(_ZSTD_INPUT_BYTES):
-        if frame is None:
-            frame = zstandard.ZstdDecompressor().decompressobj()
+def _gzip_member() -> Any:
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+
+def _xz_member() -> Any:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, _MAX_XZ_MEMORY)
+
+
+def _members(stream: ByteStream, name: str, codec: _Codec) -> Iterator[bytes]:
+    """Decompress member by member; the readers of the libraries accept some truncated files."""
+    member, data, is_first = None, b"", True
+    while data := data or stream.read(codec.input_bytes):
+        if member is None:
+            if codec.allows_padding and not is_first:
+                data = data.lstrip(b"\0")
+                if not data:
+                    continue
+            member, is_first = codec.new_member(), False
         try:
-            yield frame.decompress(data)
-        except zstandard.ZstdError as error:
-            raise _damaged(name, "Zstandard", error) from error
-        data = frame.unused_data
-        if frame.eof:
-            frame = None
-    if frame is not None:
-        raise _truncated(name, "Zstandard")
+            yield from codec.chunks(member, data)
+        except codec.errors as error:
+            found = f"damaged {codec.kind} data ({error})"
+            raise CorpusError(name, found, "an undamaged file") from error
+        data = member.unused_data
+        if member.eof:
+            member = None
+    if member is not None:
+        raise CorpusError(name, f"truncated {codec.kind} data", "a complete file")
 
 
-def _truncated(name: str, kind: str) -> CorpusError:
-    return CorpusError(name, f"truncated {kind} data", "a complete file")
+def _zlib_chunks(member: Any, data: bytes) -> Iterator[bytes]:
+    while True:
+        chunk = member.decompress(data, _MAX_OUTPUT_BYTES)
+        yield chunk
+        data = member.unconsumed_tail
+        # Output can remain after the last input byte, if the limit cut it.
+        if member.eof or (not data and len(chunk) < _MAX_OUTPUT_BYTES):
+            return
 
 
-def _damaged(name: str, kind: str, error: Exception) -> CorpusError:
-    return CorpusError(name, f"damaged {kind} data ({error})", "an undamaged file")
+def _bounded_chunks(member: Any, data: bytes) -> Iterator[bytes]:
+    yield member.decompress(data, _MAX_OUTPUT_BYTES)
+    while not member.eof and not member.needs_input:
+        yield member.decompress(b"", _MAX_OUTPUT_BYTES)
 
 
-def _buffered(chunks: Iterator[bytes]) -> BinaryIO:
-    return io.BufferedReader(_ChunkStream(chunks), buffer_size=1 << 20)
-
-
-class _ChunkStream(io.RawIOBase):
-    """A readable stream over an iterator of byte strings."""
+class _ChunkStream:
+    """A stream over an iterator of byte strings; an error is raised after the bytes before it are read."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
-        self._rest = memoryview(b"")
+        self._rest = b""
+        self._error: Exception | None = None
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            chunk = next(self._chunks, None)
+    def read(self, size: int, /) -> bytes:
+        parts, missing = [self._rest], size - len(self._rest)
+        while missing > 0 and self._error is None:
+            try:
+                chunk = next(self._chunks, None)
+            except Exception as error:
+                self._error = error
+                break
             if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
+                break
+            parts.append(chunk)
+            missing -= len(chunk)
+        data = b"".join(parts)
+        if not data and self._error is not None:
+            raise self._error
+        data, self._rest = data[:size], data[size:]
+        return data

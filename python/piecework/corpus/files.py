@@ -1,7 +1,8 @@
-"""Read a corpus from paths: plain text, JSON lines, gzip, Zstandard, directories and stdin.
+"""Read a corpus from paths, URLs and stdin.
 
-Plain text is read in blocks of about 1 MB that end at line ends, JSON lines in lists of texts. Both have
-the number of their source, which makes first positions independent of the number of threads.
+Plain text is read in blocks of about 1 MB that end at line ends, other formats in lists of texts. Both have
+the number of their source, which makes first positions independent of the number of threads. The sequence of
+the blocks or lists of a source depends on its bytes only.
 
 `input_format` chooses the format. Compressed and binary data are detected by their first bytes. Memory is
 bounded for every input.
@@ -9,32 +10,25 @@ bounded for every input.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TypeAlias
 
-from piecework._internal.validation import PathLike, check_choice, file_path
-from piecework.corpus.input_format import (
-    KNOWN_SUFFIXES,
-    InputFormat,
-    has_known_suffix,
-    input_format,
-)
+from piecework._internal.validation import PathLike, check_choice
+from piecework.corpus.columns import ColumnFile
+from piecework.corpus.csv_rows import read_csv
+from piecework.corpus.field_path import FieldPath
+from piecework.corpus.input_format import InputFormat, input_format
 from piecework.corpus.json_lines import read_json_lines, warn_of_json_lines
+from piecework.corpus.line_blocks import BYTE_ORDER_MARK
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
+from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.corpus.text_stream import TextStream
-from piecework.errors import ArgumentError, FileError
-from piecework.io.read_file import reason
-
-Utf8Errors: TypeAlias = Literal["replace", "strict"]
-
-TEXT_FIELD = "text"
+from piecework.errors import CorpusError, FileError
 
 _BLOCK_BYTES = 1 << 20
 _MAX_LINE_BYTES = 16 << 20
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -67,110 +61,106 @@ def read_corpus(
     *,
     field: str | None = None,
     errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
     first_source: int = 0,
+    plain_tables: bool = False,
 ) -> Iterator[TextBlock | TextList]:
-    """Read files, directories and `-` (stdin) in order; each file is one source.
+    """Read files, directories, patterns, URLs and `-` (stdin) in order; each file is one source.
 
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "corpus.txt"
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "corpus.txt"
     >>> _ = path.write_text("hug pug\\nhugs\\n")
     >>> [block.data for block in read_corpus(path)]
     [b'hug pug\\nhugs\\n']
 
-    A directory means its files with a known suffix (`.txt .text .md .rst .jsonl .ndjson`, also with `.gz`
-    or `.zst`), at any depth, sorted by path, without hidden ones. A byte order mark at the start of a file
-    is dropped. A line of plain text over 16 MB is split before the last space or tab of its first 16 MB, or
-    between two characters if it has none.
+    The suffix chooses the format: JSON lines (`.jsonl .ndjson`), tables (`.csv .tsv .parquet .arrow`),
+    otherwise plain text. Text, JSON lines, CSV and TSV can be compressed with gzip, Zstandard, xz or bzip2.
+    A directory means its files with a known suffix (those, `.txt .text .md .rst`, also compressed), at any
+    depth, sorted by path, without hidden ones. A folder of `Dataset.save_to_disk` means its data files. A
+    pattern such as `"data/**/*.jsonl.gz"` means the files that it matches, sorted; a URL needs the extra
+    `fsspec`.
 
-    `field` names the text in each JSON object (None: "text"); stdin contains JSON lines if it is set, plain
-    text otherwise. `errors` applies to JSON lines only, because the consumer decodes the blocks of plain
-    text.
+    A byte order mark at the start of a file is dropped. A line of plain text over 16 MB is split before the
+    last space or tab of its first 16 MB, or between two characters if it has none.
 
-    Raises `FileError` for unreadable files, `CorpusError` for binary data, UTF-16, invalid JSON or damaged
-    compressed data.
+    `field` names the text in each JSON object, or the column (None: "text"). A key or column of exactly this
+    name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes
+    it part of a key. Stdin contains JSON lines if `field` is set, plain text otherwise. With `plain_tables`,
+    CSV and TSV files are plain text. `errors` does not apply to plain text, because the consumer decodes it.
+
+    `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
+    the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.
+
+    Raises `FileError` for unreadable files, `CorpusError` for binary data, UTF-16, invalid JSON or CSV, null,
+    or damaged data, and `MissingExtraError`.
     """
     check_choice("errors", errors, ("replace", "strict"))
+    check_on_error(on_error)
+    skipped = Skipped() if on_error == "skip" else None
+    options = RowOptions(FieldPath.of(field), errors, skipped)
     file_bytes_before = 0
     for index, path in enumerate(corpus_files(paths)):
-        with ExitStack() as stack:
-            stream = TextStream(path, stack)
-            source = _Source(stream, first_source + index, file_bytes_before)
-            yield from source.read(input_format(path, field), field, errors)
-            file_bytes_before += stream.bytes_read
-
-
-def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
-    """Return the files to read, in order, with directories expanded."""
-    if not isinstance(paths, (str, os.PathLike, Iterable)):
-        raise ArgumentError("corpus", type(paths).__name__, "paths as str or os.PathLike")
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if not given:
-        raise ArgumentError("corpus", "no paths", "at least one file, directory or '-'")
-    return [name for path in given for name in _expand(file_path(path, "corpus", ArgumentError))]
-
-
-def corpus_bytes(files: Sequence[str]) -> int:
-    """Return the size of the stored files in bytes; 0 if one of them has no size, such as stdin."""
-    if any(not Path(name).is_file() for name in files):
-        return 0
-    return sum(Path(name).stat().st_size for name in files)
-
-
-def _expand(name: str) -> list[str]:
-    if name == "-" or not Path(name).is_dir():
-        return [name]
-    found = sorted(_known_files(Path(name)))
-    if not found:
-        expected = f"files named {' '.join(KNOWN_SUFFIXES)}"
-        raise FileError(name, "a directory without text files", expected)
-    return [str(path) for path in found]
-
-
-def _known_files(directory: Path) -> Iterator[Path]:
-    def raise_file_error(error: OSError) -> None:
-        raise FileError(str(error.filename), reason(error), "a readable directory") from error
-
-    for folder, folders, files in os.walk(directory, onerror=raise_file_error):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in files:
-            if not name.startswith(".") and has_known_suffix(name):
-                yield Path(folder, name)
+        format = input_format(path, field, plain_tables=plain_tables)
+        source = _Source(path, first_source + index, file_bytes_before)
+        try:
+            yield from source.read(format, options)
+        except (CorpusError, FileError) as error:
+            if skipped is None:
+                raise
+            skipped.add(error)
+        file_bytes_before += source.bytes_read
+    if skipped is not None:
+        skipped.warn()
 
 
 class _Source:
-    """One input, which yields blocks or lists of texts."""
+    """One input, which yields blocks or lists of texts; `bytes_read` counts its stored bytes."""
 
-    def __init__(self, stream: TextStream, number: int, bytes_before: int) -> None:
-        self._stream = stream
+    def __init__(self, path: str, number: int, bytes_before: int) -> None:
+        self._path = path
         self._number = number
         self._bytes_before = bytes_before
+        self._input: TextStream | ColumnFile | None = None
+
+    @property
+    def bytes_read(self) -> int:
+        return 0 if self._input is None else self._input.bytes_read
 
     @property
     def _file_bytes_read(self) -> int:
-        return self._bytes_before + self._stream.bytes_read
+        return self._bytes_before + self.bytes_read
 
-    def read(
-        self, format: InputFormat, field: str | None, errors: Utf8Errors
-    ) -> Iterator[TextBlock | TextList]:
-        match format:
-            case "text":
-                return self._blocks()
-            case "json-lines":
-                return self._lists(field or TEXT_FIELD, errors)
+    def read(self, format: InputFormat, options: RowOptions) -> Iterator[TextBlock | TextList]:
+        with ExitStack() as stack:
+            if format == "parquet" or format == "arrow":
+                self._input = file = ColumnFile(self._path, stack, format)
+                yield from self._lists(file.rows(options), file.name)
+                return
+            self._input = stream = TextStream(self._path, stack)
+            match format:
+                case "text":
+                    yield from self._blocks(stream)
+                case "json-lines":
+                    yield from self._lists(read_json_lines(stream, options), stream.name)
+                case "csv":
+                    yield from self._lists(read_csv(stream, options, ","), stream.name)
+                case "tsv":
+                    yield from self._lists(read_csv(stream, options, "\t"), stream.name)
 
-    def _blocks(self) -> Iterator[TextBlock]:
-        name = self._stream.name
+    def _blocks(self, stream: TextStream) -> Iterator[TextBlock]:
         byte_offset = 0
-        for data in _blocks_of_lines(self._stream):
+        for data in _blocks_of_lines(stream):
             if not byte_offset:
-                warn_of_json_lines(data, name)
-            yield TextBlock(data, self._number, byte_offset, name, self._file_bytes_read)
+                warn_of_json_lines(data, stream.name)
+            yield TextBlock(data, self._number, byte_offset, stream.name, self._file_bytes_read)
             byte_offset += len(data)
 
-    def _lists(self, field: str, errors: Utf8Errors) -> Iterator[TextList]:
-        name = self._stream.name
-        for texts, replacements in read_json_lines(self._stream, field, errors):
-            yield TextList(texts, self._number, name, self._file_bytes_read, replacements)
+    def _lists(self, lists: Iterator[Rows], name: str) -> Iterator[TextList]:
+        for rows in lists:
+            if rows.texts:
+                yield TextList(
+                    rows.texts, self._number, name, self._file_bytes_read, rows.replacements
+                )
 
 
 def _blocks_of_lines(stream: TextStream) -> Iterator[bytes]:

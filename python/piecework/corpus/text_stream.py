@@ -1,4 +1,4 @@
-"""Open one input as a stream of text bytes: a file, a pipe or stdin; decompress it, reject binary data."""
+"""Open one input as a stream of text bytes: a file, URL, pipe or stdin; decompress it, reject binary data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import BinaryIO
 
 from piecework.corpus.binary_input import check_not_binary
 from piecework.corpus.compression import MAGIC_BYTES, decompressed_if_needed
+from piecework.corpus.urls import is_url, open_url, url_bytes
 from piecework.errors import FileError, PieceworkError
 from piecework.io.read_file import reason
 
@@ -27,7 +29,7 @@ class TextStream:
     def __init__(self, path: str, stack: ExitStack, *, at_once: bool = False) -> None:
         self.name = "<stdin>" if path == "-" else path
         with self._errors_with_name():
-            self._stored = StoredBytes(_opened(path, stack), at_once=at_once)
+            self._stored = StoredBytes(open_stored(path, stack), at_once=at_once)
         self._text = decompressed_if_needed(self._stored, self.name)
         self._is_checked = False
 
@@ -111,13 +113,20 @@ class StoredBytes:
         return self._pipe is not None and not select.select([self._pipe], [], [], 0)[0]
 
 
-def _opened(path: str, stack: ExitStack) -> BinaryIO:
-    """Open a file, which `stack` closes, or return stdin for `-`."""
+def open_stored(path: str, stack: ExitStack) -> BinaryIO:
+    """Open a file or URL, which `stack` closes, or return stdin for `-`; the bytes are those stored."""
+    if is_url(path):
+        return open_url(path, stack)
     if path != "-":
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
         raise FileError("<stdin>", "a closed stream", "text")
     return sys.stdin.buffer
+
+
+def stored_bytes(path: str) -> int:
+    """Return the size of a file or URL in bytes; 0 if it is unknown."""
+    return url_bytes(path) if is_url(path) else Path(path).stat().st_size
 
 
 def _pipe_of(stream: BinaryIO) -> int | None:

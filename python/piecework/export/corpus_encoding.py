@@ -25,8 +25,10 @@ from piecework._internal.validation import (
     whole_number,
 )
 from piecework.batch import Batch
-from piecework.corpus.files import Utf8Errors, corpus_files
 from piecework.corpus.input_format import input_format
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export.encoded_files import (
     BATCHES_IN_FLIGHT,
@@ -101,6 +103,7 @@ def encode_corpus(
     parse_special: bool | Collection[str] | None = None,
     field: str | None = None,
     errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> EncodedCorpus:
@@ -159,6 +162,8 @@ def encode_corpus(
         num_threads=num_threads,
     )
     check_choice("errors", errors, ("replace", "strict"))
+    check_on_error(on_error)
+    skipped = Skipped() if on_error == "skip" else None
     count = optional_number("shards", shards, 1)
     if count is not None and count > _MAX_SHARDS:
         raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
@@ -173,6 +178,7 @@ def encode_corpus(
         "keep_empty": keep_empty,
         "field": field,
         "errors": errors,
+        "on_error": on_error,
     }
     with locked_folder(folder, "a folder that another process is encoding to"):
         manifest = Manifest(folder, tokenizer_checksum(tokenizer), settings, files, names)
@@ -185,7 +191,7 @@ def encode_corpus(
             manifest.inputs,
             plan,
             wanted,
-            lambda name: LineSource([name], field, errors, kept=job.layout.kept),
+            lambda name: LineSource([name], field, errors, kept=job.layout.kept, skipped=skipped),
             keep_empty=keep_empty,
         )
         with closing(reader), system_errors_as_file_errors([str(folder)]):
@@ -193,6 +199,8 @@ def encode_corpus(
                 _write_shards(job, reader, manifest, names, wanted, progress)
             finally:
                 manifest.save()
+    if skipped is not None:
+        skipped.warn()
     return _result(manifest, names, earlier)
 
 

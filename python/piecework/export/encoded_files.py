@@ -10,10 +10,13 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
+from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike, check_choice
 from piecework.batch import Batch
-from piecework.corpus.files import Utf8Errors, corpus_bytes
-from piecework.errors import CorpusError, FileError
+from piecework.corpus.paths import corpus_bytes
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.export.encoded_lines import EncodedLines, with_rows
 from piecework.export.file_arguments import (
     checked_format,
@@ -71,6 +74,7 @@ def encode_files(
     parse_special: bool | Collection[str] | None = None,
     field: str | None = None,
     errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> EncodedFiles:
@@ -88,8 +92,10 @@ def encode_files(
 
     Pass one output for all inputs, or one output for each input.
 
-    *Inputs* are plain text or JSON lines (`.jsonl`, `.ndjson`), also compressed with gzip or Zstandard.
-    `field` names the text of a JSON object (None: "text"). With one output, an input can be a directory.
+    *Inputs* are plain text, JSON lines (`.jsonl`, `.ndjson`), CSV, TSV, Parquet or Arrow, by their suffix;
+    the first four also compressed. `field` names the text of a JSON object or the column (None: "text").
+    With one output, an input can be a directory, a pattern or a URL, as for `train.read_corpus`.
+    `on_error="skip"` leaves out records and files with errors, and warns how many.
     `-` is stdin or stdout; stdin contains JSON lines if `field` is set, and its lines are encoded as they
     arrive. Empty and blank lines are dropped unless `keep_empty`.
 
@@ -119,10 +125,16 @@ def encode_files(
     """
     form = checked_format(format, append_eod)
     check_choice("errors", errors, ("replace", "strict"))
+    check_on_error(on_error)
+    if parallel and on_error == "skip":
+        expected = '"fail", because a skipped line would shift the others'
+        raise ArgumentError("on_error", "'skip' for parallel inputs", expected)
+    skipped = Skipped() if on_error == "skip" else None
     targets = checked_outputs(outputs, form)
     paths_of_outputs = checked_inputs(inputs, targets, form, parallel)
     sources = [
-        LineSource(paths, field, errors, labels=form.has_offsets) for paths in paths_of_outputs
+        LineSource(paths, field, errors, labels=form.has_offsets, skipped=skipped)
+        for paths in paths_of_outputs
     ]
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
     unpadded = without_batch_padding(tokenizer)
@@ -153,6 +165,8 @@ def encode_files(
             for output, lines in enumerate(columns, start=first_output):
                 writers[output](lines)
                 tally.add_tokens(output, lines.batch)
+    if skipped is not None:
+        skipped.warn()
     return tally.result()
 
 
@@ -184,6 +198,7 @@ class _Tally:
                 if kept[0]:
                     yield first_output, kept
                 if self._progress:
+                    show_source(self._progress, group[0].current_name)
                     self._progress(sum(s.bytes_read for s in self._sources), self._total_bytes)
             first_output += len(group)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from piecework._internal.validation import PathLike, check_choice, file_path
-from piecework.corpus.files import corpus_files
+from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
 from piecework.export.output_formats import FORMATS, OutputFormat
 from piecework.io.atomic_files import check_writable

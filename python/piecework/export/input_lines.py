@@ -1,8 +1,9 @@
-"""Read the lines of one or several files, in lists of bounded size.
+"""Read the texts of one or several files, in lists of bounded size.
 
-A line ends at LF or CRLF. Unlike `corpus.files`, this module never splits a long line and keeps empty
-lines, so that parallel texts stay aligned. Memory is bounded by one read and the longest line. A line over
-1 GB raises `CorpusError`.
+A text is a line of plain text, or a record of JSON lines, CSV, TSV, Parquet or Arrow. A line ends at LF or
+CRLF. Unlike `corpus.files`, this module never splits a long line and keeps empty lines, so that parallel
+texts stay aligned. Memory is bounded by one read and the longest line. A line over 1 GB raises
+`CorpusError`.
 """
 
 from __future__ import annotations
@@ -15,20 +16,16 @@ from typing import Any, TypeAlias
 
 from piecework._internal.surrogates import replace_surrogates
 from piecework._internal.validation import PathLike, path_text
-from piecework.corpus.files import (
-    BYTE_ORDER_MARK,
-    TEXT_FIELD,
-    Utf8Errors,
-)
+from piecework.corpus.columns import ColumnFile
+from piecework.corpus.csv_rows import read_csv
+from piecework.corpus.field_path import FieldPath
 from piecework.corpus.input_format import InputFormat, input_format
-from piecework.corpus.json_lines import (
-    MAX_LINE_BYTES,
-    json_line_record,
-    line_lists,
-    warn_of_json_lines,
-)
+from piecework.corpus.json_lines import json_line_record, json_rows, warn_of_json_lines
+from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
+from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
+from piecework.corpus.skipped import Skipped
 from piecework.corpus.text_stream import TextStream
-from piecework.errors import CorpusError, InvalidUtf8Error
+from piecework.errors import CorpusError, FileError, InvalidUtf8Error
 
 READ_BYTES = 2 << 20
 
@@ -57,7 +54,8 @@ class LineSource:
     """Read the lines of files in sequence; count `bytes_read` and `replacements`.
 
     With `labels` every line is a `LabelledLine`; line numbers start at 1. `kept` names fields of JSON lines
-    to put into labels.
+    to put into labels. If `skipped` is set, it counts records and files with errors, which are left out.
+    `current_name` is the name of the file that is read.
     """
 
     def __init__(
@@ -68,6 +66,7 @@ class LineSource:
         *,
         labels: bool = False,
         kept: Sequence[str] = (),
+        skipped: Skipped | None = None,
     ) -> None:
         self.paths = paths
         self.name = ", ".join("<stdin>" if path == "-" else path for path in paths)
@@ -77,12 +76,18 @@ class LineSource:
         self._kept = kept
         self._field = field
         self._errors = errors
-        self._stream: TextStream | None = None
+        self._options = RowOptions(FieldPath.of(field), errors, skipped)
+        self._input: TextStream | ColumnFile | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether reading would block, because the pipe is empty."""
-        return self._stream is not None and self._stream.is_idle
+        return self._input is not None and self._input.is_idle
+
+    @property
+    def current_name(self) -> str:
+        """The name of the file that is read now."""
+        return "" if self._input is None else self._input.name
 
     def blocks(self) -> Iterator[list[str]]:
         """Yield non-empty lists with 1 to 3 MB of lines, or more for a longer line.
@@ -103,23 +108,37 @@ class LineSource:
 
     def _lines_of_file(self, path: str) -> Iterator[SizedLines]:
         bytes_before = self.bytes_read
-        with ExitStack() as stack:
-            stream = self._stream = TextStream(path, stack, at_once=True)
-            for lines in self._read(stream, input_format(path, self._field)):
-                self.bytes_read = bytes_before + stream.bytes_read
-                yield lines
-        self._stream = None
+        try:
+            with ExitStack() as stack:
+                for lines in self._read(path, stack):
+                    if self._input is not None:
+                        self.bytes_read = bytes_before + self._input.bytes_read
+                    yield lines
+        except (CorpusError, FileError) as error:
+            if self._options.skipped is None:
+                raise
+            self._options.skipped.add(error)
+        self._input = None
 
-    def _read(self, stream: TextStream, format: InputFormat) -> Iterator[SizedLines]:
+    def _read(self, path: str, stack: ExitStack) -> Iterator[SizedLines]:
+        format: InputFormat = input_format(path, self._field)
+        if format == "parquet" or format == "arrow":
+            self._input = file = ColumnFile(path, stack, format)
+            return self._read_rows(file.rows(self._options), file.name)
+        self._input = stream = TextStream(path, stack, at_once=True)
         match format:
             case "text":
                 return self._read_text(stream)
             case "json-lines":
                 return self._read_json_lines(stream)
+            case "csv":
+                return self._read_rows(read_csv(stream, self._options, ","), stream.name)
+            case "tsv":
+                return self._read_rows(read_csv(stream, self._options, "\t"), stream.name)
 
     def _read_text(self, stream: TextStream) -> Iterator[SizedLines]:
         first_line = 1
-        for block in _line_aligned(stream):
+        for block in line_blocks(stream, READ_BYTES):
             data = block
             if first_line == 1:
                 data = block.removeprefix(BYTE_ORDER_MARK)
@@ -143,22 +162,43 @@ class LineSource:
 
     def _read_json_lines(self, stream: TextStream) -> Iterator[SizedLines]:
         first_line = 1
-        for lines in line_lists(stream, READ_BYTES):
-            texts = [
-                self._json_text(line, stream.name, number)
-                for number, line in enumerate(lines, start=first_line)
-            ]
-            yield texts, sum(map(len, lines)) + len(lines)
-            first_line += len(lines)
+        for block in line_blocks(stream, READ_BYTES):
+            if self._labels:
+                texts = self._labelled_json(block, stream.name, first_line)
+            else:
+                rows = json_rows(block, first_line, stream.name, self._options, keep_blank=True)
+                texts = rows.texts
+                self.replacements += rows.replacements
+            yield texts, len(block)
+            first_line += block.count(b"\n")
 
-    def _json_text(self, line: bytes, name: str, number: int) -> str:
-        text = ""
-        record: dict[str, Any] = {}
-        if line.strip():
-            field, place = self._field or TEXT_FIELD, f"{name} line {number}"
-            text, replaced, record = json_line_record(line, place, field, self._errors)
-            self.replacements += replaced
-        return self._labelled(text, name, number, record) if self._labels else text
+    def _labelled_json(self, block: bytes, name: str, first_line: int) -> list[str]:
+        lines = block.removesuffix(b"\n").split(b"\n")
+        texts: list[str] = []
+        for number, line in enumerate(lines, start=first_line):
+            text = ""
+            record: dict[str, Any] = {}
+            if line.strip():
+                place = f"{name} line {number}"
+                try:
+                    text, replaced, record = json_line_record(
+                        line, place, self._options.field, self._errors
+                    )
+                except CorpusError as error:
+                    self._options.fault(error)
+                    continue
+                self.replacements += replaced
+            texts.append(self._labelled(text, name, number, record))
+        return texts
+
+    def _read_rows(self, lists: Iterator[Rows], name: str) -> Iterator[SizedLines]:
+        for rows in lists:
+            self.replacements += rows.replacements
+            texts = rows.texts
+            if self._labels:
+                numbered = zip(texts, rows.numbers, strict=True)
+                texts = [self._labelled(text, name, number) for text, number in numbered]
+            yield texts, sum(map(len, texts))
 
     def _labelled(
         self, text: str, name: str, number: int, record: Mapping[str, Any] = MappingProxyType({})
@@ -191,9 +231,9 @@ def read_lines(
     >>> list(read_lines(path))
     [['hug', '', 'pug']]
 
-    Reads plain text or JSON lines (the text under `field`), also compressed with gzip or Zstandard. `-` is
-    stdin, whose lines are yielded as they arrive. Raises `FileError`, `CorpusError` for binary data, and
-    `InvalidUtf8Error` with `errors="strict"`.
+    Reads plain text, or the records of JSON lines, CSV, TSV, Parquet and Arrow (the text under `field`),
+    also from URLs and compressed data. `-` is stdin, whose lines are yielded as they arrive. Raises
+    `FileError`, `CorpusError` for binary data, and `InvalidUtf8Error` with `errors="strict"`.
     """
     yield from LineSource([path_text(path)], field, errors).blocks()
 
@@ -226,29 +266,6 @@ def _check_equal_lengths(
     longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if lines)
     expected = f"a line {line_count + 1} as in {longer}"
     raise CorpusError(shorter, f"an end after line {line_count}", expected)
-
-
-def _line_aligned(stream: TextStream) -> Iterator[bytes]:
-    """Yield the whole lines of each read of 2 MB; a pipe returns fewer bytes if it has no more now.
-
-    Raises `CorpusError` for a line over 1 GB.
-    """
-    pending = bytearray()
-    lines = 0
-    while chunk := stream.read(READ_BYTES):
-        end = chunk.rfind(b"\n") + 1
-        if end:
-            block = bytes(pending) + chunk[:end]
-            lines += block.count(b"\n")
-            yield block
-            pending = bytearray(chunk[end:])
-        else:
-            pending += chunk
-        if len(pending) > MAX_LINE_BYTES:
-            limit = f"at most {MAX_LINE_BYTES} bytes"
-            raise CorpusError(f"{stream.name} line {lines + 1}", "a longer line", limit)
-    if pending:
-        yield bytes(pending)
 
 
 def _lines_of(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from piecework.corpus.json_lines import line_lists
+from piecework.corpus.line_blocks import line_lists
 from piecework.corpus.text_stream import TextStream
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError, IdRangeError

@@ -5,10 +5,14 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 """
 
 from piecework.corpus.files import read_corpus
+from piecework.corpus.paths import corpus_files
+from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
+from piecework.train.counts_detection import is_counts_file
 from piecework.train.counts_files import CountsSummary
-from piecework.train.learn import learn_spec, pipeline_of
+from piecework.train.learn import learn_spec, learn_specs, nests, pipeline_of
+from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.plan import Plan
 from piecework.train.presets import PRESETS, Preset
@@ -36,6 +40,7 @@ __all__ = [
     "CharTrainer",
     "Counts",
     "CountsSummary",
+    "DroppedWords",
     "LearnedPieces",
     "LearnedVocabulary",
     "Pipeline",
@@ -50,10 +55,17 @@ __all__ = [
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
+    "corpus_files",
     "count_files",
     "count_files_to",
     "count_texts",
+    "delete_count_checkpoint",
+    "estimated_memory",
+    "fit_to_memory",
+    "is_counts_file",
     "learn_spec",
+    "learn_specs",
+    "nests",
     "pipeline_of",
     "read_corpus",
 ]

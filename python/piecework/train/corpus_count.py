@@ -14,18 +14,19 @@ from typing import TypeAlias, TypedDict
 
 from piecework._core import OrderedWords, WordCounter
 from piecework._internal.memory_budget import memory_budget
+from piecework._internal.progress import show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
-from piecework.corpus.files import (
-    TextBlock,
-    TextList,
-    Utf8Errors,
-    corpus_bytes,
-    corpus_files,
-    read_corpus,
-)
+from piecework.corpus.files import TextBlock, TextList, read_corpus
+from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, TrainingWarning
-from piecework.train.count_checkpoint import CountCheckpoint, FilePosition
+from piecework.train.count_checkpoint import (
+    CountCheckpoint,
+    FilePosition,
+    delete_count_checkpoint,
+)
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
 from piecework.train.source_weights import (
@@ -109,11 +110,13 @@ class CorpusCount:
     settings: CountSettings
     field: str | None
     errors: Utf8Errors
+    on_error: OnError
     first_source: int
     weights: ExactWeights
     temperature: float | None
     checkpoint: PathLike | None
     checkpoint_seconds: float
+    keep_checkpoint: bool
 
     @classmethod
     def of(
@@ -123,6 +126,7 @@ class CorpusCount:
         *,
         field: str | None = None,
         errors: Utf8Errors = "replace",
+        on_error: OnError = "fail",
         num_threads: int | None = None,
         first_source: int = 0,
         sentences: Sentences | None = None,
@@ -134,6 +138,7 @@ class CorpusCount:
         temperature: float | None = None,
         checkpoint: PathLike | None = None,
         checkpoint_seconds: float = 60.0,
+        keep_checkpoint: bool = False,
     ) -> CorpusCount:
         """Resolve and check the arguments of `count_files`."""
         groups = _groups_of(paths)
@@ -157,11 +162,13 @@ class CorpusCount:
             ),
             field,
             errors,
+            on_error,
             first_source,
             EQUAL_WEIGHTS if source_weights is None else weights_as_given(source_weights),
             temperature,
             checkpoint,
             checkpoint_seconds,
+            keep_checkpoint,
         )
 
     @property
@@ -186,13 +193,15 @@ class CorpusCount:
                 durable=checkpoint is not None,
             )
             self._count(counter, checkpoint, progress)
+            if checkpoint is not None and self.keep_checkpoint:
+                checkpoint.save(counter)
             replacements = counter.replacements()
             warn_of_replacements(replacements, stacklevel=6)
             self.settings.warn_of_left_out(counter, stacklevel=6)
             numerators, denominator = self._weights(counter)
             yield counter.finish(numerators, denominator), replacements
-            if checkpoint is not None:
-                checkpoint.delete()
+            if checkpoint is not None and not self.keep_checkpoint:
+                delete_count_checkpoint(checkpoint.folder)
 
     def _checkpoint(self) -> CountCheckpoint | None:
         if self.checkpoint is None:
@@ -201,6 +210,7 @@ class CorpusCount:
             "pipeline": self.pipeline.to_json(),
             "field": self.field,
             "errors": self.errors,
+            "on_error": self.on_error,
             "first_source": self.first_source,
             "groups": self._group_of_each_file() if self._has_weights else None,
             "sample": self.settings.sample,
@@ -226,6 +236,7 @@ class CorpusCount:
                 if checkpoint is not None:
                     checkpoint.save_if_due(counter)
                 if progress is not None:
+                    show_source(progress, item.name)
                     progress(bytes_before + item.file_bytes_read, total_bytes)
         except KeyboardInterrupt:
             if checkpoint is not None:
@@ -236,7 +247,12 @@ class CorpusCount:
         """Read the files from an index on; leave out the first `done` items of that file."""
         first_source = self.first_source + first_file
         items = read_corpus(
-            self.files[first_file:], field=self.field, errors=self.errors, first_source=first_source
+            self.files[first_file:],
+            field=self.field,
+            errors=self.errors,
+            on_error=self.on_error,
+            first_source=first_source,
+            plain_tables=self.settings.sentences.with_counts,
         )
         for item in items:
             if item.source == first_source and done:
@@ -289,6 +305,7 @@ class CountOptions(TypedDict, total=False):
 
     field: str | None
     errors: Utf8Errors
+    on_error: OnError
     num_threads: int | None
     first_source: int
     sentences: Sentences | None
@@ -300,6 +317,7 @@ class CountOptions(TypedDict, total=False):
     temperature: float | None
     checkpoint: PathLike | None
     checkpoint_seconds: float
+    keep_checkpoint: bool
 
 
 def _groups_of(paths: PathLike | Sequence[PathLike]) -> list[list[str]]:

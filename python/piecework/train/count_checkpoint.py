@@ -99,14 +99,6 @@ class CountCheckpoint:
         self._saved_at = monotonic()
         self._save_seconds = self._saved_at - begun
 
-    def delete(self) -> None:
-        """Delete the state and the runs, and the folder if nothing else is in it."""
-        for path in [self.folder / _STATE_FILE, *self.folder.glob("*.words")]:
-            path.unlink(missing_ok=True)
-        (self.folder / LOCK_FILE).unlink(missing_ok=True)
-        if not any(self.folder.iterdir()):
-            self.folder.rmdir()
-
     def _check(self, state: Mapping[str, Any], path: Path) -> None:
         stored = state.get("settings")
         if not isinstance(stored, dict) or not isinstance(state.get("files"), list):
@@ -128,6 +120,24 @@ class CountCheckpoint:
             found = f"{len(state['files'])} files"
             expected = f"the {len(self._files)} files of this call, or another folder"
             raise CorpusError(f"checkpoint {path}", found, expected)
+
+
+def delete_count_checkpoint(folder: PathLike) -> None:
+    """Delete the state of a count and its runs, and the folder if nothing else is in it.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> delete_count_checkpoint(folder)
+    >>> folder.exists()
+    False
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        return
+    for path in [folder / _STATE_FILE, folder / LOCK_FILE, *folder.glob("*.words")]:
+        path.unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _with_tuples(stored: Mapping[str, Any]) -> CounterState:

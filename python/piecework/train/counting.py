@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from piecework._internal.validation import PathLike
 from piecework.corpus.batches import batches_of_texts
-from piecework.corpus.files import Utf8Errors, corpus_files, read_corpus
+from piecework.corpus.files import read_corpus
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError
 from piecework.train.corpus_count import (
     CorpusCount,
@@ -35,6 +38,7 @@ def count_files(
     pipeline: Pipeline | str = "bert-uncased",
     field: str | None = None,
     errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress | None = None,
     first_source: int = 0,
@@ -47,8 +51,9 @@ def count_files(
     temperature: float | None = None,
     checkpoint: PathLike | None = None,
     checkpoint_seconds: float = 60.0,
+    keep_checkpoint: bool = False,
 ) -> Counts:
-    """Count the words of files, directories and `-` (stdin; JSON lines if `field` is set).
+    """Count the words of files, directories, patterns, URLs and `-` (stdin; JSON lines if `field` is set).
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "corpus.txt"
@@ -60,7 +65,8 @@ def count_files(
     plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of shards
     add up to the counts of the whole corpus. The files are the sources `first_source`,
     `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers.
-    `progress(done, total)` receives bytes as stored; total 0 means unknown.
+    `progress(done, total)` receives bytes as stored; total 0 means unknown. `read_corpus` describes the
+    formats, `field` and `on_error`.
 
     - `memory` (bytes, or text such as "512MB"; None: a quarter of the memory) bounds the word counts: over
       it they are written to sorted files in the temporary folder, and merged at the end. The result does not
@@ -71,7 +77,7 @@ def count_files(
       rounded once. `temperature` computes weights that flatten the shares of the paths: share ** (1 /
       temperature).
     - `checkpoint` is a folder for the state of the count, saved every `checkpoint_seconds` and on Ctrl-C. The
-      same call continues from it; it is deleted at the end.
+      same call continues from it; it is deleted at the end unless `keep_checkpoint`.
 
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
     `InvalidUtf8Error` with the byte position if `errors="strict"`.
@@ -81,13 +87,21 @@ def count_files(
         _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
         settings = CountSettings(sample, seed, max_word_length, memory, num_threads, sentences)
         files = corpus_files(paths)
-        corpus = read_corpus(files, field=field, errors=errors, first_source=first_source)
+        corpus = read_corpus(
+            files,
+            field=field,
+            errors=errors,
+            on_error=on_error,
+            first_source=first_source,
+            plain_tables=sentences.with_counts,
+        )
         return _count_texts(texts_of_corpus(corpus, errors), resolved, settings, None, 0)
     count = CorpusCount.of(
         paths,
         resolved,
         field=field,
         errors=errors,
+        on_error=on_error,
         num_threads=num_threads,
         first_source=first_source,
         sentences=sentences,
@@ -99,6 +113,7 @@ def count_files(
         temperature=temperature,
         checkpoint=checkpoint,
         checkpoint_seconds=checkpoint_seconds,
+        keep_checkpoint=keep_checkpoint,
     )
     with count.run(progress) as (words, replacements):
         return Counts._of(words.into_counts(), resolved, replacements)

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from piecework.errors import ArgumentError
+from piecework._internal.validation import PathLike, whole_number
+from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.spec import (
     BPE,
     AddedToken,
@@ -30,19 +32,26 @@ from piecework.spec import (
     WordPieceDecoder,
 )
 from piecework.spec.templates import template_for
+from piecework.train.checkpoints import has_checkpoints
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
+from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, preset_for
 from piecework.train.sentencepiece_presets import SentencePiecePreset
 from piecework.train.trainers import (
+    BPETrainer,
     ByteBPETrainer,
+    CharTrainer,
     PresetTrainer,
     SentencePieceTrainer,
     Trainer,
     UnigramTrainer,
+    WordPieceTrainer,
+    WordTrainer,
     kind_of,
 )
+from piecework.train.trainers.common import LearnedVocabulary
 
 
 def learn_spec(
@@ -52,6 +61,8 @@ def learn_spec(
     *,
     progress: Progress | None = None,
     num_threads: int | None = None,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Learn a model from counts and return it with the pipeline of the preset.
 
@@ -62,16 +73,131 @@ def learn_spec(
 
     Special tokens and user-defined symbols become added tokens. The template of the preset becomes the
     post-processor if the vocabulary has all its tokens. A `SentencePieceTrainer` has its own pipeline and
-    takes only the template of a `SentencePiecePreset`. Raises `ArgumentError` if the counts come from
-    another pipeline.
+    takes only the template of a `SentencePiecePreset`.
+
+    `memory` is the budget of learning besides the counts, a size in bytes or a text such as "2GB"; None
+    means a quarter of the memory of the machine. If the estimate exceeds it, rare words are dropped with a
+    `TrainingWarning` (see `fit_to_memory`). `checkpoint` is a folder: WordPiece (except "top-down"), BPE
+    and Unigram write what they have learned there once a minute and when they are interrupted, continue
+    from it in the next run, and delete it at the end. The result is that of an undisturbed run.
+
+    Raises `ArgumentError` if the counts come from another pipeline or the checkpoint from other counts or
+    settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
+    counts, _ = fit_to_memory(counts, trainer, memory)
     if isinstance(trainer, SentencePieceTrainer):
+        _warn_without_checkpoints(trainer, checkpoint)
         return _learn_sentencepiece(counts, trainer, preset, progress, num_threads)
     assert not isinstance(preset, SentencePiecePreset)
+    chosen = _preset_of(counts, trainer, preset)
+    if checkpoint is None or not has_checkpoints(trainer):
+        _warn_without_checkpoints(trainer, checkpoint)
+        model: Model = trainer.learn(counts, progress, num_threads)
+    else:
+        assert not isinstance(trainer, WordTrainer | CharTrainer)
+        model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
+    return _spec_of(trainer, model, chosen)
+
+
+def learn_specs(
+    counts: Counts,
+    trainer: Trainer,
+    sizes: Sequence[int],
+    preset: Preset | SentencePiecePreset | str | None = None,
+    *,
+    progress: Progress | None = None,
+    num_threads: int | None = None,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
+) -> dict[int, TokenizerSpec]:
+    """Learn one specification for each vocabulary size; each equals that of `learn_spec` with that size.
+
+    >>> from piecework.train import WordTrainer, count_texts
+    >>> counts = count_texts(["hug pug hug"], pipeline="whitespace")
+    >>> specs = learn_specs(counts, WordTrainer(), [2, 3], "whitespace")
+    >>> [list(spec.model.vocab) for spec in specs.values()]
+    [['[UNK]', 'hug'], ['[UNK]', 'hug', 'pug']]
+
+    Where smaller vocabularies are prefixes of larger ones (see `nests`), one run learns all sizes. The
+    other models are learned once for each size. The other arguments are those of `learn_spec`.
+    """
+    chosen_sizes = _checked_sizes(sizes)
+    sized = {size: replace(trainer, vocab_size=size) for size in chosen_sizes}
+    # All sizes learn from the same words: those that the largest vocabulary has memory for.
+    counts, _ = fit_to_memory(counts, sized[max(sized)], memory)
+    largest = sized[max(sized)]
+    if not nests(trainer) or isinstance(largest, SentencePieceTrainer | UnigramTrainer):
+        return {
+            size: learn_spec(
+                counts,
+                one,
+                preset,
+                progress=progress,
+                num_threads=num_threads,
+                memory=memory,
+                checkpoint=checkpoint,
+            )
+            for size, one in sized.items()
+        }
+    assert not isinstance(preset, SentencePiecePreset)
+    chosen = _preset_of(counts, largest, preset)
+    if isinstance(largest, WordTrainer | CharTrainer):
+        # Ranking takes seconds, and the vocabulary of each size is a prefix.
+        return {
+            size: _spec_of(one, one.learn(counts), chosen)
+            for size, one in sized.items()
+            if isinstance(one, WordTrainer | CharTrainer)
+        }
+    learned = largest.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+    specs = {}
+    for size, one in sized.items():
+        assert isinstance(one, WordPieceTrainer | BPETrainer | ByteBPETrainer)
+        _check_size(learned, size)
+        specs[size] = _spec_of(one, one.model_of(learned.prefix(size)), chosen)
+    return specs
+
+
+def nests(trainer: Trainer) -> bool:
+    """Whether a smaller vocabulary of a trainer is the beginning of a larger one.
+
+    >>> from piecework.train import UnigramTrainer, WordPieceTrainer
+    >>> nests(WordPieceTrainer()), nests(WordPieceTrainer(score="top-down")), nests(UnigramTrainer())
+    (True, False, False)
+    """
+    if isinstance(trainer, WordPieceTrainer):
+        return trainer.score != "top-down"
+    return not isinstance(trainer, UnigramTrainer | SentencePieceTrainer)
+
+
+def _checked_sizes(sizes: Sequence[int]) -> list[int]:
+    checked = [whole_number(f"sizes[{at}]", size, 1) for at, size in enumerate(sizes)]
+    if not checked or len(set(checked)) != len(checked):
+        raise ArgumentError("sizes", repr(list(sizes)), "distinct sizes, at least one")
+    return checked
+
+
+def _check_size(learned: LearnedVocabulary, size: int) -> None:
+    """Raise `TrainingError` for a size that cannot hold special tokens and alphabet."""
+    needed = learned._first_size()
+    if size < needed:
+        expected = f"at least {needed} (special tokens and alphabet)"
+        raise TrainingError("vocab_size", str(size), expected)
+
+
+def _preset_of(counts: Counts, trainer: Trainer, preset: Preset | str | None) -> Preset:
     chosen = preset_for(kind_of(trainer), preset)
     check_pipeline(counts, chosen.pipeline, f"the pipeline of preset {chosen.name!r}")
     _check_byte_level(trainer, chosen.pipeline)
-    model = trainer.learn(counts, progress, num_threads)
+    return chosen
+
+
+def _warn_without_checkpoints(trainer: Trainer, checkpoint: PathLike | None) -> None:
+    if checkpoint is not None:
+        message = f"no checkpoint: a {kind_of(trainer)} run with these settings starts again"
+        warnings.warn(message, TrainingWarning, stacklevel=3)
+
+
+def _spec_of(trainer: PresetTrainer, model: Model, chosen: Preset) -> TokenizerSpec:
     return TokenizerSpec(
         model=model,
         normalizer=chosen.pipeline.normalizer,

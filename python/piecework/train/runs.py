@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Literal
 from piecework._internal.progress import progress_bar
 from piecework._internal.validation import PathLike
 from piecework.corpus.files import read_corpus
+from piecework.corpus.skipped import OnError
+from piecework.corpus.urls import is_url
 from piecework.errors import FileError, InputTypeError
 from piecework.spec import SentencePiece, TokenizerSpec
+from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
 from piecework.train.learn import learn_spec, pipeline_of
@@ -35,27 +38,57 @@ def spec_from_files(
     *,
     field: str | None,
     errors: Literal["replace", "strict"],
+    on_error: OnError,
     num_threads: int | None,
     show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of files and learn from them."""
     _check_paths(files)
     if plan.tests:
-        texts = texts_of_corpus(read_corpus(files, field=field, errors=errors), errors)
-        return spec_from_texts(
-            texts, plan, tokens_of, num_threads=num_threads, show_progress=show_progress
+        corpus = read_corpus(
+            files,
+            field=field,
+            errors=errors,
+            on_error=on_error,
+            plain_tables=plan.sentences.with_counts,
         )
-    with progress_bar("counting", shown=show_progress) as progress:
+        texts = texts_of_corpus(corpus, errors)
+        return spec_from_texts(
+            texts,
+            plan,
+            tokens_of,
+            num_threads=num_threads,
+            show_progress=show_progress,
+            memory=memory,
+            checkpoint=checkpoint,
+        )
+    with progress_bar("counting", shown=show_progress, in_bytes=True) as progress:
         counts = count_files(
             files,
             pipeline=plan.pipeline,
             field=field,
             errors=errors,
+            on_error=on_error,
             num_threads=num_threads,
             progress=progress,
             sentences=plan.sentences,
+            memory=memory,
+            checkpoint=None if plan.sentences.size else checkpoint,
+            keep_checkpoint=True,
         )
-    return spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+    spec = spec_from_counts(
+        counts,
+        plan,
+        num_threads=num_threads,
+        show_progress=show_progress,
+        memory=memory,
+        checkpoint=checkpoint,
+    )
+    if checkpoint is not None:
+        delete_count_checkpoint(checkpoint)
+    return spec
 
 
 def spec_from_texts(
@@ -65,6 +98,8 @@ def spec_from_texts(
     *,
     num_threads: int | None,
     show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of texts and learn from them."""
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
@@ -77,8 +112,16 @@ def spec_from_texts(
             num_threads=num_threads,
             progress=progress,
             sentences=plan.sentences,
+            memory=memory,
         )
-    spec = spec_from_counts(counts, plan, num_threads=num_threads, show_progress=show_progress)
+    spec = spec_from_counts(
+        counts,
+        plan,
+        num_threads=num_threads,
+        show_progress=show_progress,
+        memory=memory,
+        checkpoint=checkpoint,
+    )
     if not plan.tests:
         return spec
     return _with_self_test(
@@ -87,12 +130,24 @@ def spec_from_texts(
 
 
 def spec_from_counts(
-    counts: Counts, plan: Plan, *, num_threads: int | None, show_progress: bool
+    counts: Counts,
+    plan: Plan,
+    *,
+    num_threads: int | None,
+    show_progress: bool,
+    memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Learn from word counts."""
     with progress_bar("learning", shown=show_progress) as progress:
         return learn_spec(
-            counts, plan.trainer, plan.preset, progress=progress, num_threads=num_threads
+            counts,
+            plan.trainer,
+            plan.preset,
+            progress=progress,
+            num_threads=num_threads,
+            memory=memory,
+            checkpoint=checkpoint,
         )
 
 
@@ -140,7 +195,9 @@ def _counted(
 def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
     """Raise `FileError` for a text where a path belongs: it has spaces and is not the path of a file."""
     for path in [files] if isinstance(files, str | os.PathLike) else files:
-        if isinstance(path, str) and len(path.split()) > 1 and not os.path.exists(path):
+        if not isinstance(path, str) or "*" in path or is_url(path):
+            continue
+        if len(path.split()) > 1 and not os.path.exists(path):
             found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}, which is not a file"
             raise FileError("files", found, "paths; for texts call train_from_iterator")
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from piecework.corpus.files import TextBlock, TextList, Utf8Errors
+from piecework.corpus.files import TextBlock, TextList
+from piecework.corpus.rows import Utf8Errors
 from piecework.errors import InvalidUtf8Error
 
 Item = TypeVar("Item")

@@ -3,6 +3,8 @@
 //! `CountMap` collects the words; `Counts` stores them in order. A first position is
 //! (source << 40) + byte offset.
 
+use std::collections::TryReserveError;
+
 /// The lowest bit of the source number in a first position; the bits below are the byte offset.
 pub(crate) const SOURCE_SHIFT: u32 = 40;
 
@@ -48,6 +50,14 @@ impl Counts {
     pub(super) fn new(order: WordOrder) -> Self {
         let first = (order == WordOrder::Position).then(Vec::new);
         Self { text: String::new(), ends: Vec::new(), counts: Vec::new(), first }
+    }
+
+    /// Reserve memory for exactly `words` more words of `bytes` bytes in all.
+    pub(super) fn reserve(&mut self, words: usize, bytes: usize) -> Result<(), TryReserveError> {
+        self.text.try_reserve_exact(bytes)?;
+        self.ends.try_reserve_exact(words)?;
+        self.counts.try_reserve_exact(words)?;
+        self.first.as_mut().map_or(Ok(()), |first| first.try_reserve_exact(words))
     }
 
     /// Append a word that follows all others in the order.

@@ -3,6 +3,7 @@
 //! ```text
 //! counts        word counts as trainers read them and as shards merge
 //! count_map     word counts while they are collected
+//! frequent      the words that occur often enough, and a digest of counts
 //! merge         counts from columns, and sums of counts
 //! sample        a random sample of texts
 //! spilled       sorted runs of words in files, and their merge
@@ -12,6 +13,7 @@
 
 mod count_map;
 mod counts;
+mod frequent;
 mod merge;
 mod ordered_words;
 mod sample;
@@ -23,7 +25,7 @@ pub use counts::Counts;
 pub use ordered_words::OrderedWords;
 pub use sample::TextSample;
 pub use spilled::{GroupWeights, Run, SpillFolder};
-pub use word_counter::{LeftOut, LineEnds, Progress, TextFilter, WordCounter};
+pub use word_counter::{CountPosition, LeftOut, LineEnds, TextFilter, WordCounter};
 
 #[cfg(test)]
 mod tests;

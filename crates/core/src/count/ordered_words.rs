@@ -6,9 +6,9 @@ use crate::error::Error;
 use crate::pretokenize::write_printable;
 
 /// Words with counts and first positions, by (first position, code points).
-pub struct OrderedWords(Source);
+pub struct OrderedWords(StoredWords);
 
-enum Source {
+enum StoredWords {
     /// All words, and the index of the next one.
     Memory { counts: Counts, next: usize },
     /// Words of sorted runs; `raw` ones are bytes that become printable.
@@ -17,11 +17,11 @@ enum Source {
 
 impl OrderedWords {
     pub(super) fn in_memory(counts: Counts) -> Self {
-        Self(Source::Memory { counts, next: 0 })
+        Self(StoredWords::Memory { counts, next: 0 })
     }
 
     pub(super) fn in_files(words: WordsByPosition, raw: bool) -> Self {
-        Self(Source::Files { words, raw })
+        Self(StoredWords::Files { words, raw })
     }
 
     /// Return the next words, at most `max`; none at the end.
@@ -34,14 +34,14 @@ impl OrderedWords {
     /// Return the remaining words.
     pub fn into_counts(mut self) -> Result<Counts, Error> {
         match self.0 {
-            Source::Memory { counts, next: 0 } => Ok(counts),
+            StoredWords::Memory { counts, next: 0 } => Ok(counts),
             _ => self.next_words(usize::MAX),
         }
     }
 
     fn push_next(&mut self, part: &mut Counts) -> Result<bool, Error> {
         match &mut self.0 {
-            Source::Memory { counts, next } => {
+            StoredWords::Memory { counts, next } => {
                 let index = *next;
                 if index == counts.len() {
                     return Ok(false);
@@ -51,7 +51,7 @@ impl OrderedWords {
                 part.push(counts.counts()[index], first, |out| out.push_str(counts.word(index)));
                 Ok(true)
             }
-            Source::Files { words, raw } => {
+            StoredWords::Files { words, raw } => {
                 let Some(item) = words.next()? else { return Ok(false) };
                 // Runs have words of text, and a damaged run fails its checksum at the end.
                 let word = String::from_utf8_lossy(item.word);

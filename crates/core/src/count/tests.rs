@@ -110,7 +110,7 @@ proptest! {
         texts[stop..].iter().zip(0..).for_each(|(text, source)| add(&mut first, source, text));
         drop(first);
         let mut second = limited();
-        second.restore(state, first_added(), super::LeftOut::default(), super::Progress::default()).expect("a memory limit");
+        second.restore(state, first_added(), super::LeftOut::default(), super::CountPosition::default()).expect("a memory limit");
         texts.iter().zip(0..).skip(stop).for_each(|(text, source)| add(&mut second, source, text));
         prop_assert_eq!(finish(second, &GroupWeights::UNIT), counted(counter(1), &texts));
     }

@@ -22,7 +22,7 @@ use crate::word_key::{WordKey, MAX_KEY_BYTES};
 /// Merging maps in memory and sorting their words takes up to this many times their bytes.
 const MERGE_FACTOR: usize = 4;
 
-/// A text is expected to bring at most one new word in so many bytes.
+/// The bytes of text for each new word, as expected before a text is counted.
 const BYTES_PER_NEW_WORD: usize = 8;
 
 /// Counts the words that a normalizer and a pre-tokenizer produce from texts.
@@ -42,7 +42,7 @@ pub struct WordCounter {
     /// Complete runs, those of the threads' maps excluded until they are collected.
     runs: Vec<Run>,
     next_run: AtomicU64,
-    progress: Progress,
+    progress: CountPosition,
 }
 
 /// When maps are written to files, and where.
@@ -82,7 +82,7 @@ pub struct TextFilter {
 
 /// How far a counter is: after `items` blocks or lists of texts of `source`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct CountPosition {
     /// The source of the last block or list.
     pub source: u32,
     /// The number of its blocks and lists that were counted.
@@ -133,7 +133,7 @@ impl WordCounter {
             group: 0,
             runs: Vec::new(),
             next_run: 0.into(),
-            progress: Progress::default(),
+            progress: CountPosition::default(),
         }
     }
 
@@ -162,7 +162,7 @@ impl WordCounter {
 
     /// How far the counter is.
     #[must_use]
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> CountPosition {
         self.progress
     }
 
@@ -194,7 +194,7 @@ impl WordCounter {
         runs: Vec<Run>,
         added: FxHashMap<u32, (u64, usize)>,
         left_out: LeftOut,
-        progress: Progress,
+        progress: CountPosition,
     ) -> Result<(), Error> {
         let limit = self.limit.as_ref().ok_or_else(no_limit)?;
         let located = runs.into_iter().map(|run| Run { path: limit.folder.run_path(run.number), ..run });
@@ -262,7 +262,7 @@ impl WordCounter {
     fn advance(&mut self, source: u32, replacements: u64) {
         let items = if self.progress.source == source { self.progress.items } else { 0 };
         let replacements = self.progress.replacements + replacements;
-        self.progress = Progress { source, items: items + 1, replacements };
+        self.progress = CountPosition { source, items: items + 1, replacements };
     }
 
     /// Add invalid sequences that were replaced before the texts came here.

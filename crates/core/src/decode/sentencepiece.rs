@@ -25,7 +25,7 @@ impl SentencePieceDecoder {
 
     /// Writes the text of pieces; stops after `max` bytes.
     pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TokenTexts) {
-        let mut writer = PieceWriter { text: out.open(), bytes: Vec::new(), awaits_text: true };
+        let mut writer = TextOfPieces { text: out.open(), bytes: Vec::new(), awaits_text: true };
         for piece in pieces {
             writer.add(piece, self);
             if writer.text.len() > max {
@@ -44,7 +44,7 @@ impl SentencePieceDecoder {
         text: &mut String,
     ) -> usize {
         let mut begun = pieces.len();
-        let mut writer = PieceWriter { text, bytes: Vec::new(), awaits_text: true };
+        let mut writer = TextOfPieces { text, bytes: Vec::new(), awaits_text: true };
         for (at, piece) in pieces.enumerate() {
             piece.into_iter().for_each(|piece| writer.add(piece, self));
             if !writer.awaits_text {
@@ -78,7 +78,7 @@ impl SentencePieceDecoder {
 }
 
 /// Writes the pieces at the beginning of a text.
-struct PieceWriter<'t> {
+struct TextOfPieces<'t> {
     text: &'t mut String,
     /// The bytes of an unfinished run.
     bytes: Vec<u8>,
@@ -86,7 +86,7 @@ struct PieceWriter<'t> {
     awaits_text: bool,
 }
 
-impl PieceWriter<'_> {
+impl TextOfPieces<'_> {
     fn add(&mut self, piece: &str, decoder: &SentencePieceDecoder) {
         if let Some(byte) = decoder.byte_of(piece) {
             return self.bytes.push(byte);

@@ -37,7 +37,7 @@ mod warnings;
 pub use decoding::{text_of, DecodedRows};
 pub use input::{estimated_tokens, Input, Options};
 pub use offsets::Row;
-pub use sampling::{Choice, PieceSegmentation, Segmentation, SpannedPiece};
+pub use sampling::{Choice, PieceSegmentation, SpannedPiece, TokenSegmentation};
 pub use scratch::{Memory, Scratch};
 pub use tokenizer::Tokenizer;
 pub use warnings::Origin;

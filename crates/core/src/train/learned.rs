@@ -31,15 +31,17 @@ pub struct Learned {
     pub stopped_early: Option<String>,
 }
 
-/// Check that there are words and that the number of characters fits 64 bits, as then all other counts do.
-pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Result<(), Error> {
+/// Check that there are words and that the number of characters fits 64 bits, as then all other counts do;
+/// returns the number of characters in distinct words.
+pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Result<usize, Error> {
     if counts.is_empty() {
         return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));
     }
-    let mut total = 0_u64;
+    let (mut total, mut distinct) = (0_u64, 0);
     for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         let chars = word.chars().count() as u64;
+        distinct += chars as usize;
         total = count.checked_mul(chars).and_then(|sum| total.checked_add(sum)).ok_or_else(|| {
             Error::new(
                 ErrorKind::Training,
@@ -49,7 +51,7 @@ pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Resu
             )
         })?;
     }
-    Ok(())
+    Ok(distinct)
 }
 
 /// Return special tokens and alphabet as the first entries; fails if `vocab_size` cannot hold them.

@@ -3,6 +3,11 @@
 //! ```text
 //! alphabet         the characters that are entries, and their positions in words
 //! entries          the entries during training: strings, ids, merged strings
+//! packed_words     the distinct words as sequences of entries, four bytes a character
+//! frequent_pairs   the pairs that occur at least a given number of times
+//! neighbour_changes  the changes of one merge, by neighbouring entry
+//! memory           reservations that fail with an error
+//! resume           training that continues after the merges of an earlier run
 //! progress         progress reports and interruption
 //! piece_rules      the rules for SentencePiece pieces
 //! symbol_splitter  splitting of words where no piece may cross
@@ -19,13 +24,20 @@
 mod alphabet;
 pub mod bpe;
 mod entries;
+mod frequent_pairs;
 mod learned;
+mod memory;
+mod neighbour_changes;
+mod packed_words;
 mod piece_rules;
 mod progress;
+mod resume;
 pub mod sentencepiece;
 mod symbol_splitter;
 pub mod unigram;
 pub mod wordpiece;
 
 pub use learned::{Learned, Merge};
+pub use memory::check_available;
 pub use piece_rules::PieceRules;
+pub use resume::{MergeLog, Resume};

@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::resume::MergeLog;
+use super::Merge;
 use crate::error::{Error, ErrorKind};
 
 /// Units of work, each well below a microsecond, between two readings of the clock.
@@ -16,6 +18,7 @@ pub(super) struct Progress<'a> {
     total: usize,
     work: usize,
     last: Instant,
+    merges: Option<&'a MergeLog>,
 }
 
 impl<'a> Progress<'a> {
@@ -24,9 +27,21 @@ impl<'a> Progress<'a> {
         total: usize,
         call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Self, Error> {
-        let mut progress = Self { call, done: 0, total, work: 0, last: Instant::now() };
+        let mut progress = Self { call, done: 0, total, work: 0, last: Instant::now(), merges: None };
         progress.report()?;
         Ok(progress)
+    }
+
+    /// Append the merges from now on to a log.
+    pub(super) fn log_merges(&mut self, log: Option<&'a MergeLog>) {
+        self.merges = log;
+    }
+
+    /// Append a merge to the log.
+    pub(super) fn log_merge(&self, merge: Merge) {
+        if let Some(log) = self.merges {
+            log.push(merge);
+        }
     }
 
     /// Set the number of entries.

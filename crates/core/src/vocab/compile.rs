@@ -43,26 +43,26 @@ impl Vocab {
         if u32::try_from(bytes).is_err() {
             return Err(Error::new(ErrorKind::Vocabulary, "vocab", "over 4 GiB of tokens", "less"));
         }
-        let mut builder = Builder {
+        let mut builder = VocabBuilder {
             text: String::with_capacity(bytes),
             spans: vec![GAP; highest.map_or(0, |id| id as usize + 1)],
             slots: vec![EMPTY; (2 * entries.len()).next_power_of_two()],
         };
         let len = entries.len();
         entries.into_iter().try_for_each(|(token, id)| builder.insert(token, id))?;
-        let Builder { text, spans, slots } = builder;
+        let VocabBuilder { text, spans, slots } = builder;
         Ok(Self { text: text.into(), spans: spans.into(), slots: slots.into(), len })
     }
 }
 
 /// The tables during compilation.
-struct Builder {
+struct VocabBuilder {
     text: String,
     spans: Vec<[u32; 2]>,
     slots: Vec<[u32; 2]>,
 }
 
-impl Builder {
+impl VocabBuilder {
     fn insert(&mut self, token: &str, id: u32) -> Result<(), Error> {
         let hash = hash(token);
         let slot = match find(&self.slots, &self.spans, &self.text, token, hash) {

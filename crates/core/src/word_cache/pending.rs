@@ -30,7 +30,7 @@ const KEPT: usize = 1 << 20;
 struct PendingWord {
     /// Where its ids go in the output, which has no ids of pending words yet.
     at: usize,
-    source: Source,
+    source: IdsOrigin,
     key: PendingKey,
     hash: u64,
     /// Where its ids are among those of all pending words.
@@ -39,7 +39,7 @@ struct PendingWord {
 
 /// Where the ids of a pending word come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+enum IdsOrigin {
     /// The next result of the segmenter.
     Segmenter,
     /// An earlier pending word.
@@ -89,13 +89,13 @@ impl PendingWords {
             CacheKey::Long(word, kind) => self.long_key(word, kind, hash, number),
             CacheKey::Uncached => PendingKey::Uncached,
         };
-        self.words.push(PendingWord { at, source: Source::Segmenter, key, hash, ids: (0, 0) });
+        self.words.push(PendingWord { at, source: IdsOrigin::Segmenter, key, hash, ids: (0, 0) });
         number
     }
 
     /// Append a word that is the same as an earlier one.
     pub(super) fn push_same(&mut self, number: usize, at: usize) {
-        let (source, key) = (Source::Same(number), PendingKey::Uncached);
+        let (source, key) = (IdsOrigin::Same(number), PendingKey::Uncached);
         self.words.push(PendingWord { at, source, key, hash: 0, ids: (0, 0) });
     }
 
@@ -133,7 +133,7 @@ impl PendingWords {
         cache: &mut WordCache,
         out: &mut Vec<u32>,
     ) {
-        let segmented = self.words.iter_mut().filter(|word| word.source == Source::Segmenter);
+        let segmented = self.words.iter_mut().filter(|word| word.source == IdsOrigin::Segmenter);
         let spans = segmented.map(|word| &mut word.ids);
         let are_final = segmenter.segment(cache, spans, &mut self.ids);
         self.store(are_final, cache);
@@ -157,7 +157,7 @@ impl PendingWords {
     /// Copy the spans of equal words, and compute how far rows will move.
     fn resolve(&mut self) {
         for at in 0..self.words.len() {
-            if let Source::Same(number) = self.words[at].source {
+            if let IdsOrigin::Same(number) = self.words[at].source {
                 self.words[at].ids = self.words[number].ids;
             }
         }

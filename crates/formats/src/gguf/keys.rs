@@ -3,7 +3,7 @@
 use piecework_core::error::{Error, ErrorKind};
 
 use super::cursor::placed;
-use super::section::{Section, Value};
+use super::section::{GgufValue, Section};
 
 /// What the keys of a tokenizer begin with.
 pub(super) const PREFIX: &str = "tokenizer.ggml.";
@@ -36,7 +36,7 @@ impl Keys {
     /// A string.
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>, Error> {
         self.typed(key, "a string", |value| match value {
-            Value::Text(text) => Some(text.as_str()),
+            GgufValue::Text(text) => Some(text.as_str()),
             _ => None,
         })
     }
@@ -44,7 +44,7 @@ impl Keys {
     /// A flag.
     pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, Error> {
         self.typed(key, "a bool", |value| match value {
-            Value::Flag(flag) => Some(*flag),
+            GgufValue::Flag(flag) => Some(*flag),
             _ => None,
         })
     }
@@ -52,7 +52,7 @@ impl Keys {
     /// An integer.
     pub(super) fn integer(&self, key: &str) -> Result<Option<i128>, Error> {
         self.typed(key, "an integer", |value| match value {
-            Value::Integer(number) => Some(*number),
+            GgufValue::Integer(number) => Some(*number),
             _ => None,
         })
     }
@@ -60,7 +60,7 @@ impl Keys {
     /// A list of strings.
     pub(super) fn texts(&self, key: &str) -> Result<Option<&[String]>, Error> {
         self.typed(key, "an array of string", |value| match value {
-            Value::Texts(texts) => Some(texts.as_slice()),
+            GgufValue::Texts(texts) => Some(texts.as_slice()),
             _ => None,
         })
     }
@@ -68,7 +68,7 @@ impl Keys {
     /// A list of 32-bit floats.
     pub(super) fn floats(&self, key: &str) -> Result<Option<&[f32]>, Error> {
         self.typed(key, "an array of float32", |value| match value {
-            Value::Floats(floats) => Some(floats.as_slice()),
+            GgufValue::Floats(floats) => Some(floats.as_slice()),
             _ => None,
         })
     }
@@ -76,7 +76,7 @@ impl Keys {
     /// A list of 32-bit integers.
     pub(super) fn integers(&self, key: &str) -> Result<Option<&[i32]>, Error> {
         self.typed(key, "an array of int32", |value| match value {
-            Value::Integers(integers) => Some(integers.as_slice()),
+            GgufValue::Integers(integers) => Some(integers.as_slice()),
             _ => None,
         })
     }
@@ -84,7 +84,7 @@ impl Keys {
     /// A list of bytes.
     pub(super) fn bytes(&self, key: &str) -> Result<Option<&[u8]>, Error> {
         self.typed(key, "an array of uint8 or int8", |value| match value {
-            Value::Bytes(bytes) => Some(bytes.as_slice()),
+            GgufValue::Bytes(bytes) => Some(bytes.as_slice()),
             _ => None,
         })
     }
@@ -118,7 +118,7 @@ impl Keys {
         &'k self,
         key: &str,
         expected: &str,
-        convert: impl Fn(&'k Value) -> Option<T>,
+        convert: impl Fn(&'k GgufValue) -> Option<T>,
     ) -> Result<Option<T>, Error> {
         let Some(entry) = self.0.entries.get(key) else { return Ok(None) };
         match convert(&entry.value) {

@@ -47,9 +47,9 @@ const BOOL: u32 = 7;
 const STRING: u32 = 8;
 const ARRAY: u32 = 9;
 
-/// A value that a tokenizer may need; all others are [`Value::Other`].
+/// A value that a tokenizer may need; all others are [`GgufValue::Other`].
 #[derive(Debug)]
-pub(super) enum Value {
+pub(super) enum GgufValue {
     Integer(i128),
     Flag(bool),
     Text(String),
@@ -66,7 +66,7 @@ pub(super) enum Value {
 pub(super) struct Entry {
     pub(super) at: u64,
     pub(super) type_name: String,
-    pub(super) value: Value,
+    pub(super) value: GgufValue,
 }
 
 /// The values of the keys that were selected, and the length of the section.
@@ -132,7 +132,7 @@ fn read_value<R: Read + Seek>(
     cursor: &mut Cursor<R>,
     key: &str,
     is_kept: bool,
-) -> Result<(String, Value), Error> {
+) -> Result<(String, GgufValue), Error> {
     let kind = read_type(cursor, key)?;
     let name = TYPES[kind as usize].0;
     if kind == ARRAY {
@@ -140,15 +140,15 @@ fn read_value<R: Read + Seek>(
     }
     if !is_kept {
         skip_items(cursor, kind, 1, key, 0)?;
-        return Ok((name.to_owned(), Value::Other));
+        return Ok((name.to_owned(), GgufValue::Other));
     }
     let value = match kind {
-        STRING => Value::Text(cursor.text(key, u64::MAX)?),
-        BOOL => Value::Flag(cursor.array::<1>(key)?[0] != 0),
+        STRING => GgufValue::Text(cursor.text(key, u64::MAX)?),
+        BOOL => GgufValue::Flag(cursor.array::<1>(key)?[0] != 0),
         _ => {
             let size = TYPES[kind as usize].1.unwrap_or_default();
             let bytes = cursor.bytes(size, key)?;
-            integer(name, &bytes).map_or(Value::Other, Value::Integer)
+            integer(name, &bytes).map_or(GgufValue::Other, GgufValue::Integer)
         }
     };
     Ok((name.to_owned(), value))
@@ -176,7 +176,7 @@ fn read_array<R: Read + Seek>(
     cursor: &mut Cursor<R>,
     key: &str,
     is_kept: bool,
-) -> Result<(String, Value), Error> {
+) -> Result<(String, GgufValue), Error> {
     let kind = read_type(cursor, key)?;
     let count = cursor.u64(key)?;
     let (name, size) = TYPES[kind as usize];
@@ -184,19 +184,19 @@ fn read_array<R: Read + Seek>(
     let is_known = [UINT8, INT8, INT32, FLOAT32, STRING].contains(&kind);
     if !is_kept || !is_known {
         skip_items(cursor, kind, count, key, 1)?;
-        return Ok((type_name, Value::Other));
+        return Ok((type_name, GgufValue::Other));
     }
     cursor.check_count(count, size.unwrap_or(8), key)?;
     if kind == STRING {
         let texts = (0..count).map(|at| cursor.text(format_args!("{key}[{at}]"), u64::MAX));
-        return Ok((type_name, Value::Texts(texts.collect::<Result<_, _>>()?)));
+        return Ok((type_name, GgufValue::Texts(texts.collect::<Result<_, _>>()?)));
     }
     let bytes = cursor.bytes(count * size.unwrap_or(1), key)?;
     let words = || bytes.chunks_exact(4).filter_map(|word| word.try_into().ok());
     let value = match kind {
-        FLOAT32 => Value::Floats(words().map(f32::from_le_bytes).collect()),
-        INT32 => Value::Integers(words().map(i32::from_le_bytes).collect()),
-        _ => Value::Bytes(bytes),
+        FLOAT32 => GgufValue::Floats(words().map(f32::from_le_bytes).collect()),
+        INT32 => GgufValue::Integers(words().map(i32::from_le_bytes).collect()),
+        _ => GgufValue::Bytes(bytes),
     };
     Ok((type_name, value))
 }

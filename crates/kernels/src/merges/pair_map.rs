@@ -15,21 +15,21 @@ const PAIRS_PER_BUCKETS: usize = 3;
 /// The table. Pairs that do not fit in their bucket are in the next one.
 #[derive(Clone, Debug)]
 pub struct PairMap {
-    buckets: Vec<Bucket>,
+    buckets: Vec<PairBucket>,
     capacity: usize,
 }
 
 /// The left, right and merged number of each pair, from the highest bit; free slots come last.
 #[derive(Clone, Debug)]
 #[repr(C, align(32))]
-struct Bucket([u64; BUCKET_SIZE]);
+struct PairBucket([u64; BUCKET_SIZE]);
 
 impl PairMap {
     /// An empty table for so many pairs.
     #[must_use]
     pub fn with_capacity(pairs: usize) -> Self {
         let count = pairs * BUCKETS / PAIRS_PER_BUCKETS + 1;
-        Self { buckets: vec![Bucket([FREE; BUCKET_SIZE]); count], capacity: count * BUCKET_SIZE - 1 }
+        Self { buckets: vec![PairBucket([FREE; BUCKET_SIZE]); count], capacity: count * BUCKET_SIZE - 1 }
     }
 
     /// Add a pair that is not in the table; all three numbers are below `NUMBER_BOUND`.
@@ -68,7 +68,7 @@ impl PairMap {
     pub(super) fn get_at(&self, mut at: usize, left: u32, right: u32) -> u32 {
         let key = key(left, right);
         loop {
-            let Bucket(slots) = &self.buckets[at];
+            let PairBucket(slots) = &self.buckets[at];
             // Compare all four without a branch.
             let found = slots.iter().fold(FREE, |found, &slot| {
                 // Nothing but ones where the pair is the one neighbors: it has so active_words bits.

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 from piecework._core import learn_bpe
 from piecework._internal import validation as checks
+from piecework._internal.validation import PathLike
 from piecework.errors import TrainingWarning
 from piecework.spec import BPE
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
@@ -17,6 +18,7 @@ from piecework.train.trainers.common import (
     LearnedVocabulary,
     check_counts,
     check_special_tokens,
+    resumable,
     set_field,
     vocabulary_of,
 )
@@ -75,38 +77,54 @@ class BPETrainer:
         checks.check_text("end_of_word_suffix", self.end_of_word_suffix)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> BPE:
         """Return the model; warns with `TrainingWarning` if it has fewer entries than `vocab_size`.
 
         Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, and `CorpusError` if
         there are no words.
         """
+        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return self.model_of(learned)
+
+    def model_of(self, learned: LearnedVocabulary) -> BPE:
+        """Return the model of a learned vocabulary, with the warning of `learn`."""
         return _model(
-            self.learn_vocabulary(counts, progress, num_threads),
+            learned,
             unk_token=self.unk_token,
             prefix=self.continuing_subword_prefix,
             suffix=self.end_of_word_suffix,
         )
 
     def learn_vocabulary(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge with its count; learns on one thread."""
         check_counts(counts)
-        learned = learn_bpe(
-            counts._raw,
-            vocab_size=self.vocab_size,
-            min_frequency=self.min_frequency,
-            limit_alphabet=self.limit_alphabet,
-            initial_alphabet=self.initial_alphabet,
-            special_tokens=self.special_tokens,
-            continuing_subword_prefix=self.continuing_subword_prefix,
-            end_of_word_suffix=self.end_of_word_suffix,
-            max_token_length=self.max_token_length,
-            ties=self.ties,
-            progress=progress,
-        )
+        with resumable(self, counts, progress, checkpoint) as run:
+            learned = learn_bpe(
+                counts._raw,
+                vocab_size=self.vocab_size,
+                min_frequency=self.min_frequency,
+                limit_alphabet=self.limit_alphabet,
+                initial_alphabet=self.initial_alphabet,
+                special_tokens=self.special_tokens,
+                continuing_subword_prefix=self.continuing_subword_prefix,
+                end_of_word_suffix=self.end_of_word_suffix,
+                max_token_length=self.max_token_length,
+                ties=self.ties,
+                **run,
+            )
         return LearnedVocabulary._of(learned)
 
 
@@ -140,16 +158,32 @@ class ByteBPETrainer:
         return None
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> BPE:
         """Return the model, as `BPETrainer.learn` does."""
-        return _model(self.learn_vocabulary(counts, progress, num_threads))
+        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return self.model_of(learned)
+
+    def model_of(self, learned: LearnedVocabulary) -> BPE:
+        """Return the model of a learned vocabulary, as `BPETrainer.model_of` does."""
+        return _model(learned)
 
     def learn_vocabulary(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
-        return self.by_characters().learn_vocabulary(counts, progress, num_threads)
+        trainer = self.by_characters()
+        return trainer.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
 
     def by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""
@@ -179,7 +213,7 @@ def _model(
 ) -> BPE:
     if learned.stopped_early:
         message = f"stopped early: {learned.stopped_early}"
-        warnings.warn(message, TrainingWarning, stacklevel=3)
+        warnings.warn(message, TrainingWarning, stacklevel=4)
     return BPE(
         vocab=vocabulary_of(learned.entries),
         # A learner can merge one pair twice; the first merge decides the rank.

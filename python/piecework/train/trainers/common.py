@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from piecework._core import LearnedEntries
 from piecework._internal import validation as checks
 from piecework.errors import ArgumentError, CorpusError
 from piecework.train.counts import Counts
+
+if TYPE_CHECKING:
+    from piecework._internal.validation import PathLike
+    from piecework.train.counting import Progress
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,57 @@ class LearnedVocabulary:
     def _of(cls, learned: LearnedEntries) -> LearnedVocabulary:
         merges = tuple(Merge(*merge) for merge in learned.merges)
         return cls(tuple(learned.vocab), merges, learned.stopped_early)
+
+    def prefix(self, size: int) -> LearnedVocabulary:
+        """Return what the same trainer learns with a smaller `vocab_size`, at least its alphabet.
+
+        Merging adds one entry after the other, so a smaller vocabulary is the beginning of a larger one.
+        """
+        if size > len(self.entries):
+            reason = self.stopped_early
+            if reason is not None:
+                learned = f"{len(self.entries)} of "
+                reason = f"{reason[: reason.rindex(learned)]}{learned}{size} entries learned"
+            return LearnedVocabulary(self.entries, self.merges, reason)
+        length, made = self._first_size(), 0
+        while length < size:
+            length += self.merges[made].token == self.entries[length]
+            made += 1
+        return LearnedVocabulary(self.entries[:size], self.merges[:made], None)
+
+    def _first_size(self) -> int:
+        """Return the number of entries before the first merge."""
+        index = {entry: position for position, entry in enumerate(self.entries)}
+        indices = list(dict.fromkeys(index[merge.token] for merge in self.merges))
+        later = len(indices)
+        # New entries come one after the other; a merge can also yield a special token again.
+        while later:
+            first = len(self.entries) - later
+            if [position for position in indices if position >= first] == list(
+                range(first, len(self.entries))
+            ):
+                return first
+            later -= 1
+        return len(self.entries)
+
+
+# ---- checkpoints
+
+
+@contextmanager
+def resumable(
+    trainer: Any, counts: Counts, progress: Progress | None, checkpoint: PathLike | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of the core for a run that continues the one in a checkpoint folder."""
+    if checkpoint is None:
+        yield {"progress": progress}
+        return
+    # Imported here because checkpoints import the trainers.
+    from piecework.train.checkpoints import LearningCheckpoint
+
+    run = LearningCheckpoint(checkpoint, counts, trainer)
+    with run.kept_on_failure():
+        yield {"progress": run.progress(progress), **run.arguments}
 
 
 # ---- checks

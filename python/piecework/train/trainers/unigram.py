@@ -8,10 +8,11 @@ from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal import validation as checks
 from piecework._internal.threads import thread_count
+from piecework._internal.validation import PathLike
 from piecework.spec import Unigram
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
-from piecework.train.trainers.common import check_counts, check_special_tokens, set_field
+from piecework.train.trainers.common import check_counts, check_special_tokens, resumable, set_field
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,12 @@ class UnigramTrainer:
         checks.check_fraction("shrinking_factor", self.shrinking_factor, allow_one=False)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Unigram:
         """Return the model with pieces and scores.
 
@@ -95,29 +101,35 @@ class UnigramTrainer:
         substrings for it (the message has the largest possible size), and `CorpusError` if there are no
         words.
         """
-        pieces = self.learn_pieces(counts, progress, num_threads).pieces
+        pieces = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
         names = [piece for piece, _ in pieces]
         unk_id = None if self.unk_token is None else names.index(self.unk_token)
         return Unigram(pieces, unk_id=unk_id, byte_fallback=self.byte_fallback)
 
     def learn_pieces(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> LearnedPieces:
         """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
         check_counts(counts)
-        learned = learn_unigram(
-            counts._raw,
-            vocab_size=self.vocab_size,
-            special_tokens=self.special_tokens,
-            user_defined_symbols=self.user_defined_symbols,
-            byte_fallback=self.byte_fallback,
-            character_coverage=self.character_coverage,
-            initial_alphabet=self.initial_alphabet,
-            seed_size=self.seed_size,
-            max_piece_length=self.max_piece_length,
-            shrinking_factor=self.shrinking_factor,
-            num_sub_iterations=self.num_sub_iterations,
-            num_threads=thread_count(num_threads),
-            progress=progress,
-        )
+        with resumable(self, counts, progress, checkpoint) as run:
+            learned = learn_unigram(
+                counts._raw,
+                vocab_size=self.vocab_size,
+                special_tokens=self.special_tokens,
+                user_defined_symbols=self.user_defined_symbols,
+                byte_fallback=self.byte_fallback,
+                character_coverage=self.character_coverage,
+                initial_alphabet=self.initial_alphabet,
+                seed_size=self.seed_size,
+                max_piece_length=self.max_piece_length,
+                shrinking_factor=self.shrinking_factor,
+                num_sub_iterations=self.num_sub_iterations,
+                num_threads=thread_count(num_threads),
+                **run,
+            )
         return LearnedPieces._of(learned)

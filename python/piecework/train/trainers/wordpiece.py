@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from piecework._core import learn_wordpiece
 from piecework._internal import validation as checks
+from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import WordPiece
 from piecework.train.counting import Progress
@@ -16,6 +17,7 @@ from piecework.train.trainers.common import (
     LearnedVocabulary,
     check_counts,
     check_special_tokens,
+    resumable,
     set_field,
     vocabulary_of,
 )
@@ -87,16 +89,25 @@ class WordPieceTrainer:
         set_field(self, "max_token_length", longest)
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> WordPiece:
         """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
 
         Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
         are no words, and `ArgumentError` for `ties="first-seen"` if counts lack first positions.
         """
-        learned = self.learn_vocabulary(counts, progress, num_threads)
+        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return self.model_of(learned)
+
+    def model_of(self, learned: LearnedVocabulary) -> WordPiece:
+        """Return the model of a learned vocabulary, with the warnings of `learn`."""
         for message in _warnings(self, learned):
-            warnings.warn(message, TrainingWarning, stacklevel=2)
+            warnings.warn(message, TrainingWarning, stacklevel=3)
         return WordPiece(
             vocab=vocabulary_of(learned.entries),
             unk_token=self.unk_token,
@@ -104,23 +115,29 @@ class WordPieceTrainer:
         )
 
     def learn_vocabulary(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge with its count and score; "top-down" has no merges."""
         check_counts(counts)
-        learned = learn_wordpiece(
-            counts._raw,
-            vocab_size=self.vocab_size,
-            score=self.score,
-            ties=self.ties,
-            min_frequency=self.min_frequency,
-            limit_alphabet=self.limit_alphabet,
-            initial_alphabet=self.initial_alphabet,
-            special_tokens=self.special_tokens,
-            continuing_subword_prefix=self.continuing_subword_prefix,
-            max_token_length=self.max_token_length,
-            progress=progress,
-        )
+        with resumable(self, counts, progress, checkpoint) as run:
+            learned = learn_wordpiece(
+                counts._raw,
+                vocab_size=self.vocab_size,
+                score=self.score,
+                ties=self.ties,
+                min_frequency=self.min_frequency,
+                limit_alphabet=self.limit_alphabet,
+                initial_alphabet=self.initial_alphabet,
+                special_tokens=self.special_tokens,
+                continuing_subword_prefix=self.continuing_subword_prefix,
+                max_token_length=self.max_token_length,
+                **run,
+            )
         return LearnedVocabulary._of(learned)
 
 

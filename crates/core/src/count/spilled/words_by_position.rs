@@ -7,9 +7,9 @@ use super::run_file::{Run, RunOrder, RunWriter, WordCount};
 use crate::error::Error;
 
 /// Words with counts, ordered by (first position, bytes), read from memory or from files.
-pub(crate) struct WordsByPosition(Source);
+pub(crate) struct WordsByPosition(SortedWords);
 
-enum Source {
+enum SortedWords {
     Memory { sorted: WordTable, next: usize },
     Files(MergedRuns),
 }
@@ -32,21 +32,21 @@ impl WordsByPosition {
         }
         if runs.is_empty() {
             table.sort();
-            return Ok(Self(Source::Memory { sorted: table, next: 0 }));
+            return Ok(Self(SortedWords::Memory { sorted: table, next: 0 }));
         }
         runs.push(table.write_sorted(path(runs.len()))?);
         drop(table);
-        Ok(Self(Source::Files(MergedRuns::open(&runs, RunOrder::Position, GroupWeights::UNIT)?)))
+        Ok(Self(SortedWords::Files(MergedRuns::open(&runs, RunOrder::Position, GroupWeights::UNIT)?)))
     }
 
     /// Return the next word, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<WordCount<'_>>, Error> {
         match &mut self.0 {
-            Source::Memory { sorted, next } => {
+            SortedWords::Memory { sorted, next } => {
                 *next += 1;
                 Ok(sorted.get(*next - 1))
             }
-            Source::Files(merged) => merged.next(),
+            SortedWords::Files(merged) => merged.next(),
         }
     }
 }
@@ -55,11 +55,11 @@ impl WordsByPosition {
 #[derive(Debug, Default)]
 struct WordTable {
     text: Vec<u8>,
-    rows: Vec<Row>,
+    rows: Vec<WordRow>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct WordRow {
     start: usize,
     len: usize,
     count: u64,
@@ -70,7 +70,7 @@ impl WordTable {
     fn push(&mut self, item: WordCount<'_>) {
         let (start, len) = (self.text.len(), item.word.len());
         self.text.extend_from_slice(item.word);
-        self.rows.push(Row { start, len, count: item.count, first: item.first });
+        self.rows.push(WordRow { start, len, count: item.count, first: item.first });
     }
 
     fn is_empty(&self) -> bool {
@@ -80,7 +80,7 @@ impl WordTable {
     /// The bytes in memory after one more word of `len` bytes, growth of the vectors included.
     fn bytes_with(&self, len: usize) -> usize {
         let grown = |used: usize, capacity: usize| if used > capacity { 3 * capacity } else { capacity };
-        let rows = grown(self.rows.len() + 1, self.rows.capacity()) * size_of::<Row>();
+        let rows = grown(self.rows.len() + 1, self.rows.capacity()) * size_of::<WordRow>();
         rows + grown(self.text.len() + len, self.text.capacity())
     }
 
@@ -108,7 +108,7 @@ impl WordTable {
     }
 }
 
-impl Row {
+impl WordRow {
     fn counted<'t>(&self, text: &'t [u8]) -> WordCount<'t> {
         let word = &text[self.start..self.start + self.len];
         WordCount { word, count: self.count, first: self.first }

@@ -19,7 +19,7 @@ pub(super) use misses::MissQueue;
 use super::stages::Stages;
 use super::Scratch;
 use crate::error::Error;
-use crate::split::bert::{BertScratch, Part};
+use crate::split::bert::{BertScratch, SpanPart};
 use crate::split::SplitScratch;
 use crate::word_cache::{CachedWords, WINDOW};
 use misses::Segmenter;
@@ -44,11 +44,11 @@ impl Bert {
         let segmenter = Segmenter { stages, model, words, normalized, queue: &mut route.bert };
         let mut cached = CachedWords { cache, scratch: lookup, segmenter };
         splitter.parts(text, finder, lowered, |part| match part {
-            Part::Chunk(chunk) => chunk
+            SpanPart::Chunk(chunk) => chunk
                 .finder
                 .groups(WINDOW)
                 .try_for_each(|spans| cached.append(&SpanWindow { chunk: &chunk, spans }, out)),
-            Part::LongSpan(span, _) => misses::append_long_span(span, &mut cached, out),
+            SpanPart::LongSpan(span, _) => misses::append_long_span(span, &mut cached, out),
         })
     }
 

@@ -9,7 +9,7 @@ use super::super::Scratch;
 use super::Bert;
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
-use crate::split::bert::{AsciiSpan, BertScratch, BertSplitter, Part, SpanChunk, SpanWord, WordBuffer};
+use crate::split::bert::{AsciiSpan, BertScratch, BertSplitter, SpanChunk, SpanPart, SpanWord, WordBuffer};
 
 impl Bert {
     /// Align ids with a span that begins at a byte of the text. Returns `false` if the ids do not say how they cover it, or
@@ -29,8 +29,8 @@ impl Bert {
         splitter.parts(span, finder, lowered, |part| {
             fits = fits
                 && match part {
-                    Part::Chunk(chunk) => spans.chunk(&chunk, start)?,
-                    Part::LongSpan(span, at) => spans.split_span(span, start + at)?,
+                    SpanPart::Chunk(chunk) => spans.chunk(&chunk, start)?,
+                    SpanPart::LongSpan(span, at) => spans.split_span(span, start + at)?,
                 };
             Ok(())
         })?;

@@ -12,7 +12,7 @@ pub(super) type Masks = Vec<[u64; 4]>;
 
 /// Splits raw text at separators, and between ASCII characters where [`AsciiSplits`] allows it.
 #[derive(Clone, Debug)]
-pub(super) struct Scanner {
+pub(super) struct MetaspaceScanner {
     classes: ByteClasses,
     splits: AsciiSplits,
     /// The characters whose runs are spans of their own, for SentencePiece's Unigram.
@@ -50,7 +50,7 @@ pub(super) enum Preceding {
     WideSeparator,
 }
 
-impl Scanner {
+impl MetaspaceScanner {
     /// Returns a scanner for these separators and splits.
     pub(super) fn new(is_separator: impl Fn(u8) -> bool, splits: AsciiSplits) -> Self {
         let classes = ByteClasses::new(|byte| {
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn spans_equal_the_definition() {
         let can_split = |one: u8, next: u8| (u32::from(one) * 7 + u32::from(next)) % 3 > 0;
-        let scanner = Scanner::new(is_separator, AsciiSplits::of(can_split));
+        let scanner = MetaspaceScanner::new(is_separator, AsciiSplits::of(can_split));
         let mut state = 1u32;
         for len in (0..200).chain([8191, 8192, 8193, 20_000]) {
             for (density, bits) in [(1, 0x80), (2, 0), (3, 0x80), (60, 0), (60, 0x80)] {

@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 use super::super::stages::Stages;
-use super::scanner::{AsciiSplits, Scanner};
+use super::scanner::{AsciiSplits, MetaspaceScanner};
 use super::single_chars::SingleChars;
 use super::space_runs::{self, RankedMerge, SpaceRuns};
 use crate::model::{CharAdjacency, Model, SplitRule};
@@ -23,7 +23,7 @@ pub(super) const METASPACE_STR: &str = "\u{2581}";
 pub(super) struct WordRules {
     pub(super) layout: WordLayout,
     /// Finds the words.
-    pub(super) scanner: Scanner,
+    pub(super) scanner: MetaspaceScanner,
     /// By ASCII character: it is not whitespace, and normalization leaves it unchanged among such characters.
     unchanged: Boundaries,
     /// Decides where escaped misses split into parts; `None` if they must not split.
@@ -104,7 +104,7 @@ impl WordRules {
     }
 
     fn new(layout: WordLayout, separators: Boundaries, splits: AsciiSplits, unchanged: Boundaries) -> Self {
-        let scanner = Scanner::new(|byte| separators[usize::from(byte)], splits);
+        let scanner = MetaspaceScanner::new(|byte| separators[usize::from(byte)], splits);
         let unchanged =
             std::array::from_fn(|byte| unchanged[byte] && !char::from(byte as u8).is_whitespace());
         Self {

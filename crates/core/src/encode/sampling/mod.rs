@@ -17,7 +17,7 @@ use crate::text::PreTokenizedText;
 
 /// A segmentation with its score and probabilities.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Segmentation {
+pub struct TokenSegmentation {
     /// Its tokens with every field, truncated, post-processed and padded as those of `encode`.
     pub encoding: Encoding,
     /// The sum of its pieces' scores before truncation.
@@ -109,7 +109,7 @@ impl Tokenizer {
         choice: Choice,
         options: Options<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Vec<Segmentation>, Error> {
+    ) -> Result<Vec<TokenSegmentation>, Error> {
         let prepared = self.prepared(input, options, &mut scratch.split)?;
         let all = self.stages().model.segmentations(&prepared.words())?;
         let alpha = choice.alpha();
@@ -119,7 +119,7 @@ impl Tokenizer {
             let sequence = self.rendered(&prepared, &path, 0, &mut scratch.stripped);
             let encoding = self.finished(vec![sequence], options, scratch)?;
             let log_probability = alpha * path.score - log_sum;
-            Ok(Segmentation { encoding, score: path.score, log_probability, log_inclusion })
+            Ok(TokenSegmentation { encoding, score: path.score, log_probability, log_inclusion })
         };
         choice.paths(&*all, n)?.into_iter().map(whole).collect()
     }

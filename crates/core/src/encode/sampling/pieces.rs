@@ -11,7 +11,7 @@ use crate::text::PreTokenizedText;
 /// A piece's id, its normalized text, and its byte span in the original text.
 pub type SpannedPiece = (u32, String, (u32, u32));
 
-/// A segmentation into pieces, with its score and probabilities; see [`super::Segmentation`].
+/// A segmentation into pieces, with its score and probabilities; see [`super::TokenSegmentation`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PieceSegmentation {
     /// Its pieces.

@@ -56,7 +56,7 @@ impl InitialSymbols {
         let mut spelling = SymbolBuilder { symbols, unknown: None };
         for (start, c) in word.char_indices() {
             let end = start + c.len_utf8();
-            let position = CharPosition { inside: start > 0, last: end == word.len() };
+            let position = SymbolPosition { inside: start > 0, last: end == word.len() };
             let span = (start as u32, end as u32);
             match self.table(position).get(c) {
                 Some(id) => {
@@ -75,7 +75,7 @@ impl InitialSymbols {
     fn push_unknown(
         &self,
         c: &str,
-        position: CharPosition,
+        position: SymbolPosition,
         span: (u32, u32),
         spelling: &mut SymbolBuilder,
     ) {
@@ -98,7 +98,7 @@ impl InitialSymbols {
         }
     }
 
-    fn table(&self, position: CharPosition) -> &CharIds {
+    fn table(&self, position: SymbolPosition) -> &CharIds {
         let prefixed = position.inside && !self.prefix.is_empty();
         &self.tables[table_index(prefixed, position.last && !self.suffix.is_empty())]
     }
@@ -110,7 +110,7 @@ fn table_index(prefixed: bool, suffixed: bool) -> usize {
 
 /// The position of a character in its word.
 #[derive(Clone, Copy)]
-struct CharPosition {
+struct SymbolPosition {
     inside: bool,
     last: bool,
 }

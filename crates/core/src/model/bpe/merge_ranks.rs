@@ -23,12 +23,12 @@ pub(super) trait RankLookup {
 #[derive(Clone, Debug)]
 pub(super) struct MergeRanks {
     merges: Merges,
-    table: OnceLock<PairTable>,
+    table: OnceLock<RankTable>,
 }
 
 /// A hash table from pairs to ranks.
 #[derive(Clone, Debug)]
-struct PairTable {
+struct RankTable {
     /// Open addressing, at most half full.
     slots: Vec<PairSlot>,
     /// The shift from a hash to the index of a slot.
@@ -58,7 +58,7 @@ impl MergeRanks {
 
     /// The table. Two threads may both build it: waiting for another thread would block forever after a fork.
     #[inline]
-    fn table(&self) -> &PairTable {
+    fn table(&self) -> &RankTable {
         match self.table.get() {
             Some(table) => table,
             None => self.make_table(),
@@ -66,8 +66,8 @@ impl MergeRanks {
     }
 
     #[cold]
-    fn make_table(&self) -> &PairTable {
-        let table = PairTable::of(&self.merges);
+    fn make_table(&self) -> &RankTable {
+        let table = RankTable::of(&self.merges);
         self.table.get_or_init(|| table)
     }
 
@@ -113,7 +113,7 @@ impl RankLookup for MergeRanks {
     }
 }
 
-impl PairTable {
+impl RankTable {
     /// Build the table of all merges; of equal pairs the last one counts.
     fn of(merges: &Merges) -> Self {
         let bits = (2 * merges.list.len()).next_power_of_two().ilog2().max(6);

@@ -1,7 +1,7 @@
 //! Listed, sampled and scored segmentations of a text.
 
 use super::super::sampling::SamplingRng;
-use super::super::unigram::{BestPaths, Path, PathSampler, PieceLattice, Segmentations, TextLattice};
+use super::super::unigram::{BestPaths, Path, PathSampler, PieceLattice, Segmentations, WordLattices};
 use super::super::{Piece, PieceSink};
 use super::nbest::nbest;
 use super::piece_writer::PieceWriter;
@@ -64,7 +64,7 @@ impl SentencePiece {
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
         let lattices = words.iter().map(|word| unigram.lattice(word, Vec::new())).collect();
-        Some(TextLattice { words: lattices, best: SpmBestPaths { unigram, words: words.to_vec() } })
+        Some(WordLattices { words: lattices, best: SpmBestPaths { unigram, words: words.to_vec() } })
     }
 
     /// The score that a piece adds to a segmentation. The bytes of a character add up to the score of an unknown

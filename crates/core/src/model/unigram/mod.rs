@@ -36,7 +36,7 @@ pub(super) use self::backpointers::{backtrace, Backpointer, BackpointerTable};
 pub(super) use self::lattice::{LatticePieces, PieceLattice, WordLattice};
 pub(super) use self::nbest::BestBackpointers;
 pub(super) use self::path_sampling::PathSampler;
-pub(super) use self::segmentations::{BestPaths, TextLattice};
+pub(super) use self::segmentations::{BestPaths, WordLattices};
 pub use self::segmentations::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
 pub(super) use self::streaming::{PathScorer, StreamingViterbi};
 use self::token_writer::UnigramWriter;
@@ -151,7 +151,7 @@ impl Unigram {
 
     /// All segmentations of a text; `None` if it has an unknown character and there is no unknown token.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
-        let mut text = TextLattice { words: Vec::new(), best: BestBackpointers(Vec::new()) };
+        let mut text = WordLattices { words: Vec::new(), best: BestBackpointers(Vec::new()) };
         for &word in words {
             let mut backpointers = Vec::new();
             self.forward(word, &mut backpointers)?;

@@ -59,12 +59,12 @@ pub(in crate::model) trait BestPaths<W> {
 }
 
 /// The lattices of the words of a text.
-pub(in crate::model) struct TextLattice<W, B> {
+pub(in crate::model) struct WordLattices<W, B> {
     pub(in crate::model) words: Vec<W>,
     pub(in crate::model) best: B,
 }
 
-impl<W: WordLattice, B: BestPaths<W>> Segmentations for TextLattice<W, B> {
+impl<W: WordLattice, B: BestPaths<W>> Segmentations for WordLattices<W, B> {
     fn best(&self, n: usize) -> Result<Vec<Path>, Error> {
         self.check_size(n)?;
         Ok(self.best.best(&self.words, n))
@@ -97,7 +97,7 @@ impl<W: WordLattice, B: BestPaths<W>> Segmentations for TextLattice<W, B> {
     }
 }
 
-impl<W: WordLattice, B> TextLattice<W, B> {
+impl<W: WordLattice, B> WordLattices<W, B> {
     /// Return an error for more segmentations than fit in memory.
     fn check_size(&self, n: usize) -> Result<(), Error> {
         let bytes: usize = self.words.iter().map(|word| word.end() as usize).sum();

@@ -18,7 +18,8 @@ pub(super) struct MinimalTrie {
 impl MinimalTrie {
     /// Builds the automaton of distinct keys in ascending order.
     pub(super) fn build<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Self {
-        let mut builder = Builder { path: vec![Node::default()], ..Builder::default() };
+        let mut builder =
+            MinimalTrieBuilder { path: vec![Node::default()], ..MinimalTrieBuilder::default() };
         let mut last: &[u8] = &[];
         for (key, value) in keys {
             let shared = key.iter().zip(last).take_while(|(a, b)| a == b).count();
@@ -35,14 +36,14 @@ impl MinimalTrie {
 }
 
 #[derive(Default)]
-struct Builder {
+struct MinimalTrieBuilder {
     nodes: Vec<Node>,
     ids: FxHashMap<Node, u32>,
     /// The nodes of the last key, which may still change.
     path: Vec<Node>,
 }
 
-impl Builder {
+impl MinimalTrieBuilder {
     /// Finishes the nodes of `key` deeper than `depth`, the deepest first.
     fn finish_below(&mut self, depth: usize, key: &[u8]) {
         while self.path.len() > depth + 1 {

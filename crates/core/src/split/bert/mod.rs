@@ -48,7 +48,7 @@ pub(crate) struct BertScratch {
 }
 
 /// A part of a text.
-pub(crate) enum Part<'c> {
+pub(crate) enum SpanPart<'c> {
     /// Whole spans.
     Chunk(SpanChunk<'c>),
     /// One span that is longer than a chunk, and where it begins.
@@ -90,7 +90,7 @@ impl BertSplitter {
         text: &'c str,
         finder: &'c mut SpanFinder,
         lowered: &'c mut Vec<u8>,
-        mut emit: impl FnMut(Part<'_>) -> Result<(), Error>,
+        mut emit: impl FnMut(SpanPart<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut from = 0;
         while from < text.len() {
@@ -99,10 +99,10 @@ impl BertSplitter {
             let mut done = finder.find(chunk, is_last, &self.classes);
             if done > 0 {
                 self.lower(chunk, lowered);
-                emit(Part::Chunk(SpanChunk { text, from, lowered, finder }))?;
+                emit(SpanPart::Chunk(SpanChunk { text, from, lowered, finder }))?;
             } else {
                 done = self.span_len(&text.as_bytes()[from..]);
-                emit(Part::LongSpan(&text[from..from + done], from))?;
+                emit(SpanPart::LongSpan(&text[from..from + done], from))?;
             }
             from += done;
         }
@@ -143,8 +143,8 @@ impl BertSplitter {
             })
         };
         self.parts(text, finder, lowered, |part| match part {
-            Part::LongSpan(span, at) => split(span, at, sink),
-            Part::Chunk(chunk) => chunk.finder.all().spans().try_for_each(|span| {
+            SpanPart::LongSpan(span, at) => split(span, at, sink),
+            SpanPart::Chunk(chunk) => chunk.finder.all().spans().try_for_each(|span| {
                 let at = chunk.from + span.start;
                 if span.needs_actions {
                     return split(chunk.raw(span), at, sink);

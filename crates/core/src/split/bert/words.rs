@@ -41,7 +41,7 @@ pub(crate) enum WordRole {
 
 /// The position of a character in a span.
 #[derive(Clone, Copy)]
-struct Source {
+struct SourceChar {
     byte: usize,
     nth: u32,
 }
@@ -75,7 +75,7 @@ impl WordBuffer {
         for (nth, (at, c)) in (0..).zip(span.char_indices()) {
             let action = actions.of(c);
             let next = at + c.len_utf8();
-            let source = Source { byte: at, nth };
+            let source = SourceChar { byte: at, nth };
             match action.kind() {
                 ActionKind::Kept => self.push::<TRACED>(front(span, at), next - at, source),
                 ActionKind::Mapped => {
@@ -122,7 +122,7 @@ impl WordBuffer {
 
     /// Append the first `len` of four bytes.
     #[inline]
-    fn push<const TRACED: bool>(&mut self, bytes: [u8; 4], len: usize, source: Source) {
+    fn push<const TRACED: bool>(&mut self, bytes: [u8; 4], len: usize, source: SourceChar) {
         if self.bytes.len() < self.len + bytes.len() {
             self.bytes.resize(2 * self.len + 64, 0);
         }
@@ -134,7 +134,7 @@ impl WordBuffer {
     fn push_long<const TRACED: bool>(
         &mut self,
         c: &str,
-        source: Source,
+        source: SourceChar,
         normalizer: &Normalizer,
     ) -> Result<(), Error> {
         self.long.clear();
@@ -146,7 +146,7 @@ impl WordBuffer {
     }
 
     #[inline]
-    fn note<const TRACED: bool>(&mut self, len: usize, source: Source) {
+    fn note<const TRACED: bool>(&mut self, len: usize, source: SourceChar) {
         if self.len == 0 && len > 0 {
             self.start = source.byte;
         }

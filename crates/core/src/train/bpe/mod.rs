@@ -6,9 +6,7 @@
 //! ```text
 //! spec               settings, and the order of ties
 //! char_forms         the entries of single characters
-//! packed_words       the distinct words as sequences of entries, four bytes a character
 //! tracked_pairs      the frequent pairs of a round: counts and positions
-//! neighbour_changes  the changes of one merge, by neighbouring entry
 //! pair_priority      the order among pairs of equal count
 //! vocabulary         entries, and the pairs that may be merged
 //! round              the pairs of a round, and the heap of the best
@@ -18,8 +16,6 @@
 //! `tests` compares the trainer with a naive one that counts all pairs for each merge.
 
 mod char_forms;
-mod neighbour_changes;
-mod packed_words;
 mod pair_priority;
 mod round;
 mod spec;
@@ -35,16 +31,17 @@ use rustc_hash::FxHashMap;
 
 use crate::count::Counts;
 use crate::error::Error;
-use crate::train::alphabet::Alphabet;
+use crate::train::alphabet::{self, Alphabet};
 use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::{unigram, Learned};
+use crate::train::{unigram, wordpiece, Learned, Merge, Resume};
 
 use char_forms::CharForms;
-use packed_words::PackedWords;
-use trainer::BpeTrainer;
+use trainer::{BpeStart, BpeTrainer};
+use vocabulary::GrowingVocabulary;
 
 pub use spec::{BpeTies, BpeTrainSpec};
 
@@ -72,8 +69,21 @@ pub fn learn(
     spec: &BpeTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
+    resume(counts, spec, Resume::default(), progress)
+}
+
+/// Continue after the merges of an earlier run; the result equals that of an undisturbed run.
+///
+/// Errors: those of [`learn`], and `Argument` for merges that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &BpeTrainSpec,
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    check_counts(counts, &mut progress)?;
+    progress.log_merges(resume.log);
+    let chars = check_counts(counts, &mut progress)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
     let entries = first_entries(
         &spec.continuing_subword_prefix,
@@ -81,8 +91,9 @@ pub fn learn(
         char_forms::alphabet_entries(&alphabet, spec),
         spec.vocab_size,
     )?;
-    let words = PackedWords::new(counts, &mut CharForms::new(&entries, &alphabet, spec), &mut progress)?;
-    let learned = learn_merges(spec, entries, words, &mut progress)?;
+    let mut forms = CharForms::new(&entries, &alphabet, spec);
+    let words = segmented(counts, chars, &mut forms, &mut progress)?;
+    let learned = learn_merges(spec, entries, words, resume.earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
@@ -99,25 +110,65 @@ pub(super) fn learn_within(
     let ids: FxHashMap<char, u32> = (alphabet.ranked().iter())
         .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
         .collect();
-    let words = PackedWords::of_parts(counts, splitter, &ids, progress)?;
-    learn_merges(spec, entries, words, progress)
+    let words = segmented_parts(counts, splitter, &ids, progress)?;
+    learn_merges(spec, entries, words, &[], progress)
+}
+
+/// Segment the words into characters; skips characters outside the alphabet, as `tokenizers` does.
+fn segmented(
+    counts: &Counts,
+    chars: usize,
+    forms: &mut CharForms<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<PackedWords, Error> {
+    let mut words = PackedWords::with_capacity(chars, counts.len())?;
+    for (word, count) in counts.iter() {
+        progress.advance(word.len())?;
+        let entries = alphabet::char_positions(word).filter_map(|(c, position)| forms.entry(c, position));
+        words.push(entries, count)?;
+    }
+    words.numbered()
+}
+
+/// Segment the parts of words between symbols and unknown characters, each as a word of its own.
+fn segmented_parts(
+    counts: &Counts,
+    splitter: &SymbolSplitter,
+    ids: &FxHashMap<char, u32>,
+    progress: &mut Progress<'_>,
+) -> Result<PackedWords, Error> {
+    let chars = counts.iter().map(|(word, _)| word.chars().count()).sum();
+    let mut words = PackedWords::with_capacity(chars, counts.len())?;
+    for (word, count) in counts.iter() {
+        progress.advance(word.len())?;
+        let mut outcome = Ok(());
+        let known = |c| ids.contains_key(&c);
+        splitter.known_parts(word, known, |part| {
+            if outcome.is_ok() {
+                outcome = words.push(part.chars().filter_map(|c| ids.get(&c).copied()), count);
+            }
+        });
+        outcome?;
+    }
+    words.numbered()
 }
 
 fn learn_merges(
     spec: &BpeTrainSpec,
     entries: Entries,
     words: PackedWords,
+    earlier: &[Merge],
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
+    let lengths = GrowingVocabulary::first_lengths(spec, &entries);
+    let (words, entries) = match earlier {
+        [] => (words, entries),
+        _ => wordpiece::replay(words, entries, earlier, progress)?,
+    };
+    let start = BpeStart { spec, entries, lengths, words, earlier };
     match spec.ties {
-        BpeTies::LowestIds => {
-            BpeTrainer::<pair_priority::LowestIds>::new(spec, entries, words).run(progress)
-        }
-        BpeTies::GreatestStrings => {
-            BpeTrainer::<pair_priority::GreatestStrings>::new(spec, entries, words).run(progress)
-        }
-        BpeTies::ShortestEntries => {
-            BpeTrainer::<pair_priority::ShortestEntries>::new(spec, entries, words).run(progress)
-        }
+        BpeTies::LowestIds => BpeTrainer::<pair_priority::LowestIds>::new(start).run(progress),
+        BpeTies::GreatestStrings => BpeTrainer::<pair_priority::GreatestStrings>::new(start).run(progress),
+        BpeTies::ShortestEntries => BpeTrainer::<pair_priority::ShortestEntries>::new(start).run(progress),
     }
 }

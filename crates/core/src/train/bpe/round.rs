@@ -8,12 +8,13 @@ use std::collections::BinaryHeap;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
-use super::packed_words::PackedWords;
 use super::pair_priority::PairPriority;
 use super::tracked_pairs::{key, TrackedPairs};
 use super::vocabulary::{GrowingVocabulary, MergedEntry};
 use crate::error::Error;
+use crate::train::memory::out_of_memory;
+use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
 
 /// The ratio of the best count to the threshold of a round; low in tests, for many rounds.
@@ -212,6 +213,11 @@ fn count_pairs(
 ) -> Result<HashMap<u64, PairCount, FxBuildHasher>, Error> {
     let mut counts: HashMap<u64, PairCount, FxBuildHasher> = HashMap::default();
     words.visit_pairs(|left, right, _, count| {
+        if counts.len() == counts.capacity() {
+            let more = counts.len().max(1024);
+            let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, PairCount)>()));
+            counts.try_reserve(more).map_err(failed)?;
+        }
         let pair = counts.entry(key(left, right)).or_default();
         pair.count += count;
         pair.positions += 1;

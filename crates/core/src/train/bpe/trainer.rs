@@ -12,19 +12,25 @@
 //! neighbour. A round costs time linear in the corpus of distinct words; counts fall by the factor `SPAN` from
 //! round to round, so there are O(log of the largest count) rounds.
 
-use super::neighbour_changes::{NeighbourChanges, Side};
-use super::packed_words::PackedWords;
 use super::pair_priority::PairPriority;
 use super::round::Round;
 use super::spec::BpeTrainSpec;
 use super::vocabulary::GrowingVocabulary;
 use crate::error::Error;
 use crate::train::entries::Entries;
+use crate::train::memory::check_available;
+use crate::train::neighbour_changes::{NeighbourChanges, Side};
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
 use crate::train::{Learned, Merge};
 
 /// The factor by which the threshold falls when a gain forces a new round.
 const FORCED_STEP: u64 = 4;
+
+/// The merges between two checks of the available memory, and the memory that must be available, in bytes for
+/// each cell of the words.
+const CHECK_EVERY: usize = 64;
+const HEADROOM: usize = 8;
 
 /// The state of training.
 pub(super) struct BpeTrainer<'a, O: PairPriority> {
@@ -35,15 +41,26 @@ pub(super) struct BpeTrainer<'a, O: PairPriority> {
     merges: Vec<Merge>,
 }
 
+/// Where a trainer begins: special tokens, alphabet and words segmented into characters, and the merges that
+/// have been applied to them.
+pub(super) struct BpeStart<'a, 'm> {
+    pub(super) spec: &'a BpeTrainSpec,
+    pub(super) entries: Entries,
+    /// The lengths of the entries before the first merge.
+    pub(super) lengths: Vec<usize>,
+    pub(super) words: PackedWords,
+    pub(super) earlier: &'m [Merge],
+}
+
 impl<'a, O: PairPriority> BpeTrainer<'a, O> {
-    /// Begin with special tokens and alphabet, and words segmented into characters.
-    pub(super) fn new(spec: &'a BpeTrainSpec, entries: Entries, words: PackedWords) -> Self {
+    pub(super) fn new(start: BpeStart<'a, '_>) -> Self {
+        let BpeStart { spec, entries, lengths, words, earlier } = start;
         Self {
-            vocabulary: GrowingVocabulary::new(spec, entries),
+            vocabulary: GrowingVocabulary::new(spec, entries, lengths, earlier),
             words,
             round: Round::default(),
             changes: NeighbourChanges::default(),
-            merges: Vec::new(),
+            merges: earlier.to_vec(),
         }
     }
 
@@ -75,6 +92,7 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
 
     fn begin_round(&mut self, limit: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
         self.round = Round::default();
+        check_available(HEADROOM * self.words.len())?;
         self.round = Round::begin(&self.vocabulary, &self.words, limit, progress)?;
         self.changes.grow(self.vocabulary.entries.len());
         Ok(())
@@ -82,6 +100,9 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
 
     /// Merge a pair at all of its positions.
     fn merge(&mut self, pair: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        if self.merges.len().is_multiple_of(CHECK_EVERY) {
+            check_available(HEADROOM * self.words.len())?;
+        }
         let ((left, right), positions, count) = self.round.take(pair);
         let merged = self.vocabulary.add_merged(left, right);
         if merged.is_new {
@@ -89,7 +110,9 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
             self.changes.grow(self.vocabulary.entries.len());
             progress.reach(self.vocabulary.entries.len());
         }
-        self.merges.push(Merge { left, right, merged: merged.entry, count, score: count as f64 });
+        let made = Merge { left, right, merged: merged.entry, count, score: count as f64 };
+        self.merges.push(made);
+        progress.log_merge(made);
         for position in positions {
             progress.advance(2)?;
             if self.words.starts_pair(position, left, right) {

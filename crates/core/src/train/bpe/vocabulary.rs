@@ -2,6 +2,7 @@
 
 use super::spec::BpeTrainSpec;
 use crate::train::entries::Entries;
+use crate::train::Merge;
 
 /// The entries and their lengths, with the settings that limit merges.
 pub(super) struct GrowingVocabulary<'a> {
@@ -19,9 +20,23 @@ pub(super) struct MergedEntry {
 }
 
 impl<'a> GrowingVocabulary<'a> {
-    /// Begin with special tokens and alphabet.
-    pub(super) fn new(spec: &'a BpeTrainSpec, entries: Entries) -> Self {
-        let lengths = entries.names().iter().map(|name| first_length(name, spec)).collect();
+    /// The lengths of special tokens and alphabet.
+    pub(super) fn first_lengths(spec: &BpeTrainSpec, entries: &Entries) -> Vec<usize> {
+        entries.names().iter().map(|name| first_length(name, spec)).collect()
+    }
+
+    /// Begin with the entries of special tokens and alphabet, of these lengths, and of earlier merges.
+    pub(super) fn new(
+        spec: &'a BpeTrainSpec,
+        entries: Entries,
+        mut lengths: Vec<usize>,
+        earlier: &[Merge],
+    ) -> Self {
+        for merge in earlier {
+            if merge.merged as usize == lengths.len() {
+                lengths.push(lengths[merge.left as usize] + lengths[merge.right as usize]);
+            }
+        }
         Self { spec, entries, lengths }
     }
 

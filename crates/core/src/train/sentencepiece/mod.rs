@@ -24,7 +24,7 @@ use crate::train::bpe::{self, BpeTies};
 use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
-use crate::train::unigram::{self, EmStep, RankedAlphabet};
+use crate::train::unigram::{self, EmStep, RankedAlphabet, UnigramResume};
 
 pub use frequency_models::PieceScore;
 pub use spec::SentencePieceTrainSpec;
@@ -146,7 +146,15 @@ impl TrainingInput<'_> {
             ..unigram::UnigramTrainSpec::default()
         };
         let Self { counts, splitter, alphabet } = self;
-        let learned = unigram::learn_within(counts, splitter, alphabet, &own, workers, progress)?;
+        let learned = unigram::learn_within(
+            counts,
+            splitter,
+            alphabet,
+            &own,
+            workers,
+            UnigramResume::default(),
+            progress,
+        )?;
         let pieces = learned.pieces.into_iter().skip(spec.symbols.len());
         let pieces = pieces.map(|(piece, score)| (piece, score as f32)).collect();
         Ok(LearnedPieces { pieces, steps: learned.steps })

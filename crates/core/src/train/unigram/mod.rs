@@ -37,6 +37,7 @@ mod text_lattice;
 mod threads;
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use crate::count::Counts;
 use crate::error::Error;
@@ -73,6 +74,40 @@ pub struct LearnedUnigram {
     pub steps: Vec<EmStep>,
 }
 
+/// The pieces between two rounds of a trainer, from which it can continue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UnigramRound {
+    /// The pieces by code points, with their scores.
+    pub pieces: Vec<(String, f64)>,
+    /// All EM steps so far.
+    pub steps: Vec<EmStep>,
+}
+
+/// The last round of a trainer that is running, for reading by another thread.
+#[derive(Debug, Default)]
+pub struct RoundLog(Mutex<Option<UnigramRound>>);
+
+impl RoundLog {
+    /// Remove and return the last round, if there is a new one.
+    #[must_use]
+    pub fn take(&self) -> Option<UnigramRound> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, round: UnigramRound) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
+    }
+}
+
+/// Where training begins, and where it records its rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnigramResume<'r> {
+    /// The last round of an earlier run with the same counts and settings.
+    pub earlier: Option<&'r UnigramRound>,
+    /// Receives each round.
+    pub log: Option<&'r RoundLog>,
+}
+
 /// Learn a Unigram vocabulary of exactly `vocab_size` entries from word counts.
 ///
 /// Calls `progress(done, vocab_size)` about every 50 ms or more often, except while suffixes are sorted;
@@ -100,12 +135,25 @@ pub fn learn(
     workers: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedUnigram, Error> {
+    resume(counts, spec, workers, UnigramResume::default(), progress)
+}
+
+/// Continue after a round of an earlier run; the result equals that of an undisturbed run.
+///
+/// Errors: those of [`learn`], and `Argument` for a round that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &UnigramTrainSpec,
+    workers: usize,
+    resume: UnigramResume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedUnigram, Error> {
     reserved_entries::check(spec)?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     check_counts(counts, &mut progress)?;
     let splitter = SymbolSplitter::new(&spec.user_defined_symbols, "")?;
     let alphabet = RankedAlphabet::choose(counts, &splitter, spec, &mut progress)?;
-    let learned = learn_within(counts, &splitter, &alphabet, spec, workers, &mut progress)?;
+    let learned = learn_within(counts, &splitter, &alphabet, spec, workers, resume, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }
@@ -117,6 +165,7 @@ pub(in crate::train) fn learn_within(
     alphabet: &RankedAlphabet,
     spec: &UnigramTrainSpec,
     workers: usize,
+    resume: UnigramResume<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<LearnedUnigram, Error> {
     let reserved = ReservedEntries::new(spec, alphabet)?;
@@ -126,8 +175,9 @@ pub(in crate::train) fn learn_within(
     if spec.hard_limit {
         reserved.check_supply(&corpus, &pieces, spec)?;
     }
-    let mut trainer = UnigramTrainer { spec, corpus: &corpus, workers, wanted, steps: Vec::new() };
-    let pieces = trainer.run(pieces, progress)?;
+    let mut trainer =
+        UnigramTrainer { spec, corpus: &corpus, workers, wanted, steps: Vec::new(), log: resume.log };
+    let pieces = trainer.run(pieces, resume.earlier, progress)?;
     Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: trainer.steps })
 }
 
@@ -138,13 +188,23 @@ struct UnigramTrainer<'a> {
     /// The least number of pieces.
     wanted: usize,
     steps: Vec<EmStep>,
+    log: Option<&'a RoundLog>,
 }
 
 impl UnigramTrainer<'_> {
     /// Estimate and prune until the pieces are few enough.
-    fn run(&mut self, mut pieces: PieceSet, progress: &mut Progress<'_>) -> Result<PieceSet, Error> {
+    fn run(
+        &mut self,
+        mut pieces: PieceSet,
+        earlier: Option<&UnigramRound>,
+        progress: &mut Progress<'_>,
+    ) -> Result<PieceSet, Error> {
         let target = (self.spec.vocab_size as f64 * SURPLUS) as usize;
         let seeds = pieces.len();
+        if let Some(round) = earlier {
+            pieces.restore(self.corpus, &round.pieces)?;
+            self.steps.clone_from(&round.steps);
+        }
         loop {
             for _ in 0..self.spec.num_sub_iterations {
                 self.estimate(&mut pieces, progress)?;
@@ -155,6 +215,9 @@ impl UnigramTrainer<'_> {
             let size = ((self.spec.shrinking_factor * pieces.len() as f64) as usize).max(target);
             let mut workers = ThreadTeam::new(self.workers, progress);
             pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut workers)?;
+            if let Some(log) = self.log {
+                log.set(UnigramRound { pieces: pieces.named(self.corpus), steps: self.steps.clone() });
+            }
             progress.reach(done(seeds, pieces.len(), target, self.spec.vocab_size));
         }
     }

@@ -4,7 +4,10 @@
 //! begins with. Following the links yields all pieces of a position without a search. Removing pieces takes
 //! one pass over positions and pieces.
 
+use rustc_hash::FxHashMap;
+
 use super::segment_text::SegmentText;
+use crate::error::{Error, ErrorKind};
 
 /// No piece.
 pub(super) const NONE: u32 = u32::MAX;
@@ -52,6 +55,29 @@ impl PieceSet {
     /// The lowest score, 0 without any piece.
     pub(super) fn min_score(&self) -> f64 {
         self.links.iter().map(|link| link.value).fold(f64::INFINITY, f64::min).min(0.0)
+    }
+
+    /// Return the pieces with their scores.
+    pub(super) fn named(&self, corpus: &SegmentText) -> Vec<(String, f64)> {
+        let name = |piece: usize| String::from_utf8_lossy(self.name(corpus, piece)).into_owned();
+        self.links.iter().enumerate().map(|(piece, link)| (name(piece), link.value)).collect()
+    }
+
+    /// Keep only the given pieces and set their scores; fails for a piece that is not in the set.
+    pub(super) fn restore(&mut self, corpus: &SegmentText, given: &[(String, f64)]) -> Result<(), Error> {
+        let scores: FxHashMap<&[u8], f64> =
+            given.iter().map(|(name, score)| (name.as_bytes(), *score)).collect();
+        let values: Vec<Option<f64>> =
+            (0..self.len()).map(|piece| scores.get(self.name(corpus, piece)).copied()).collect();
+        let kept: Vec<f64> = values.iter().copied().flatten().collect();
+        if kept.len() != given.len() || kept.iter().any(|score| !score.is_finite()) {
+            let found = format!("{} pieces, of which the counts yield {}", given.len(), kept.len());
+            let expected = "pieces of a run with the same counts and settings";
+            return Err(Error::new(ErrorKind::Argument, "pieces of the checkpoint", found, expected));
+        }
+        self.retain(|piece| values[piece].is_some());
+        self.links.iter_mut().zip(kept).for_each(|(link, score)| link.value = score);
+        Ok(())
     }
 
     /// Remove all pieces except those kept; links to a removed piece lead to the next shorter one.

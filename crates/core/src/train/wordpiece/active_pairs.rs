@@ -68,6 +68,13 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
         self.count_floor.extend(new.iter().map(|&count| count_floor_of(count)));
     }
 
+    /// Forget all pairs, which have new numbers.
+    pub(super) fn forget(&mut self) {
+        self.merged = MergedEntries::default();
+        self.by_entry = PairsByEntry::default();
+        self.classes = ScoreClasses::new();
+    }
+
     /// Store the merged entry of a pair.
     pub(super) fn set_merged(&mut self, pair: u32, entry: u32) {
         self.merged.set(pair, entry);

@@ -23,6 +23,13 @@ const ROUND: usize = if cfg!(test) { 4 } else { 1024 };
 const GROWTH: usize = 2;
 const SPARSE: usize = 32;
 
+/// The candidates between two checks of the available memory.
+const CHECK_EVERY: usize = 1 << 12;
+/// A round needs a best score of `MARGIN` times the bound of the untracked pairs; otherwise the floor of tracked
+/// pairs falls until the best score is at least `STEP` times the bound.
+const MARGIN: f64 = if cfg!(test) { 1.0 } else { 2.0 };
+const STEP: f64 = if cfg!(test) { 2.0 } else { 8.0 };
+
 struct BestFirst<'a, O: Objective, T: TieBreak> {
     state: MergeState<'a>,
     candidates: CandidatePairs,
@@ -102,24 +109,68 @@ impl<O: Objective, T: TieBreak> BestFirst<'_, O, T> {
     ///
     /// Returns false if no pair is left, or if the best score is so low that it may be rounding error.
     fn begin_round(&mut self, progress: &mut Progress<'_>) -> Result<bool, Error> {
-        self.active.clear(&self.state);
-        self.candidates.restart(&self.state);
-        let pairs = self.candidates.pairs();
-        let values = self.active.values(&self.state, pairs, progress)?;
-        let Some((threshold, best)) = threshold_and_best(&values) else { return Ok(false) };
+        if self.state.is_outdated() {
+            self.track_again(self.state.floor(), progress)?;
+        }
+        let (values, found, untracked) = loop {
+            self.state.check_memory()?;
+            self.active.clear(&self.state);
+            self.candidates.restart(&self.state);
+            let values = self.active.values(&self.state, self.candidates.pairs(), progress)?;
+            let found = threshold_and_best(&values);
+            let untracked = self.untracked_bound(self.state.floor());
+            if !self.state.has_untracked() || found.is_some_and(|(_, best)| best > MARGIN * untracked) {
+                break (values, found, untracked);
+            }
+            let floor = self.lower_floor(found.map(|(_, best)| best));
+            self.track_again(floor, progress)?;
+        };
+        let Some((threshold, best)) = found else { return Ok(false) };
         let objective = &self.active.objective;
-        let threshold = (threshold - objective.slack(threshold)).max(objective.floor());
+        let threshold = (threshold - objective.slack(threshold)).max(objective.floor()).max(untracked);
         if best < threshold {
             self.active.end();
             return Ok(false);
         }
+        let pairs = self.candidates.pairs();
         self.active.begin(threshold);
-        for (&pair, value) in pairs.iter().zip(values) {
+        for (at, (&pair, value)) in pairs.iter().zip(values).enumerate() {
             progress.advance(1)?;
+            if at.is_multiple_of(CHECK_EVERY) {
+                self.state.check_memory()?;
+            }
             self.active.consider(&self.state, pair, value);
         }
         self.active.limit(GROWTH, pairs.len() / SPARSE);
         Ok(true)
+    }
+
+    /// An upper bound of the scores of pairs that occur less than `floor` times; negative if none may be merged.
+    fn untracked_bound(&self, floor: u64) -> f64 {
+        if floor <= self.state.min_frequency() {
+            return f64::NEG_INFINITY;
+        }
+        self.active.objective.bound_of_count(floor - 1, self.state.total)
+    }
+
+    /// Choose a floor at which the bound of untracked pairs is well below the best score.
+    fn lower_floor(&self, best: Option<f64>) -> u64 {
+        let least = self.state.min_frequency();
+        let mut floor = (self.state.floor() / 2).max(least);
+        while floor > least && best.is_none_or(|best| self.untracked_bound(floor) > best / STEP) {
+            floor = (floor / 2).max(least);
+        }
+        floor
+    }
+
+    /// Count all pairs again and track those that occur at least `floor` times.
+    fn track_again(&mut self, floor: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.active.forget();
+        self.candidates.forget();
+        self.state.lower_floor(floor, progress)?;
+        self.candidates = CandidatePairs::new(&self.state);
+        self.active.grow(&self.state);
+        Ok(())
     }
 
     /// Compare all candidates; used only where scores are so low that they may be rounding errors.

@@ -27,7 +27,7 @@ fn learn_with_ties<T: TieBreak>(
     match state.spec.score {
         PairScore::Pmi => best_first::learn::<_, T>(Pmi, state, progress),
         PairScore::Likelihood => {
-            let objective = Likelihood::new(state.total);
+            let objective = Likelihood::new(state.total_chars);
             best_first::learn::<_, T>(objective, state, progress)
         }
         PairScore::Frequency | PairScore::TopDown => frequency::learn::<T>(state, progress),

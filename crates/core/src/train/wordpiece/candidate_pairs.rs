@@ -1,4 +1,4 @@
-//! The pairs that may be merged: frequent enough, and not too long when merged.
+//! The tracked pairs that are frequent enough to be merged.
 
 use super::merge_state::MergeState;
 
@@ -12,13 +12,19 @@ pub(super) struct CandidatePairs {
 }
 
 impl CandidatePairs {
-    /// Collect the candidates among all pairs.
+    /// Collect the candidates among the tracked pairs.
     pub(super) fn new(state: &MergeState<'_>) -> Self {
         let mut candidates =
             Self { pairs: Vec::new(), is_candidate: Vec::new(), by_entry: PairsByEntry::default() };
         candidates.grow(state);
         (0..state.pairs.len() as u32).for_each(|pair| _ = candidates.add(state, pair));
         candidates
+    }
+
+    /// Forget all pairs.
+    pub(super) fn forget(&mut self) {
+        (self.pairs, self.is_candidate) = (Vec::new(), Vec::new());
+        self.by_entry = PairsByEntry::default();
     }
 
     /// Reserve memory for new entries and pairs.
@@ -30,7 +36,7 @@ impl CandidatePairs {
     /// Add a pair if it qualifies; returns whether it is a candidate.
     pub(super) fn add(&mut self, state: &MergeState<'_>, pair: u32) -> bool {
         let is_candidate = &mut self.is_candidate[pair as usize];
-        if !*is_candidate && state.is_frequent(pair) && state.fits(pair) {
+        if !*is_candidate && state.is_frequent(pair) {
             *is_candidate = true;
             self.pairs.push(pair);
             self.by_entry.insert(state, pair);

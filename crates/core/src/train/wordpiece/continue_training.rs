@@ -10,13 +10,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::by_merges;
 use super::merge_state::MergeState;
-use super::segmented_words::SegmentedWords;
 use super::spec::WordPieceTrainSpec;
 use crate::count::Counts;
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
 use crate::train::entries::Entries;
 use crate::train::learned::check_counts;
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
 use crate::train::Learned;
 use crate::vocab::Vocab;
@@ -44,14 +44,14 @@ pub fn continue_training(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    check_counts(counts, &mut progress)?;
+    let chars = check_counts(counts, &mut progress)?;
     let mut entries = Entries::new(&spec.continuing_subword_prefix);
     for (token, _) in base.vocab.iter() {
         entries.add(token);
     }
     spec.check_ties(counts)?;
-    let words = segmented(counts, base, &mut progress)?;
-    let state = MergeState::of_words(words, spec, entries, &mut progress)?;
+    let words = segmented(counts, chars, base, &mut progress)?;
+    let state = MergeState::new(words, spec, entries, &mut progress)?.start(&[], &mut progress)?;
     let learned = by_merges::learn(state, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
@@ -59,15 +59,17 @@ pub fn continue_training(
 
 fn segmented(
     counts: &Counts,
+    chars: usize,
     base: ExistingModel<'_>,
     progress: &mut Progress<'_>,
-) -> Result<SegmentedWords, Error> {
+) -> Result<PackedWords, Error> {
     let ExistingModel { model, vocab, barriers } = base;
     let barriers: FxHashSet<u32> = barriers.iter().copied().collect();
     let mergeable = |&(id, _): &(u32, u32)| !barriers.contains(&id);
     let vocab_ids = vocab.iter().map(|(_, id)| id);
     let index_of: FxHashMap<u32, u32> = vocab_ids.zip(0..).filter(mergeable).collect();
-    let (mut words, mut scratch, mut ids) = (SegmentedWords::empty(), ModelScratch::default(), Vec::new());
+    let mut words = PackedWords::with_capacity(chars, counts.len())?;
+    let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
     for (word, count) in counts.iter() {
         progress.advance(word.len())?;
         ids.clear();
@@ -77,5 +79,5 @@ fn segmented(
             words.push(run.iter().map(|id| index_of[id]), count)?;
         }
     }
-    Ok(words)
+    words.numbered()
 }

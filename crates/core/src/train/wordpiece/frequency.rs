@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::Learned;
 
+/// The factor by which the floor of tracked pairs falls when no tracked pair reaches it; low in tests.
+const SPAN: u64 = if cfg!(test) { 2 } else { 16 };
+
 /// A heap entry: count, tie key and pair, ordered by higher count, then by lower tie key.
 type FrequencyCandidate<T> = (u64, Reverse<<T as TieBreak>::Key>, u32);
 
@@ -21,11 +24,18 @@ pub(super) fn learn<T: TieBreak>(
     mut state: MergeState<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut heap: BinaryHeap<FrequencyCandidate<T>> =
-        (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(&state, pair)).collect();
+    let mut heap = candidates::<T>(&state);
     while !state.is_full() {
         progress.advance(1)?;
-        let Some((count, order, pair)) = heap.pop() else { break };
+        let best = heap.pop();
+        if state.has_untracked() && best.as_ref().is_none_or(|&(count, ..)| count < state.floor()) {
+            drop(heap);
+            let floor = (state.floor() / SPAN).max(state.min_frequency());
+            state.lower_floor(floor, progress)?;
+            heap = candidates::<T>(&state);
+            continue;
+        }
+        let Some((count, order, pair)) = best else { break };
         if state.pairs.count(pair) != count {
             heap.extend(refreshed::<T>(&state, (count, order, pair)));
             continue;
@@ -41,10 +51,15 @@ pub(super) fn learn<T: TieBreak>(
     Ok(state.finish(|state| format!("no pair occurs {} times any more", state.min_frequency())))
 }
 
+/// Return the heap entries of all tracked pairs that may be merged.
+fn candidates<T: TieBreak>(state: &MergeState<'_>) -> BinaryHeap<FrequencyCandidate<T>> {
+    (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(state, pair)).collect()
+}
+
 /// Return the heap entry of a pair, if it may be merged.
 fn candidate<T: TieBreak>(state: &MergeState<'_>, pair: u32) -> Option<FrequencyCandidate<T>> {
     let count = state.pairs.count(pair);
-    (state.is_frequent(pair) && state.fits(pair)).then(|| (count, Reverse(T::bound(state, pair)), pair))
+    state.is_frequent(pair).then(|| (count, Reverse(T::bound(state, pair)), pair))
 }
 
 /// Return a heap entry with the current count; `None` if the pair gained, because then the heap already has

@@ -71,6 +71,13 @@ impl Objective for Likelihood {
         self.quick_value(&lowest, total).max(0.0) + 2.0 * self.error
     }
 
+    fn bound_of_count(&self, count: u64, total: u64) -> f64 {
+        // The sum of the largest gain of each part: both entries occur as often as the pair, and the merged
+        // entry makes up the rest of the corpus.
+        let count = count.min(total / 2);
+        (2.0 * (size_gain(count, total) - g(count))).max(0.0) + 2.0 * self.error
+    }
+
     fn slack(&self, _value: f64) -> f64 {
         2.0 * self.error
     }

@@ -1,53 +1,72 @@
 //! The state of training by merges: words, pairs and entries, updated by each merge.
 //!
-//! Counts are updated by difference: at each position, a merge subtracts the pairs that it breaks and adds
-//! those that it creates. A training costs about four table lookups for each merged position.
+//! Only *tracked* pairs are in the table: those that occurred at least `floor` times when they were counted.
+//! A large corpus has millions of pairs that occur a few times and never become the best; they take no
+//! memory. Every untracked pair that may be merged occurs less than `floor` times. Trainers lower the floor
+//! before an untracked pair could be the best.
+//!
+//! A merge changes the counts of the pairs around its positions by difference. Changes are collected by
+//! neighbouring entry, so each distinct neighbour takes two table lookups, not each position. A pair of a new
+//! entry has no other occurrences. If the merged entry existed before, its pairs that gain and are untracked
+//! are counted by a pass over the words.
+
+use hashbrown::HashMap;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::pair_table::PairTable;
-use super::segmented_words::SegmentedWords;
 use super::spec::{PairScore, WordPieceTrainSpec};
-use crate::count::Counts;
 use crate::error::Error;
-use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
+use crate::train::frequent_pairs::{key, parts, PairBuckets};
+use crate::train::memory::check_available;
+use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
+use crate::train::resume::wrong_merge;
 use crate::train::{Learned, Merge};
+
+/// The ratio of the largest count to the first floor, for scores that rise with the count; low in tests.
+const FIRST_SPAN: u64 = if cfg!(test) { 2 } else { 16 };
+/// The same for `Likelihood`, whose best pairs are not always the most frequent.
+const LIKELIHOOD_SPAN: u64 = if cfg!(test) { 4 } else { 4096 };
+/// The positions in the table, as a multiple of the pairs in the words, at which outdated ones are dropped.
+const MAX_OUTDATED: f64 = 1.5;
+
+/// The merges between two checks of the available memory, and the memory that must be available, in bytes for
+/// each cell of the words.
+const CHECK_EVERY: usize = 64;
+const HEADROOM: usize = 8;
 
 /// The state of a trainer that merges pairs.
 pub(super) struct MergeState<'a> {
     pub(super) spec: &'a WordPieceTrainSpec,
-    pub(super) words: SegmentedWords,
+    pub(super) words: PackedWords,
     pub(super) pairs: PairTable,
     pub(super) entries: Entries,
     /// By entry: its occurrences, weighted by word counts.
     pub(super) counts: Vec<u64>,
     /// Their sum.
     pub(super) total: u64,
+    /// The sum before the first merge.
+    pub(super) total_chars: u64,
     pub(super) merges: Vec<Merge>,
     /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
-    /// By pair: the number of the last merge that added it to `gained`.
-    gained_at: Vec<u32>,
+    changes: NeighbourChanges,
+    /// While merges of an earlier run are applied: their pairs, which alone are tracked.
+    replayed: Option<FxHashSet<u64>>,
+    /// Pairs that occur less often may be untracked.
+    floor: u64,
+    /// The pairs in the words, not weighted.
+    adjacent: usize,
     /// Whether `aaa` counts as two pairs (a, a), or as one because matches must not overlap.
     overlapping: bool,
 }
 
 impl<'a> MergeState<'a> {
-    /// Segment the words into characters and count entries and pairs.
+    /// Count the entries of segmented words; `start` or `replay` counts the pairs.
     pub(super) fn new(
-        counts: &Counts,
-        spec: &'a WordPieceTrainSpec,
-        alphabet: &Alphabet,
-        entries: Entries,
-        progress: &mut Progress<'_>,
-    ) -> Result<Self, Error> {
-        let words = SegmentedWords::new(counts, spec, alphabet, &entries, progress)?;
-        Self::of_words(words, spec, entries, progress)
-    }
-
-    /// Count the entries and pairs of segmented words.
-    pub(super) fn of_words(
-        words: SegmentedWords,
+        words: PackedWords,
         spec: &'a WordPieceTrainSpec,
         entries: Entries,
         progress: &mut Progress<'_>,
@@ -59,33 +78,109 @@ impl<'a> MergeState<'a> {
             words,
             entries,
             total: 0,
+            total_chars: 0,
             merges: Vec::new(),
             gained: Vec::new(),
-            gained_at: Vec::new(),
+            changes: NeighbourChanges::default(),
+            replayed: None,
+            floor: 0,
+            adjacent: 0,
             overlapping: spec.score != PairScore::Likelihood,
         };
-        state.count(progress)?;
+        let Self { words, counts, total, total_chars, .. } = &mut state;
+        words.visit_entries(|entry, chars, count| {
+            counts[entry as usize] += count;
+            *total += count;
+            *total_chars += u64::from(chars) * count;
+            progress.advance(1)
+        })?;
         Ok(state)
     }
 
-    fn count(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let Self { words, pairs, counts, total, overlapping, .. } = self;
-        words.visit(|entry, position, count, next| {
-            counts[entry as usize] += count;
-            *total += count;
-            if let Some(next) = next {
-                let pair = pairs.add_occurrence(entry, next, position);
-                if entry != next || *overlapping {
-                    *pairs.count_mut(pair) += count;
-                }
+    /// Apply the merges of an earlier run, then track the first pairs.
+    pub(super) fn start(mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<Self, Error> {
+        if !earlier.is_empty() {
+            self.replay(earlier, progress)?;
+        }
+        let (least, score) = (self.min_frequency(), self.spec.score);
+        self.track_pairs(progress, |largest| match score {
+            PairScore::Pmi | PairScore::TopDown => least,
+            PairScore::Frequency => least.max(largest / FIRST_SPAN),
+            PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
+        })?;
+        Ok(self)
+    }
+
+    /// Apply the merges of an earlier run; fails if a merge does not occur as often as in that run.
+    pub(super) fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.replayed = Some(earlier.iter().map(|merge| key(merge.left, merge.right)).collect());
+        self.track_pairs(progress, |_| 1)?;
+        for (number, merge) in (1..).zip(earlier) {
+            let pair = self.pairs.find(merge.left, merge.right);
+            let pair = pair.filter(|&pair| self.pairs.count(pair) == merge.count);
+            let Some(pair) = pair else {
+                return Err(wrong_merge(
+                    number,
+                    format!("a pair that does not occur {} times", merge.count),
+                ));
+            };
+            if self.merge(pair, merge.score, progress)? != merge.merged {
+                return Err(wrong_merge(number, format!("the id {} for the merged entry", merge.merged)));
             }
+        }
+        self.replayed = None;
+        Ok(())
+    }
+
+    /// Count all pairs again and track those that occur at least `floor` times; renumbers the pairs.
+    pub(super) fn lower_floor(&mut self, floor: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.track_pairs(progress, |_| floor)
+    }
+
+    fn track_pairs(
+        &mut self,
+        progress: &mut Progress<'_>,
+        floor: impl FnOnce(u64) -> u64,
+    ) -> Result<(), Error> {
+        self.pairs = PairTable::default();
+        self.gained = Vec::new();
+        let buckets = PairBuckets::new(&self.words, progress)?;
+        self.floor = floor(buckets.largest()).max(1);
+        let is_replayed = |pair: u64| self.replayed.as_ref().is_none_or(|pairs| pairs.contains(&pair));
+        let mut frequent = buckets.count_pairs(&self.words, self.floor, is_replayed, progress)?;
+        drop(buckets);
+        frequent.retain(|&pair, found| found.count >= self.floor && self.fits_parts(parts(pair)));
+        self.pairs.reserve(frequent.len())?;
+        for (pair, found) in frequent {
+            self.pairs.insert(parts(pair), found.count, found.positions)?;
+        }
+        let Self { pairs, words, adjacent, .. } = self;
+        *adjacent = 0;
+        words.visit_pairs(|left, right, position, _| {
+            if let Some(pair) = pairs.find(left, right) {
+                pairs.add_position(pair, position);
+            }
+            *adjacent += 1;
             progress.advance(1)
         })?;
-        self.gained_at = vec![0; self.pairs.len()];
-        if !self.overlapping {
-            (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
-        }
+        (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
         Ok(())
+    }
+
+    /// Every untracked pair that may be merged occurs less often.
+    pub(super) fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Whether there may be untracked pairs that are frequent enough to be merged.
+    pub(super) fn has_untracked(&self) -> bool {
+        self.floor > self.min_frequency()
+    }
+
+    /// Whether most positions in the table are outdated.
+    pub(super) fn is_outdated(&self) -> bool {
+        let most = MAX_OUTDATED * self.adjacent as f64 + self.words.len() as f64 / 16.0;
+        self.pairs.stored_positions() as f64 > most
     }
 
     /// Whether the vocabulary has `vocab_size` entries.
@@ -104,9 +199,13 @@ impl<'a> MergeState<'a> {
     }
 
     /// Whether the merged entry is within `max_token_length`.
-    pub(super) fn fits(&self, pair: u32) -> bool {
-        let (left, right) = self.pairs.parts(pair);
+    fn fits_parts(&self, (left, right): (u32, u32)) -> bool {
         self.spec.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
+    }
+
+    /// Fail unless the system provides memory for what may grow before the next check.
+    pub(super) fn check_memory(&self) -> Result<(), Error> {
+        check_available(HEADROOM * self.words.len())
     }
 
     /// Merge a pair at all of its positions; returns the merged entry.
@@ -116,23 +215,34 @@ impl<'a> MergeState<'a> {
         score: f64,
         progress: &mut Progress<'_>,
     ) -> Result<u32, Error> {
+        if self.merges.len().is_multiple_of(CHECK_EVERY) {
+            self.check_memory()?;
+        }
         let (left, right) = self.pairs.parts(pair);
-        let count = self.pairs.count(pair);
+        let count = std::mem::take(self.pairs.count_mut(pair));
         let name = self.entries.merged_string(left, right);
         let (merged, is_new) = self.entries.add(&name);
         if is_new {
             self.counts.push(0);
             progress.reach(self.entries.len());
         }
-        self.merges.push(Merge { left, right, merged, count, score });
-        self.gained.clear();
+        let made = Merge { left, right, merged, count, score };
+        self.merges.push(made);
+        progress.log_merge(made);
+        self.changes.grow(self.entries.len());
+        let mut sum = 0;
         for position in self.pairs.take_positions(pair) {
             progress.advance(4)?;
             if self.words.starts_pair(position, left, right) {
-                self.merge_at(position, pair, merged);
+                sum += self.merge_at(position, (left, right), merged);
+                self.adjacent -= 1;
             }
         }
-        self.recount_gained_doubled();
+        self.counts[left as usize] -= sum;
+        self.counts[right as usize] -= sum;
+        self.counts[merged as usize] += sum;
+        self.total -= sum;
+        self.apply_changes((left, right), merged, is_new)?;
         Ok(merged)
     }
 
@@ -144,84 +254,143 @@ impl<'a> MergeState<'a> {
         Learned { vocab: self.entries.into_names(), merges: self.merges, stopped_early }
     }
 
-    fn merge_at(&mut self, position: u32, pair: u32, merged: u32) {
-        let (left, right) = self.pairs.parts(pair);
-        let count = self.words.count_at(position);
-        let adjacent = self.words.adjacent(position);
-        *self.pairs.count_mut(pair) -= count;
-        if let Some((before, _)) = adjacent.left {
-            self.remove_pair(before, left, count, |words| words.run_to_left(position));
+    // ---- changes of a merge
+
+    /// Merge a pair at one position and record the changes around it; returns the count of the word.
+    #[inline]
+    fn merge_at(&mut self, position: u32, (left, right): (u32, u32), merged: u32) -> u64 {
+        let Self { words, changes, overlapping, .. } = self;
+        let count = words.count_at(position);
+        let before = words.before(position);
+        if let Some((before, _)) = before {
+            if before == merged {
+                changes.remerge(left, count);
+            } else if *overlapping || before != left || words.run_to_left(position) % 2 == 0 {
+                // If matches must not overlap, a run that loses an end loses a match only if its length is even.
+                changes.lose(Side::Left, before, count);
+            }
         }
-        if let Some(after) = adjacent.right {
-            // In a run of the pair that is being merged, the match was subtracted above.
-            self.remove_pair(right, after, count, |corpus| {
-                if left == right {
-                    1
-                } else {
-                    corpus.run_to_right(position)
+        if let Some(after) = words.after(words.next(position)) {
+            // In a run of one entry, the next pair is the merged pair itself, whose count is already 0.
+            let is_merged_pair = (right, after) == (left, right);
+            if !is_merged_pair && (*overlapping || after != right || words.run_to_right(position) % 2 == 0)
+            {
+                changes.lose(Side::Right, after, count);
+            }
+            changes.gain(Side::Right, after, count, position);
+        }
+        words.merge(position, merged);
+        if let Some((before, start)) = before {
+            changes.gain(Side::Left, before, count, start);
+        }
+        count
+    }
+
+    /// Apply the changes of a merge to the table.
+    fn apply_changes(&mut self, (left, right): (u32, u32), merged: u32, is_new: bool) -> Result<(), Error> {
+        self.gained.clear();
+        let (mut gaining, mut has_unknown) = (Vec::with_capacity(self.changes.len()), false);
+        for number in 0..self.changes.len() {
+            let change = self.changes.change(number);
+            let (old, new) = match change.side {
+                Side::Left => ((change.neighbour, left), (change.neighbour, merged)),
+                Side::Right => ((right, change.neighbour), (merged, change.neighbour)),
+            };
+            if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
+                *self.pairs.count_mut(pair) -= change.lost;
+            }
+            let pair = self.gain(new, &change, is_new, &mut has_unknown)?;
+            gaining.push(pair);
+            if let Some(pair) = pair.filter(|_| change.positions > 0) {
+                // A doubled pair gains on both sides.
+                if new.0 != new.1 || !self.gained.contains(&pair) {
+                    self.gained.push(pair);
                 }
-            });
+            }
         }
-        self.words.merge(position, merged);
-        if let Some((before, at)) = adjacent.left {
-            self.add_pair(before, merged, at, count);
+        for &(number, position) in self.changes.gains() {
+            if let Some(pair) = gaining[number as usize] {
+                self.pairs.add_position(pair, position);
+            }
         }
-        if let Some(after) = adjacent.right {
-            self.add_pair(merged, after, position, count);
-        }
-        self.counts[left as usize] -= count;
-        self.counts[right as usize] -= count;
-        self.counts[merged as usize] += count;
-        self.total -= count;
-    }
-
-    /// Subtract a pair that a merge is about to break on its left or right.
-    ///
-    /// If matches must not overlap, a run of one entry that loses an end loses a match only if its length is
-    /// even; `run` returns that length.
-    fn remove_pair(
-        &mut self,
-        before: u32,
-        after: u32,
-        count: u64,
-        run: impl FnOnce(&SegmentedWords) -> u64,
-    ) {
-        if before == after && !self.overlapping && run(&self.words) % 2 == 1 {
-            return;
-        }
-        if let Some(pair) = self.pairs.find(before, after) {
-            *self.pairs.count_mut(pair) -= count;
-        }
-    }
-
-    /// Add a pair that a merge has created at `position`.
-    fn add_pair(&mut self, before: u32, after: u32, position: u32, count: u64) {
-        let pair = self.pairs.add_occurrence(before, after, position);
-        if before != after || self.overlapping {
-            *self.pairs.count_mut(pair) += count;
-        }
-        let current = self.merges.len() as u32;
-        if pair as usize >= self.gained_at.len() {
-            self.gained_at.push(0);
-        }
-        if std::mem::replace(&mut self.gained_at[pair as usize], current) != current {
-            self.gained.push(pair);
-        }
-    }
-
-    fn recount_gained_doubled(&mut self) {
-        if self.overlapping {
-            return;
+        self.changes.clear();
+        if has_unknown {
+            self.track_pairs_of(merged)?;
         }
         for at in 0..self.gained.len() {
             self.recount_doubled(self.gained[at]);
         }
+        Ok(())
     }
 
-    /// Recount a doubled pair, whose count cannot be updated by difference.
+    /// Add the occurrences that a pair gained; returns the pair if it is tracked.
+    ///
+    /// Sets `has_unknown` if the pair is untracked and may have reached the floor.
+    fn gain(
+        &mut self,
+        (left, right): (u32, u32),
+        change: &NeighbourChange,
+        is_new: bool,
+        has_unknown: &mut bool,
+    ) -> Result<Option<u32>, Error> {
+        if let Some(pair) = self.pairs.find(left, right) {
+            if left != right || self.overlapping {
+                let count = self.pairs.count_mut(pair);
+                *count = *count + change.gained - change.remerged;
+            }
+            return Ok(Some(pair));
+        }
+        let gained = change.gained.saturating_sub(change.remerged);
+        if gained == 0 || !self.fits_parts((left, right)) {
+            return Ok(None);
+        }
+        if self.replayed.as_ref().is_some_and(|pairs| !pairs.contains(&key(left, right))) {
+            return Ok(None);
+        }
+        if !is_new && self.floor > 1 {
+            *has_unknown = true;
+            return Ok(None);
+        }
+        // A pair of a new entry has no other occurrences, and with a floor of 1 no untracked pair has any.
+        (gained >= self.floor)
+            .then(|| self.pairs.insert((left, right), gained, change.positions))
+            .transpose()
+    }
+
+    /// Count the untracked pairs of an entry and track the frequent ones.
+    fn track_pairs_of(&mut self, entry: u32) -> Result<(), Error> {
+        let mut found: HashMap<u64, (u64, Vec<u32>), FxBuildHasher> = HashMap::default();
+        let Self { words, pairs, .. } = self;
+        let mut add = |left: u32, right: u32, position: u32| {
+            if pairs.find(left, right).is_none() {
+                let (count, positions) = found.entry(key(left, right)).or_default();
+                *count += words.count_at(position);
+                positions.push(position);
+            }
+        };
+        words.visit_positions(entry, |position| {
+            if let Some((before, start)) = words.before(position) {
+                add(before, entry, start);
+            }
+            // The next occurrence of the entry adds a doubled pair.
+            if let Some(after) = words.after(position).filter(|&after| after != entry) {
+                add(entry, after, position);
+            }
+        });
+        for (pair, (count, positions)) in found {
+            if count >= self.floor && self.fits_parts(parts(pair)) {
+                let pair = self.pairs.insert(parts(pair), count, positions.len())?;
+                positions.into_iter().for_each(|position| self.pairs.add_position(pair, position));
+                self.gained.push(pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// Recount a doubled pair if matches must not overlap, as its count cannot be updated by difference.
     fn recount_doubled(&mut self, pair: u32) {
         let (left, right) = self.pairs.parts(pair);
-        if left == right {
+        if left == right && !self.overlapping {
             *self.pairs.count_mut(pair) = self.pairs.count_non_overlapping(pair, &self.words);
         }
     }

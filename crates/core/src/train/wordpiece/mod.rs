@@ -3,8 +3,7 @@
 //! ```text
 //! spec               settings: scores and ties
 //! char_entries       the entries of single characters
-//! segmented_words    the distinct words as sequences of entries
-//! pair_table         adjacent pairs: counts and positions
+//! pair_table         the tracked pairs: counts and positions
 //! merge_state        words, pairs and entries, updated by each merge
 //! pair_counts        the counts from which a pair is scored
 //! tie_break          the order among pairs of equal score
@@ -43,7 +42,6 @@ mod pair_counts;
 mod pair_table;
 mod pmi;
 mod score_classes;
-mod segmented_words;
 mod spec;
 mod substring_trie;
 #[cfg(test)]
@@ -56,11 +54,13 @@ use std::ops::ControlFlow;
 use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
+use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
+use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
-use crate::train::Learned;
+use crate::train::{Learned, Merge, Resume};
 
-use char_entries::alphabet_entries;
+use char_entries::{alphabet_entries, CharEntries};
 use merge_state::MergeState;
 
 pub use continue_training::{continue_training, ExistingModel};
@@ -91,8 +91,22 @@ pub fn learn(
     spec: &WordPieceTrainSpec,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
+    resume(counts, spec, Resume::default(), progress)
+}
+
+/// Continue after the merges of an earlier run; the result equals that of an undisturbed run.
+///
+/// `TopDown` merges no pairs and starts from the beginning. Errors: those of [`learn`], and `Argument` for
+/// merges that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    check_counts(counts, &mut progress)?;
+    progress.log_merges(resume.log);
+    let chars = check_counts(counts, &mut progress)?;
     spec.check_ties(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
     let entries = first_entries(
@@ -102,12 +116,54 @@ pub fn learn(
         spec.vocab_size,
     )?;
     let learned = match spec.score {
-        PairScore::TopDown => top_down::learn(counts, spec, &alphabet, entries, &mut progress)?,
-        _ => by_merges::learn(
-            MergeState::new(counts, spec, &alphabet, entries, &mut progress)?,
-            &mut progress,
-        )?,
+        PairScore::TopDown => top_down::learn(counts, chars, spec, &alphabet, entries, &mut progress)?,
+        _ => {
+            let words = segmented(counts, chars, spec, &alphabet, &entries, &mut progress)?;
+            drop(alphabet);
+            let state = MergeState::new(words, spec, entries, &mut progress)?;
+            by_merges::learn(state.start(resume.earlier, &mut progress)?, &mut progress)?
+        }
     };
     progress.finish(learned.vocab.len())?;
     Ok(learned)
+}
+
+/// Segment the words into characters.
+///
+/// `Frequency` skips characters outside the alphabet. The other scores skip words with such characters,
+/// because the model encodes these as the unknown token.
+fn segmented(
+    counts: &Counts,
+    chars: usize,
+    spec: &WordPieceTrainSpec,
+    alphabet: &Alphabet,
+    entries: &Entries,
+    progress: &mut Progress<'_>,
+) -> Result<PackedWords, Error> {
+    let mut words = PackedWords::with_capacity(chars, counts.len())?;
+    let char_entries = CharEntries::new(entries, alphabet, spec, counts);
+    for (word, count) in counts.iter() {
+        progress.advance(word.len())?;
+        if spec.score == PairScore::Frequency || alphabet.spells(word) {
+            let characters = word.chars().enumerate();
+            words.push(
+                characters.filter_map(|(at, character)| char_entries.get(at == 0, character)),
+                count,
+            )?;
+        }
+    }
+    words.numbered()
+}
+
+/// Apply the merges of an earlier run to words, for BPE; returns the words and the entries after them.
+pub(super) fn replay(
+    words: PackedWords,
+    entries: Entries,
+    earlier: &[Merge],
+    progress: &mut Progress<'_>,
+) -> Result<(PackedWords, Entries), Error> {
+    let spec = WordPieceTrainSpec { score: PairScore::Frequency, ..WordPieceTrainSpec::default() };
+    let mut state = MergeState::new(words, &spec, entries, progress)?;
+    state.replay(earlier, progress)?;
+    Ok((state.words, state.entries))
 }

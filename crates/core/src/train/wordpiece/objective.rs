@@ -25,6 +25,8 @@ pub(super) trait Objective {
     /// It is valid while the pair gains no occurrences and its entries occur at least `min_left` and
     /// `min_right` times.
     fn bound(&self, counts: &PairCounts, min_left: u64, min_right: u64, total: u64) -> f64;
+    /// Return an upper bound of the score of any pair that occurs at most `count` times.
+    fn bound_of_count(&self, count: u64, total: u64) -> f64;
     /// Return how far below the best value the value of the exact maximum may be.
     fn slack(&self, value: f64) -> f64;
     /// Return the value below which scores may be rounding errors; there, all pairs are compared.

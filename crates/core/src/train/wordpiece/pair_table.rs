@@ -1,12 +1,14 @@
-//! The table of adjacent pairs: counts, and the positions where each pair occurs or occurred.
+//! The table of tracked pairs: counts, and the positions where each pair occurs or occurred.
 //!
-//! Positions are only appended. Callers check them against the segmented words before use. Pairs are
-//! numbered by first occurrence and never removed.
+//! Positions are only appended. Callers check them against the words before use.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::segmented_words::SegmentedWords;
+use crate::error::Error;
+use crate::train::frequent_pairs::key;
+use crate::train::memory::{out_of_memory, reserve};
+use crate::train::packed_words::PackedWords;
 
 /// Counts and occurrences by pair number.
 #[derive(Default)]
@@ -15,6 +17,8 @@ pub(super) struct PairTable {
     parts: Vec<(u32, u32)>,
     counts: Vec<u64>,
     occurrences: Vec<Occurrences>,
+    /// The positions of all pairs, outdated ones included.
+    stored: usize,
 }
 
 #[derive(Default)]
@@ -29,6 +33,11 @@ impl PairTable {
     /// The number of pairs.
     pub(super) fn len(&self) -> usize {
         self.parts.len()
+    }
+
+    /// The number of positions of all pairs, outdated ones included.
+    pub(super) fn stored_positions(&self) -> usize {
+        self.stored
     }
 
     /// The left and the right entry of a pair.
@@ -52,26 +61,47 @@ impl PairTable {
         self.ids.get(&key(left, right)).copied()
     }
 
-    /// Add a position of a pair, whose count the caller updates; returns the number of the pair.
+    /// Reserve memory for exactly `pairs` more pairs.
+    pub(super) fn reserve(&mut self, pairs: usize) -> Result<(), Error> {
+        self.ids
+            .try_reserve(pairs)
+            .map_err(|_| out_of_memory(pairs.saturating_mul(2 * size_of::<(u64, u32)>())))?;
+        reserve(&mut self.parts, pairs)?;
+        reserve(&mut self.counts, pairs)?;
+        reserve(&mut self.occurrences, pairs)
+    }
+
+    /// Insert a pair that is not in the table and will get `positions` positions.
+    pub(super) fn insert(
+        &mut self,
+        (left, right): (u32, u32),
+        count: u64,
+        positions: usize,
+    ) -> Result<u32, Error> {
+        let pair = self.parts.len() as u32;
+        let mut occurrences = Occurrences::default();
+        reserve(&mut occurrences.positions, positions)?;
+        self.ids.insert(key(left, right), pair);
+        self.parts.push((left, right));
+        self.counts.push(count);
+        self.occurrences.push(occurrences);
+        Ok(pair)
+    }
+
+    /// Add a position of a pair, whose count the caller updates.
     #[inline]
-    pub(super) fn add_occurrence(&mut self, left: u32, right: u32, position: u32) -> u32 {
-        let next = self.parts.len() as u32;
-        let pair = *self.ids.entry(key(left, right)).or_insert(next);
-        if pair == next {
-            self.parts.push((left, right));
-            self.counts.push(0);
-            self.occurrences.push(Occurrences::default());
-        }
+    pub(super) fn add_position(&mut self, pair: u32, position: u32) {
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.unsorted |= occurrences.positions.last().is_some_and(|&last| last > position);
         occurrences.positions.push(position);
-        pair
+        self.stored += 1;
     }
 
     /// Remove and return the positions of a pair, ascending; the pair may no longer occur at some of them.
     pub(super) fn take_positions(&mut self, pair: u32) -> Vec<u32> {
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
+        self.stored = self.stored.saturating_sub(occurrences.positions.len());
         std::mem::take(occurrences).positions
     }
 
@@ -86,7 +116,7 @@ impl PairTable {
     }
 
     /// Return the first position where the pair occurs; skips each outdated position once.
-    pub(super) fn first_position(&mut self, pair: u32, words: &SegmentedWords) -> Option<u32> {
+    pub(super) fn first_position(&mut self, pair: u32, words: &PackedWords) -> Option<u32> {
         let (left, right) = self.parts(pair);
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
@@ -98,7 +128,7 @@ impl PairTable {
     }
 
     /// Count the non-overlapping matches of a doubled pair, left to right.
-    pub(super) fn count_non_overlapping(&mut self, pair: u32, words: &SegmentedWords) -> u64 {
+    pub(super) fn count_non_overlapping(&mut self, pair: u32, words: &PackedWords) -> u64 {
         let (entry, _) = self.parts(pair);
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
@@ -121,8 +151,4 @@ impl Occurrences {
             (self.head, self.unsorted) = (0, false);
         }
     }
-}
-
-fn key(left: u32, right: u32) -> u64 {
-    (u64::from(left) << 32) | u64::from(right)
 }

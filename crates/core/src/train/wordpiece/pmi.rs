@@ -52,6 +52,10 @@ impl Objective for Pmi {
         bound * (1.0 + 16.0 * UNIT)
     }
 
+    fn bound_of_count(&self, _count: u64, _total: u64) -> f64 {
+        1.0
+    }
+
     fn slack(&self, value: f64) -> f64 {
         16.0 * UNIT * value
     }

@@ -12,20 +12,34 @@ use super::char_entries;
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
+use crate::train::memory::{check_available, reserve};
 use crate::train::progress::Progress;
 
 /// The root of the substrings that begin a word.
 pub(super) const WORD_START: u32 = 0;
 /// The root of the substrings inside words.
 pub(super) const CONTINUATION: u32 = 1;
-/// Follows each word; not a character.
-const END: u32 = u32::MAX;
+/// Follows each word. Characters are numbered so that the lower 16 bits of no other number are 0.
+const END: u32 = 0;
+/// The characters that differ in their lower 16 bits.
+const LOW: u32 = u16::MAX as u32;
+/// Positions in a block; the number of words before each block is stored.
+const BLOCK: usize = 32;
 
-/// The characters of the words that consist of characters of the alphabet.
+/// The characters of the words that consist of characters of the alphabet, two bytes each.
 pub(super) struct CorpusText {
-    chars: Vec<u32>,
-    words: Vec<TextWord>,
-    word_of: Vec<u32>,
+    /// The characters of the alphabet, ascending.
+    alphabet: Vec<char>,
+    /// By position: the lower 16 bits of the number of the character.
+    low: Vec<u16>,
+    /// By position: the higher bits; empty if the alphabet has less than 2^16 characters.
+    high: Vec<u8>,
+    /// By word.
+    counts: Vec<u64>,
+    /// By block: the words that end before it.
+    words_before: Vec<u32>,
+    /// The words that begin like a continuation entry, ascending, and the length of that entry.
+    long_starts: Vec<(u32, u32)>,
     /// The root of the substrings inside words.
     inside: u32,
 }
@@ -55,56 +69,153 @@ pub(super) struct SubstringTrie {
 }
 
 impl CorpusText {
-    /// Lay out the words; fails for 2^32 characters or more.
+    /// Lay out the words, of `chars` characters in all; fails for 2^32 characters or more.
     pub(super) fn new(
         counts: &Counts,
+        chars: usize,
         alphabet: &Alphabet,
         prefix: &str,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let inside = if prefix.is_empty() { WORD_START } else { CONTINUATION };
-        let mut text = Self { chars: Vec::new(), words: Vec::new(), word_of: Vec::new(), inside };
+        let mut text = Self::empty(alphabet, prefix);
+        let length = chars.saturating_add(counts.len());
+        if length >= u32::MAX as usize {
+            let found = "2^32 or more characters in distinct words";
+            return Err(Error::new(ErrorKind::Training, "counts", found, "fewer"));
+        }
+        reserve(&mut text.low, length)?;
+        let wide = if text.is_wide() { length } else { 0 };
+        reserve(&mut text.high, wide)?;
+        reserve(&mut text.counts, counts.len())?;
+        reserve(&mut text.words_before, length.div_ceil(BLOCK))?;
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             if alphabet.spells(word) {
-                let start = text.chars.len() as u32;
-                text.chars.extend(word.chars().map(u32::from));
-                let end = text.chars.len() as u32;
-                text.chars.push(END);
-                text.word_of.resize(text.chars.len(), text.words.len() as u32);
-                let min_first_token =
-                    char_entries::continuation_like_start(alphabet, word, prefix).unwrap_or(1);
-                text.words.push(TextWord { start, end, count, min_first_token });
-            }
-            if text.chars.len() >= END as usize {
-                return Err(Error::new(
-                    ErrorKind::Training,
-                    "counts",
-                    "2^32 or more characters in distinct words",
-                    "fewer",
-                ));
+                let number = text.counts.len() as u32;
+                if let Some(start) = char_entries::continuation_like_start(alphabet, word, prefix) {
+                    text.long_starts.push((number, start));
+                }
+                for character in word.chars() {
+                    let symbol = text.symbol_of(character).unwrap_or(END);
+                    text.push(symbol);
+                }
+                text.push(END);
+                text.counts.push(count);
             }
         }
         Ok(text)
     }
 
-    pub(super) fn words(&self) -> &[TextWord] {
-        &self.words
+    fn empty(alphabet: &Alphabet, prefix: &str) -> Self {
+        let mut characters: Vec<char> = alphabet.select(|_| true).collect();
+        characters.sort_unstable();
+        Self {
+            alphabet: characters,
+            low: Vec::new(),
+            high: Vec::new(),
+            counts: Vec::new(),
+            words_before: Vec::new(),
+            long_starts: Vec::new(),
+            inside: if prefix.is_empty() { WORD_START } else { CONTINUATION },
+        }
+    }
+
+    fn push(&mut self, symbol: u32) {
+        if self.low.len().is_multiple_of(BLOCK) {
+            self.words_before.push(self.counts.len() as u32);
+        }
+        self.low.push(symbol as u16);
+        if self.is_wide() {
+            self.high.push((symbol >> 16) as u8);
+        }
+    }
+
+    fn is_wide(&self) -> bool {
+        self.alphabet.len() > usize::from(u16::MAX)
+    }
+
+    fn symbol_of(&self, character: char) -> Option<u32> {
+        let index = self.alphabet.binary_search(&character).ok()? as u32;
+        Some((index / LOW) << 16 | (index % LOW + 1))
+    }
+
+    /// The character of a number.
+    fn character_of(&self, symbol: u32) -> char {
+        self.alphabet[self.rank_of(symbol)]
+    }
+
+    /// The index in the alphabet of the character of a number.
+    fn rank_of(&self, symbol: u32) -> usize {
+        ((symbol >> 16) * LOW + (symbol & LOW) - 1) as usize
+    }
+
+    /// The number of the character at a position, or `END`.
+    #[inline]
+    fn symbol(&self, position: usize) -> u32 {
+        let high = self.high.get(position).map_or(0, |&high| u32::from(high) << 16);
+        high | u32::from(self.low[position])
+    }
+
+    fn len(&self) -> usize {
+        self.low.len()
+    }
+
+    pub(super) fn words(&self) -> impl Iterator<Item = TextWord> + '_ {
+        let (mut start, mut long_starts) = (0, self.long_starts.iter().peekable());
+        (0..).zip(&self.counts).map(move |(word, &count)| {
+            let end = start + self.low[start..].iter().take_while(|&&low| low != 0).count();
+            let long_start = long_starts.next_if(|&&(number, _)| number == word);
+            let min_first_token = long_start.map_or(1, |&(_, length)| length);
+            let found = TextWord { start: start as u32, end: end as u32, count, min_first_token };
+            start = end + 1;
+            found
+        })
     }
 
     /// Return the largest count of any substring, which is that of a single character.
     pub(super) fn largest_count(&self, progress: &mut Progress<'_>) -> Result<u64, Error> {
-        let single = SubstringTrie::new(self, 1, 1, progress)?;
-        Ok(single.count[2..].iter().copied().max().unwrap_or(0))
+        let characters = self.characters(progress)?;
+        Ok(characters.iter().flatten().map(|character| character.count).max().unwrap_or(0))
+    }
+
+    /// Count the characters, by root and number.
+    fn characters(&self, progress: &mut Progress<'_>) -> Result<[Vec<TrieCharCount>; 2], Error> {
+        let mut characters = [0, 1].map(|_| vec![TrieCharCount::default(); self.alphabet.len()]);
+        for word in self.words() {
+            progress.advance((word.end - word.start) as usize)?;
+            for position in word.start..word.end {
+                let root = if position == word.start { WORD_START } else { self.inside };
+                let found = &mut characters[root as usize][self.rank_of(self.symbol(position as usize))];
+                found.count += word.count;
+                found.positions += 1;
+                found.last = position;
+            }
+        }
+        Ok(characters)
     }
 
     fn count_at(&self, position: u32) -> u64 {
-        self.words[self.word_of[position as usize] as usize].count
+        let position = position as usize;
+        let block = position / BLOCK;
+        let (start, within) = (block * BLOCK, position % BLOCK);
+        let cells = &self.low[start..self.low.len().min(start + BLOCK)];
+        // All cells of the block are compared, which takes a few vector instructions.
+        let ends =
+            cells.iter().enumerate().map(|(at, &low)| u16::from(low == 0 && at < within)).sum::<u16>();
+        self.counts[self.words_before[block] as usize + usize::from(ends)]
     }
 }
 
-/// A node, and the range of its positions in a list of positions.
-type NodePositions = (u32, std::ops::Range<usize>);
+/// The count of a character, and its positions.
+#[derive(Clone, Copy, Default)]
+struct TrieCharCount {
+    count: u64,
+    positions: usize,
+    last: u32,
+}
+
+/// A node, and the end of its positions in a list of positions; those of a node follow those of the node before.
+type NodePositions = (u32, usize);
 
 impl SubstringTrie {
     /// Find the substrings of at most `max_chars` that occur at least `min_count` times.
@@ -121,71 +232,109 @@ impl SubstringTrie {
             count: vec![0, 0],
             position: vec![0, 0],
             children: vec![(0, 0), (0, 0)],
-            longest_node: vec![text.inside; text.chars.len()],
+            longest_node: Vec::new(),
         };
-        let (mut positions, mut groups) = trie.group_by_root(text);
-        for depth in 1..=max_chars {
+        reserve(&mut trie.longest_node, text.len())?;
+        trie.longest_node.resize(text.len(), text.inside);
+        let (mut positions, mut groups) = trie.add_characters(text, progress)?;
+        for depth in 2..=max_chars {
             if groups.is_empty() {
                 break;
             }
-            (positions, groups) = trie.add_level(text, depth, &positions, &groups, progress)?;
+            groups = trie.add_level(text, depth, &mut positions, &groups, progress)?;
         }
         Ok(trie)
     }
 
-    /// Group all positions by root.
-    fn group_by_root(&mut self, text: &CorpusText) -> (Vec<u32>, Vec<NodePositions>) {
-        let mut positions: Vec<u32> = text.words.iter().map(|word| word.start).collect();
-        positions.iter().for_each(|&position| self.longest_node[position as usize] = WORD_START);
-        let initial = positions.len();
-        text.words.iter().for_each(|word| positions.extend(word.start + 1..word.end));
-        let groups = match text.inside {
-            WORD_START => vec![(WORD_START, 0..positions.len())],
-            inside => vec![(WORD_START, 0..initial), (inside, initial..positions.len())],
-        };
-        (positions, groups)
+    /// Add the nodes of the first level; returns their positions.
+    fn add_characters(
+        &mut self,
+        text: &CorpusText,
+        progress: &mut Progress<'_>,
+    ) -> Result<(Vec<u32>, Vec<NodePositions>), Error> {
+        let characters = text.characters(progress)?;
+        let mut groups = Vec::new();
+        // By root and character: the node and where its next position is stored.
+        let mut next = [0, 1].map(|_| vec![None; text.alphabet.len()]);
+        let mut length = 0;
+        for root in [WORD_START, CONTINUATION] {
+            let first_child = self.parent.len() as u32;
+            for (rank, found) in characters[root as usize].iter().enumerate() {
+                if found.positions > 0 && found.count >= self.min_count {
+                    let node = self.add(root, found.count, found.last);
+                    next[root as usize][rank] = Some((node, length));
+                    length += found.positions;
+                    groups.push((node, length));
+                }
+            }
+            self.children[root as usize] = (first_child, self.parent.len() as u32);
+        }
+        let mut positions = Vec::new();
+        reserve(&mut positions, length)?;
+        positions.resize(length, 0);
+        for word in text.words() {
+            progress.advance((word.end - word.start) as usize)?;
+            self.longest_node[word.start as usize] = WORD_START;
+            for position in word.start..word.end {
+                let root = if position == word.start { WORD_START } else { text.inside };
+                let rank = text.rank_of(text.symbol(position as usize));
+                if let Some((node, at)) = &mut next[root as usize][rank] {
+                    self.longest_node[position as usize] = *node;
+                    positions[*at] = position;
+                    *at += 1;
+                }
+            }
+        }
+        Ok((positions, groups))
     }
 
-    /// Add the nodes of the next level; returns their positions.
+    /// Add the nodes of the next level; replaces the positions by theirs.
     fn add_level(
         &mut self,
         text: &CorpusText,
         depth: usize,
-        positions: &[u32],
+        positions: &mut Vec<u32>,
         groups: &[NodePositions],
         progress: &mut Progress<'_>,
-    ) -> Result<(Vec<u32>, Vec<NodePositions>), Error> {
-        let (mut next_positions, mut next_groups) = (Vec::new(), Vec::new());
+    ) -> Result<Vec<NodePositions>, Error> {
+        check_available(4 * text.len())?;
+        let mut next_groups = Vec::new();
         let mut order: Vec<(u32, u32)> = Vec::new();
-        for (node, range) in groups {
-            progress.advance(range.len())?;
-            let ahead = |&position: &u32| (text.chars[position as usize + depth - 1], position);
+        let (mut start, mut kept) = (0, 0);
+        for &(node, end) in groups {
+            progress.advance(end - start)?;
+            let ahead = |&position: &u32| (text.symbol(position as usize + depth - 1), position);
             order.clear();
-            order.extend(positions[range.clone()].iter().map(ahead).filter(|&(next, _)| next != END));
+            order.extend(positions[start..end].iter().map(ahead).filter(|&(next, _)| next != END));
             order.sort_unstable_by_key(|&(next, _)| next);
             let first_child = self.parent.len() as u32;
             for run in order.chunk_by(|one, two| one.0 == two.0) {
                 let count = run.iter().map(|&(_, position)| text.count_at(position)).sum();
                 if count >= self.min_count {
-                    let child = self.add(*node, count, run);
-                    let start = next_positions.len();
-                    next_positions.extend(run.iter().map(|&(_, position)| position));
-                    next_groups.push((child, start..next_positions.len()));
+                    let child = self.add(node, count, run[0].1);
+                    // `kept` never exceeds the start of the group, whose positions are copied in `order`.
+                    for &(_, position) in run {
+                        self.longest_node[position as usize] = child;
+                        positions[kept] = position;
+                        kept += 1;
+                    }
+                    next_groups.push((child, kept));
                 }
             }
-            self.children[*node as usize] = (first_child, self.parent.len() as u32);
+            self.children[node as usize] = (first_child, self.parent.len() as u32);
+            start = end;
         }
-        Ok((next_positions, next_groups))
+        positions.truncate(kept);
+        Ok(next_groups)
     }
 
-    fn add(&mut self, parent: u32, count: u64, run: &[(u32, u32)]) -> u32 {
+    fn add(&mut self, parent: u32, count: u64, position: u32) -> u32 {
         let node = self.parent.len() as u32;
         self.parent.push(parent);
         self.depth.push(self.depth[parent as usize] + 1);
         self.count.push(count);
-        self.position.push(run[0].1);
+        self.position.push(position);
         self.children.push((0, 0));
-        run.iter().for_each(|&(_, position)| self.longest_node[position as usize] = node);
         node
     }
 
@@ -201,20 +350,20 @@ impl SubstringTrie {
 
     /// Whether the substring of a node begins a word.
     pub(super) fn begins_word(&self, text: &CorpusText, node: u32) -> bool {
-        let position = self.position[node as usize];
-        text.words[text.word_of[position as usize] as usize].start == position
+        let position = self.position[node as usize] as usize;
+        position == 0 || text.symbol(position - 1) == END
     }
 
     /// Return the substring of a node, without the continuation prefix.
     pub(super) fn spell(&self, text: &CorpusText, node: u32) -> String {
         let start = self.position[node as usize] as usize;
-        let chars = &text.chars[start..start + self.depth[node as usize] as usize];
-        chars.iter().filter_map(|&code| char::from_u32(code)).collect()
+        let positions = start..start + self.depth[node as usize] as usize;
+        positions.map(|position| text.character_of(text.symbol(position))).collect()
     }
 
     /// Return the node that the characters of `path` lead to from a node.
     pub(super) fn walk(&self, text: &CorpusText, from: u32, path: &str) -> Option<u32> {
-        path.chars().try_fold(from, |node, character| self.child(text, node, u32::from(character)))
+        path.chars().try_fold(from, |node, character| self.child(text, node, text.symbol_of(character)?))
     }
 
     /// Visit all pairs of nodes that the same non-empty path leads to from `one` and from `two`.
@@ -229,7 +378,7 @@ impl SubstringTrie {
         while let Some((one, two)) = stack.pop() {
             let (start, end) = self.children[one as usize];
             for child in start..end {
-                if let Some(other) = self.child(text, two, self.last_char(text, child)) {
+                if let Some(other) = self.child(text, two, self.last_symbol(text, child)) {
                     visit(child, other);
                     stack.push((child, other));
                 }
@@ -237,17 +386,17 @@ impl SubstringTrie {
         }
     }
 
-    fn child(&self, text: &CorpusText, node: u32, character: u32) -> Option<u32> {
+    fn child(&self, text: &CorpusText, node: u32, symbol: u32) -> Option<u32> {
         let (start, end) = self.children[node as usize];
         let siblings = &self.position[start as usize..end as usize];
         let offset = self.depth[node as usize];
         let index = siblings
-            .binary_search_by_key(&character, |&position| text.chars[(position + offset) as usize])
+            .binary_search_by_key(&symbol, |&position| text.symbol((position + offset) as usize))
             .ok()?;
         Some(start + index as u32)
     }
 
-    fn last_char(&self, text: &CorpusText, node: u32) -> u32 {
-        text.chars[(self.position[node as usize] + self.depth[node as usize] - 1) as usize]
+    fn last_symbol(&self, text: &CorpusText, node: u32) -> u32 {
+        text.symbol((self.position[node as usize] + self.depth[node as usize] - 1) as usize)
     }
 }

@@ -40,12 +40,13 @@ const TRIE_MARGIN: u64 = 4;
 /// Find the vocabulary of the least threshold that fits, and fill it to `vocab_size`.
 pub(super) fn learn(
     counts: &Counts,
+    chars: usize,
     spec: &WordPieceTrainSpec,
     alphabet: &Alphabet,
     entries: Entries,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let text = CorpusText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
+    let text = CorpusText::new(counts, chars, alphabet, &spec.continuing_subword_prefix, progress)?;
     let min_count = spec.min_frequency.max(1);
     let largest = text.largest_count(progress)?;
     let mut search = ThresholdSearch { spec, text, base: entries, min_count, trie: None };
@@ -153,6 +154,7 @@ impl ThresholdSearch<'_> {
         if self.trie.as_ref().is_some_and(|nodes| nodes.trie.min_count <= threshold) {
             return Ok(());
         }
+        self.trie = None;
         let max_chars = self.spec.max_token_length.unwrap_or(MAX_CHARS);
         let min_count = (threshold / TRIE_MARGIN).max(self.min_count);
         let trie = SubstringTrie::new(&self.text, min_count, max_chars, progress)?;

@@ -8,14 +8,8 @@
 //! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
 //! for a pair and a position, it does so from then on.
 
-use rustc_hash::FxHashMap;
-
-use super::char_forms::CharForms;
-use crate::count::Counts;
+use super::memory::reserve;
 use crate::error::{Error, ErrorKind};
-use crate::train::alphabet;
-use crate::train::progress::Progress;
-use crate::train::symbol_splitter::SymbolSplitter;
 
 /// The cell between two words.
 const SEPARATOR: u32 = u32::MAX;
@@ -33,49 +27,19 @@ pub(super) struct PackedWords {
 }
 
 impl PackedWords {
-    /// Segment the words into characters; skips characters outside the alphabet, as `tokenizers` does.
-    pub(super) fn new(
-        counts: &Counts,
-        chars: &mut CharForms<'_>,
-        progress: &mut Progress<'_>,
-    ) -> Result<Self, Error> {
-        let mut words = Self::none();
-        for (word, count) in counts.iter() {
-            progress.advance(word.len())?;
-            let entries =
-                alphabet::char_positions(word).filter_map(|(c, position)| chars.entry(c, position));
-            words.push(entries, count)?;
-        }
-        Ok(words.numbered())
+    /// No words, with room for `words` words of `chars` characters in all.
+    pub(super) fn with_capacity(chars: usize, words: usize) -> Result<Self, Error> {
+        let cells = chars.saturating_add(words).saturating_add(BLOCK);
+        let mut empty = Self { cells: Vec::new(), counts: Vec::new(), separators: Vec::new() };
+        reserve(&mut empty.cells, cells)?;
+        reserve(&mut empty.counts, words)?;
+        reserve(&mut empty.separators, cells.div_ceil(BLOCK))?;
+        empty.cells.push(SEPARATOR);
+        Ok(empty)
     }
 
-    /// Segment the parts of words between symbols and unknown characters, each as a word of its own.
-    pub(super) fn of_parts(
-        counts: &Counts,
-        splitter: &SymbolSplitter,
-        ids: &FxHashMap<char, u32>,
-        progress: &mut Progress<'_>,
-    ) -> Result<Self, Error> {
-        let mut words = Self::none();
-        for (word, count) in counts.iter() {
-            progress.advance(word.len())?;
-            let mut outcome = Ok(());
-            let known = |c| ids.contains_key(&c);
-            splitter.known_parts(word, known, |part| {
-                if outcome.is_ok() {
-                    outcome = words.push(part.chars().filter_map(|c| ids.get(&c).copied()), count);
-                }
-            });
-            outcome?;
-        }
-        Ok(words.numbered())
-    }
-
-    fn none() -> Self {
-        Self { cells: vec![SEPARATOR], counts: Vec::new(), separators: Vec::new() }
-    }
-
-    fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
+    /// Append a word, or a part of one, as a sequence of entries; each takes one cell, whatever its length.
+    pub(super) fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
         let before = self.cells.len();
         self.cells.extend(entries);
         if self.cells.len() == before {
@@ -90,14 +54,46 @@ impl PackedWords {
     }
 
     /// Count the separators by block; called after the last `push`.
-    fn numbered(mut self) -> Self {
+    pub(super) fn numbered(mut self) -> Result<Self, Error> {
+        let padding = self.cells.len().next_multiple_of(BLOCK) - self.cells.len();
+        reserve(&mut self.cells, padding)?;
+        reserve(&mut self.separators, self.cells.len().div_ceil(BLOCK))?;
         self.cells.resize(self.cells.len().next_multiple_of(BLOCK), SEPARATOR);
         let mut before = 0;
         for block in self.cells.chunks(BLOCK) {
             self.separators.push(before);
             before += block.iter().filter(|&&cell| cell == SEPARATOR).count() as u32;
         }
-        self
+        Ok(self)
+    }
+
+    /// The number of cells, which bounds the number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Visit each entry: entry, its length in characters at the start of training, and the count of its word.
+    pub(super) fn visit_entries(
+        &self,
+        mut visit: impl FnMut(u32, u32, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut at, mut word) = (1, 0);
+        while word < self.counts.len() {
+            let next = self.next(at);
+            visit(self.cells[at as usize], next - at, self.counts[word])?;
+            at = next;
+            if self.cells[at as usize] == SEPARATOR {
+                (at, word) = (at + 1, word + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Visit the positions of an entry, ascending.
+    pub(super) fn visit_positions(&self, entry: u32, mut visit: impl FnMut(u32)) {
+        for (position, _) in self.cells.iter().enumerate().filter(|&(_, &cell)| cell == entry) {
+            visit(position as u32);
+        }
     }
 
     /// Visit each pair: left entry, right entry, position, and the count of its word.
@@ -146,6 +142,34 @@ impl PackedWords {
         Some((self.cells[start as usize], start))
     }
 
+    /// The entry after the one at `position`, unless that ends its word.
+    #[inline]
+    pub(super) fn after(&self, position: u32) -> Option<u32> {
+        let after = self.cells[self.next(position) as usize];
+        (after != SEPARATOR).then_some(after)
+    }
+
+    /// Count the consecutive occurrences of an entry that end at `position`.
+    pub(super) fn run_to_left(&self, position: u32) -> u64 {
+        let (entry, mut start, mut length) = (self.cells[position as usize], position, 1);
+        while let Some((_, before)) = self.before(start).filter(|&(before, _)| before == entry) {
+            (start, length) = (before, length + 1);
+        }
+        length
+    }
+
+    /// Count the consecutive occurrences of an entry that start after the entry at `position`.
+    pub(super) fn run_to_right(&self, position: u32) -> u64 {
+        let mut position = self.next(position);
+        let entry = self.cells[position as usize];
+        let mut length = 0;
+        while self.cells[position as usize] == entry {
+            length += 1;
+            position = self.next(position);
+        }
+        length
+    }
+
     /// Replace the pair that starts at `position` by one entry; returns the next entry of the word.
     #[inline]
     pub(super) fn merge(&mut self, position: u32, merged: u32) -> Option<u32> {
@@ -162,7 +186,7 @@ impl PackedWords {
 
     /// The position after the entry at `position`.
     #[inline]
-    fn next(&self, position: u32) -> u32 {
+    pub(super) fn next(&self, position: u32) -> u32 {
         let second = self.cells[position as usize + 1];
         if second & INNER == 0 || second == SEPARATOR {
             position + 1

@@ -1,0 +1,215 @@
+"""Read one column of Parquet files, Arrow IPC files and Arrow IPC streams, batch by batch.
+
+Parquet is read in batches of 1,024 rows. Arrow files on a local disk are mapped, so that a record batch of
+any size needs no memory of its own. Only the column with the texts is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, Literal
+
+from piecework._internal.extras import import_extra
+from piecework.corpus.compression import compression_of
+from piecework.corpus.rows import LIST_CHARS, RowOptions, Rows, decode_utf8
+from piecework.corpus.text_stream import open_stored, stored_bytes
+from piecework.corpus.urls import is_url
+from piecework.errors import CorpusError, FileError, PieceworkError
+from piecework.io.read_file import reason
+
+_PARQUET_ROWS = 1024
+_LIST_ROWS = 8192
+_PARQUET_MAGIC = b"PAR1"
+_ARROW_MAGIC = b"ARROW1"
+_STREAM_MAGIC = b"\xff\xff\xff\xff"
+_HEAD_BYTES = 16
+
+
+class ColumnFile:
+    """One file of columns; `bytes_read` estimates how many of its bytes have been read.
+
+    Raises `FileError` for an unreadable file, `CorpusError` if its first bytes are those of another format.
+    """
+
+    def __init__(self, path: str, stack: ExitStack, format: Literal["parquet", "arrow"]) -> None:
+        self.name = path
+        self.bytes_read = 0
+        self.is_idle = False
+        self._stack = stack
+        self._pa = import_extra("pyarrow", "parquet", path)
+        try:
+            self._file: Any = open_stored(path, stack)
+            self._head = self._file.read(_HEAD_BYTES)
+            self._file.seek(0)
+        except OSError as error:
+            raise FileError(path, reason(error), "a readable file") from error
+        self._check_head(format)
+        self._size = stored_bytes(path)
+
+    def rows(self, options: RowOptions) -> Iterator[Rows]:
+        """Yield the texts of the column, in lists of about 2 million characters.
+
+        Raises `CorpusError` for a missing column, a column without strings, null, and damaged data.
+        """
+        number = 1
+        is_parquet = self._head.startswith(_PARQUET_MAGIC)
+        kind = "Parquet" if is_parquet else "Arrow"
+        arrays = self._parquet_arrays(options) if is_parquet else self._arrow_arrays(options)
+        while True:
+            try:
+                array = next(arrays, None)
+                pieces = [] if array is None else list(self._slices(array))
+            except PieceworkError:
+                raise
+            # A damaged name of a column raises UnicodeDecodeError, a ValueError.
+            except (self._pa.ArrowException, OSError, ValueError) as error:
+                message = " ".join(str(error).split())[:120]
+                found = f"damaged {kind} data ({message})"
+                raise CorpusError(self.name, found, "an undamaged file") from error
+            if array is None:
+                return
+            for piece in pieces:
+                yield self._rows_of(piece, number, options)
+                number += len(piece)
+
+    def _check_head(self, format: str) -> None:
+        magics = (_PARQUET_MAGIC,) if format == "parquet" else (_ARROW_MAGIC, _STREAM_MAGIC)
+        if self._head.startswith(magics):
+            return
+        kind = "a Parquet file" if format == "parquet" else "an Arrow IPC file or stream"
+        compression = compression_of(self._head)
+        found = (
+            f"{compression} data" if compression else "another format" if self._head else "no bytes"
+        )
+        raise CorpusError(self.name, found, kind)
+
+    # ---- batches
+
+    def _parquet_arrays(self, options: RowOptions) -> Iterator[Any]:
+        parquet = import_extra("pyarrow.parquet", "parquet", self.name)
+        file = parquet.ParquetFile(self._file, buffer_size=1 << 20, pre_buffer=False)
+        path = self._column_path(file.schema_arrow, options)
+        rows = 0
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=[".".join(path)], use_threads=False):
+            rows += batch.num_rows
+            self.bytes_read = self._size * rows // max(file.metadata.num_rows, 1)
+            yield self._array_of(batch, path)
+
+    def _arrow_arrays(self, options: RowOptions) -> Iterator[Any]:
+        ipc = self._pa.ipc
+        opened = ipc.open_file if self._head.startswith(_ARROW_MAGIC) else ipc.open_stream
+        with opened(self._source()) as reader:
+            path = self._column_path(reader.schema, options)
+            index = reader.schema.get_field_index(path[0])
+        source = self._source()
+        with opened(source, options=ipc.IpcReadOptions(included_fields=[index])) as reader:
+            if opened is ipc.open_file:
+                batches = map(reader.get_batch, range(reader.num_record_batches))
+            else:
+                batches = iter(reader)
+            for count, batch in enumerate(batches, start=1):
+                if opened is ipc.open_file:
+                    self.bytes_read = self._size * count // reader.num_record_batches
+                else:
+                    self.bytes_read = source.tell()
+                yield self._array_of(batch, path)
+
+    def _source(self) -> Any:
+        if not is_url(self.name):
+            return self._stack.enter_context(self._pa.memory_map(self.name))
+        self._file.seek(0)
+        return self._pa.PythonFile(self._file, mode="r")
+
+    # ---- the column
+
+    def _column_path(self, schema: Any, options: RowOptions) -> tuple[str, ...]:
+        """Return the names of the column and of the fields inside it; raises unless it has strings."""
+        field = options.field
+        place = f"{self.name} column {field.key!r}"
+        path = (field.key,) if field.key in schema.names else field.path
+        kind: Any = schema
+        for depth, name in enumerate(path):
+            names = _names_of(kind)
+            if names.count(name) != 1:
+                inside = f" in {'.'.join(path[:depth])!r}" if depth else ""
+                listed = ", ".join(map(repr, names[:8])) or "no fields"
+                found = f"{names.count(name)} of this name" if name in names else f"only {listed}"
+                raise CorpusError(place, found + inside, "one column of that name, with strings")
+            kind = kind.field(name).type
+        values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
+        if str(values) not in ("string", "large_string", "string_view"):
+            raise CorpusError(place, f"values of type {kind}", "strings")
+        return path
+
+    def _array_of(self, batch: Any, path: tuple[str, ...]) -> Any:
+        array = batch.column(path[0])
+        if len(path) > 1:
+            array.validate(full=True)
+            compute = import_extra("pyarrow.compute", "parquet", self.name)
+            array = compute.struct_field(array, list(path[1:]))
+        return array
+
+    def _slices(self, array: Any) -> Iterator[Any]:
+        """Return checked parts of an array with about 2 MB each."""
+        rows = len(array)
+        if not self._pa.types.is_dictionary(array.type):
+            rows = min(_LIST_ROWS, max(1, rows * LIST_CHARS // max(array.nbytes, 1)))
+        for start in range(0, len(array), rows or 1):
+            yield array.slice(start, rows)
+
+    def _rows_of(self, array: Any, first: int, options: RowOptions) -> Rows:
+        """Return the texts of an array; the offsets of an Arrow file are checked before they are used."""
+        texts, replacements = self._texts_of(array, first, options)
+        if not array.null_count:
+            return Rows(texts, range(first, first + len(texts)), replacements)
+        kept: list[str] = []
+        numbers: list[int] = []
+        for number, text in enumerate(texts, start=first):
+            if text is None:
+                place = f"{self.name} row {number} column {options.field.key!r}"
+                options.fault(CorpusError(place, "a null", "a string"))
+            else:
+                kept.append(text)
+                numbers.append(number)
+        return Rows(kept, numbers, replacements)
+
+    def _texts_of(self, array: Any, first: int, options: RowOptions) -> tuple[Any, int]:
+        if self._pa.types.is_dictionary(array.type):
+            self._check(array.indices)
+            values, replacements = self._texts_of(array.dictionary, first, options)
+            return [
+                None if index is None else values[index] for index in array.indices.to_pylist()
+            ], replacements
+        try:
+            array.validate(full=True)
+            return array.to_pylist(), 0
+        except self._pa.ArrowException:
+            binary = array.view(str(array.type).replace("string", "binary"))
+            self._check(binary)
+        texts: list[str | None] = []
+        replacements = 0
+        for number, data in enumerate(binary.to_pylist(), start=first):
+            text, replaced = None, 0
+            if data is not None:
+                place = f"{self.name} row {number} column {options.field.key!r}"
+                text, replaced = decode_utf8(data, options.errors, place)
+            texts.append(text)
+            replacements += replaced
+        return texts, replacements
+
+    def _check(self, array: Any) -> None:
+        try:
+            array.validate(full=True)
+        except self._pa.ArrowException as error:
+            message = " ".join(str(error).split())[:120]
+            found = f"damaged Arrow data ({message})"
+            raise CorpusError(self.name, found, "an undamaged file") from error
+
+
+def _names_of(kind: Any) -> list[str]:
+    """Return the names of the fields of a schema or a struct; other types have none."""
+    if hasattr(kind, "names"):
+        return list(kind.names)
+    fields = getattr(kind, "num_fields", 0) if str(kind).startswith("struct") else 0
+    return [kind.field(index).name for index in range(fields)]

@@ -1,0 +1,115 @@
+"""Read one column of CSV and TSV files, in which the first row names the columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from piecework.corpus.line_blocks import BYTE_ORDER_MARK, MAX_LINE_BYTES, line_blocks
+from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, RowOptions, Rows, decode_utf8
+from piecework.corpus.text_stream import TextStream
+from piecework.errors import CorpusError, PieceworkError
+
+_READ_BYTES = 1 << 20
+
+
+def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterator[Rows]:
+    """Yield the texts of a column, in lists of about 2 million characters.
+
+    Fields follow the `csv` module of Python with `strict`: a quoted field can contain delimiters, line ends
+    and doubled quotes. Blank lines are ignored. Raises `CorpusError` with the line for a missing or repeated
+    column, a row with too few columns and a broken quotation.
+    """
+    # The limit is one for all readers of the process; it is raised only.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+    lines = _DecodedLines(stream, options)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    column: int | None = None
+    texts: list[str] = []
+    numbers: list[int] = []
+    chars = 0
+    try:
+        for number, row in _rows(reader, stream.name, options):
+            if column is None:
+                column = _column_of(row, stream.name, options)
+            elif len(row) <= column:
+                found = f"a row of {len(row)} columns"
+                place = f"{stream.name} line {number}"
+                options.fault(CorpusError(place, found, f"at least {column + 1}"))
+            else:
+                texts.append(row[column])
+                numbers.append(number)
+                chars += len(row[column])
+                if chars >= LIST_CHARS or len(texts) >= LIST_TEXTS:
+                    yield Rows(texts, numbers, lines.take_replacements())
+                    texts, numbers, chars = [], [], 0
+    except PieceworkError:  # damaged data: the rows before it count
+        if texts:
+            yield Rows(texts, numbers, lines.take_replacements())
+        raise
+    if texts:
+        yield Rows(texts, numbers, lines.take_replacements())
+
+
+def _rows(reader: Any, name: str, options: RowOptions) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank, with the number of its first line."""
+    while True:
+        number = reader.line_num + 1
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            fault = CorpusError(f"{name} line {number}", f"broken CSV ({error})", "a row of fields")
+            fault.__cause__ = error
+            options.fault(fault)
+            continue
+        if row is None:
+            return
+        if row:
+            yield number, row
+
+
+def _column_of(header: list[str], name: str, options: RowOptions) -> int:
+    field = options.field
+    names = {field.key, *(field.path if len(field.path) == 1 else ())}
+    found = [index for index, column in enumerate(header) if column in names]
+    if len(found) != 1:
+        columns = ", ".join(map(repr, header[:8]))
+        what = f"only {columns}" if not found else f"{len(found)} columns of this name"
+        raise CorpusError(f"{name} column {field.key!r}", what, "one column of that name in line 1")
+    return found[0]
+
+
+class _DecodedLines(Iterator[str]):
+    """The decoded lines of a stream, with their ends, and the number of replaced sequences."""
+
+    def __init__(self, stream: TextStream, options: RowOptions) -> None:
+        self._lines = self._decoded(stream, options.errors)
+        self._replacements = 0
+
+    def __next__(self) -> str:
+        return next(self._lines)
+
+    def take_replacements(self) -> int:
+        """Return the number of replaced sequences since the last call."""
+        replacements, self._replacements = self._replacements, 0
+        return replacements
+
+    def _decoded(self, stream: TextStream, errors: str) -> Iterator[str]:
+        number = 1
+        for block in line_blocks(stream, _READ_BYTES):
+            if number == 1:
+                block = block.removeprefix(BYTE_ORDER_MARK)
+            for line in block.splitlines(keepends=True) if b"\r" not in block else _split(block):
+                text, replaced = decode_utf8(line, errors, f"{stream.name} line {number}")
+                self._replacements += replaced
+                number += 1
+                yield text
+
+
+def _split(block: bytes) -> Iterator[bytes]:
+    """Split at LF only, because a CR can be part of a quoted field."""
+    lines = block.split(b"\n")
+    yield from (line + b"\n" for line in lines[:-1])
+    if lines[-1]:
+        yield lines[-1]

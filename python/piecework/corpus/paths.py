@@ -1,0 +1,155 @@
+"""The files of a corpus: paths, directories, patterns, URLs, `datasets` folders, expanded in order."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from piecework._internal.validation import PathLike, file_path
+from piecework.corpus.input_format import KNOWN_SUFFIXES, has_known_suffix
+from piecework.corpus.text_stream import stored_bytes
+from piecework.corpus.urls import files_of_directory, files_of_glob, has_glob, is_url
+from piecework.errors import ArgumentError, CorpusError, FileError
+from piecework.io.read_file import reason
+
+_DATASET_STATE = "state.json"
+_DATASET_DICT = "dataset_dict.json"
+# Sizes of URLs are requested one by one.
+_MAX_SIZED_URLS = 100
+
+
+def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
+    """Return the files to read, in order, with directories, patterns and URLs expanded.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("b.txt", "a.jsonl", "c.bin"):
+    ...     _ = (folder / name).write_text("hug")
+    >>> [Path(name).name for name in corpus_files([folder, folder / "*.b*"])]
+    ['a.jsonl', 'b.txt', 'c.bin']
+
+    Raises `FileError` for a pattern without a match and a directory without known files.
+    """
+    if not isinstance(paths, (str, os.PathLike, Iterable)):
+        raise ArgumentError("corpus", type(paths).__name__, "paths as str or os.PathLike")
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not given:
+        raise ArgumentError("corpus", "no paths", "at least one file, directory or '-'")
+    return [name for path in given for name in _expand(file_path(path, "corpus", ArgumentError))]
+
+
+def corpus_bytes(files: Sequence[str]) -> int:
+    """Return the size of the stored files in bytes; 0 if one of them has no known size, such as stdin."""
+    if sum(map(is_url, files)) > _MAX_SIZED_URLS:
+        return 0
+    if any(not is_url(name) and not Path(name).is_file() for name in files):
+        return 0
+    sizes = [(name, stored_bytes(name)) for name in files]
+    has_unknown = any(is_url(name) and not size for name, size in sizes)
+    return 0 if has_unknown else sum(size for _, size in sizes)
+
+
+def _expand(name: str) -> list[str]:
+    if name == "-":
+        return [name]
+    if is_url(name):
+        return _expand_url(name)
+    if Path(name).is_dir():
+        return _checked_directory(name, [str(path) for path in _files_in(Path(name))])
+    if has_glob(name) and not os.path.lexists(name):
+        found = sorted(path for path in glob.glob(name, recursive=True) if Path(path).is_file())
+        return _checked_pattern(name, found)
+    return [name]
+
+
+def _expand_url(url: str) -> list[str]:
+    if has_glob(url):
+        return _checked_pattern(url, files_of_glob(url))
+    if has_known_suffix(url.partition("::")[0]):
+        return [url]
+    files = files_of_directory(url, _is_included)
+    return [url] if files is None else _checked_directory(url, files)
+
+
+def _checked_pattern(name: str, found: list[str]) -> list[str]:
+    if not found:
+        expected = "a pattern that matches a file (** matches folders of any depth)"
+        raise FileError(name, "no file that matches", expected)
+    return found
+
+
+def _checked_directory(name: str, found: list[str]) -> list[str]:
+    if not found:
+        expected = f"files named {' '.join(KNOWN_SUFFIXES)}"
+        raise FileError(name, "a directory without text files", expected)
+    return found
+
+
+def _is_included(path: str) -> bool:
+    """Return whether a directory includes the file at this path below it."""
+    return has_known_suffix(path) and not any(part.startswith(".") for part in path.split("/"))
+
+
+# ---- directories
+
+
+def _files_in(directory: Path) -> list[Path]:
+    """Return the files of a corpus directory, sorted by path."""
+    found: list[Path] = []
+
+    def raise_file_error(error: OSError) -> None:
+        raise FileError(str(error.filename), reason(error), "a readable directory") from error
+
+    for folder, folders, files in os.walk(directory, onerror=raise_file_error):
+        if _DATASET_DICT in files:
+            raise _several_splits(Path(folder))
+        if _DATASET_STATE in files and "dataset_info.json" in files:
+            found += _dataset_files(Path(folder))
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(folder, name) for name in _visible(files) if has_known_suffix(name)]
+    return sorted(found)
+
+
+def _visible(names: list[str]) -> Iterator[str]:
+    return (name for name in names if not name.startswith("."))
+
+
+# ---- folders that `Dataset.save_to_disk` wrote
+
+
+def _dataset_files(folder: Path) -> list[Path]:
+    """Return the files that the state of a dataset lists; the folder can contain files of its cache too."""
+    state = _json_file(folder / _DATASET_STATE)
+    files = state.get("_data_files") if isinstance(state, dict) else None
+    names = [file.get("filename") for file in files or () if isinstance(file, dict)]
+    if not isinstance(files, list) or not all(_is_plain_name(name) for name in names):
+        place = f"{folder / _DATASET_STATE} field '_data_files'"
+        raise CorpusError(place, "no list of file names", "a folder that `datasets` wrote")
+    return [folder / str(name) for name in names]
+
+
+def _is_plain_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name) and os.path.basename(name) == name
+
+
+def _several_splits(folder: Path) -> CorpusError:
+    described = _json_file(folder / _DATASET_DICT)
+    splits = described.get("splits") if isinstance(described, dict) else None
+    names = [str(name) for name in splits] if isinstance(splits, list) and splits else ["train"]
+    found = f"a dataset of several splits ({', '.join(names)})"
+    return CorpusError(str(folder), found, f"one of them, such as {str(folder / names[0])!r}")
+
+
+def _json_file(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise FileError(str(path), reason(error), "a readable file") from error
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(str(path), f"broken JSON ({error})", "a file of `datasets`") from error

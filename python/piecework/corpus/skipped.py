@@ -1,0 +1,75 @@
+"""Count what `on_error="skip"` skips, by reason."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal, TypeAlias
+
+from piecework._internal.validation import check_choice
+from piecework.errors import CorpusError, CorpusWarning, FileError, InvalidUtf8Error
+
+OnError: TypeAlias = Literal["fail", "skip"]
+ON_ERROR = ("fail", "skip")
+
+# The beginning of what an error found, and the reason to skip it.
+_REASONS = (
+    ("broken JSON", "broken JSON"),
+    ("broken CSV", "broken CSV"),
+    ("a JSON ", "JSON that is no object"),
+    ("only ", "a missing field"),
+    ("a row of ", "a row with too few columns"),
+    ("a longer line", "a line over 256 MB"),
+    ("truncated", "truncated data"),
+    ("damaged", "damaged data"),
+    ("binary data", "binary data"),
+    ("values of type", "a column without strings"),
+)
+
+
+class Skipped:
+    """The inputs that were skipped: how many for each reason, and where the first one is.
+
+    >>> skipped = Skipped()
+    >>> skipped.add(CorpusError("a.jsonl line 2", "broken JSON (Expecting value: column 1)"))
+    >>> skipped.add(CorpusError("a.jsonl line 5", "broken JSON (Expecting value: column 1)"))
+    >>> str(skipped)
+    'skipped: broken JSON: 2 (first in a.jsonl line 2)'
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.first_places: dict[str, str] = {}
+
+    def add(self, error: CorpusError | FileError) -> None:
+        """Count the line, row or file that raised this error."""
+        reason = _reason(error)
+        self.counts[reason] = self.counts.get(reason, 0) + 1
+        self.first_places.setdefault(reason, error.place)
+
+    def warn(self) -> None:
+        """Warn with `CorpusWarning` if something was skipped."""
+        if self.counts:
+            warnings.warn(str(self), CorpusWarning, stacklevel=3)
+
+    def __str__(self) -> str:
+        parts = (
+            f"{reason}: {count:,} (first in {self.first_places[reason]})"
+            for reason, count in self.counts.items()
+        )
+        return "skipped: " + "; ".join(parts)
+
+
+def check_on_error(on_error: object) -> None:
+    """Raise `ArgumentError` unless `on_error` is "fail" or "skip"."""
+    check_choice("on_error", on_error, ON_ERROR)
+
+
+def _reason(error: CorpusError | FileError) -> str:
+    if isinstance(error, FileError):
+        return "an unreadable file"
+    if isinstance(error, InvalidUtf8Error):
+        return "invalid UTF-8"
+    for beginning, reason in _REASONS:
+        if error.found.startswith(beginning):
+            return reason
+    return "a field that is no string" if error.expected == "a string" else error.found

@@ -1,0 +1,201 @@
+"""Checkpoints of learning: what a trainer has learned so far, from which a later run continues.
+
+Merging is deterministic, so the merges restore a WordPiece or BPE trainer; the pieces and their scores
+after a round restore a Unigram trainer. A checkpoint is one file, replaced atomically: a line of JSON,
+then the columns.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from time import monotonic
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from piecework._core import LearningLog
+from piecework._internal.validation import PathLike
+from piecework.errors import ArgumentError, FileError, FormatError
+from piecework.io.atomic_files import atomic_file
+from piecework.io.read_file import file_bytes
+from piecework.train.counting import Progress
+from piecework.train.counts import Counts
+from piecework.train.trainers import (
+    BPETrainer,
+    ByteBPETrainer,
+    Trainer,
+    UnigramTrainer,
+    WordPieceTrainer,
+    kind_of,
+)
+
+SECONDS_BETWEEN_WRITES: float = 60.0
+
+_FORMAT: Final = "piecework learning checkpoint 1"
+_COLUMNS: Final = (
+    ("left", "<u4"),
+    ("right", "<u4"),
+    ("merged", "<u4"),
+    ("count", "<u8"),
+    ("score", "<f8"),
+)
+
+
+def has_checkpoints(trainer: Trainer) -> bool:
+    """Whether a trainer can continue an interrupted run.
+
+    >>> has_checkpoints(WordPieceTrainer()), has_checkpoints(WordPieceTrainer(score="top-down"))
+    (True, False)
+    """
+    if isinstance(trainer, WordPieceTrainer):
+        return trainer.score != "top-down"
+    return isinstance(trainer, BPETrainer | ByteBPETrainer | UnigramTrainer)
+
+
+class LearningCheckpoint:
+    """The checkpoint of one run of a trainer in a folder.
+
+    `arguments` are keyword arguments for the trainer of the core. Raises `ArgumentError` for a checkpoint of
+    other counts or settings, and `FormatError` for a damaged one.
+    """
+
+    def __init__(self, folder: PathLike, counts: Counts, trainer: Trainer) -> None:
+        self._log = LearningLog()
+        self._is_unigram = isinstance(trainer, UnigramTrainer)
+        self._identity: dict[str, Any] = {
+            "counts": f"{counts._raw.digest():016x}, {len(counts):,} distinct words",
+            "settings": json.loads(json.dumps({"model": kind_of(trainer)} | asdict(trainer))),
+        }
+        name = f"learning-{kind_of(trainer)}-{trainer.vocab_size}.bin"
+        self.path = Path(folder) / name
+        self._round: Any = None
+        self._written = monotonic()
+        self._earlier = self._load()
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments of the trainer of the core: where it begins and where it records."""
+        return {"earlier": self._earlier, "log": self._log}
+
+    @property
+    def is_resumed(self) -> bool:
+        """Whether the run continues an earlier one."""
+        return self._earlier is not None
+
+    def progress(self, progress: Progress | None) -> Progress:
+        """Return a progress function that also writes the checkpoint once a minute."""
+
+        def update(done: int, total: int) -> None:
+            if monotonic() - self._written >= SECONDS_BETWEEN_WRITES:
+                self.write()
+            if progress is not None:
+                progress(done, total)
+
+        return update
+
+    @contextmanager
+    def kept_on_failure(self) -> Iterator[None]:
+        """Write the checkpoint if the run is interrupted or fails; delete it if the run succeeds."""
+        try:
+            yield
+        except (KeyboardInterrupt, MemoryError):
+            self.write()
+            raise
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+    # ---- files
+
+    def write(self) -> None:
+        """Write what has been learned so far, if anything."""
+        self._written = monotonic()
+        parts = self._round_parts() if self._is_unigram else self._merge_parts()
+        if parts is None:
+            return
+        fields, body = parts
+        header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(str(self.path.parent), str(error), "a folder") from error
+        with atomic_file(self.path) as temporary:
+            temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)
+
+    def _merge_parts(self) -> tuple[dict[str, Any], bytes] | None:
+        columns: tuple[npt.NDArray[Any], ...] = self._log.merges()
+        if not len(columns[0]):
+            return None
+        kinds = (kind for _, kind in _COLUMNS)
+        body = b"".join(
+            column.astype(kind).tobytes() for column, kind in zip(columns, kinds, strict=True)
+        )
+        return {"merges": len(columns[0])}, body
+
+    def _round_parts(self) -> tuple[dict[str, Any], bytes] | None:
+        self._round = self._log.take_round() or self._round
+        if self._round is None:
+            return None
+        pieces, steps = self._round
+        scores = np.array([score for _, score in pieces], "<f8").tobytes()
+        names = json.dumps([name for name, _ in pieces], ensure_ascii=False).encode()
+        fields = {"pieces": len(pieces), "steps": [[count, value.hex()] for count, value in steps]}
+        return fields, scores + names
+
+    def _load(self) -> Any:
+        """Return what an earlier run learned, None without one."""
+        if not self.path.exists():
+            return None
+        line, _, body = file_bytes(self.path, "a checkpoint").partition(b"\n")
+        try:
+            header = json.loads(line)
+            is_known = header["format"] == _FORMAT
+            is_whole = is_known and header["crc32"] == zlib.crc32(body)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            is_known = is_whole = False
+        if not is_whole:
+            found = "a damaged checkpoint" if is_known else "no checkpoint of this version"
+            raise FormatError(str(self.path), found, "delete the file to start again")
+        self._check_identity(header)
+        try:
+            return _round_of(header, body) if self._is_unigram else _merges_of(header, body)
+        except (ValueError, KeyError, TypeError) as error:
+            found, expected = "a damaged checkpoint", "delete the file to start again"
+            raise FormatError(str(self.path), found, expected) from error
+
+    def _check_identity(self, header: dict[str, Any]) -> None:
+        if header.get("counts") != self._identity["counts"]:
+            found = f"counts {header.get('counts')} in {self.path}"
+            expected = f"counts {self._identity['counts']}, or another folder"
+            raise ArgumentError("checkpoint", found, expected)
+        mine, theirs = self._identity["settings"], header.get("settings")
+        if theirs != mine:
+            theirs = theirs if isinstance(theirs, dict) else {}
+            differing = [name for name in mine if theirs.get(name) != mine[name]]
+            found = ", ".join(f"{name}={theirs.get(name)!r}" for name in differing)
+            expected = ", ".join(f"{name}={mine[name]!r}" for name in differing)
+            raise ArgumentError(
+                "checkpoint", f"{found} in {self.path}", f"{expected}, or another folder"
+            )
+
+
+def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
+    columns, offset, rows = [], 0, int(header["merges"])
+    for _, kind in _COLUMNS:
+        column = np.frombuffer(body, kind, rows, offset)
+        offset += column.nbytes
+        columns.append(np.ascontiguousarray(column, np.dtype(kind).newbyteorder("=")))
+    return tuple(columns)
+
+
+def _round_of(header: dict[str, Any], body: bytes) -> tuple[list[Any], list[Any]]:
+    number = int(header["pieces"])
+    scores = np.frombuffer(body, "<f8", number).tolist()
+    names = json.loads(body[8 * number :])
+    steps = [(int(count), float.fromhex(value)) for count, value in header["steps"]]
+    return list(zip(names, scores, strict=True)), steps

@@ -1,0 +1,196 @@
+"""Learn within a memory budget: estimate the memory of a trainer, and drop rare words that do not fit.
+
+The estimates are upper bounds, within about 1.5 times the measured peak for a million distinct words and
+more. They count what learning adds to the counts themselves.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from piecework._core import check_memory
+from piecework._internal.memory_budget import format_size, memory_budget
+from piecework.errors import MemoryLimitError, TrainingWarning
+from piecework.train.counts import Counts
+from piecework.train.trainers import (
+    BPETrainer,
+    ByteBPETrainer,
+    CharTrainer,
+    SentencePieceTrainer,
+    Trainer,
+    UnigramTrainer,
+    WordPieceTrainer,
+    WordTrainer,
+)
+from piecework.train.trainers.common import check_counts
+
+Amount: TypeAlias = Any  # a float64 array, or one number
+
+
+_CONSTANT = 16_000_000  # buckets of a small corpus, alphabet, Python objects of a small vocabulary
+_ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
+_PAIR = 110  # a pair in the tables of the trainer
+_BUCKETS = 32 << 20  # the largest table of sums of pair counts
+
+
+@dataclass(frozen=True)
+class DroppedWords:
+    """The words that were dropped to learn within a budget.
+
+    Words that occur less than `min_count` times were dropped: `words` of `distinct_words`, which make up
+    `occurrences` of `total`.
+    """
+
+    min_count: int
+    words: int
+    distinct_words: int
+    occurrences: int
+    total: int
+
+    def __str__(self) -> str:
+        share = 100 * self.occurrences / self.total
+        return (
+            f"words that occur less than {self.min_count:,} times were dropped: "
+            f"{self.words:,} of {self.distinct_words:,} distinct words, "
+            f"{share:.2g}% of all occurrences"
+        )
+
+
+@dataclass(frozen=True)
+class _Size:
+    """The distinct words of counts, their bytes and their characters."""
+
+    words: Amount
+    text: Amount
+    chars: Amount
+
+
+def estimated_memory(counts: Counts, trainer: Trainer) -> int:
+    """Return an upper bound of the memory in bytes that learning takes besides the counts.
+
+    >>> from piecework.train import WordPieceTrainer
+    >>> estimated_memory(Counts(["hug", "pug"], [10, 5]), WordPieceTrainer()) < 17_000_000
+    True
+
+    The bound is within about 1.5 times the peak for large counts. It depends on the numbers of distinct
+    words and characters, not on how often they occur. Raises `CorpusError` for counts without words.
+    """
+    check_counts(counts)
+    text, chars = counts._raw.lengths()
+    totals = [len(counts), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
+    return int(_estimate(trainer, _Size(*(np.asarray(total, np.float64) for total in totals))))
+
+
+def fit_to_memory(
+    counts: Counts, trainer: Trainer, memory: int | str | None = None
+) -> tuple[Counts, DroppedWords | None]:
+    """Return the counts that a trainer can learn from within a budget, and what was dropped.
+
+    >>> from piecework.train import WordPieceTrainer
+    >>> counts = Counts(["hug", "pug"], [10, 5])
+    >>> fit_to_memory(counts, WordPieceTrainer(), "1GB")
+    (Counts(2 words, 15 in total), None)
+
+    `memory` is a size in bytes or a text such as "512MB"; None means a quarter of the memory of the
+    machine. If the estimate exceeds it, words that occur less than k times are dropped, with the smallest
+    k for which the rest fits, and a `TrainingWarning` says what was dropped. Raises `MemoryLimitError` if
+    nothing fits, or if the system does not provide the memory.
+    """
+    budget = memory_budget(memory)
+    needed = estimated_memory(counts, trainer)
+    if needed <= budget:
+        _check_available(needed)
+        return counts, None
+    try:
+        least, kept = _least_count(counts, trainer, budget, needed)
+        reduced = Counts._of(counts._raw.at_least(least), counts.pipeline, counts.replacements)
+    except MemoryLimitError:
+        raise
+    except MemoryError as error:
+        raise MemoryLimitError("counts", "an allocation that failed", "more memory") from error
+    _check_available(kept)
+    total, rest = counts.total, reduced.total
+    dropped = DroppedWords(least, len(counts) - len(reduced), len(counts), total - rest, total)
+    message = f"{dropped}, to learn within {format_size(budget)}; a larger memory budget keeps them"
+    warnings.warn(message, TrainingWarning, stacklevel=3)
+    return reduced, dropped
+
+
+def _check_available(needed: int) -> None:
+    """Raise `MemoryLimitError` if the system does not provide the memory, before learning starts."""
+    check_memory(needed)
+
+
+def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> tuple[int, int]:
+    """Return the least k for which learning from words with at least k occurrences fits, and its estimate."""
+    text, chars = counts._raw.lengths()
+    numbers = counts.counts
+    values = np.unique(numbers)
+    order = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[order], values)
+    # Sums over the words that occur at least `values[i]` times.
+    above = [
+        np.cumsum(lengths[order][::-1], dtype=np.float64)[::-1][starts] for lengths in (text, chars)
+    ]
+    size = _Size((len(counts) - starts).astype(np.float64), *above)
+    copy = size.text + 24 * size.words
+    estimates = _estimate(trainer, size) + copy
+    fitting = np.flatnonzero(estimates <= budget)
+    if not len(fitting):
+        found = f"{format_size(budget)}, but learning takes about {format_size(needed)}"
+        expected = f"at least {format_size(int(estimates[-1]) + 1)}, or a smaller vocabulary"
+        raise MemoryLimitError("memory", found, expected)
+    return int(values[fitting[0]]), int(estimates[fitting[0]])
+
+
+def _estimate(trainer: Trainer, size: _Size) -> Amount:
+    """Return the bytes that learning takes, by model."""
+    if isinstance(trainer, SentencePieceTrainer):
+        kinds = {"unigram": _unigram, "bpe": _bpe, "word": _ranking, "char": _ranking}
+        own = kinds[trainer.model_type](size)
+        entries = trainer.vocab_size
+    elif isinstance(trainer, WordPieceTrainer):
+        own = _top_down(size) if trainer.score == "top-down" else _wordpiece(trainer, size)
+        entries = trainer.vocab_size
+    elif isinstance(trainer, BPETrainer | ByteBPETrainer):
+        own, entries = _bpe(size), trainer.vocab_size
+    elif isinstance(trainer, UnigramTrainer):
+        own, entries = _unigram(size), trainer.vocab_size
+    else:
+        assert isinstance(trainer, WordTrainer | CharTrainer)
+        own, entries = _ranking(size), trainer.vocab_size or 0
+    # A vocabulary has at most one entry for each character of the distinct words.
+    return own + _ENTRY * np.minimum(entries, size.chars) + _CONSTANT
+
+
+def _cells(size: _Size) -> Amount:
+    """Return the memory of words as sequences of entries: 4 bytes a character, 8 a word, and an index."""
+    return 4.25 * (size.chars + size.words) + 8 * size.words
+
+
+def _wordpiece(trainer: WordPieceTrainer, size: _Size) -> Amount:
+    # Positions of tracked pairs, 4 bytes each, outdated ones included; pmi tracks all that may be merged.
+    position = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}[trainer.score]
+    pairs = _PAIR * np.minimum(size.chars / 8, 400_000)
+    return _cells(size) + position * size.chars + np.minimum(_BUCKETS, 2 * size.chars) + pairs
+
+
+def _bpe(size: _Size) -> Amount:
+    return _cells(size) + 8 * size.chars
+
+
+def _top_down(size: _Size) -> Amount:
+    return 12 * size.chars + 8.25 * size.words
+
+
+def _unigram(size: _Size) -> Amount:
+    return 25 * size.text + 24 * size.words
+
+
+def _ranking(size: _Size) -> Amount:
+    # Python objects: strings, numbers and pairs, by word.
+    return 2 * size.text + 300 * size.words

@@ -1,0 +1,274 @@
+"""Learning that continues after an interruption, or learns several sizes, changes no result."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.errors import ArgumentError, FormatError, TrainingError
+from piecework.train import BPETrainer, UnigramTrainer, WordPieceTrainer, learn_spec, learn_specs
+from piecework.train.checkpoints import LearningCheckpoint
+from tests.laws.strategies import Words, train_settings, word_counts
+
+MERGING = ["pmi", "likelihood", "frequency", "bpe"]
+COUNTS = pw.Counts(
+    ["hug", "hugs", "hugging", "bug", "bugs", "pug", "pugs", "bugging", "gnu", "gnus"],
+    [9, 8, 7, 6, 6, 5, 5, 4, 3, 2],
+    first=list(range(10)),
+)
+
+
+def counts_of(words: Words) -> pw.Counts:
+    names, numbers = zip(*words, strict=True)
+    return pw.Counts(list(names), list(numbers), first=list(range(len(names))))
+
+
+def trainer_of(score: str, how: dict[str, Any]) -> Any:
+    if score != "bpe":
+        return WordPieceTrainer(**how, unk_token="[UNK]")
+    names = ("vocab_size", "min_frequency", "limit_alphabet", "initial_alphabet", "special_tokens")
+    more = {"continuing_subword_prefix", "max_token_length"}
+    return BPETrainer(**{name: how[name] for name in {*names, *more}}, unk_token="[UNK]")
+
+
+class StopError(KeyboardInterrupt):
+    """Ctrl-C at a chosen moment."""
+
+
+def interrupted_after(
+    merges: int, folder: Path, counts: pw.Counts, trainer: Any, learned: Any
+) -> None:
+    """Leave the checkpoint of a run that was interrupted after so many merges."""
+    run = LearningCheckpoint(folder, counts, trainer)
+    ids = {entry: id for id, entry in enumerate(learned.entries)}
+    rows = [
+        (ids[merge.left], ids[merge.right], ids[merge.token], merge.pair_count, merge.score)
+        for merge in learned.merges[:merges]
+    ]
+
+    class Log:
+        def merges(self) -> tuple[Any, ...]:
+            import numpy as np
+
+            columns = zip(*rows, strict=True) if rows else [(), (), (), (), ()]
+            kinds = (np.uint32, np.uint32, np.uint32, np.uint64, np.float64)
+            return tuple(
+                np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)
+            )
+
+    run._log = Log()  # type: ignore[assignment]
+    run.write()
+
+
+@pytest.mark.parametrize("score", MERGING)
+@given(data=st.data(), words=word_counts())
+@settings(deadline=None, max_examples=60)
+def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
+    tmp_path_factory: pytest.TempPathFactory, score: str, data: st.DataObject, words: Words
+) -> None:
+    how = data.draw(train_settings("frequency" if score == "bpe" else score))
+    how["score"] = "frequency" if score == "bpe" else score
+    trainer, counts = trainer_of(score, how), counts_of(words)
+    try:
+        expected = trainer.learn_vocabulary(counts)
+    except TrainingError:
+        return
+    merges = data.draw(st.integers(0, len(expected.merges)))
+    folder = tmp_path_factory.mktemp("checkpoint")
+    interrupted_after(merges, folder, counts, trainer, expected)
+    assert trainer.learn_vocabulary(counts, checkpoint=folder) == expected
+    assert not list(folder.iterdir()), "a finished run leaves no checkpoint"
+
+
+@pytest.mark.parametrize("score", MERGING)
+@given(data=st.data(), words=word_counts())
+@settings(deadline=None, max_examples=60)
+def test_every_size_of_one_pass_equals_a_run_of_its_own(
+    score: str, data: st.DataObject, words: Words
+) -> None:
+    how = data.draw(train_settings("frequency" if score == "bpe" else score))
+    how["score"] = "frequency" if score == "bpe" else score
+    trainer, counts = trainer_of(score, {**how, "vocab_size": 60}), counts_of(words)
+    try:
+        largest = trainer.learn_vocabulary(counts)
+    except TrainingError:
+        return
+    for size in range(1, 64):
+        try:
+            expected = trainer_of(score, {**how, "vocab_size": size}).learn_vocabulary(counts)
+        except TrainingError:
+            assert size < largest._first_size()
+            continue
+        if size <= 60:
+            assert largest.prefix(size) == expected, size
+
+
+@given(words=word_counts(), data=st.data())
+@settings(deadline=None, max_examples=30)
+def test_unigram_continues_after_any_round(
+    tmp_path_factory: pytest.TempPathFactory, words: Words, data: st.DataObject
+) -> None:
+    counts = counts_of(words)
+    specials = ("<unk>",)
+    size = data.draw(st.integers(3, 12))
+    trainer = UnigramTrainer(vocab_size=size, special_tokens=specials, shrinking_factor=0.5)
+    try:
+        expected = trainer.learn_pieces(counts)
+    except TrainingError:
+        return
+    folder = tmp_path_factory.mktemp("checkpoint")
+    run = LearningCheckpoint(folder, counts, trainer)
+    learned = trainer.learn_pieces(counts, run.progress(None))
+    assert learned == expected
+    # The core keeps the last round; a run that stops after it continues from there.
+    from piecework._core import learn_unigram
+
+    def learn(**more: Any) -> Any:
+        return learn_unigram(
+            counts._raw,
+            vocab_size=size,
+            special_tokens=specials,
+            user_defined_symbols=(),
+            byte_fallback=False,
+            character_coverage=trainer.character_coverage,
+            initial_alphabet=(),
+            seed_size=trainer.seed_size,
+            max_piece_length=trainer.max_piece_length,
+            shrinking_factor=0.5,
+            num_sub_iterations=trainer.num_sub_iterations,
+            num_threads=1,
+            progress=None,
+            **more,
+        )
+
+    learn(log=run._log)
+    run.write()
+    assert trainer.learn_pieces(counts, checkpoint=folder) == expected
+
+
+# ---- files
+
+
+def checkpoint_of(folder: Path, trainer: Any, merges: int = 3) -> Path:
+    interrupted_after(merges, folder, COUNTS, trainer, trainer.learn_vocabulary(COUNTS))
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_a_checkpoint_of_other_counts_is_refused_with_both_named(tmp_path: Path) -> None:
+    trainer = WordPieceTrainer(vocab_size=24)
+    checkpoint_of(tmp_path, trainer)
+    other = pw.Counts(["hug"], [3], first=[0])
+    with pytest.raises(ArgumentError, match="10 distinct words.*1 distinct words"):
+        trainer.learn_vocabulary(other, checkpoint=tmp_path)
+
+
+def test_a_checkpoint_of_other_settings_is_refused_with_both_named(tmp_path: Path) -> None:
+    checkpoint_of(tmp_path, WordPieceTrainer(vocab_size=24, min_frequency=3))
+    with pytest.raises(ArgumentError, match="min_frequency=3 in .*min_frequency=1"):
+        WordPieceTrainer(vocab_size=24, min_frequency=1).learn_vocabulary(
+            COUNTS, checkpoint=tmp_path
+        )
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=60)
+def test_a_damaged_checkpoint_is_an_error_that_says_so(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    trainer = WordPieceTrainer(vocab_size=24)
+    path = checkpoint_of(tmp_path_factory.mktemp("checkpoint"), trainer)
+    content = bytearray(path.read_bytes())
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(0, len(content) - 1)) :]
+    else:
+        at = data.draw(st.integers(content.index(b"\n"), len(content) - 1))
+        content[at] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(bytes(content))
+    with pytest.raises(FormatError, match="checkpoint"):
+        trainer.learn_vocabulary(COUNTS, checkpoint=path.parent)
+
+
+def test_merges_that_the_counts_do_not_yield_are_refused() -> None:
+    import numpy as np
+
+    from piecework._core import learn_bpe
+
+    wrong = tuple(
+        np.array([value], kind)
+        for value, kind in zip((2, 3, 9, 77, 1.0), ("u4", "u4", "u4", "u8", "f8"), strict=True)
+    )
+    for columns in (wrong, (np.array([2**32 - 1], "u4"), *wrong[1:])):
+        with pytest.raises(ArgumentError, match="merge 1 of the checkpoint"):
+            learn_bpe(
+                COUNTS._raw,
+                vocab_size=24,
+                min_frequency=1,
+                limit_alphabet=None,
+                initial_alphabet=(),
+                special_tokens=(),
+                continuing_subword_prefix="",
+                end_of_word_suffix="",
+                max_token_length=None,
+                ties="lowest-ids",
+                progress=None,
+                earlier=columns,
+            )
+
+
+def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
+    tmp_path: Path,
+) -> None:
+    # Enough words that learning calls back in the middle.
+    draw = random.Random(1)
+    words = list({"".join(draw.choices("abcdefgh", k=12)) for _ in range(120_000)})
+    words.sort()
+    counts = pw.Counts(
+        words, [1 + i % 97 for i in range(len(words))], first=list(range(len(words)))
+    )
+    trainer = WordPieceTrainer(vocab_size=30_000, score="frequency", min_frequency=1)
+    expected = trainer.learn_vocabulary(counts)
+    calls = 0
+
+    def stop(done: int, total: int) -> None:
+        nonlocal calls
+        calls += 1
+        if 0 < done < total:
+            raise StopError
+
+    with pytest.raises(StopError):
+        trainer.learn_vocabulary(counts, stop, checkpoint=tmp_path)
+    assert list(tmp_path.iterdir()), calls
+    assert LearningCheckpoint(tmp_path, counts, trainer).is_resumed
+    assert trainer.learn_vocabulary(counts, checkpoint=tmp_path) == expected
+
+
+# ---- several sizes
+
+
+@pytest.mark.parametrize("model", ["wordpiece", "top-down", "bpe", "byte-bpe", "unigram", "word"])
+def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None:
+    texts = ["hug hugs hugging bug bugs pug pugs bugging gnu gnus žába"] * 7
+    kind = "wordpiece" if model == "top-down" else model
+    how: dict[str, Any] = {"score": "top-down"} if model == "top-down" else {}
+    sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [22, 24, 25])
+    plan = pw.train.Plan.of(None, kind, None, how)
+    counts = pw.count_texts(texts, pipeline=plan.pipeline)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        specs = learn_specs(counts, plan.trainer, sizes, plan.preset)
+        for size in sizes:
+            one = pw.train.Plan.of(None, kind, None, {**how, "vocab_size": size})
+            assert specs[size].to_json() == learn_spec(counts, one.trainer, one.preset).to_json()
+
+
+def test_a_size_below_the_alphabet_is_refused() -> None:
+    with pytest.raises(TrainingError, match="at least"):
+        learn_specs(COUNTS, WordPieceTrainer(), [6, 24])

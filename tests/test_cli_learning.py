@@ -1,0 +1,119 @@
+"""`piecework train`: memory budgets, several sizes and checkpoints."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+
+
+def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+
+
+def heed_interrupts() -> None:
+    """Undo what a parent in the background hands down: to ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.txt"
+    path.write_text("hug hugs hugging bug bugs pug pugs bugging gnu gnus\n" * 7)
+    return path
+
+
+def test_the_estimate_and_the_budget_are_printed(corpus: Path) -> None:
+    done = run(
+        "train", corpus, "--vocab-size", 40, "--memory", "1GB", "-o", "a.json", cwd=corpus.parent
+    )
+    assert done.returncode == 0, done.stderr
+    assert "learning: about 16" in done.stderr
+    assert "MB of 1 GB\n" in done.stderr
+
+
+def test_a_budget_that_is_no_size_is_an_error_of_the_option(corpus: Path) -> None:
+    done = run("train", corpus, "--memory", "much", "-o", "a.json", cwd=corpus.parent)
+    assert done.returncode != 0
+    assert "--memory" in done.stderr
+    assert "512MB" in done.stderr
+
+
+@pytest.mark.parametrize("model", ["wordpiece", "unigram"])
+@pytest.mark.parametrize(
+    ("output", "names"),
+    [
+        ("t-{size}.json", ["t-24.json", "t-1k.json"]),
+        ("t.json", ["t-24.json", "t-1k.json"]),
+        ("folder/", ["folder-24", "folder-1k"]),
+    ],
+)
+def test_several_sizes_write_one_tokenizer_each(
+    corpus: Path, output: str, names: list[str], model: str
+) -> None:
+    sizes = "24,25" if model == "unigram" else "24,1k"
+    names = [name.replace("1k", "25") for name in names] if model == "unigram" else names
+    options = (
+        ["--model", model, "--min-frequency", 1] if model == "wordpiece" else ["--model", model]
+    )
+    done = run("train", corpus, *options, "--vocab-size", sizes, "-o", output, cwd=corpus.parent)
+    assert done.returncode == 0, done.stderr
+    assert ("do not nest" in done.stderr) == (model == "unigram")
+    for size, name in zip(sizes.split(","), names, strict=True):
+        one = run(
+            "train", corpus, *options, "--vocab-size", size, "-o", "one.json", cwd=corpus.parent
+        )
+        assert one.returncode == 0, one.stderr
+        made = pw.Tokenizer.load(corpus.parent / name)
+        assert made == pw.Tokenizer.load(corpus.parent / "one.json")
+
+
+def test_several_sizes_cannot_go_to_stdout(corpus: Path) -> None:
+    done = run("train", corpus, "--vocab-size", "24,25", "-o", "-", cwd=corpus.parent)
+    assert done.returncode != 0
+    assert "one file for each size" in done.stderr
+
+
+@pytest.mark.parametrize("sizes", ["8k,8000", "x", "8k,", "k"])
+def test_sizes_that_are_no_sizes_are_errors_of_the_option(corpus: Path, sizes: str) -> None:
+    done = run("train", corpus, "--vocab-size", sizes, "-o", "a.json", cwd=corpus.parent)
+    assert done.returncode == 2
+    assert "--vocab-size" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")
+@pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT"])
+def test_a_run_that_is_stopped_continues_to_the_same_bytes(tmp_path: Path, stop: str) -> None:
+    draw = random.Random(2)
+    words = ["".join(draw.choices("abcdefgh", k=12)) for _ in range(60_000)]
+    (tmp_path / "corpus.txt").write_text("\n".join(words))
+    arguments = ["train", "corpus.txt", "--vocab-size", "30000", "--min-frequency", "1"]
+    expected = run(*arguments, "-o", "expected.json", cwd=tmp_path)
+    assert expected.returncode == 0, expected.stderr
+    resumed = [*arguments, "--checkpoint", "state", "-o", "out.json"]
+    command = [sys.executable, "-m", "piecework", *resumed]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    )
+    assert process.stderr is not None
+    while "learning: about" not in process.stderr.readline():
+        assert process.poll() is None
+    time.sleep(0.4)
+    process.send_signal(getattr(signal, stop))
+    process.communicate()
+    interrupted = process.returncode != 0
+    if interrupted:
+        assert not (tmp_path / "out.json").exists()
+        again = run(*resumed, cwd=tmp_path)
+        assert again.returncode == 0, again.stderr
+    assert (tmp_path / "out.json").read_bytes() == (tmp_path / "expected.json").read_bytes()
+    assert os.listdir(tmp_path / "state") == [] if (tmp_path / "state").exists() else True

@@ -1,0 +1,200 @@
+"""Learning stays below its estimate, drops rare words by a stated rule, and fails with an error."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import piecework as pw
+from piecework.errors import MemoryLimitError, TrainingWarning
+from piecework.train import (
+    BPETrainer,
+    Trainer,
+    UnigramTrainer,
+    WordPieceTrainer,
+    estimated_memory,
+    fit_to_memory,
+)
+
+# 400,000 distinct words of 4 million characters, with counts as in a corpus.
+MAKE_COUNTS = """
+import random, sys
+import numpy as np
+import piecework as pw
+from piecework.train import *
+
+def make_counts(number):
+    draw = random.Random(3)
+    heads = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 6))) for _ in range(3000)]
+    words = {}
+    while len(words) < number:
+        word = heads[int(3000 * draw.random() ** 2)] + heads[int(3000 * draw.random() ** 2)]
+        words[word + draw.choice(["", "s", "ed", "ing", "ment"])] = None
+    numbers = [1 + 20 * number // (rank + 20) for rank in range(number)]
+    return pw.Counts(list(words), numbers, first=np.arange(number, dtype=np.uint64))
+"""
+
+MEASURE = (
+    MAKE_COUNTS
+    + """
+def status(name):
+    lines = open("/proc/self/status").read().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith(name)).split()[1])
+
+counts = make_counts(400_000)
+trainer = eval(sys.argv[1])
+before = status("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
+trainer.learn(counts)
+print(status("VmHWM") - before, estimated_memory(counts, trainer))
+"""
+)
+
+LIMITED = (
+    MAKE_COUNTS
+    + """
+import resource, warnings
+warnings.simplefilter("ignore")
+counts = make_counts(300_000)
+pages = int(open("/proc/self/statm").read().split()[0])
+used = pages * resource.getpagesize()
+limit = used + int(float(sys.argv[2]) * 1e6)
+trainer = eval(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    learn_spec(counts, trainer, "whitespace", memory="64GB", num_threads=1)
+except pw.errors.MemoryLimitError as error:
+    print("MemoryLimitError", error)
+else:
+    print("learned")
+"""
+)
+
+TRAINERS = [
+    'WordPieceTrainer(vocab_size=20_000, score="likelihood")',
+    'WordPieceTrainer(vocab_size=20_000, score="frequency")',
+    'WordPieceTrainer(vocab_size=20_000, score="pmi", min_frequency=50)',
+    'WordPieceTrainer(vocab_size=20_000, score="top-down")',
+    "BPETrainer(vocab_size=20_000)",
+    "UnigramTrainer(vocab_size=8_000)",
+]
+
+linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+
+
+def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+
+@linux
+@pytest.mark.slow
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_the_estimate_is_an_upper_bound_near_the_peak(trainer: str) -> None:
+    done = run(MEASURE, trainer)
+    assert done.returncode == 0, done.stderr
+    peak, estimate = map(int, done.stdout.split())
+    assert peak <= estimate <= 2.5 * peak + 20_000_000
+
+
+@linux
+@pytest.mark.parametrize("megabytes", ["1", "8", "20", "40", "80"])
+@pytest.mark.parametrize("trainer", TRAINERS[:1] + TRAINERS[3:])
+def test_too_small_an_address_space_is_an_error_and_no_abort(trainer: str, megabytes: str) -> None:
+    done = run(LIMITED, trainer, megabytes)
+    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
+    assert done.stdout.startswith(("MemoryLimitError", "learned"))
+    if megabytes == "1":
+        assert done.stdout.startswith("MemoryLimitError")
+
+
+def many_words(number: int = 20_000) -> pw.Counts:
+    words = [f"word{index}with{index % 7}letters" * 12 for index in range(number)]
+    return pw.Counts(words, [1 + index % 5 for index in range(number)])
+
+
+TRAINER = WordPieceTrainer(vocab_size=400)
+
+
+def within(budget: int, counts: pw.Counts, trainer: Trainer = TRAINER) -> tuple[Any, Any]:
+    """Fit counts to a budget below the least that the public functions accept."""
+    from piecework.train import memory
+
+    original = memory.memory_budget
+    memory.memory_budget = lambda _: budget  # type: ignore[assignment]
+    try:
+        return fit_to_memory(counts, trainer)
+    finally:
+        memory.memory_budget = original
+
+
+def test_rare_words_are_dropped_by_the_smallest_count_that_fits() -> None:
+    counts = many_words()
+    needed = estimated_memory(counts, TRAINER)
+    assert within(needed, counts) == (counts, None)
+    with pytest.warns(
+        TrainingWarning, match="occur less than 3 times were dropped: 8,000 of 20,000"
+    ):
+        kept, dropped = within(int(0.9 * needed), counts)
+    assert dropped is not None
+    assert kept.counts.min() == dropped.min_count == 3
+    assert len(kept) == 20_000 - dropped.words
+    assert kept.total == counts.total - dropped.occurrences
+    assert kept == pw.Counts(*zip(*((w, c) for w, c in counts if c >= 3), strict=True))
+
+
+def test_a_budget_that_no_choice_of_words_meets_is_an_error() -> None:
+    with pytest.raises(MemoryLimitError, match="memory: found 1 MB, .* expected at least"):
+        within(1_000_000, many_words(100))
+
+
+def test_the_budget_is_an_argument_of_every_way_to_train(tmp_path: Path) -> None:
+    texts = ["hug hugs pug"] * 5
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(texts))
+    counts = pw.count_texts(texts)
+    for memory in ("128MB", 10**9, None):
+        one = pw.Tokenizer.train(corpus, vocab_size=30, memory=memory)
+        two = pw.Tokenizer.train_from_iterator(texts, vocab_size=30, memory=memory)
+        three = pw.Tokenizer.train_from_counts(counts, vocab_size=30, memory=memory)
+        assert one == two == three
+    with pytest.raises(pw.errors.ArgumentError, match="128MB"):
+        pw.Tokenizer.train(corpus, vocab_size=30, memory="1MB")
+
+
+# ---- counts beyond 32 bits
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [
+        *(WordPieceTrainer(vocab_size=30, score=s) for s in WordPieceTrainer.SCORES),
+        BPETrainer(vocab_size=30),
+        UnigramTrainer(vocab_size=20),
+    ],
+    ids=lambda trainer: getattr(trainer, "score", type(trainer).__name__),
+)
+def test_counts_beyond_32_bits_scale_like_small_ones(trainer: Any) -> None:
+    words = ["hug", "hugs", "bug", "bugs", "pug", "pun", "gnu"]
+    small = [9, 7, 6, 5, 4, 3, 2]
+    factor = 2**36
+    first = list(range(len(words)))
+    one = pw.Counts(words, small, first=first)
+    two = pw.Counts(words, [factor * count for count in small], first=first)
+    if isinstance(trainer, UnigramTrainer):
+        learned = trainer.learn_pieces(two, num_threads=1)
+        assert learned == trainer.learn_pieces(two, num_threads=3)
+        assert len(learned.pieces) == 20
+        assert all(step.log_likelihood < -float(2**36) for step in learned.steps)
+        return
+    a, b = trainer.learn_vocabulary(one), trainer.learn_vocabulary(two)
+    if getattr(trainer, "min_frequency", 0) <= 2 and getattr(trainer, "score", "") != "top-down":
+        shared = len(a.merges)
+        assert [m.token for m in b.merges[:shared]] == [m.token for m in a.merges]
+        assert [m.pair_count for m in b.merges[:shared]] == [
+            factor * m.pair_count for m in a.merges
+        ]
