@@ -87,7 +87,7 @@ def test_every_help_shows_an_example(cli: Run, verb: str | None) -> None:
 
 
 def test_the_verbs_are_those_documented() -> None:
-    verbs = "train count encode decode inspect explain compare bench extend prune convert normalize"
+    verbs = "train count encode concat decode inspect explain compare bench extend prune convert normalize"
     assert list(VERBS) == [*verbs.split(), "completion"]
 
 

@@ -178,7 +178,10 @@ def completed(*words: str) -> set[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["co"], {"plain,count", "plain,compare", "plain,convert", "plain,completion"}),
+        (
+            ["co"],
+            {"plain,count", "plain,concat", "plain,compare", "plain,convert", "plain,completion"},
+        ),
         (["train", "--preset", "bert"], {"plain,bert-uncased", "plain,bert-cased"}),
         (["train", "--vocab-s"], {"plain,--vocab-size"}),
         (["encode", "tok"], {"file,tok"}),

@@ -117,7 +117,18 @@ VOCABULARY_NAMES = {
     "set_types",
 }
 
-EXPORT_NAMES = {"FORMATS", "EncodedFiles", "encode_files", "read_ids", "read_lines"}
+EXPORT_NAMES = {
+    "FORMATS",
+    "SHARD_FORMATS",
+    "STRATEGIES",
+    "EncodedCorpus",
+    "EncodedFiles",
+    "concat_megatron",
+    "encode_corpus",
+    "encode_files",
+    "read_ids",
+    "read_lines",
+}
 
 TOKENIZER_NAMES = {
     "load",

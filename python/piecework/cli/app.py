@@ -36,6 +36,7 @@ VERBS = {
     "train": "Train a tokenizer on CORPUS.",
     "count": "Count the words of CORPUS, for later training.",
     "encode": "Encode each line of the FILEs with TOKENIZER.",
+    "concat": "Concatenate the Megatron-LM datasets PAIRs.",
     "decode": "Decode the ids in the FILEs to text, one line per row.",
     "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
     "explain": "Print each stage of encoding TEXT, or each step of training on CORPUS.",

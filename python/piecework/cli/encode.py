@@ -8,6 +8,12 @@ from typing import Any
 import click
 
 import piecework as pw
+from piecework.cli.folder_options import (
+    FOLDER_NAMES,
+    check_only_folder_options,
+    encode_to_folder,
+    folder_options,
+)
 from piecework.cli.notes import note, progress
 from piecework.cli.options import on_error_option, reading_options
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
@@ -23,6 +29,7 @@ Example:
   piecework encode tokenizer.json corpus.txt -o ids.txt
   piecework encode tokenizer.json --parallel train.de train.en -o ids.de -o ids.en
   piecework encode gpt2.json wiki.jsonl.zst --format megatron --append-eod "<|endoftext|>" -o wiki
+  piecework encode gpt2.json corpus/ --out-dir ids --shards 64 --format megatron --resume
   echo "Hello world" | piecework encode tokenizer.json --format tokens
 """
 
@@ -36,10 +43,10 @@ Example:
 @option(
     "--format",
     section="Output",
-    type=click.Choice(list(pw.export.FORMATS)),
-    default="ids",
-    show_default=True,
-    help="Output format. jsonl has ids, tokens and character offsets; npy and megatron write two files.",
+    type=click.Choice(list(dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS)))),
+    help="Output format. jsonl has ids, tokens and character offsets; npy and megatron write two files. "
+    "datasets needs --out-dir, and tokens, ids and jsonl do not work with it.  "
+    "[default: ids; with --out-dir: npy]",
 )
 @option(
     "--parallel",
@@ -71,14 +78,15 @@ Example:
     "File to write; give one for all FILEs, or one for each FILE.  [default: stdout]",
     name="outputs",
     multiple=True,
-    default=["-"],
 )
+@folder_options
 @quiet_option
 def encode(
     tokenizer: str,
     inputs: tuple[str, ...],
     hints: Hints,
     outputs: tuple[str, ...],
+    out_dir: str | None,
     no_special_tokens: bool,
     **settings: Any,
 ) -> None:
@@ -88,18 +96,31 @@ def encode(
     compressed (.gz, .zst, .xz, .bz2). With one output, a FILE can be a directory, a quoted pattern or a URL.
     Without FILEs, or for -, the command reads stdin. One output receives the lines of all FILEs; several
     outputs receive one FILE each. Empty lines are dropped, except with --keep-empty.
+
+    With --out-dir, the command writes a folder of shards with a manifest, and --resume continues after an
+    interruption.
     """
     loaded = load_tokenizer(tokenizer, hints)
+    settings["add_special_tokens"] = not no_special_tokens
+    if out_dir is not None:
+        _check_no_file_options(outputs, settings)
+        encode_to_folder(loaded, inputs, out_dir, settings)
+        return
+    check_only_folder_options(settings)
+    settings = {name: value for name, value in settings.items() if name not in FOLDER_NAMES}
+    settings["format"] = settings["format"] or "ids"
+    outputs = outputs or ("-",)
     with progress("encoding", in_bytes=True) as update:
-        done = pw.encode_files(
-            loaded,
-            inputs or ["-"],
-            outputs,
-            add_special_tokens=not no_special_tokens,
-            progress=update,
-            **settings,
-        )
+        done = pw.encode_files(loaded, inputs or ["-"], outputs, progress=update, **settings)
     _report(done, outputs)
+
+
+def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> None:
+    """Remove the option for parallel files; raise if it or an output file is given."""
+    if outputs:
+        raise pw.errors.ArgumentError("outputs", "both a file and --out-dir", "one of them")
+    if settings.pop("parallel"):
+        raise pw.errors.ArgumentError("parallel", "--out-dir", "-o for each FILE")
 
 
 def _report(done: pw.EncodedFiles, outputs: Sequence[str]) -> None:

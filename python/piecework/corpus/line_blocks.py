@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError
 
-MAX_LINE_BYTES = 256 << 20
+MAX_LINE_BYTES = 1 << 30
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def line_blocks(stream: TextStream, read_bytes: int) -> Iterator[bytes]:
     """Yield the complete lines of each read of `read_bytes`; only the last block may lack a line end.
 
-    A pipe returns fewer bytes if it has no more now. Raises `CorpusError` for a line over 256 MB.
+    A pipe returns fewer bytes if it has no more now. Raises `CorpusError` for a line over 1 GB.
     """
     pending = bytearray()
     lines = 0

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from piecework._internal.extras import import_extra
-from piecework.batch import Batch
 from piecework.errors import CorpusError
 from piecework.export.damaged_files import damage_as_corpus_error
-from piecework.export.encoded_lines import EncodedLines, Write
+from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
 from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
@@ -20,30 +19,49 @@ ARROW_STREAM_MAGIC = b"\xff\xff\xff\xff"
 PARQUET_MAGIC = b"PAR1"
 
 _IDS_PER_ROW_GROUP = 4 << 20
+_PLAIN = RowLayout()
+_IDS_NAMES = ("ids", "input_ids")
 
 
 # ---- writing
 
 
 @contextmanager
-def write_arrow(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+def write_arrow(path: str, tokenizer: Tokenizer, layout: RowLayout = _PLAIN) -> Iterator[Write]:
     """Write an Arrow IPC file, which can be memory-mapped; to stdout, an Arrow IPC stream."""
-    pyarrow = _import_pyarrow("pyarrow")
-    schema = _schema(pyarrow)
-    new_writer = pyarrow.ipc.new_stream if path == "-" else pyarrow.ipc.new_file
-    with atomic_stream(path) as stream, new_writer(stream, schema) as writer:
-        yield lambda lines: writer.write_batch(_record_batch(pyarrow, schema, lines.batch))
+    with _written(path, layout, "new_stream" if path == "-" else "new_file") as write:
+        yield write
 
 
 @contextmanager
-def write_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+def write_arrow_stream(
+    path: str, tokenizer: Tokenizer, layout: RowLayout = _PLAIN
+) -> Iterator[Write]:
+    """Write an Arrow IPC stream, which can be read while it is written."""
+    with _written(path, layout, "new_stream") as write:
+        yield write
+
+
+@contextmanager
+def _written(path: str, layout: RowLayout, new_writer: str) -> Iterator[Write]:
+    pyarrow = _import_pyarrow("pyarrow")
+    schema = _schema(pyarrow, layout)
+    with (
+        atomic_stream(path) as stream,
+        getattr(pyarrow.ipc, new_writer)(stream, schema) as writer,
+    ):
+        yield lambda lines: writer.write_batch(_record_batch(pyarrow, schema, lines))
+
+
+@contextmanager
+def write_parquet(path: str, tokenizer: Tokenizer, layout: RowLayout = _PLAIN) -> Iterator[Write]:
     """Write Parquet in row groups of about four million ids."""
     pyarrow, parquet = _import_pyarrow("pyarrow"), _import_pyarrow("pyarrow.parquet")
-    schema = _schema(pyarrow)
+    schema = _schema(pyarrow, layout)
     row_group: list[Any] = []
 
     def write(lines: EncodedLines) -> None:
-        row_group.append(_record_batch(pyarrow, schema, lines.batch))
+        row_group.append(_record_batch(pyarrow, schema, lines))
         if sum(len(batch.column(0).values) for batch in row_group) >= _IDS_PER_ROW_GROUP:
             flush()
 
@@ -61,14 +79,26 @@ def write_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
             flush()
 
 
-def _schema(pyarrow: Any) -> Any:
-    return pyarrow.schema([pyarrow.field("ids", pyarrow.list_(pyarrow.uint32()))])
+def _schema(pyarrow: Any, layout: RowLayout) -> Any:
+    lists = pyarrow.list_(pyarrow.uint32())
+    names = [layout.ids_name, *(["lengths"] if layout.packed_length else [])]
+    fields = [pyarrow.field(name, lists) for name in names]
+    return pyarrow.schema(
+        [*fields, *(pyarrow.field(name, pyarrow.string()) for name in layout.kept)]
+    )
 
 
-def _record_batch(pyarrow: Any, schema: Any, batch: Batch) -> Any:
-    offsets = pyarrow.array(batch.row_offsets, pyarrow.int32())
-    rows = pyarrow.ListArray.from_arrays(offsets, pyarrow.array(batch.ids))
-    return pyarrow.record_batch([rows], schema=schema)
+def _record_batch(pyarrow: Any, schema: Any, lines: EncodedLines) -> Any:
+    columns = [_lists(pyarrow, lines.batch.ids, lines.batch.row_offsets)]
+    if lines.documents is not None:
+        columns.append(_lists(pyarrow, *lines.documents))
+    columns += [pyarrow.array(texts, pyarrow.string()) for texts in lines.kept.values()]
+    return pyarrow.record_batch(columns, schema=schema)
+
+
+def _lists(pyarrow: Any, values: Any, row_offsets: Any) -> Any:
+    offsets = pyarrow.array(row_offsets, pyarrow.int32())
+    return pyarrow.ListArray.from_arrays(offsets, pyarrow.array(values, pyarrow.uint32()))
 
 
 # ---- reading
@@ -115,17 +145,18 @@ def _file_rows(reader: Any, name: str, rows_at_once: int) -> Iterator[list[list[
 
 
 def _batch_rows(batch: Any, name: str, rows_at_once: int) -> Iterator[list[list[int]]]:
-    """Yield the rows of the column `ids` of a record batch."""
-    expected = "a column `ids` of lists of integers"
-    if "ids" not in batch.schema.names:
+    """Yield the rows of the column of ids of a record batch."""
+    expected = "a column `ids` or `input_ids` of lists of integers"
+    ids_name = next((name for name in _IDS_NAMES if name in batch.schema.names), None)
+    if ids_name is None:
         raise CorpusError(name, f"columns {', '.join(batch.schema.names)}", expected)
-    column = batch.column(batch.schema.get_field_index("ids"))
+    column = batch.column(batch.schema.get_field_index(ids_name))
     types = _import_pyarrow("pyarrow.types")
     is_list = types.is_list(column.type) or types.is_large_list(column.type)
     if not (is_list and types.is_integer(column.type.value_type)):
-        raise CorpusError(f"{name} column 'ids'", str(column.type), expected)
+        raise CorpusError(f"{name} column {ids_name!r}", str(column.type), expected)
     if column.null_count or column.flatten().null_count:
-        raise CorpusError(f"{name} column 'ids'", "nulls", expected)
+        raise CorpusError(f"{name} column {ids_name!r}", "nulls", expected)
     for start in range(0, len(column), rows_at_once):
         yield column.slice(start, rows_at_once).to_pylist()
 

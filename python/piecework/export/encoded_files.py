@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
-from piecework._core import RawBatch
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike, check_choice
 from piecework.batch import Batch
@@ -18,7 +17,7 @@ from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.errors import ArgumentError, CorpusError, FileError
-from piecework.export.encoded_lines import EncodedLines
+from piecework.export.encoded_lines import EncodedLines, with_rows
 from piecework.export.file_arguments import (
     checked_format,
     checked_inputs,
@@ -30,7 +29,9 @@ from piecework.export.prefetch import overlapped
 from piecework.io.read_file import reason
 from piecework.tokenizer import Tokenizer
 
-FormatName: TypeAlias = Literal["tokens", "ids", "jsonl", "npy", "arrow", "parquet", "megatron"]
+FormatName: TypeAlias = Literal[
+    "tokens", "ids", "jsonl", "npy", "arrow", "arrow-stream", "parquet", "megatron"
+]
 Progress: TypeAlias = Callable[[int, int], None]
 Columns: TypeAlias = list[list[str]]
 """The same number of lines from each source."""
@@ -108,7 +109,7 @@ def encode_files(
       `line` (from 1), `id` (if the input object has one), ids, tokens and offsets.
     - `npy`: flat ids in `a.npy`, uint16 if the vocabulary fits and uint32 otherwise, and int64 row
       offsets in `a.row_offsets.npy`.
-    - `arrow` (an IPC file), `parquet`: a column `ids` of lists of uint32.
+    - `arrow` (an IPC file), `arrow-stream`, `parquet`: a column `ids` of lists of uint32.
     - `megatron`: `a.bin` and `a.idx`.
 
     `append_eod` appends this token to each row (not for `jsonl`). If the post-processor appends it
@@ -136,7 +137,7 @@ def encode_files(
         for paths in paths_of_outputs
     ]
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
-    unpadded = _without_batch_padding(tokenizer)
+    unpadded = without_batch_padding(tokenizer)
 
     def encode(texts: list[str]) -> EncodedLines:
         batch = unpadded.encode_batch(
@@ -147,7 +148,7 @@ def encode_files(
             num_threads=num_threads,
         )
         labelled = cast("list[LabelledLine]", texts) if form.has_offsets else []
-        return EncodedLines(_with_eod(batch, eod), [text.label for text in labelled])
+        return EncodedLines(with_eod(batch, eod), [text.label for text in labelled])
 
     def encode_step(step: Step) -> tuple[int, list[EncodedLines]]:
         first_output, columns = step
@@ -157,7 +158,7 @@ def encode_files(
         return any(source.is_idle for source in sources)
 
     tally = _Tally(sources, parallel, keep_empty or form.has_offsets, progress)
-    with _system_errors_as_file_errors(targets), ExitStack() as stack:
+    with system_errors_as_file_errors(targets), ExitStack() as stack:
         writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
         encoded = overlapped(encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle)
         for first_output, columns in stack.enter_context(closing(encoded)):
@@ -223,18 +224,19 @@ def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _without_batch_padding(tokenizer: Tokenizer) -> Tokenizer:
+def without_batch_padding(tokenizer: Tokenizer) -> Tokenizer:
+    """Return the tokenizer without padding to the longest row of a batch."""
     padding = tokenizer._stages().padding
     depends_on_batch = padding is not None and padding.length is None
     return tokenizer.with_padding(None) if depends_on_batch else tokenizer
 
 
-def _with_eod(batch: Batch, eod: int | None) -> Batch:
+def with_eod(batch: Batch, eod: int | None) -> Batch:
     """Return the batch with `eod` appended to each row; raises if a format cannot count its tokens."""
     if eod is not None:
         ids = np.insert(batch.ids, batch.row_offsets[1:], np.uint32(eod))
         row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
-        batch = Batch(RawBatch.of_arrays(ids, row_offsets), batch._token_of, batch._filling)
+        batch = with_rows(batch, ids, row_offsets)
     if len(batch.ids) > _MAX_BATCH_TOKENS:
         found = f"a batch of {len(batch.ids)} tokens"
         raise CorpusError("inputs", found, f"at most {_MAX_BATCH_TOKENS}")
@@ -242,7 +244,7 @@ def _with_eod(batch: Batch, eod: int | None) -> Batch:
 
 
 @contextmanager
-def _system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
+def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
     """Convert system errors about writing to `FileError`; readers convert their own."""
     try:
         yield

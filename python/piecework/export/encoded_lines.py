@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
+from piecework._core import RawBatch
 from piecework.batch import Batch
 from piecework.tokenizer import Tokenizer
 
 
+@dataclass(frozen=True)
+class RowLayout:
+    """What the rows of a file have.
+
+    `ids_name` is the column of ids. `kept` names columns of strings. With `packed_length`, each row has this
+    number of ids, from one or more documents, and the lengths of these.
+    """
+
+    ids_name: str = "ids"
+    kept: tuple[str, ...] = ()
+    packed_length: int | None = None
+
+
+class DocumentLengths(NamedTuple):
+    """The lengths of the documents in packed rows; row i has `lengths[row_offsets[i]:row_offsets[i + 1]]`.
+
+    Ids after the documents of a row are padding.
+    """
+
+    lengths: np.ndarray[Any, Any]
+    row_offsets: np.ndarray[Any, Any]
+
+
 class EncodedLines(NamedTuple):
-    """A batch of encoded lines; `labels` has one label for each row, or none for most formats."""
+    """A batch of encoded lines.
+
+    `labels` has one label for each row, or none for most formats; `kept` has the columns of the layout, and
+    `documents` the lengths in packed rows.
+    """
 
     batch: Batch
     labels: Sequence[dict[str, Any]] = ()
+    kept: Mapping[str, Sequence[str | None]] = MappingProxyType({})
+    documents: DocumentLengths | None = None
 
 
 Write: TypeAlias = Callable[[EncodedLines], None]
 """Appends the rows of a batch to open files."""
+
+
+def with_rows(batch: Batch, ids: np.ndarray[Any, Any], row_offsets: np.ndarray[Any, Any]) -> Batch:
+    """Return a batch of other rows with the vocabulary of `batch`."""
+    raw = RawBatch.of_arrays(
+        np.ascontiguousarray(ids, np.uint32), np.ascontiguousarray(row_offsets, np.int64)
+    )
+    return Batch(raw, batch._token_of, batch._filling)
 
 
 def id_limit_of(tokenizer: Tokenizer) -> int:

@@ -38,7 +38,7 @@ def eod_id(tokenizer: Tokenizer, token: str, add_special_tokens: bool) -> int:
 
 def checked_outputs(outputs: PathLike | Sequence[PathLike], form: OutputFormat) -> list[str]:
     """Return the output paths; raises unless each is writable and no file is named twice."""
-    targets = _paths(outputs, "outputs")
+    targets = path_list(outputs, "outputs")
     if "-" in targets and not form.is_stream:
         raise ArgumentError("outputs", "'-'", "a path, because this format has two files")
     files = _files_of(targets, form)
@@ -57,7 +57,7 @@ def checked_inputs(
     parallel: bool,
 ) -> list[list[str]]:
     """Return the files to read for each output: all inputs for one output, otherwise one for each."""
-    given = _paths(inputs, "inputs")
+    given = path_list(inputs, "inputs")
     if parallel and len(targets) != len(given):
         found = f"{len(targets)} for {len(given)} parallel inputs"
         raise ArgumentError("outputs", found, "as many as inputs")
@@ -78,7 +78,8 @@ def _check_not_overwritten(sources: list[list[str]], outputs: list[str]) -> None
                 raise ArgumentError("outputs", repr(output), "files that are not inputs")
 
 
-def _paths(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
+def path_list(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
+    """Return one or several paths as strings; raises unless there is at least one."""
     if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes, os.PathLike)):
         return [file_path(paths, place)]
     given = [file_path(path, place) for path in paths]

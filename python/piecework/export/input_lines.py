@@ -2,17 +2,19 @@
 
 A text is a line of plain text, or a record of JSON lines, CSV, TSV, Parquet or Arrow. A line ends at LF or
 CRLF. Unlike `corpus.files`, this module never splits a long line and keeps empty lines, so that parallel
-texts stay aligned. Memory is bounded by one read and the longest line. A line over 256 MB raises
+texts stay aligned. Memory is bounded by one read and the longest line. A line over 1 GB raises
 `CorpusError`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from piecework._internal.surrogates import replace_surrogates
 from piecework._internal.validation import PathLike, path_text
 from piecework.corpus.columns import ColumnFile
 from piecework.corpus.csv_rows import read_csv
@@ -34,7 +36,8 @@ SizedLines: TypeAlias = tuple[list[str], int]
 class LabelledLine(str):
     """The text of a line with a label, which output formats write next to the ids.
 
-    `label` has the keys `file` (if there are several), `line` and `id` (if the JSON object has one).
+    `label` has the keys `file` (if there are several), `line` and `id` (if the JSON object has one), and
+    `kept` with fields of the JSON object (if some are kept).
     """
 
     label: dict[str, Any]
@@ -50,8 +53,9 @@ class LabelledLine(str):
 class LineSource:
     """Read the lines of files in sequence; count `bytes_read` and `replacements`.
 
-    With `labels` every line is a `LabelledLine`; line numbers start at 1. If `skipped` is set, it counts
-    records and files with errors, which are left out. `current_name` is the name of the file that is read.
+    With `labels` every line is a `LabelledLine`; line numbers start at 1. `kept` names fields of JSON lines
+    to put into labels. If `skipped` is set, it counts records and files with errors, which are left out.
+    `current_name` is the name of the file that is read.
     """
 
     def __init__(
@@ -61,13 +65,15 @@ class LineSource:
         errors: str,
         *,
         labels: bool = False,
+        kept: Sequence[str] = (),
         skipped: Skipped | None = None,
     ) -> None:
         self.paths = paths
         self.name = ", ".join("<stdin>" if path == "-" else path for path in paths)
         self.bytes_read = 0
         self.replacements = 0
-        self._labels = labels
+        self._labels = labels or bool(kept)
+        self._kept = kept
         self._field = field
         self._errors = errors
         self._options = RowOptions(FieldPath.of(field), errors, skipped)
@@ -201,7 +207,17 @@ class LineSource:
         label["line"] = number
         if "id" in record:
             label["id"] = record["id"]
+        if self._kept:
+            label["kept"] = {key: _kept_text(record.get(key)) for key in self._kept}
         return LabelledLine.of(text, label)
+
+
+def _kept_text(value: Any) -> str | None:
+    """Return a string as it is, and another value as JSON; lone surrogates become U+FFFD."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return replace_surrogates(text, "", "replace")[0]
 
 
 def read_lines(

@@ -26,9 +26,9 @@ from piecework.tokenizer import Tokenizer
 
 MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
 
-_HEADER = struct.Struct("<9sQBQQ")  # magic, version, type code, sequences, documents + 1
-_TYPE_OF_CODE = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
-_CODE_OF_TYPE = {type_name: code for code, type_name in _TYPE_OF_CODE.items()}
+MEGATRON_HEADER = struct.Struct("<9sQBQQ")  # magic, version, type code, sequences, documents + 1
+MEGATRON_TYPES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
+_CODE_OF_TYPE = {type_name: code for code, type_name in MEGATRON_TYPES.items()}
 _UINT16_LIMIT = 65_500  # Megatron-LM writes uint16 for vocabularies below this size
 _ROWS_PER_READ = 1 << 16
 
@@ -57,7 +57,7 @@ def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
         index.open("wb") as index_stream,
         atomic_stream(data_path) as data,
     ):
-        index_stream.write(bytes(_HEADER.size))
+        index_stream.write(bytes(MEGATRON_HEADER.size))
 
         def write(lines: EncodedLines) -> None:
             data.write(lines.batch.ids.astype(ids_type).data)
@@ -94,7 +94,7 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
 
 def _finish_index(index: Path, stream: BinaryIO, ids_type: str) -> None:
     """Append byte pointers and documents to the lengths, and write the header."""
-    rows = (stream.tell() - _HEADER.size) // 4
+    rows = (stream.tell() - MEGATRON_HEADER.size) // 4
     pointer = 0
     for lengths in _stored_lengths(index, rows):
         sizes = lengths.astype(np.int64) * np.dtype(ids_type).itemsize
@@ -103,12 +103,12 @@ def _finish_index(index: Path, stream: BinaryIO, ids_type: str) -> None:
     for start in range(0, rows + 1, _ROWS_PER_READ):
         stream.write(np.arange(start, min(start + _ROWS_PER_READ, rows + 1), dtype="<i8").data)
     stream.seek(0)
-    stream.write(_HEADER.pack(MEGATRON_MAGIC, 1, _CODE_OF_TYPE[ids_type], rows, rows + 1))
+    stream.write(MEGATRON_HEADER.pack(MEGATRON_MAGIC, 1, _CODE_OF_TYPE[ids_type], rows, rows + 1))
 
 
 def _stored_lengths(index: Path, rows: int) -> Iterator[np.ndarray[Any, Any]]:
     with index.open("rb") as stream:
-        stream.seek(_HEADER.size)
+        stream.seek(MEGATRON_HEADER.size)
         for start in range(0, rows, _ROWS_PER_READ):
             count = min(_ROWS_PER_READ, rows - start)
             yield np.frombuffer(stream.read(4 * count), "<i4")
@@ -117,14 +117,14 @@ def _stored_lengths(index: Path, rows: int) -> Iterator[np.ndarray[Any, Any]]:
 def _columns(index_path: str) -> tuple[np.dtype[Any], Any, Any]:
     """Return the type of the ids, the lengths and the byte pointers; raises ValueError for damage."""
     index: Any = _memory_mapped(index_path)
-    if len(index) < _HEADER.size:
+    if len(index) < MEGATRON_HEADER.size:
         raise ValueError(f"{len(index)} bytes")
-    _, _, code, rows, _ = _HEADER.unpack(bytes(index[: _HEADER.size]))
-    if code not in _TYPE_OF_CODE:
+    _, _, code, rows, _ = MEGATRON_HEADER.unpack(bytes(index[: MEGATRON_HEADER.size]))
+    if code not in MEGATRON_TYPES:
         raise ValueError(f"type code {code}")
-    lengths = np.frombuffer(index, "<i4", rows, _HEADER.size)
-    pointers = np.frombuffer(index, "<i8", rows, _HEADER.size + 4 * rows)
-    return np.dtype(_TYPE_OF_CODE[code]), lengths, pointers
+    lengths = np.frombuffer(index, "<i4", rows, MEGATRON_HEADER.size)
+    pointers = np.frombuffer(index, "<i8", rows, MEGATRON_HEADER.size + 4 * rows)
+    return np.dtype(MEGATRON_TYPES[code]), lengths, pointers
 
 
 def _memory_mapped(path: str) -> Any:

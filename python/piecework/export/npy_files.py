@@ -34,13 +34,12 @@ def npy_paths(path: str) -> tuple[str, str]:
 def write_npy(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
     """Write ids as uint16 if the whole vocabulary fits, otherwise as uint32; row offsets as int64."""
     ids_path, offsets_path = npy_paths(path)
-    ids_type = "<u2" if id_limit_of(tokenizer) <= 1 << 16 else "<u4"
     # Contexts close in reverse order: the offsets appear after the ids.
     with (
         atomic_stream(offsets_path) as offsets_stream,
         atomic_stream(ids_path) as ids_stream,
         _growing_array(offsets_stream, "<i8") as offsets,
-        _growing_array(ids_stream, ids_type) as ids,
+        _growing_array(ids_stream, _ids_type(tokenizer)) as ids,
     ):
         offsets.append(np.zeros(1, np.int64))
 
@@ -49,6 +48,42 @@ def write_npy(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
             ids.append(lines.batch.ids)
 
         yield write
+
+
+def packed_npy_paths(path: str) -> tuple[str, str, str]:
+    """Return the paths of the ids, of the lengths of the documents, and of the documents of each row."""
+    stem = path.removesuffix(".npy")
+    return path, f"{stem}.document_lengths.npy", f"{stem}.document_offsets.npy"
+
+
+@contextmanager
+def write_packed_npy(path: str, tokenizer: Tokenizer, row_length: int) -> Iterator[Write]:
+    """Write ids of shape (rows, `row_length`) and the lengths of the documents in each row.
+
+    The documents of row i have the lengths `lengths[offsets[i]:offsets[i + 1]]`, int32; offsets are int64.
+    """
+    ids_path, lengths_path, offsets_path = packed_npy_paths(path)
+    with (
+        atomic_stream(offsets_path) as offsets_stream,
+        atomic_stream(lengths_path) as lengths_stream,
+        atomic_stream(ids_path) as ids_stream,
+        _growing_array(offsets_stream, "<i8") as offsets,
+        _growing_array(lengths_stream, "<i4") as lengths,
+        _growing_array(ids_stream, _ids_type(tokenizer), (row_length,)) as ids,
+    ):
+        offsets.append(np.zeros(1, np.int64))
+
+        def write(lines: EncodedLines) -> None:
+            assert lines.documents is not None
+            offsets.append(lines.documents.row_offsets[1:] + lengths.length)
+            lengths.append(lines.documents.lengths)
+            ids.append(lines.batch.ids.reshape(-1, row_length))
+
+        yield write
+
+
+def _ids_type(tokenizer: Tokenizer) -> str:
+    return "<u2" if id_limit_of(tokenizer) <= 1 << 16 else "<u4"
 
 
 def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
@@ -75,9 +110,10 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
 
 
 class _GrowingArray:
-    """A one-dimensional `.npy` file to append to."""
+    """A `.npy` file to append values or rows to."""
 
-    def __init__(self, stream: BinaryIO, type_name: str) -> None:
+    def __init__(self, stream: BinaryIO, type_name: str, row_shape: tuple[int, ...]) -> None:
+        self._row_shape = row_shape
         self.length = 0
         self._stream = stream
         self._type = np.dtype(type_name)
@@ -95,13 +131,16 @@ class _GrowingArray:
         assert self._stream.tell() == self._data_start
 
     def _write_header(self) -> None:
-        header = {"descr": self._type.str, "fortran_order": False, "shape": (self.length,)}
+        shape = (self.length, *self._row_shape)
+        header = {"descr": self._type.str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self._stream, header)
 
 
 @contextmanager
-def _growing_array(stream: BinaryIO, type_name: str) -> Iterator[_GrowingArray]:
-    array = _GrowingArray(stream, type_name)
+def _growing_array(
+    stream: BinaryIO, type_name: str, row_shape: tuple[int, ...] = ()
+) -> Iterator[_GrowingArray]:
+    array = _GrowingArray(stream, type_name, row_shape)
     yield array
     array.finish()
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from piecework.export.arrow_files import write_arrow, write_parquet
+from piecework.export.arrow_files import write_arrow, write_arrow_stream, write_parquet
 from piecework.export.encoded_lines import Write
 from piecework.export.megatron_files import megatron_paths, write_megatron
 from piecework.export.npy_files import npy_paths, write_npy
@@ -53,6 +53,7 @@ FORMATS: Mapping[str, OutputFormat] = MappingProxyType(
         "jsonl": _text_format(json_texts, has_offsets=True),
         "npy": OutputFormat(write_npy, npy_paths),
         "arrow": OutputFormat(write_arrow),
+        "arrow-stream": OutputFormat(write_arrow_stream),
         "parquet": OutputFormat(write_parquet),
         "megatron": OutputFormat(write_megatron, megatron_paths),
     }

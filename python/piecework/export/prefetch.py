@@ -1,4 +1,4 @@
-"""Run work on a background thread while the caller reads and writes."""
+"""Run work on background threads while the caller reads and writes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def overlapped(
     items: Iterable[Item],
     in_flight: int,
     is_idle: Callable[[], bool] = lambda: False,
+    workers: int = 1,
 ) -> Generator[Result, None, None]:
-    """Yield `work(item)` for each item, in order, computed by one background thread.
+    """Yield `work(item)` for each item, in order, computed by background threads.
 
     >>> list(overlapped(str.upper, ["a", "b", "c"], in_flight=2))
     ['A', 'B', 'C']
@@ -26,7 +27,7 @@ def overlapped(
     read while it waits. While `is_idle()` returns True, because the next item has not arrived, results
     are yielded without waiting for it. A caller that stops early must close the generator.
     """
-    executor = ThreadPoolExecutor(1)
+    executor = ThreadPoolExecutor(workers)
     running: deque[Future[Result]] = deque()
     try:
         for item in items:

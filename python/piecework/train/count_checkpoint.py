@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from piecework._core import WordCounter
 from piecework._internal.validation import PathLike
-from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
+from piecework.errors import ArgumentError, CorpusError, FormatError
 from piecework.io.atomic_files import atomic_file
-from piecework.io.read_file import reason
+from piecework.io.file_identity import file_identity
+from piecework.io.locked_folder import LOCK_FILE, locked_folder
 
 if TYPE_CHECKING:
     from piecework._core import CounterState
 
-if sys.platform != "win32":
-    import fcntl
-
 _STATE_FILE = "counting.json"
-_LOCK_FILE = "lock"
 _VERSION = 1
 # Writing the runs again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
@@ -50,22 +46,13 @@ class CountCheckpoint:
         self.folder = Path(folder)
         self._seconds = seconds
         self._settings = dict(settings)
-        self._files = [_identity(name) for name in files]
+        self._files = [file_identity(name) for name in files]
         self._saved_at = monotonic()
         self._save_seconds = 0.0
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[None]:
         """Create the folder and keep other processes from using it."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            lock = open(self.folder / _LOCK_FILE, "a")  # noqa: SIM115 (closed below)
-        except OSError as error:
-            expected = "a folder that can be written"
-            raise FileError(str(self.folder), reason(error), expected) from error
-        with lock:
-            _lock(lock.fileno(), self.folder)
-            yield
+        return locked_folder(self.folder, "a checkpoint that another process is using")
 
     def restore(self, counter: WordCounter) -> FilePosition:
         """Restore the counter and return where to continue, the start if there is no saved state.
@@ -147,18 +134,10 @@ def delete_count_checkpoint(folder: PathLike) -> None:
     folder = Path(folder)
     if not folder.is_dir():
         return
-    for path in [folder / _STATE_FILE, folder / _LOCK_FILE, *folder.glob("*.words")]:
+    for path in [folder / _STATE_FILE, folder / LOCK_FILE, *folder.glob("*.words")]:
         path.unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def _identity(name: str) -> dict[str, Any]:
-    try:
-        status = os.stat(name)
-    except OSError:  # a URL, or a file that reading will name
-        return {"name": name}
-    return {"name": os.path.abspath(name), "size": status.st_size, "modified": status.st_mtime_ns}
 
 
 def _with_tuples(stored: Mapping[str, Any]) -> CounterState:
@@ -186,15 +165,3 @@ def _damaged(path: Path) -> FormatError:
     return FormatError(
         str(path), "a damaged state", "one that piecework wrote; or delete the folder"
     )
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    if sys.platform == "win32":
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        expected = "one process at a time, or another folder"
-        raise FileError(
-            str(folder), "a checkpoint that another process is using", expected
-        ) from error

@@ -1,0 +1,95 @@
+"""The options of `piecework encode` that write a folder of shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import click
+
+import piecework as pw
+from piecework.cli.notes import note, progress
+from piecework.cli.options import given_options
+from piecework.cli.parameters import apply, option
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FOLDER_NAMES = ("shards", "resume", "shuffle_seed", "pack", "strategy", "keep")
+"""The arguments of `folder_options` that need `--out-dir`."""
+
+
+def folder_options(command: Command) -> Command:
+    """Add the options for a folder of shards."""
+    add = partial(option, section="Folders of shards")
+    options = (
+        add(
+            "--out-dir",
+            metavar="DIR",
+            help="Write shards and a manifest.json to this folder: one shard for each FILE, or --shards.",
+        ),
+        add("--shards", type=int, help="Number of shards, of about equal bytes."),
+        add(
+            "--resume",
+            is_flag=True,
+            default=None,
+            help="Continue after an interruption: keep the finished shards in --out-dir.",
+        ),
+        add(
+            "--shuffle-seed",
+            type=int,
+            help="Shuffle the documents of each shard, in windows of 16 million tokens.",
+        ),
+        add(
+            "--pack",
+            type=int,
+            metavar="LENGTH",
+            help="Make rows of LENGTH ids from several documents, and keep the lengths of these.",
+        ),
+        add(
+            "--strategy",
+            type=click.Choice(pw.export.STRATEGIES),
+            help="How to pack: cut documents at row ends, or pad rows and cut only documents over LENGTH.  "
+            "[default: concat]",
+        ),
+        add(
+            "--keep",
+            metavar="NAME,...",
+            callback=_split_at_commas,
+            help="Fields of JSON lines to copy to columns of Arrow, Parquet or datasets files.",
+        ),
+    )
+    return apply(options, command)
+
+
+def encode_to_folder(
+    tokenizer: pw.Tokenizer, sources: Sequence[str], out_dir: str, settings: Mapping[str, Any]
+) -> None:
+    """Write a folder of shards, and print a summary."""
+    with progress("encoding", in_bytes=True) as update:
+        done = pw.export.encode_corpus(
+            tokenizer, sources, out_dir, progress=update, **given_options(dict(settings))
+        )
+    parts = [f"{done.documents:,} documents"]
+    if done.rows != done.documents:
+        parts.append(f"{done.rows:,} rows")
+    parts += [f"{done.tokens:,} tokens", f"{done.shards:,} shards"]
+    if done.shards_from_earlier_runs:
+        parts[-1] += f" ({done.shards_from_earlier_runs:,} finished before)"
+    if done.empty_lines_dropped:
+        parts.append(f"{done.empty_lines_dropped:,} lines dropped as empty")
+    if done.replacements:
+        parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
+    note(f"{', '.join(parts)}, saved in {out_dir}")
+
+
+def check_only_folder_options(settings: Mapping[str, Any]) -> None:
+    """Raise if an option is given that needs `--out-dir`."""
+    for name in given_options({name: settings[name] for name in FOLDER_NAMES}):
+        raise pw.errors.ArgumentError(name, "no --out-dir", "--out-dir DIR")
+
+
+def _split_at_commas(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> list[str] | None:
+    return None if value is None else value.split(",")

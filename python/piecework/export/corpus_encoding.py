@@ -1,0 +1,458 @@
+"""Encode a corpus into shards, with a manifest that makes an interrupted run continue.
+
+The steps, in the order of the data: `shard_plan` assigns documents to shards, `shard_documents` reads them,
+`prefetch` encodes on background threads, `row_order` and `packing` rearrange the rows of a shard,
+`shard_formats` writes them, and `manifest` records finished shards.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from piecework._internal.threads import thread_count
+from piecework._internal.validation import (
+    PathLike,
+    check_choice,
+    optional_number,
+    path_text,
+    whole_number,
+)
+from piecework.batch import Batch
+from piecework.corpus.input_format import input_format
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.export.encoded_files import (
+    BATCHES_IN_FLIGHT,
+    Progress,
+    system_errors_as_file_errors,
+    with_eod,
+    without_batch_padding,
+)
+from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
+from piecework.export.file_arguments import eod_id, path_list
+from piecework.export.input_lines import LabelledLine, LineSource
+from piecework.export.long_documents import encoder_of_long
+from piecework.export.manifest import Manifest, Shard, StoredFile, tokenizer_checksum
+from piecework.export.packing import STRATEGIES, Packer, Strategy, new_packer
+from piecework.export.prefetch import overlapped
+from piecework.export.row_order import Shuffle
+from piecework.export.shard_documents import Documents, ShardReader
+from piecework.export.shard_formats import (
+    SHARD_FORMATS,
+    ShardFormat,
+    ShardFormatName,
+    check_extra,
+)
+from piecework.export.shard_plan import ShardPlan, shard_names
+from piecework.io.locked_folder import locked_folder
+from piecework.tokenizer import Tokenizer
+
+_MAX_SHARDS = 100_000
+_MAX_PACKED_LENGTH = 1 << 24
+_TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
+
+_Stage: TypeAlias = Shuffle | Packer
+"""Rearranges the rows of a shard."""
+
+
+@dataclass(frozen=True)
+class EncodedCorpus:
+    """Statistics of a folder of shards: totals of the folder, not of the last run alone.
+
+    >>> EncodedCorpus("out/manifest.json", 2, 1, 9, 9, 80, 1, 0).shards_from_earlier_runs
+    1
+
+    `rows` differs from `documents` only for packed rows, whose padding `tokens` does not count.
+    `replacements` counts invalid UTF-8 sequences.
+    """
+
+    manifest: str
+    shards: int
+    shards_from_earlier_runs: int
+    documents: int
+    rows: int
+    tokens: int
+    empty_lines_dropped: int
+    replacements: int
+
+
+def encode_corpus(
+    tokenizer: Tokenizer,
+    sources: PathLike | Sequence[PathLike],
+    out_dir: PathLike,
+    *,
+    format: ShardFormatName = "npy",
+    shards: int | None = None,
+    resume: bool = False,
+    shuffle_seed: int | None = None,
+    pack: int | None = None,
+    strategy: Strategy = "concat",
+    keep: Sequence[str] = (),
+    keep_empty: bool = False,
+    append_eod: str | None = None,
+    add_special_tokens: bool = True,
+    parse_special: bool | Collection[str] | None = None,
+    field: str | None = None,
+    errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
+    num_threads: int | None = None,
+    progress: Progress | None = None,
+) -> EncodedCorpus:
+    """Encode the documents of files into shards in a folder, with a manifest.
+
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "in.txt").write_text("ab\\n\\nba\\n")
+    >>> done = pw.export.encode_corpus(tok, folder / "in.txt", folder / "out")
+    >>> done.documents, done.tokens, sorted(path.name for path in (folder / "out").iterdir())
+    (2, 4, ['in.npy', 'in.row_offsets.npy', 'manifest.json'])
+
+    `sources` are files and directories, as for `encode_files`, except stdin. Each line, or each object of
+    JSON lines, is a document. Empty ones are dropped unless `keep_empty`. Each input becomes one shard. With
+    `shards`, the corpus becomes this number of shards of about equal bytes: consecutive documents, in corpus
+    order. `shuffle_seed` shuffles the documents of each shard, in windows of 16 million tokens.
+
+    *Formats* are `npy`, `megatron`, `arrow`, `arrow-stream` and `parquet`, as in `encode_files`, and
+    `datasets`: Arrow streams with the column `input_ids`, in a folder that `datasets.load_from_disk` opens.
+
+    `pack` makes rows of this number of ids from several documents, with the lengths of the documents in each
+    row. `strategy="concat"` cuts documents at row ends and pads the last row; `"best-fit"` cuts only
+    documents over `pack` and pads each row. Ids after the documents of a row are padding: the id of the
+    padding token, otherwise of `append_eod`, otherwise 0. Not for `megatron`.
+
+    `keep` names fields of JSON lines that become columns of strings in Arrow, Parquet and `datasets` files;
+    other values are kept as JSON, missing ones as null.
+
+    *Resuming*: a shard is complete and recorded in `manifest.json`, or it is written again. With
+    `resume=True`, a run continues after an interruption of any kind, with the files of an undisturbed run.
+    Finished shards are skipped if their checksums match. Without a manifest, `resume` starts from the
+    beginning.
+
+    Memory is constant, apart from the longest document. Documents of over a million characters are cut for
+    encoding, where that does not change ids, so that all threads work on them. The result does not depend
+    on `num_threads` (None: one for each CPU). `progress` is called with the bytes read and their total. The
+    other arguments are those of `encode_files`.
+
+    Raises `ArgumentError` if the folder has a manifest and `resume` is False, or one of another tokenizer or
+    other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
+    another process uses the folder; and the errors of `encode_files`.
+    """
+    job = _checked_job(
+        tokenizer,
+        format=format,
+        shuffle_seed=shuffle_seed,
+        pack=pack,
+        strategy=strategy,
+        keep=keep,
+        append_eod=append_eod,
+        add_special_tokens=add_special_tokens,
+        parse_special=parse_special,
+        num_threads=num_threads,
+    )
+    check_choice("errors", errors, ("replace", "strict"))
+    check_on_error(on_error)
+    skipped = Skipped() if on_error == "skip" else None
+    count = optional_number("shards", shards, 1)
+    if count is not None and count > _MAX_SHARDS:
+        raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
+    folder = Path(path_text(out_dir, "out_dir"))
+    files = _checked_files(sources, folder, field, job.layout.kept)
+    names = shard_names(files, count, job.files_of)
+    outputs = [str(folder / file) for name in names for file in job.files_of(name)]
+    _check_not_overwritten(files, outputs)
+    settings = {
+        **job.settings,
+        "shards": count,
+        "keep_empty": keep_empty,
+        "field": field,
+        "errors": errors,
+        "on_error": on_error,
+    }
+    with locked_folder(folder, "a folder that another process is encoding to"):
+        manifest = Manifest(folder, tokenizer_checksum(tokenizer), settings, files, names)
+        manifest.start(resume=resume)
+        _delete_temporary_files(folder)
+        plan = ShardPlan([entry["size"] for entry in manifest.inputs], count)
+        earlier = len(manifest.shards)
+        wanted = [number for number in range(plan.count) if number not in manifest.shards]
+        reader = ShardReader(
+            manifest.inputs,
+            plan,
+            wanted,
+            lambda name: LineSource([name], field, errors, kept=job.layout.kept, skipped=skipped),
+            keep_empty=keep_empty,
+        )
+        with closing(reader), system_errors_as_file_errors([str(folder)]):
+            try:
+                _write_shards(job, reader, manifest, names, wanted, progress)
+            finally:
+                manifest.save()
+    if skipped is not None:
+        skipped.warn()
+    return _result(manifest, names, earlier)
+
+
+# ---- what to do with each shard
+
+
+class _Job(NamedTuple):
+    """How to encode, rearrange and write the documents of any shard."""
+
+    tokenizer: Tokenizer
+    form: ShardFormat
+    layout: RowLayout
+    encode: Callable[[Documents], EncodedLines]
+    num_threads: int
+    settings: dict[str, Any]
+    padding_id: int
+
+    def files_of(self, name: str) -> tuple[str, ...]:
+        """Return the names of the files of a shard."""
+        return self.form.files(f"{name}{self.form.suffix}", self.layout)
+
+    def stages(self, shard: int) -> list[_Stage]:
+        """Return the stages that rearrange the rows of a shard."""
+        stages: list[_Stage] = []
+        if self.settings["shuffle_seed"] is not None:
+            stages.append(Shuffle(self.settings["shuffle_seed"], shard))
+        if self.layout.packed_length is not None:
+            strategy = self.settings["strategy"]
+            stages.append(new_packer(strategy, self.layout.packed_length, self.padding_id))
+        return stages
+
+
+def _checked_job(
+    tokenizer: Tokenizer,
+    *,
+    format: str,
+    shuffle_seed: int | None,
+    pack: int | None,
+    strategy: Strategy,
+    keep: Sequence[str],
+    append_eod: str | None,
+    add_special_tokens: bool,
+    parse_special: bool | Collection[str] | None,
+    num_threads: int | None,
+) -> _Job:
+    check_choice("format", format, tuple(SHARD_FORMATS))
+    check_choice("strategy", strategy, STRATEGIES)
+    form = SHARD_FORMATS[format]
+    check_extra(form)
+    layout = RowLayout(form.ids_name, _checked_columns(keep), _checked_length(pack))
+    _check_layout(form, format, layout)
+    seed = optional_number("shuffle_seed", shuffle_seed, 0)
+    eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
+    threads = thread_count(num_threads)
+    unpadded = without_batch_padding(tokenizer)
+
+    def encode_texts(texts: Sequence[str], with_special_tokens: bool) -> Batch:
+        return unpadded.encode_batch(
+            texts,
+            add_special_tokens=with_special_tokens,
+            parse_special=parse_special,
+            num_threads=threads,
+        )
+
+    encode_cut = encoder_of_long(unpadded, encode_texts, add_special_tokens=add_special_tokens)
+
+    def encode(documents: Documents) -> EncodedLines:
+        batch = encode_cut(documents.texts)
+        return EncodedLines(with_eod(batch, eod), kept=_columns(documents.texts, layout.kept))
+
+    is_set = isinstance(parse_special, Collection)
+    settings = {
+        "format": format,
+        "shuffle_seed": seed,
+        "pack": layout.packed_length,
+        "strategy": strategy,
+        "keep": list(layout.kept),
+        "append_eod": append_eod,
+        "add_special_tokens": add_special_tokens,
+        "parse_special": sorted(parse_special) if is_set else parse_special,  # type: ignore[arg-type]
+    }
+    padding = next((id for id in (tokenizer.pad_token_id, eod) if id is not None), 0)
+    return _Job(tokenizer, form, layout, encode, threads, settings, padding)
+
+
+def _checked_columns(keep: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+        raise InputTypeError("keep", repr(keep), "a list of field names")
+    if len(set(keep)) != len(keep) or not all(keep):
+        raise ArgumentError("keep", repr(list(keep)), "distinct field names")
+    return tuple(keep)
+
+
+def _checked_length(pack: int | None) -> int | None:
+    if pack is None:
+        return None
+    length = whole_number("pack", pack, 1)
+    if length > _MAX_PACKED_LENGTH:
+        raise ArgumentError("pack", str(length), f"at most {_MAX_PACKED_LENGTH} ids")
+    return length
+
+
+def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
+    if layout.packed_length is not None and not form.can_pack:
+        packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
+        raise ArgumentError("pack", f"format {name!r}", f"one of {', '.join(packing)}")
+    if not layout.kept:
+        return
+    if not form.has_columns:
+        columnar = [other for other, form in SHARD_FORMATS.items() if form.has_columns]
+        raise ArgumentError("keep", f"format {name!r}", f"one of {', '.join(columnar)}")
+    if layout.packed_length is not None:
+        expected = "no packed rows, which have several documents"
+        raise ArgumentError("keep", "pack", expected)
+    if clash := {layout.ids_name, "lengths"}.intersection(layout.kept):
+        expected = "names other than those of the columns of the format"
+        raise ArgumentError("keep", repr(clash.pop()), expected)
+
+
+def _columns(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str | None]]:
+    labelled = cast("Sequence[LabelledLine]", texts)
+    return {name: [text.label["kept"][name] for text in labelled] for name in names}
+
+
+# ---- files
+
+
+def _checked_files(
+    sources: PathLike | Sequence[PathLike], folder: Path, field: str | None, keep: Sequence[str]
+) -> list[str]:
+    given = path_list(sources, "sources")
+    target = Path(os.path.realpath(folder))
+    for path in given:
+        if path == "-":
+            raise ArgumentError("sources", "'-'", "files, which can be read again to resume")
+        inside = os.path.isdir(path) and target.is_relative_to(os.path.realpath(path))
+        if inside:
+            raise ArgumentError(
+                "out_dir", f"{folder} inside of {path}", "a folder apart from sources"
+            )
+    files = corpus_files(given)
+    for name in files if keep else ():
+        if input_format(name, field) != "json-lines":
+            raise ArgumentError(
+                "keep", f"{name}, which has no fields", "JSON lines (.jsonl, .ndjson)"
+            )
+    return files
+
+
+def _check_not_overwritten(files: Sequence[str], outputs: Sequence[str]) -> None:
+    inputs = set(map(os.path.realpath, files))
+    for output in outputs:
+        if os.path.realpath(output) in inputs:
+            raise ArgumentError("out_dir", repr(output), "a folder without the inputs")
+
+
+def _delete_temporary_files(folder: Path) -> None:
+    """Delete what processes that were killed left; the lock keeps others from writing here."""
+    for path in folder.iterdir():
+        if _TEMPORARY.fullmatch(path.name):
+            with suppress(OSError):
+                path.unlink()
+
+
+# ---- the work
+
+
+class _Tally:
+    """Counts of one shard."""
+
+    def __init__(self) -> None:
+        self.documents = self.rows = self.tokens = 0
+        self.empty_lines_dropped = self.replacements = 0
+
+    def add_documents(self, documents: Documents, lines: EncodedLines) -> None:
+        self.documents += len(documents.texts)
+        self.tokens += len(lines.batch.ids)
+        self.empty_lines_dropped += documents.empty_lines_dropped
+        self.replacements += documents.replacements
+
+
+def _write_shards(
+    job: _Job,
+    reader: ShardReader,
+    manifest: Manifest,
+    names: Sequence[str],
+    wanted: Sequence[int],
+    progress: Progress | None,
+) -> None:
+    folder = manifest.path.parent
+
+    def encode(documents: Documents) -> tuple[Documents, EncodedLines]:
+        return documents, job.encode(documents)
+
+    # While one thread encodes a long document, the others encode the next batch.
+    workers = min(job.num_threads, BATCHES_IN_FLIGHT)
+    with ExitStack() as stack:
+        encoded = overlapped(encode, reader.batches(), BATCHES_IN_FLIGHT, workers=workers)
+        batches = iter(stack.enter_context(closing(encoded)))
+        batch = next(batches, None)
+        for number in wanted:
+            tally = _Tally()
+            path = str(folder / f"{names[number]}{job.form.suffix}")
+            with job.form.open(path, job.tokenizer, job.layout) as write:
+                rearrange = _Rearranged(job.stages(number), write)
+                while batch is not None and batch[0].shard == number:
+                    rearrange.add(batch[1])
+                    tally.add_documents(*batch)
+                    if progress:
+                        progress(reader.bytes_read, reader.total_bytes)
+                    batch = next(batches, None)
+                rearrange.finish()
+            tally.rows = rearrange.rows
+            reader.finish_inputs(number)
+            files = tuple(StoredFile.of(folder, name) for name in job.files_of(names[number]))
+            manifest.record(number, Shard(names[number], files, **vars(tally)))
+    if job.form.finish is not None:
+        job.form.finish(folder, [file for name in names for file in job.files_of(name)])
+
+
+class _Rearranged:
+    """Passes rows through stages to a writer, and counts the rows that are written."""
+
+    def __init__(self, stages: Sequence[_Stage], write: Write) -> None:
+        self.rows = 0
+        self._stages = stages
+        self._write = write
+
+    def add(self, lines: EncodedLines) -> None:
+        self._pass_on([lines], self._stages)
+
+    def finish(self) -> None:
+        for index, stage in enumerate(self._stages):
+            self._pass_on(stage.finish(), self._stages[index + 1 :])
+
+    def _pass_on(self, batches: Iterator[EncodedLines] | list[EncodedLines], stages: Any) -> None:
+        for stage in stages:
+            batches = chain.from_iterable(map(stage.add, batches))
+        for lines in batches:
+            self.rows += len(lines.batch)
+            self._write(lines)
+
+
+def _result(manifest: Manifest, names: Sequence[str], earlier: int) -> EncodedCorpus:
+    shards = manifest.shards.values()
+    return EncodedCorpus(
+        manifest=str(manifest.path),
+        shards=len(names),
+        shards_from_earlier_runs=earlier,
+        documents=sum(shard.documents for shard in shards),
+        rows=sum(shard.rows for shard in shards),
+        tokens=sum(shard.tokens for shard in shards),
+        empty_lines_dropped=sum(shard.empty_lines_dropped for shard in shards),
+        replacements=sum(shard.replacements for shard in shards),
+    )

@@ -1,0 +1,251 @@
+"""`manifest.json`: what a folder of encoded shards was made of, and the shards that are finished.
+
+A shard is recorded after its files have their final names, so files without a record are incomplete or
+redundant: the next run writes them again. The manifest has no times of its own. An interrupted and an
+undisturbed run therefore end with the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from piecework._core import __version__
+from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
+from piecework.io.atomic_files import atomic_file
+from piecework.io.file_identity import file_checksum, file_identity
+from piecework.io.read_file import reason
+from piecework.tokenizer import Tokenizer
+
+MANIFEST_FILE = "manifest.json"
+
+_VERSION = 1
+# Writing the manifest again and again may take at most this share of the time.
+_MAX_SHARE = 0.05
+_OTHER_FOLDER = "or another folder"
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of a shard: its name in the folder, its size, and its checksum of 256 bits."""
+
+    name: str
+    bytes: int
+    blake2b: str
+
+    @classmethod
+    def of(cls, folder: Path, name: str) -> StoredFile:
+        """Read a finished file, and make sure that it is on the disk."""
+        path = folder / name
+        checksum = file_checksum(path, sync=True)
+        return cls(name, path.stat().st_size, checksum)
+
+    def is_intact(self, folder: Path) -> bool:
+        """Return whether the file still has its content."""
+        path = folder / self.name
+        try:
+            return path.stat().st_size == self.bytes and file_checksum(path) == self.blake2b
+        except (OSError, FileError):
+            return False
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A finished shard. `rows` differs from `documents` only for packed rows."""
+
+    name: str
+    files: tuple[StoredFile, ...]
+    documents: int
+    rows: int
+    tokens: int
+    empty_lines_dropped: int
+    replacements: int
+
+
+class Manifest:
+    """The record of one folder.
+
+    `inputs` has the path, size and time of each input, and its checksum once it has been read.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        tokenizer: str,
+        settings: Mapping[str, Any],
+        files: Sequence[str],
+        names: Sequence[str],
+    ) -> None:
+        self.path = folder / MANIFEST_FILE
+        self.inputs = [_input(name) for name in files]
+        self.shards: dict[int, Shard] = {}
+        self._folder = folder
+        self._tokenizer = tokenizer
+        self._settings = dict(settings)
+        self._names = names
+        self._saved_at = monotonic()
+        self._save_seconds = 0.0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every shard is finished."""
+        return len(self.shards) == len(self._names)
+
+    def start(self, *, resume: bool) -> None:
+        """Write a new manifest, or read the stored one to continue from it.
+
+        Raises `ArgumentError` if there is one and `resume` is False, or if it has another tokenizer or other
+        settings; `CorpusError` if the inputs changed; `FormatError` if it is damaged.
+        """
+        stored = self._stored()
+        if stored is None:
+            self.save()
+            return
+        if not resume:
+            found = f"{self.path} of an earlier run"
+            expected = f"resume=True to finish that run, {_OTHER_FOLDER}"
+            raise ArgumentError("out_dir", found, expected)
+        try:
+            self._check(stored)
+            self._restore(stored)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise self._damaged() from error
+
+    def record(self, number: int, shard: Shard) -> None:
+        """Add a finished shard; save, unless saving took too much of the time until now."""
+        self.shards[number] = shard
+        if monotonic() - self._saved_at >= self._save_seconds / _MAX_SHARE:
+            self.save()
+
+    def save(self) -> None:
+        """Write the manifest atomically, and wait until it is on the disk."""
+        begun = monotonic()
+        with atomic_file(self.path) as temporary, temporary.open("wb") as stream:
+            stream.write(json.dumps(self._content(), indent=1).encode())
+            stream.flush()
+            os.fsync(stream.fileno())
+        self._saved_at = monotonic()
+        self._save_seconds = self._saved_at - begun
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "version": _VERSION,
+            "piecework": __version__,
+            "tokenizer": self._tokenizer,
+            "settings": self._settings,
+            "complete": self.is_complete,
+            "documents": sum(shard.documents for shard in self.shards.values()),
+            "tokens": sum(shard.tokens for shard in self.shards.values()),
+            "inputs": self.inputs,
+            "shards": [asdict(self.shards[number]) for number in sorted(self.shards)],
+        }
+
+    # ---- an earlier run
+
+    def _stored(self) -> dict[str, Any] | None:
+        try:
+            stored = json.loads(self.path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise FileError(str(self.path), reason(error), "a readable manifest") from error
+        except (ValueError, RecursionError) as error:
+            raise self._damaged() from error
+        if not isinstance(stored, dict) or stored.get("version") != _VERSION:
+            raise self._damaged()
+        return stored
+
+    def _check(self, stored: Mapping[str, Any]) -> None:
+        place = f"resume from {self.path}"
+        mine = {"version of piecework": __version__, "tokenizer": self._tokenizer}
+        its = {"version of piecework": stored["piecework"], "tokenizer": stored["tokenizer"]}
+        for name, value in mine.items():
+            if its[name] != value:
+                expected = f"{value}, as in this run, {_OTHER_FOLDER}"
+                raise ArgumentError(place, f"the {name} {its[name]}", expected)
+        for name, value in self._settings.items():
+            found = stored["settings"].get(name)
+            if found != value:
+                expected = f"{name}={value!r}, as in this run, {_OTHER_FOLDER}"
+                raise ArgumentError(place, f"a run with {name}={found!r}", expected)
+        self._check_inputs(stored["inputs"], place)
+
+    def _check_inputs(self, inputs: Sequence[Mapping[str, Any]], place: str) -> None:
+        if len(inputs) != len(self.inputs):
+            expected = f"the {len(self.inputs)} inputs of this run, {_OTHER_FOLDER}"
+            raise CorpusError(place, f"{len(inputs)} inputs", expected)
+        for mine, its in zip(self.inputs, inputs, strict=True):
+            if mine["name"] != its["name"]:
+                expected = f"{mine['name']}, as in this run, {_OTHER_FOLDER}"
+                raise CorpusError(place, f"the input {its['name']}", expected)
+            if not _is_unchanged(mine, its):
+                found = f"{mine['name']} with {mine['size']} bytes, changed since that run"
+                expected = f"the same {its['size']} bytes as then, {_OTHER_FOLDER}"
+                raise CorpusError(place, found, expected)
+            mine.update(its)
+
+    def _restore(self, stored: Mapping[str, Any]) -> None:
+        """Accept the shards whose files are intact; the others will be encoded again."""
+        numbers = {name: number for number, name in enumerate(self._names)}
+        for record in stored["shards"]:
+            shard = self._shard(record)
+            if all(file.is_intact(self._folder) for file in shard.files):
+                self.shards[numbers[shard.name]] = shard
+
+    def _shard(self, record: Mapping[str, Any]) -> Shard:
+        files = tuple(StoredFile(**file) for file in record["files"])
+        shard = Shard(**{**record, "files": files})
+        texts = [shard.name, *(text for file in files for text in (file.name, file.blake2b))]
+        names = [field.name for field in fields(Shard) if field.name not in ("name", "files")]
+        counts = [*(getattr(shard, name) for name in names), *(file.bytes for file in files)]
+        are_counts = all(type(count) is int and count >= 0 for count in counts)
+        are_names = all(type(text) is str for text in texts)
+        if not (are_counts and are_names and all(_is_name(file.name) for file in files) and files):
+            raise self._damaged()
+        return shard
+
+    def _damaged(self) -> FormatError:
+        expected = f"one that piecework wrote; delete the folder, {_OTHER_FOLDER}"
+        return FormatError(str(self.path), "a damaged manifest", expected)
+
+
+def tokenizer_checksum(tokenizer: Tokenizer) -> str:
+    """Return a checksum of everything that decides ids; of custom stages, only their names.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    >>> tokenizer_checksum(tok) == tokenizer_checksum(tok.with_truncation(9))
+    False
+    """
+    text, _, special_in_text = tokenizer._content
+    content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=32).hexdigest()
+
+
+def _input(name: str) -> dict[str, Any]:
+    identity = file_identity(name)
+    if "size" not in identity:
+        raise FileError(name, "no such file", "a file")
+    if not os.path.isfile(name):
+        raise FileError(name, "a pipe or a device", "a file, which can be read again to resume")
+    return identity
+
+
+def _is_unchanged(mine: Mapping[str, Any], its: Mapping[str, Any]) -> bool:
+    """Return whether size and time are the same, or size and content."""
+    if mine["size"] != its["size"]:
+        return False
+    if mine["modified"] == its["modified"]:
+        return True
+    return "blake2b" in its and file_checksum(mine["name"]) == its["blake2b"]
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a name leads to a file of the folder itself."""
+    return bool(name) and os.path.basename(name) == name and name not in (".", "..")

@@ -1,0 +1,160 @@
+"""Pack documents into rows of a fixed length, and keep the lengths of the documents in each row."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+
+from piecework.batch import Batch
+from piecework.export.encoded_lines import DocumentLengths, EncodedLines, with_rows
+from piecework.export.row_order import gather, row_offsets_of
+
+Strategy: TypeAlias = Literal["concat", "best-fit"]
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+STRATEGIES: tuple[Strategy, ...] = ("concat", "best-fit")
+WINDOW_TOKENS = 4 << 20
+
+
+class Packer(Protocol):
+    """Collects documents and yields packed rows."""
+
+    def add(self, lines: EncodedLines) -> Iterator[EncodedLines]:
+        """Add documents; yields the rows that are full."""
+
+    def finish(self) -> Iterator[EncodedLines]:
+        """Yield the rows that remain."""
+
+
+def new_packer(strategy: Strategy, length: int, padding_id: int) -> Packer:
+    """Return a packer of a strategy."""
+    if strategy == "concat":
+        return Concatenation(length, padding_id)
+    return BestFit(length, padding_id)
+
+
+class Concatenation:
+    """Cuts the documents, one after the other, into rows of `length` ids; pads the last row only."""
+
+    def __init__(self, length: int, padding_id: int) -> None:
+        self._length = length
+        self._padding_id = padding_id
+        self._ids: Array = np.empty(0, np.uint32)
+        self._ends: Array = np.empty(0, np.int64)
+        self._batch: Batch | None = None
+
+    def add(self, lines: EncodedLines) -> Iterator[EncodedLines]:
+        """Add documents; yields the rows that are full."""
+        self._batch = lines.batch
+        ends = np.concatenate([self._ends, lines.batch.row_offsets[1:] + len(self._ids)])
+        ids = np.concatenate([self._ids, lines.batch.ids])
+        full = len(ids) // self._length * self._length
+        self._ids, self._ends = ids[full:].copy(), ends[ends > full] - full
+        if full:
+            row_ends = np.arange(self._length, full + 1, self._length)
+            yield self._rows(ids[:full], np.union1d(ends[ends <= full], row_ends))
+
+    def finish(self) -> Iterator[EncodedLines]:
+        """Yield the last row, padded."""
+        if self._batch is not None and len(self._ids):
+            padded = np.full(self._length, self._padding_id, np.uint32)
+            padded[: len(self._ids)] = self._ids
+            yield self._rows(padded, np.unique(self._ends))
+            self._ids, self._ends = self._ids[:0], self._ends[:0]
+
+    def _rows(self, ids: Array, ends: Array) -> EncodedLines:
+        """Return rows; `ends` has where a document or its part in a row ends."""
+        assert self._batch is not None
+        ends = ends[ends > 0]
+        row_offsets = np.arange(0, len(ids) + 1, self._length)
+        lengths = np.diff(ends, prepend=0)
+        documents = DocumentLengths(lengths, np.searchsorted(ends, row_offsets, "right"))
+        return EncodedLines(with_rows(self._batch, ids, row_offsets), documents=documents)
+
+
+class BestFit:
+    """Puts each document into the fullest row that has room for it; cuts only documents over `length`.
+
+    Works on windows of four million tokens, longest documents first. A document over `length` is cut into
+    rows of its own and a rest. Source: Ding et al., "Fewer Truncations Improve Language Modeling" (2024).
+    """
+
+    def __init__(self, length: int, padding_id: int) -> None:
+        self._length = length
+        self._padding_id = padding_id
+        self._window: list[EncodedLines] = []
+        self._tokens = 0
+
+    def add(self, lines: EncodedLines) -> Iterator[EncodedLines]:
+        """Add documents; yields the rows of a full window."""
+        self._window.append(lines)
+        self._tokens += len(lines.batch.ids)
+        if self._tokens >= max(WINDOW_TOKENS, self._length):
+            yield from self.finish()
+
+    def finish(self) -> Iterator[EncodedLines]:
+        """Yield the rows of the window."""
+        window, self._window, self._tokens = self._window, [], 0
+        if not any(len(lines.batch.ids) for lines in window):
+            return
+        ids = np.concatenate([lines.batch.ids for lines in window])
+        lengths = np.concatenate([np.diff(lines.batch.row_offsets) for lines in window])
+        starts, lengths = _pieces(lengths, self._length)
+        rows = _best_fit_rows(lengths, self._length)
+        by_row = np.lexsort((starts, rows))
+        starts, lengths, rows = starts[by_row], lengths[by_row], rows[by_row]
+        documents = DocumentLengths(
+            lengths, np.searchsorted(rows, np.arange(int(rows[-1]) + 2), "left")
+        )
+        packed = self._padded(ids, starts, documents)
+        row_offsets = np.arange(0, len(packed) + 1, self._length)
+        yield EncodedLines(with_rows(window[0].batch, packed, row_offsets), documents=documents)
+
+    def _padded(self, ids: Array, starts: Array, documents: DocumentLengths) -> Array:
+        """Return the pieces, row after row, with padding at the end of each row."""
+        lengths, row_offsets = documents
+        rows = len(row_offsets) - 1
+        packed = np.full(rows * self._length, self._padding_id, np.uint32)
+        values, offsets = gather(ids, starts, lengths)
+        tokens_in_rows = np.diff(offsets[row_offsets])
+        is_token = np.arange(self._length) < tokens_in_rows[:, None]
+        packed[is_token.reshape(-1)] = values
+        return packed
+
+
+def _pieces(lengths: Array, limit: int) -> tuple[Array, Array]:
+    """Return the start and the length of each piece of at most `limit` ids."""
+    counts = -(-lengths // limit)
+    numbers = np.arange(int(counts.sum())) - np.repeat(row_offsets_of(counts)[:-1], counts)
+    within = numbers * limit
+    starts = np.repeat(row_offsets_of(lengths)[:-1], counts) + within
+    return starts, np.minimum(np.repeat(lengths, counts) - within, limit)
+
+
+def _best_fit_rows(lengths: Array, limit: int) -> Array:
+    """Return the number of the row of each piece: the row with the least room that is enough."""
+    row_of_piece = np.empty(len(lengths), np.int64)
+    rows_with_room: dict[int, list[int]] = {}
+    rooms: list[int] = []  # the keys of `rows_with_room`, sorted
+    rows = 0
+    order = np.argsort(-lengths, kind="stable")
+    for piece, length in zip(order.tolist(), lengths[order].tolist(), strict=True):
+        at = bisect_left(rooms, length)
+        if at < len(rooms):
+            room = rooms[at]
+            row = rows_with_room[room].pop()
+            if not rows_with_room[room]:
+                del rows_with_room[room], rooms[at]
+        else:
+            row, room, rows = rows, limit, rows + 1
+        row_of_piece[piece] = row
+        room -= length
+        if room:
+            if room not in rows_with_room:
+                rows_with_room[room] = []
+                insort(rooms, room)
+            rows_with_room[room].append(row)
+    return row_of_piece

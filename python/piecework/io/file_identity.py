@@ -1,0 +1,44 @@
+"""How a saved state recognizes its files: by size and time, and by a checksum of the content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+from piecework.errors import FileError
+from piecework.io.read_file import reason
+
+_READ_BYTES = 1 << 20
+
+
+def file_identity(name: str) -> dict[str, Any]:
+    """Return the absolute path of a file, its size in bytes and the time of its last change in nanoseconds.
+
+    >>> file_identity("https://example.com/a.txt")
+    {'name': 'https://example.com/a.txt'}
+
+    Returns only the name of a URL or of a file that does not exist.
+    """
+    try:
+        status = os.stat(name)
+    except OSError:
+        return {"name": name}
+    return {"name": os.path.abspath(name), "size": status.st_size, "modified": status.st_mtime_ns}
+
+
+def file_checksum(path: str | os.PathLike[str], *, sync: bool = False) -> str:
+    """Return the BLAKE2b checksum (256 bits) of a file, as `b2sum -l 256` prints it.
+
+    With `sync`, the content is on the disk when the function returns. Raises `FileError`.
+    """
+    digest = hashlib.blake2b(digest_size=32)
+    try:
+        with open(path, "r+b" if sync else "rb", buffering=0) as stream:
+            while data := stream.read(_READ_BYTES):
+                digest.update(data)
+            if sync:
+                os.fsync(stream.fileno())
+    except OSError as error:
+        raise FileError(os.fspath(path), reason(error), "a readable file") from error
+    return digest.hexdigest()

@@ -1,0 +1,63 @@
+"""Keep other processes from using a folder, with a lock file in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from piecework.errors import FileError
+from piecework.io.read_file import reason
+
+if sys.platform != "win32":
+    import fcntl
+
+LOCK_FILE = "lock"
+
+
+@contextmanager
+def locked_folder(folder: Path, found: str) -> Iterator[None]:
+    """Create a folder, lock it, and delete the lock file at the end.
+
+    >>> import tempfile
+    >>> with locked_folder(Path(tempfile.mkdtemp()) / "state", "a folder in use"):
+    ...     pass
+
+    The operating system releases the lock of a process that is killed. Raises `FileError` with `found` if
+    another process has the lock. Windows has no such lock.
+    """
+    path = folder / LOCK_FILE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = _opened_and_locked(path, folder, found)
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(str(folder), reason(error), "a folder that can be written") from error
+    with lock:
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _opened_and_locked(path: Path, folder: Path, found: str) -> TextIO:
+    while True:
+        lock = open(path, "a")  # noqa: SIM115 (the caller closes it)
+        if sys.platform == "win32":
+            return lock
+        try:
+            fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            expected = "one process at a time, or another folder"
+            raise FileError(str(folder), found, expected) from error
+        # A process that ends deletes the file, perhaps between the two calls above.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock.fileno()), os.stat(path)):
+                return lock
+        lock.close()
