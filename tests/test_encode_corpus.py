@@ -24,7 +24,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.errors import ArgumentError, CorpusError, FileError, FormatError, InputTypeError
+from piecework.errors import (
+    ArgumentError,
+    CorpusError,
+    CorpusWarning,
+    FileError,
+    FormatError,
+    InputTypeError,
+)
 from piecework.export import (
     concat_megatron,
     encode_corpus,
@@ -1128,3 +1135,12 @@ def test_concat_on_the_command_line(tok: pw.Tokenizer, tmp_path: Path, cli: Run)
     assert code == 0
     assert "4 sequences of 2 datasets" in stderr
     assert rows_in(tmp_path / "two.bin") == 2 * rows_in(tmp_path / "one.bin")
+
+
+def test_lines_with_errors_are_skipped_and_counted(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "hug"}\n{"text": 7}\n{"text": "a"}\n')
+    with pytest.raises(CorpusError, match=r"a\.jsonl line 2"):
+        encode_corpus(tok, tmp_path / "a.jsonl", tmp_path / "fail")
+    with pytest.warns(CorpusWarning, match=r"a\.jsonl line 2"):
+        encode_corpus(tok, tmp_path / "a.jsonl", tmp_path / "skip", on_error="skip")
+    assert all_rows(tmp_path / "skip") == ids_of(tok, ["hug", "a"])
