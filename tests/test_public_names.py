@@ -91,6 +91,7 @@ TRAIN_NAMES = {
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
+    "corpus_files",
     "count_files",
     "count_files_to",
     "count_texts",

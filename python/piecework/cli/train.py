@@ -7,6 +7,7 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
+from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note, progress
 from piecework.cli.options import (
     corpus_options,
@@ -42,6 +43,7 @@ Example:
 @corpus_options
 @training_options
 @sentencepiece_options
+@engine_options
 @output_option(
     "File to write: .json, .model, .txt or another format by suffix; a name that ends in / is a folder for "
     "transformers; - writes a tokenizer.json to stdout.",
@@ -56,6 +58,9 @@ def train(
     field: str | None,
     errors: Literal["replace", "strict"],
     num_threads: int | None,
+    engine: str | None,
+    address: str | None,
+    master: str | None,
     path: str,
     **settings: Any,
 ) -> None:
@@ -69,7 +74,11 @@ def train(
     plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
     check_tokenizer_output(path)
     _check_portable(plan, path)
-    if plan.tests:
+    on_engine = count_on_engine(corpus, plan, field, errors, engine, address, master)
+    if on_engine is not None:
+        learned = _train(on_engine, plan, num_threads)
+        source = f"{len(on_engine):,} distinct words"
+    elif plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
         learned = pw.Tokenizer.train(
             corpus,

@@ -100,7 +100,17 @@ def read_corpus(
 
 
 def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
-    """Return the files to read, in order, with directories expanded."""
+    """Return the files to read, in order, with directories expanded as `read_corpus` does.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("b.txt", "a.jsonl", "c.png"):
+    ...     (folder / name).touch()
+    >>> [Path(name).name for name in corpus_files(folder)]
+    ['a.jsonl', 'b.txt']
+
+    Raises `ArgumentError` without paths, and `FileError` for a directory without text files.
+    """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise ArgumentError("corpus", type(paths).__name__, "paths as str or os.PathLike")
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)

@@ -4,7 +4,7 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 `Tokenizer.train` runs both steps.
 """
 
-from piecework.corpus.files import read_corpus
+from piecework.corpus.files import corpus_files, read_corpus
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary
@@ -50,6 +50,7 @@ __all__ = [
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
+    "corpus_files",
     "count_files",
     "count_files_to",
     "count_texts",
