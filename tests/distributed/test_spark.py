@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession, Window
-from pyspark.sql import functions
+from pyspark.sql import SparkSession, Window, functions
 
 import piecework as pw
 from piecework.cli.app import run
@@ -34,7 +33,7 @@ PACKAGE = Path(pw.__file__).parent.parent
 def spark() -> Iterator[SparkSession]:
     # The last number is that of the attempts of each task.
     builder = SparkSession.builder.master("local[2,3]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.pyspark.python", sys.executable)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session

@@ -218,8 +218,8 @@ def _started(builder: Any, master: str | None) -> Any:
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            # Workers of this machine use this interpreter.
-            builder = builder.config("spark.pyspark.python", sys.executable)
+            # The interpreter of workers; the default is the first python3 of the PATH.
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         return builder.config("spark.ui.enabled", "false").getOrCreate()
     except Exception as error:
