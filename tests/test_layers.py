@@ -470,7 +470,9 @@ def test_command_line_uses_public_names_only() -> None:
 
 
 COMPATIBLE = sorted(
-    path for folder in ("compat", "integrations") for path in (PACKAGE / folder).rglob("*.py")
+    path
+    for folder in ("compat", "distributed", "integrations")
+    for path in (PACKAGE / folder).rglob("*.py")
 )
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +25,18 @@ def lines(words: int, seed: int) -> list[str]:
     draw = random.Random(seed)
     vocabulary = [f"w{draw.randrange(1 << 20):x}" for _ in range(words)] + ["hug", "pug", "Äpfel"]
     return [" ".join(draw.choices(vocabulary, k=12)) for _ in range(words // 2)]
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    """A Ray cluster of two nodes with one CPU each, on this machine."""
+    from ray.cluster_utils import Cluster
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster.add_node(num_cpus=1)
+    yield cluster
+    cluster.shutdown()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,15 +23,6 @@ from piecework.errors import (
 from tests.distributed.laws import KillsOnce, columns, pipeline_of, unchanged
 
 pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    cluster.add_node(num_cpus=1)
-    yield cluster
-    cluster.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,6 @@ from piecework.errors import WorkerError
 from tests.distributed.laws import columns
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
-    yield cluster
-    cluster.shutdown()
-
-
 def with_python_path(cluster: Cluster, folder: Path) -> None:
     ray.init(
         address=cluster.address,
