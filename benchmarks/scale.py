@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 import piecework as pw
-from piecework.distributed import counts_table, merge_counts
+from piecework.distributed import counts_of_table, counts_table, merge_counts
 
 RECORD = Path(__file__).parent / "record" / "scale.json"
 MB = 1_000_000
@@ -177,6 +178,38 @@ def simulated_run(
     ]
 
 
+def print_memory(words: int, vocab_size: int) -> None:
+    """Print the memory that the learner's process needs for each distinct word, in a process of its own."""
+
+    def peak() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    draw = np.random.default_rng(1)
+    letters = draw.integers(97, 123, (words, 9), np.uint8)
+    text = letters.tobytes().decode()
+    table = pa.table(
+        {
+            "word": pa.array(
+                [f"{text[at * 9 : at * 9 + 9]}{at % 97}" for at in range(words)], pa.large_string()
+            ),
+            "count": pa.array(draw.zipf(1.5, words).clip(1, 1 << 30).astype(np.uint64)),
+            "first": pa.nulls(words, pa.uint64()),
+        }
+    )
+    table = merge_counts([table])
+    print(f"table: {table.nbytes / len(table):.0f} bytes a word; peak so far {peak() / 1e9:.2f} GB")
+    start = peak()
+    counts, seconds = cpu_seconds(lambda: counts_of_table(table))
+    print(f"Counts: {(peak() - start) / words:.0f} bytes a word, {seconds:.1f} CPU seconds")
+    start = peak()
+    _, seconds = cpu_seconds(
+        lambda: pw.Tokenizer.train_from_counts(
+            counts, vocab_size=vocab_size, num_threads=1, show_progress=False
+        )
+    )
+    print(f"learning: {(peak() - start) / words:.0f} bytes a word, {seconds:.1f} CPU seconds")
+
+
 def print_growth(record: list[dict[str, Any]]) -> None:
     """Print the figures of each corpus."""
     for figures in record:
@@ -223,6 +256,9 @@ def main() -> None:
     measuring.add_argument("--pipeline", default="bert-uncased")
     measuring.add_argument("--vocab-size", type=int, default=30_000)
     measuring.add_argument("-o", "--output", type=Path, default=RECORD)
+    weighing = verbs.add_parser("memory", help="measure the memory of the learner")
+    weighing.add_argument("--words", type=int, default=4_000_000)
+    weighing.add_argument("--vocab-size", type=int, default=30_000)
     verbs.add_parser("growth", help="print the recorded figures")
     running = verbs.add_parser("run", help="compute a run from the recorded figures")
     running.add_argument("--corpus", default=None, help="a recorded corpus (default: the first)")
@@ -246,6 +282,9 @@ def main() -> None:
         scratch.rmdir()
         given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         print_growth(record)
+        return
+    if given.verb == "memory":
+        print_memory(given.words, given.vocab_size)
         return
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     if given.verb == "growth":

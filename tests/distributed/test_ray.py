@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import ray
-from ray.cluster_utils import Cluster
 
 import piecework as pw
 from piecework.distributed import ray as on_ray
@@ -26,14 +26,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarnin
 
 
 @pytest.fixture(scope="module")
-def connected(cluster: Cluster) -> Iterator[Cluster]:
+def connected(cluster: Any) -> Iterator[Any]:
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield cluster
     ray.shutdown()
 
 
-def test_counts_equal_those_of_one_process(corpus: list[Path], connected: Cluster) -> None:
+def test_counts_equal_those_of_one_process(corpus: list[Path], connected: Any) -> None:
     assert len(ray.nodes()) == 2
     for pipeline in ("bert-uncased", "gpt2"):
         expected = pw.count_files(corpus, pipeline=pipeline)
@@ -43,7 +43,7 @@ def test_counts_equal_those_of_one_process(corpus: list[Path], connected: Cluste
             assert counts == expected
 
 
-def test_options_equal_those_of_one_process(corpus: list[Path], connected: Cluster) -> None:
+def test_options_equal_those_of_one_process(corpus: list[Path], connected: Any) -> None:
     options = {"sample": 0.5, "seed": 3, "max_word_length": 5, "first_source": 7}
     expected = pw.count_files(corpus, **options)
     assert columns(on_ray.count_files(corpus, task_bytes=1, **options)) == columns(expected)
@@ -51,7 +51,7 @@ def test_options_equal_those_of_one_process(corpus: list[Path], connected: Clust
 
 @pytest.mark.parametrize("ties", ["first-seen", "smallest-strings"])
 def test_vocabulary_equals_that_of_one_process(
-    ties: str, corpus: list[Path], connected: Cluster
+    ties: str, corpus: list[Path], connected: Any
 ) -> None:
     expected = pw.Tokenizer.train(corpus, vocab_size=400, ties=ties)
     counts = on_ray.count_files(corpus, task_bytes=1)
@@ -59,14 +59,14 @@ def test_vocabulary_equals_that_of_one_process(
     assert learned.to_json() == expected.to_json()
 
 
-def test_replacements_are_warned_of_once(corpus: list[Path], connected: Cluster) -> None:
+def test_replacements_are_warned_of_once(corpus: list[Path], connected: Any) -> None:
     with pytest.warns(TrainingWarning, match="2 invalid UTF-8 sequences were") as caught:
         on_ray.count_files(corpus, task_bytes=1)
     assert len(caught) == 1
 
 
 def test_a_killed_worker_loses_and_doubles_nothing(
-    corpus: list[Path], connected: Cluster, tmp_path: Path
+    corpus: list[Path], connected: Any, tmp_path: Path
 ) -> None:
     marker = tmp_path / "killed"
     files = corpus[:6]
@@ -77,7 +77,7 @@ def test_a_killed_worker_loses_and_doubles_nothing(
 
 
 def test_a_killed_worker_writes_the_same_files(
-    corpus: list[Path], connected: Cluster, tmp_path: Path
+    corpus: list[Path], connected: Any, tmp_path: Path
 ) -> None:
     tok = pw.Tokenizer.train(corpus[0], vocab_size=300)
     marker = tmp_path / "killed"
@@ -97,9 +97,7 @@ def test_a_killed_worker_writes_the_same_files(
         assert [path.read_bytes() for path in made] == [path.read_bytes() for path in expected]
 
 
-def test_a_dataset_is_counted_in_the_order_of_its_positions(
-    connected: Cluster, tmp_path: Path
-) -> None:
+def test_a_dataset_is_counted_in_the_order_of_its_positions(connected: Any, tmp_path: Path) -> None:
     sources = [["hug pug", "bun"], ["pun hug", "bun bun", "Äpfel"]]
     for source, texts in enumerate(sources):
         offsets = [sum(len(text.encode()) + 1 for text in texts[:row]) for row in range(len(texts))]
@@ -117,7 +115,7 @@ def test_a_dataset_is_counted_in_the_order_of_its_positions(
 
 
 def test_ids_of_a_dataset_equal_those_of_one_process(
-    corpus: list[Path], connected: Cluster, tmp_path: Path
+    corpus: list[Path], connected: Any, tmp_path: Path
 ) -> None:
     tok = pw.Tokenizer.train(corpus, vocab_size=500).with_padding()
     texts = corpus[0].read_text().splitlines()
@@ -130,7 +128,7 @@ def test_ids_of_a_dataset_equal_those_of_one_process(
 
 
 def test_errors_of_workers_are_raised_here(
-    corpus: list[Path], connected: Cluster, tmp_path: Path
+    corpus: list[Path], connected: Any, tmp_path: Path
 ) -> None:
     with pytest.raises(FileError, match="missing.txt"):
         on_ray.count_files([corpus[0], tmp_path / "missing.txt"])
@@ -145,7 +143,7 @@ def test_errors_of_workers_are_raised_here(
         on_ray.count_dataset(dataset)
 
 
-def test_arguments_are_checked_before_tasks_start(corpus: list[Path], connected: Cluster) -> None:
+def test_arguments_are_checked_before_tasks_start(corpus: list[Path], connected: Any) -> None:
     with pytest.raises(ArgumentError, match="stdin"):
         on_ray.count_files("-")
     with pytest.raises(ArgumentError, match="sentences: found a size of 3"):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
-from ray.cluster_utils import Cluster
 
 import piecework as pw
 from piecework.cli.app import run
@@ -15,8 +15,10 @@ from piecework.distributed import ray as on_ray
 from piecework.errors import WorkerError
 from tests.distributed.laws import columns
 
+DIST = Path(__file__).parent.parent.parent / "dist"
 
-def with_python_path(cluster: Cluster, folder: Path) -> None:
+
+def with_python_path(cluster: Any, folder: Path) -> None:
     ray.init(
         address=cluster.address,
         log_to_driver=False,
@@ -33,7 +35,7 @@ def disconnected() -> Iterator[None]:
 
 @pytest.mark.usefixtures("disconnected")
 def test_a_worker_without_piecework_is_named(
-    cluster: Cluster, corpus: list[Path], tmp_path: Path
+    cluster: Any, corpus: list[Path], tmp_path: Path
 ) -> None:
     with_python_path(cluster, tmp_path)
     expected = rf"worker .*: found no piecework .*, expected piecework {pw.__version__} on every"
@@ -43,7 +45,7 @@ def test_a_worker_without_piecework_is_named(
 
 @pytest.mark.usefixtures("disconnected")
 def test_a_worker_with_another_version_is_named(
-    cluster: Cluster, corpus: list[Path], tmp_path: Path
+    cluster: Any, corpus: list[Path], tmp_path: Path
 ) -> None:
     package = tmp_path / "piecework"
     package.mkdir()
@@ -53,7 +55,7 @@ def test_a_worker_with_another_version_is_named(
         on_ray.count_files(corpus[0])
 
 
-def test_it_connects_and_disconnects(cluster: Cluster, corpus: list[Path]) -> None:
+def test_it_connects_and_disconnects(cluster: Any, corpus: list[Path]) -> None:
     counts = on_ray.count_files(corpus[0], address=cluster.address)
     assert columns(counts) == columns(pw.count_files(corpus[0]))
     assert not ray.is_initialized()
@@ -65,10 +67,28 @@ def test_an_address_without_a_cluster_is_named(corpus: list[Path]) -> None:
 
 
 def test_the_command_trains_as_in_one_process(
-    cluster: Cluster, corpus: list[Path], tmp_path: Path
+    cluster: Any, corpus: list[Path], tmp_path: Path
 ) -> None:
     arguments = ["train", str(corpus[0]), str(corpus[3]), "--vocab-size", "300", "--score", "pmi"]
     assert run([*arguments, "-o", str(tmp_path / "one.json")]) == 0
     engine = ["--engine", "ray", "--address", cluster.address]
     assert run([*arguments, *engine, "-o", str(tmp_path / "ray.json")]) == 0
     assert (tmp_path / "ray.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+
+
+@pytest.mark.usefixtures("disconnected")
+def test_workers_use_the_wheel_that_the_driver_sends(
+    cluster: Any, corpus: list[Path], tmp_path: Path
+) -> None:
+    wheels = [path for path in DIST.glob("*.whl") if f"-{pw.__version__}-" in path.name]
+    if not wheels:
+        pytest.skip("no wheel in dist/: make wheel")
+    environment = {"py_modules": [str(wheels[0])], "env_vars": {"PYTHONPATH": str(tmp_path)}}
+    ray.init(
+        address=cluster.address,
+        log_to_driver=False,
+        logging_level="ERROR",
+        runtime_env=environment,
+    )
+    counts = on_ray.count_files(corpus[0])
+    assert columns(counts) == columns(pw.count_files(corpus[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from tests.distributed.laws import KillsOnce, columns, pipeline_of, unchanged
 
 pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
 PACKAGE = Path(pw.__file__).parent.parent
+DIST = Path(__file__).parent.parent.parent / "dist"
 
 
 @pytest.fixture(scope="module")
@@ -198,6 +200,27 @@ except spark.WorkerError as error:
     assert found.startswith("worker ")
     assert f": found {'no piecework' if version is None else 'piecework 0.0.0'}" in found
     assert f"expected piecework {pw.__version__} on every worker" in found
+
+
+def test_executors_use_the_wheel_as_an_archive(corpus: list[Path], tmp_path: Path) -> None:
+    wheels = [path for path in DIST.glob("*.whl") if f"-{pw.__version__}-" in path.name]
+    if not wheels:
+        pytest.skip("no wheel in dist/: make wheel")
+    archive = shutil.copy(wheels[0], tmp_path / "piecework.zip")
+    code = f"""
+import os, pyspark
+os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
+os.environ["PYSPARK_PYTHON"] = sys.executable
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local-cluster[2,1,700]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.executor.memory", "700m")
+builder = builder.config("spark.archives", {f"{archive}#piecework"!r})
+builder.config("spark.executorEnv.PYTHONPATH", "./piecework").getOrCreate()
+from piecework.distributed import spark
+print(spark.count_files({str(corpus[0])!r}).total)
+"""
+    done = driver(code, tmp_path)
+    assert str(pw.count_files(corpus[0]).total) in done.stdout.split(), done.stderr
 
 
 def test_a_master_that_does_not_start_is_named(corpus: list[Path], tmp_path: Path) -> None:

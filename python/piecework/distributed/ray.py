@@ -7,6 +7,7 @@ this process if it has one; otherwise it connects to `address` and disconnects a
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from piecework.distributed.task_settings import CountFilesOptions, EncodeFilesOptions
 
 _TABLES_PER_MERGE = 8
+_CONNECTION_SECONDS = 10
 
 
 def count_files(
@@ -173,8 +175,9 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
             yield
         return
     try:
+        _check_reachable(address)
         ray.init(address=address, logging_level="ERROR", log_to_driver=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         expected = "a running Ray cluster; `ray start --head` starts one"
         raise WorkerError(f"address {address!r}", f"no cluster ({error})", expected) from error
     try:
@@ -182,6 +185,13 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
             yield
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Raise `OSError` if nothing listens at HOST:PORT; Ray itself tries again for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=_CONNECTION_SECONDS).close()
 
 
 @contextmanager
