@@ -211,6 +211,7 @@ ERROR_TREE = {
     "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,
+    "WorkerError": RuntimeError,
     "InternalError": RuntimeError,
 }
 

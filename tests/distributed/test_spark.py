@@ -191,9 +191,10 @@ def test_a_worker_without_this_version_is_named(
         (tmp_path / "piecework" / "__init__.py").write_text(f"__version__ = {version!r}\n")
     code = f"""
 from piecework.distributed import spark
+from piecework.errors import WorkerError
 try:
     spark.count_files({str(corpus[0])!r}, master="local[2]")
-except spark.WorkerError as error:
+except WorkerError as error:
     print(error)
 """
     found = driver(code, tmp_path).stdout
@@ -228,9 +229,10 @@ def test_a_master_that_does_not_start_is_named(corpus: list[Path], tmp_path: Pat
 import os
 os.environ["JAVA_HOME"] = {str(tmp_path)!r}
 from piecework.distributed import spark
+from piecework.errors import WorkerError
 try:
     spark.count_files({str(corpus[0])!r}, master="local[2]")
-except spark.WorkerError as error:
+except WorkerError as error:
     print(error)
 """
     done = driver(code, PACKAGE)

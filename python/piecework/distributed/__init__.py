@@ -22,8 +22,10 @@ from piecework.distributed.arrow_counts import (
     merge_counts,
 )
 from piecework.distributed.arrow_encoding import encode_batch_column
+from piecework.distributed.tasks import EncodedFile
 
 __all__ = [
+    "EncodedFile",
     "count_batch",
     "counts_of_table",
     "counts_table",

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from piecework.distributed.task_settings import CountFilesOptions, EncodeFilesOptions
 
+__all__ = ["count_dataset", "count_files", "encode_dataset", "encode_files"]
+
 _TABLES_PER_MERGE = 8
 _CONNECTION_SECONDS = 10
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
     from piecework.distributed.task_settings import CountFilesOptions, EncodeFilesOptions
 
+__all__ = ["count_files", "count_frame", "encode_files", "encode_frame", "encode_udf"]
+
 _ENCODED_FILES_SCHEMA = "input string, output string, rows long, tokens long, replacements long"
 _IDS_TYPE = "array<int>"
 

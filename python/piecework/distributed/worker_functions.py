@@ -51,8 +51,8 @@ def worker_function(module: str, task: str, settings: bytes) -> Callable[..., An
 def error_of_worker(message: str) -> PieceworkError | None:
     """Return the error of piecework in the message of an engine, None if there is none.
 
-    >>> error_of_worker("Traceback ...\\npiecework.errors.FileError: a.txt: found no such file")
-    FileError('a.txt: found no such file', '', '')
+    >>> print(error_of_worker("Traceback ...\\npiecework.errors.FileError: a.txt: found no such file"))
+    a.txt: found no such file
     """
     if lines := _WORKER_LINE.findall(message):
         return WorkerError(lines[-1])
