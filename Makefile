@@ -25,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-ray test-spark test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-ray test-spark java-runtime test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -95,10 +95,12 @@ test-ray: export RAY_USAGE_STATS_ENABLED := 0
 test-ray: $(VENV)/.built $(RAY_VENV)/.tools
 	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(RAY_VENV)/bin/python -m pytest tests/distributed/test_ray*.py $(PYTEST)
 
-test-spark: $(VENV)/.built $(SPARK_VENV)/.tools
+test-spark: java-runtime $(VENV)/.built $(SPARK_VENV)/.tools
+	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(SPARK_VENV)/bin/python -m pytest tests/distributed/test_spark*.py $(PYTEST)
+
+java-runtime:
 	@java -version > /dev/null 2>&1 || { \
 	  echo "make test-spark needs Java 17 or newer: apt install openjdk-17-jre-headless" >&2; exit 1; }
-	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(SPARK_VENV)/bin/python -m pytest tests/distributed/test_spark*.py $(PYTEST)
 
 test-data: build/test-data/.fetched
 

@@ -27,7 +27,8 @@ def engine_options(command: Command) -> Command:
         ),
         add(
             "--address",
-            help="Address of the Ray cluster, such as HOST:6379.  [default: RAY_ADDRESS, or a new one here]",
+            help="Address of the Ray cluster, such as HOST:6379.  "
+            "[default: RAY_ADDRESS, one on this machine, or a new one]",
         ),
         add("--master", help="Master of the Spark cluster, such as spark://HOST:7077 or local[2]."),
     )

@@ -58,8 +58,9 @@ def count_files(
 
     Words, counts and first positions are those of one process, in the same order. `task_bytes` is the number
     of bytes as stored that one task counts at least, in consecutive files; a file is never divided. `address`
-    is that of the cluster (None: the environment variable RAY_ADDRESS, otherwise a new cluster on this
-    machine). The other arguments are those of `count_files`; `memory` is for each task, 1 GiB by default.
+    is that of the cluster (None: the environment variable RAY_ADDRESS, a cluster that runs on this machine,
+    or a new one here). The other arguments are those of `count_files`; `memory` is for each task, 1 GiB by
+    default.
 
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
