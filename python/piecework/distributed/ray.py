@@ -69,8 +69,8 @@ def count_files(
     resolved, settings = count_files_settings(pipeline, options, ray.cloudpickle.dumps)
     with _connection(ray, address):
         count = ray.remote(worker_function("tasks", "count_group", settings))
-        tables = [count.remote(group.first_source, group.paths) for group in groups]
-        merged = _merged(ray, tables)
+        # Nothing here holds the references, so that Ray frees each table after its merge.
+        merged = _merged(ray, [count.remote(group.first_source, group.paths) for group in groups])
     return warn_of_replacements(counts_of_table(merged, resolved))
 
 
