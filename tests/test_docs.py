@@ -29,6 +29,10 @@ PAGES = [
 ]
 # Run by `make test-torch`.
 NEED_TORCH = ("docs/how-to/train-a-bert.md", "docs/how-to/train-with-torch.md")
+# Run by `make test-ray` and `make test-spark`.
+NEED_RAY = ("docs/how-to/count-with-ray.md",)
+NEED_SPARK = ("docs/how-to/count-with-spark.md",)
+NEED_OTHER_PACKAGES = (*NEED_TORCH, *NEED_RAY, *NEED_SPARK)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 RUNS = "python|console"
 GENERATORS = {
@@ -56,7 +60,7 @@ def page_name(page: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
-    [page for page in pages_with(RUNS) if page_name(page) not in NEED_TORCH],
+    [page for page in pages_with(RUNS) if page_name(page) not in NEED_OTHER_PACKAGES],
     ids=page_name,
 )
 def test_examples_run_and_print_what_they_show(

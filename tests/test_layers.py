@@ -456,6 +456,7 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework.io.names",
         "piecework.io.read_file",
         "piecework.io.saving",
+        "piecework._internal.memory_budget",
         "piecework._internal.progress",
     )
     teaching = {"explain_training.py": "piecework.reference"}
@@ -470,7 +471,9 @@ def test_command_line_uses_public_names_only() -> None:
 
 
 COMPATIBLE = sorted(
-    path for folder in ("compat", "integrations") for path in (PACKAGE / folder).rglob("*.py")
+    path
+    for folder in ("compat", "distributed", "integrations")
+    for path in (PACKAGE / folder).rglob("*.py")
 )
 
 

@@ -229,6 +229,7 @@ ERROR_TREE = {
     "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,
+    "WorkerError": RuntimeError,
     "InternalError": RuntimeError,
 }
 

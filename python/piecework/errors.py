@@ -16,6 +16,7 @@
     ├── StageError          (RuntimeError) a custom stage failed, or cannot be saved or pickled
     ├── FileError           (OSError)      a path cannot be opened, read or written
     ├── MissingExtraError   (ImportError)  an optional dependency is not installed
+    ├── WorkerError         (RuntimeError) a cluster, or a worker of it, cannot run piecework
     └── InternalError       (RuntimeError) a defect of piecework: please report it
 
 Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `FormatWarning` and
@@ -181,6 +182,14 @@ class MissingExtraError(PieceworkError, ImportError):
     """An optional dependency is not installed; the message has the command that installs it.
 
     >>> issubclass(MissingExtraError, ImportError)
+    True
+    """
+
+
+class WorkerError(PieceworkError, RuntimeError):
+    """A cluster does not start, or a worker of it lacks piecework or has another version.
+
+    >>> issubclass(WorkerError, RuntimeError)
     True
     """
 

@@ -10,6 +10,7 @@ import click
 
 import piecework as pw
 from piecework._internal.memory_budget import format_size, memory_budget
+from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note, progress
 from piecework.cli.options import (
     COUNTING_NAMES,
@@ -50,6 +51,7 @@ Example:
 @counting_options
 @training_options
 @sentencepiece_options
+@engine_options
 @output_option(
     "File to write: .json, .model, .txt or another format by suffix; a name that ends in / is a folder for "
     "transformers; - writes a tokenizer.json to stdout.",
@@ -65,6 +67,9 @@ def train(
     errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
+    engine: str | None,
+    address: str | None,
+    master: str | None,
     path: str,
     **settings: Any,
 ) -> None:
@@ -87,7 +92,8 @@ def train(
     for output in outputs.values():
         check_tokenizer_output(output)
     _check_portable(plan, path)
-    if plan.tests:
+    counts = count_on_engine(corpus, plan, field, errors, engine, address, master, counting)
+    if counts is None and plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
         learned = pw.Tokenizer.train(
             corpus,
@@ -105,7 +111,7 @@ def train(
         save_tokenizer(learned, path)
         _note_trained(learned, "sentences", path)
     else:
-        counts = count_or_load(
+        counts = counts or count_or_load(
             corpus,
             plan.pipeline,
             field,

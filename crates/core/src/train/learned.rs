@@ -1,24 +1,10 @@
 //! The result of the trainers that merge, and the first steps of all trainers: checks, special tokens, alphabet.
 
 use super::entries::Entries;
+use super::merge::Merge;
 use super::progress::Progress;
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
-
-/// A merge; ids are indices into `Learned::vocab`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Merge {
-    /// The left entry.
-    pub left: u32,
-    /// The right entry.
-    pub right: u32,
-    /// The merged entry; it may have existed before.
-    pub merged: u32,
-    /// The count of the pair.
-    pub count: u64,
-    /// The score of the pair.
-    pub score: f64,
-}
 
 /// The result of training.
 #[derive(Clone, Debug, Default, PartialEq)]

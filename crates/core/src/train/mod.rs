@@ -6,13 +6,14 @@
 //! packed_words     the distinct words as sequences of entries, four bytes a character
 //! frequent_pairs   the pairs that occur at least a given number of times
 //! neighbour_changes  the changes of one merge, by neighbouring entry
+//! merge            a merge that a trainer has learned
 //! memory           reservations that fail with an error
 //! resume           training that continues after the merges of an earlier run
 //! progress         progress reports and interruption
 //! piece_rules      the rules for SentencePiece pieces
 //! symbol_splitter  splitting of words where no piece may cross
 //! learned          the result of training, and the first entries
-//! wordpiece        WordPiece: likelihood, pmi, frequency and top-down
+//! wordpiece        WordPiece: likelihood, pmi, frequency, top-down and pruning
 //! bpe              byte-pair encoding
 //! unigram          Unigram
 //! sentencepiece    the four models of SentencePiece
@@ -27,6 +28,7 @@ mod entries;
 mod frequent_pairs;
 mod learned;
 mod memory;
+mod merge;
 mod neighbour_changes;
 mod packed_words;
 mod piece_rules;
@@ -37,7 +39,8 @@ mod symbol_splitter;
 pub mod unigram;
 pub mod wordpiece;
 
-pub use learned::{Learned, Merge};
+pub use learned::Learned;
 pub use memory::check_available;
+pub use merge::Merge;
 pub use piece_rules::PieceRules;
 pub use resume::{MergeLog, Resume};

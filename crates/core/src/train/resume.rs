@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Merge;
+use super::merge::Merge;
 use crate::error::{Error, ErrorKind};
 
 /// The merges of a trainer that is running, for reading by another thread.

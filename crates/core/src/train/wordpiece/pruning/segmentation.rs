@@ -1,7 +1,7 @@
 //! Segmentation of a word by a part of the candidates: longest match, or the fewest tokens.
 
 use super::candidates::{Candidates, NONE};
-use super::word_text::{TextWord, MAX_WORD_CHARS};
+use super::word_text::{DistinctWord, MAX_WORD_CHARS};
 use crate::spec::Segmentation;
 
 /// Segments words by the candidates that are in the vocabulary.
@@ -22,7 +22,7 @@ impl<'a> Segmenter<'a> {
     }
 
     /// Write the tokens of a word, `excluded` being absent.
-    pub(super) fn segment(&mut self, word: &TextWord, excluded: u32, tokens: &mut Vec<u32>) {
+    pub(super) fn segment(&mut self, word: &DistinctWord, excluded: u32, tokens: &mut Vec<u32>) {
         tokens.clear();
         self.segment_from(word, word.start, excluded, tokens);
     }
@@ -32,7 +32,7 @@ impl<'a> Segmenter<'a> {
     /// From the start of a token on, the segmentation of a whole word is that of its rest.
     pub(super) fn segment_from(
         &mut self,
-        word: &TextWord,
+        word: &DistinctWord,
         from: u32,
         excluded: u32,
         tokens: &mut Vec<u32>,
@@ -43,7 +43,7 @@ impl<'a> Segmenter<'a> {
         }
     }
 
-    fn longest_matches(&self, word: &TextWord, from: u32, excluded: u32, tokens: &mut Vec<u32>) {
+    fn longest_matches(&self, word: &DistinctWord, from: u32, excluded: u32, tokens: &mut Vec<u32>) {
         let mut position = from;
         while position < word.end {
             let (mut candidate, skipped) = self.first_choices(word, position);
@@ -56,7 +56,7 @@ impl<'a> Segmenter<'a> {
     }
 
     /// Of equal segmentations, the one with the longer first token, then the longer second token.
-    fn fewest_tokens(&mut self, word: &TextWord, from: u32, excluded: u32, tokens: &mut Vec<u32>) {
+    fn fewest_tokens(&mut self, word: &DistinctWord, from: u32, excluded: u32, tokens: &mut Vec<u32>) {
         self.fewest[(word.end - word.start) as usize] = (0, NONE);
         for position in (from..word.end).rev() {
             let mut best = (u32::MAX, NONE);
@@ -79,7 +79,7 @@ impl<'a> Segmenter<'a> {
     /// Visit the candidates that match at a position, the longest first, with the position of their end.
     fn visit_matches(
         &self,
-        word: &TextWord,
+        word: &DistinctWord,
         position: u32,
         excluded: u32,
         mut visit: impl FnMut(u32, u32),
@@ -105,7 +105,7 @@ impl<'a> Segmenter<'a> {
 
     /// The longest candidate that matches at a position, and the length of the prefix that it matches too.
     #[inline]
-    fn first_choices(&self, word: &TextWord, position: u32) -> (u32, u32) {
+    fn first_choices(&self, word: &DistinctWord, position: u32) -> (u32, u32) {
         if position == word.start && word.begins_with_prefix() {
             let prefix_chars = self.candidates.text.prefix_chars;
             return (self.candidates.longest_at(position + prefix_chars), prefix_chars);
@@ -120,7 +120,7 @@ impl<'a> Segmenter<'a> {
 
     /// The number of characters of the word that a token at a position covers.
     #[inline]
-    pub(super) fn length_at(&self, word: &TextWord, position: u32, candidate: u32) -> u32 {
+    pub(super) fn length_at(&self, word: &DistinctWord, position: u32, candidate: u32) -> u32 {
         let chars = self.candidates.chars(candidate);
         if position == word.start && word.begins_with_prefix() {
             let first = self.candidates.substrings[candidate as usize].first;

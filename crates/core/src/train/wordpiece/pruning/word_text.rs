@@ -24,7 +24,7 @@ pub(super) const END: u32 = 0;
 
 /// A word of the text.
 #[derive(Clone, Copy)]
-pub(super) struct TextWord {
+pub(super) struct DistinctWord {
     pub(super) start: u32,
     pub(super) end: u32,
     /// The position whose candidates match at the start of the word: `start`, or a copy of the prefix.
@@ -34,7 +34,7 @@ pub(super) struct TextWord {
 
 /// The words, and what is needed to spell their substrings.
 pub(super) struct WordText {
-    pub(super) words: Vec<TextWord>,
+    pub(super) words: Vec<DistinctWord>,
     pub(super) codes: Vec<u32>,
     /// By position: the index of its word.
     pub(super) word_of: Vec<u32>,
@@ -44,7 +44,7 @@ pub(super) struct WordText {
     pub(super) prefix_chars: u32,
 }
 
-impl TextWord {
+impl DistinctWord {
     /// Whether the word begins with the continuation prefix and has characters after it.
     pub(super) fn begins_with_prefix(&self) -> bool {
         self.head != self.start
@@ -97,7 +97,7 @@ impl WordText {
             self.codes.push(END);
         }
         self.word_of.resize(self.codes.len(), self.words.len() as u32);
-        self.words.push(TextWord { start, end, head, count });
+        self.words.push(DistinctWord { start, end, head, count });
         if self.codes.len() >= (u32::MAX / 2) as usize {
             let expected = "fewer: raise min_frequency or count less text";
             let found = "2^31 or more characters in distinct words";
@@ -124,7 +124,7 @@ impl WordText {
     }
 
     /// The word at a position.
-    pub(super) fn word_at(&self, position: u32) -> &TextWord {
+    pub(super) fn word_at(&self, position: u32) -> &DistinctWord {
         &self.words[self.word_of[position as usize] as usize]
     }
 }

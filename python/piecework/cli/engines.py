@@ -1,0 +1,79 @@
+"""Options that count a corpus on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, Literal
+
+import click
+
+import piecework as pw
+from piecework.cli.options import Command, are_counts_files, given_options
+from piecework.cli.parameters import apply, option
+
+_ENGINES = {"ray": "address", "spark": "master"}
+
+
+def engine_options(command: Command) -> Command:
+    """Add the options for counting on a cluster."""
+    add = partial(option, section="Clusters")
+    options = (
+        add(
+            "--engine",
+            type=click.Choice(list(_ENGINES)),
+            help="Count on a cluster, whose nodes can open CORPUS; learning runs here.",
+        ),
+        add(
+            "--address",
+            help="Address of the Ray cluster, such as HOST:6379.  "
+            "[default: RAY_ADDRESS, one on this machine, or a new one]",
+        ),
+        add("--master", help="Master of the Spark cluster, such as spark://HOST:7077 or local[2]."),
+    )
+    return apply(options, command)
+
+
+def count_on_engine(
+    corpus: Sequence[str],
+    plan: pw.train.Plan,
+    field: str | None,
+    errors: Literal["replace", "strict"],
+    engine: str | None,
+    address: str | None,
+    master: str | None,
+    counting: Mapping[str, Any],
+) -> pw.Counts | None:
+    """Count the words of a corpus on the engine that the user chose; return None without one.
+
+    `counting` has the options of `counting_options`; those of learning too work with an engine.
+    """
+    for name, connection in (("ray", address), ("spark", master)):
+        if connection is not None and engine != name:
+            found = f"{connection!r} without --engine {name}"
+            raise pw.errors.ArgumentError(_ENGINES[name], found, f"--engine {name} as well")
+    if engine is None:
+        return None
+    for name, value in given_options(dict(counting)).items():
+        if name not in ("memory", "checkpoint"):
+            raise pw.errors.ArgumentError(name, f"{value!r} with --engine {engine}", "no --engine")
+    if plan.tests:
+        expected = "0 with --engine: counts have no sentences"
+        raise pw.errors.ArgumentError("self_test_sample_size", str(plan.tests), expected)
+    if are_counts_files(corpus, field, plan.sentences):
+        raise pw.errors.ArgumentError("engine", "counts files", "text files")
+    # Each engine is an optional package.
+    module = import_module(f"piecework.distributed.{engine}")
+    where: dict[str, Any] = {"ray": {"address": address}, "spark": {"master": master}}[engine]
+    counts: pw.Counts = module.count_files(
+        corpus,
+        pipeline=plan.pipeline,
+        field=field,
+        errors=errors,
+        sentences=plan.sentences,
+        **where,
+    )
+    if not len(counts):
+        raise pw.errors.CorpusError(", ".join(corpus), "no words", "files with text")
+    return counts

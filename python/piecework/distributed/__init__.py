@@ -1,0 +1,34 @@
+"""Counting and encoding on clusters: one file for each engine over the same functions on Arrow batches.
+
+`ray` and `spark` have `count_files`, which returns the `Counts` of `piecework.count_files`, and functions for
+data sets of the engine. The engine distributes tasks, stores their results and repeats failed ones; the tasks
+call `count_batch`, `merge_counts` and `encode_batch_column`.
+
+>>> import pyarrow as pa
+>>> import piecework as pw
+>>> from piecework.distributed import count_batch, counts_of_table, merge_counts
+>>> batches = [pa.table({"text": ["hug pug"]}), pa.table({"text": ["hug"]})]
+>>> tables = [count_batch(batch, "text", pipeline="bert-uncased") for batch in batches]
+>>> counts_of_table(merge_counts(tables)).most_common()
+[('hug', 2), ('pug', 1)]
+
+Each engine is an extra: `piecework[ray]`, `piecework[spark]`.
+"""
+
+from piecework.distributed.arrow_counts import (
+    count_batch,
+    counts_of_table,
+    counts_table,
+    merge_counts,
+)
+from piecework.distributed.arrow_encoding import encode_batch_column
+from piecework.distributed.tasks import EncodedFile
+
+__all__ = [
+    "EncodedFile",
+    "count_batch",
+    "counts_of_table",
+    "counts_table",
+    "encode_batch_column",
+    "merge_counts",
+]

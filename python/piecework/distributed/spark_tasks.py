@@ -1,0 +1,54 @@
+"""What the workers of Spark run: the functions of `tasks`, on record batches and signed integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from piecework._internal.extras import import_extra
+from piecework.distributed import tasks
+from piecework.distributed.signed_counts import signed_batches, signed_ids
+
+# Counts of batches are added up in the worker until they have this number of rows.
+_MAX_ROWS = 1 << 20
+
+
+def count_group(settings: bytes, first_source: int, paths: Sequence[str]) -> Iterator[Any]:
+    """Count files; yield record batches."""
+    return signed_batches(tasks.count_group(settings, first_source, paths))
+
+
+def count_batches(settings: bytes, batches: Iterator[Any]) -> Iterator[Any]:
+    """Count the words of a column of batches; yield record batches."""
+    tables: list[Any] = []
+    for batch in batches:
+        tables.append(tasks.count_table(settings, batch))
+        if sum(map(len, tables)) > _MAX_ROWS:
+            tables = [tasks.merge_tables(b"", *tables)]
+            if len(tables[0]) > _MAX_ROWS // 2:
+                yield from signed_batches(tables.pop())
+    if tables:
+        yield from signed_batches(tasks.merge_tables(b"", *tables))
+
+
+def encode_batches(settings: bytes, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches with a column of ids at the end."""
+    for batch in batches:
+        table = tasks.encode_table(settings, batch)
+        last = table.num_columns - 1
+        ids = signed_ids(table.column(last))
+        yield from table.set_column(last, table.schema.names[last], ids).to_batches()
+
+
+def encode_texts(settings: bytes, texts: Any) -> Any:
+    """Return the ids of an Arrow array of texts."""
+    pa = import_extra("pyarrow", "spark")
+    ids = tasks.encode_table(settings, pa.table({"text": texts})).column("ids")
+    return signed_ids(ids).combine_chunks()
+
+
+def encode_file(settings: bytes, path: str, output: str, attempts: str) -> Iterator[Any]:
+    """Encode one file into one file; yield one row that describes it."""
+    pa = import_extra("pyarrow", "spark")
+    done = tasks.encode_file(settings, path, output, attempts)
+    yield pa.RecordBatch.from_pylist([done._asdict()])

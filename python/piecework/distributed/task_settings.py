@@ -1,0 +1,104 @@
+"""Check the arguments of the functions for engines, and pickle what the tasks need of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, TypedDict
+
+import piecework as pw
+from piecework.distributed.tasks import CountBatchSettings, CountFilesSettings, EncodeSettings
+from piecework.errors import ArgumentError, InputTypeError, TrainingWarning
+
+Dumps: TypeAlias = Callable[[Any], bytes]
+"""Pickles functions by value where that is needed: the `cloudpickle` of the engine."""
+
+_TASK_MEMORY = "1GiB"
+
+
+class CountFilesOptions(TypedDict, total=False):
+    """Arguments of `piecework.count_files`; `memory` is for each task, 1 GiB by default."""
+
+    field: str | None
+    errors: Literal["replace", "strict"]
+    sentences: pw.train.Sentences | None
+    sample: float | None
+    seed: int
+    max_word_length: int | None
+    memory: int | str | None
+
+
+class EncodeFilesOptions(TypedDict, total=False):
+    """Arguments of `piecework.encode_files`."""
+
+    keep_empty: bool
+    append_eod: str | None
+    add_special_tokens: bool
+    field: str | None
+    errors: Literal["replace", "strict"]
+
+
+def count_files_settings(
+    pipeline: pw.train.Pipeline | str, options: CountFilesOptions, dumps: Dumps
+) -> tuple[pw.train.Pipeline, bytes]:
+    """Return the pipeline and the settings of tasks that count files.
+
+    Raises `ArgumentError` for `sentences` with a size: such a sample needs the whole corpus.
+    """
+    sentences = options.get("sentences")
+    if sentences is not None and sentences.size:
+        expected = "all sentences on a cluster; sample=SHARE draws a share of them"
+        raise ArgumentError("sentences", f"a size of {sentences.size}", expected)
+    resolved = _resolved(pipeline)
+    given = {"memory": _TASK_MEMORY, **options}
+    return resolved, dumps(CountFilesSettings(resolved, given))
+
+
+def count_batch_settings(
+    pipeline: pw.train.Pipeline | str, column: str, position_column: str | None, dumps: Dumps
+) -> tuple[pw.train.Pipeline, bytes]:
+    """Return the pipeline and the settings of tasks that count a column of batches."""
+    resolved = _resolved(pipeline)
+    return resolved, dumps(CountBatchSettings(column, resolved, position_column))
+
+
+def encode_settings(
+    tokenizer: pw.Tokenizer, column: str, ids_column: str, add_special_tokens: bool, dumps: Dumps
+) -> bytes:
+    """Return the settings of tasks that encode a column of batches."""
+    if not isinstance(tokenizer, pw.Tokenizer):
+        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    options = {"add_special_tokens": add_special_tokens}
+    return dumps(EncodeSettings(_unpadded(tokenizer), column, ids_column, options))
+
+
+def encode_files_settings(
+    tokenizer: pw.Tokenizer, format: str, options: EncodeFilesOptions, dumps: Dumps
+) -> bytes:
+    """Return the settings of tasks that encode files."""
+    if not isinstance(tokenizer, pw.Tokenizer):
+        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    return dumps((tokenizer, {"format": format, **options}))
+
+
+def warn_of_replacements(counts: pw.Counts) -> pw.Counts:
+    """Warn with `TrainingWarning` of invalid sequences; return the counts."""
+    if counts.replacements:
+        were = "sequence was" if counts.replacements == 1 else "sequences were"
+        message = f"{counts.replacements} invalid UTF-8 {were} replaced by U+FFFD"
+        warnings.warn(message, TrainingWarning, stacklevel=3)
+    return counts
+
+
+def _resolved(pipeline: pw.train.Pipeline | str) -> pw.train.Pipeline:
+    """Return a pipeline as it is, or the one of a preset."""
+    resolved = pw.count_texts((), pipeline=pipeline).pipeline
+    assert resolved is not None
+    return resolved
+
+
+def _unpadded(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
+    """Return the tokenizer without padding to the longest row, because batches depend on the engine."""
+    padding = tokenizer.spec.padding
+    depends_on_batch = padding is not None and padding.length is None
+    return tokenizer.with_padding(None) if depends_on_batch else tokenizer

@@ -1,0 +1,119 @@
+"""What the workers of an engine run: count files, merge counts, encode files and batches.
+
+Each task is a function of pickled settings and of its input alone. A task that is repeated, on the same or
+on another worker, has the same result.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import piecework as pw
+from piecework._internal.extras import import_extra
+from piecework.distributed.arrow_counts import count_batch, counts_table, merge_counts
+from piecework.distributed.arrow_encoding import encode_batch_column
+from piecework.errors import TrainingWarning
+
+
+class CountFilesSettings(NamedTuple):
+    """The pipeline of a count of files, and other arguments of `count_files`."""
+
+    pipeline: pw.train.Pipeline
+    options: dict[str, Any]
+
+
+class CountBatchSettings(NamedTuple):
+    """The arguments of `count_batch` besides the batch."""
+
+    column: str
+    pipeline: pw.train.Pipeline
+    position_column: str | None
+
+
+class EncodeSettings(NamedTuple):
+    """A tokenizer, the column of texts, the name of the column of ids, and arguments of encoding."""
+
+    tokenizer: pw.Tokenizer
+    column: str
+    ids_column: str
+    options: dict[str, Any]
+
+
+class EncodedFile(NamedTuple):
+    """One encoded file: its input and output, and the numbers of rows, tokens and invalid sequences."""
+
+    input: str
+    output: str
+    rows: int
+    tokens: int
+    replacements: int
+
+
+def version_of_worker(settings: bytes) -> str:
+    """Return the version of piecework on a worker."""
+    return pw.__version__
+
+
+def count_group(settings: bytes, first_source: int, paths: Sequence[str]) -> Any:
+    """Count files as the sources `first_source`, `first_source + 1`, ...; return an Arrow table."""
+    given: CountFilesSettings = _unpickled(settings)
+    with warnings.catch_warnings():
+        # The caller warns once of the sum.
+        warnings.filterwarnings("ignore", ".* invalid UTF-8 ", TrainingWarning)
+        counts = pw.count_files(
+            list(paths),
+            pipeline=given.pipeline,
+            first_source=first_source,
+            num_threads=1,
+            **given.options,
+        )
+    return counts_table(counts)
+
+
+def count_table(settings: bytes, batch: Any) -> Any:
+    """Count the words of a column of a batch; return an Arrow table."""
+    given: CountBatchSettings = _unpickled(settings)
+    return count_batch(
+        batch, given.column, pipeline=given.pipeline, position_column=given.position_column
+    )
+
+
+def merge_tables(settings: bytes, *tables: Any) -> Any:
+    """Return the sum of tables of counts."""
+    return merge_counts(tables)
+
+
+def encode_table(settings: bytes, batch: Any) -> Any:
+    """Append a column of ids to a batch, or replace the column of that name; return an Arrow table."""
+    given: EncodeSettings = _unpickled(settings)
+    pa = import_extra("pyarrow", "arrow")
+    ids = encode_batch_column(batch, given.column, given.tokenizer, **given.options)
+    table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+    index = table.schema.get_field_index(given.ids_column)
+    if index >= 0:
+        return table.set_column(index, given.ids_column, ids)
+    return table.append_column(given.ids_column, ids)
+
+
+def encode_file(settings: bytes, path: str, output: str, attempts: str) -> EncodedFile:
+    """Encode one file in a folder for attempts, then move the result to its place."""
+    tokenizer, options = _unpickled(settings)
+    target = Path(output)
+    with tempfile.TemporaryDirectory(dir=attempts) as folder:
+        attempt = Path(folder, target.name)
+        done = pw.encode_files(tokenizer, path, attempt, num_threads=1, **options)
+        for made in sorted(Path(folder).iterdir()):
+            made.replace(target.parent / made.name)
+    return EncodedFile(path, output, done.lines_written, done.tokens[0], done.replacements)
+
+
+@lru_cache(maxsize=4)
+def _unpickled(settings: bytes) -> Any:
+    """Unpickle settings once in each worker process, not once for each batch."""
+    return pickle.loads(settings)

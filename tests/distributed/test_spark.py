@@ -1,0 +1,258 @@
+"""Spark with two tasks at a time: counts, vocabularies and ids are those of one process, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession, Window, functions
+
+import piecework as pw
+from piecework.cli.app import run
+from piecework.distributed import spark as on_spark
+from piecework.errors import (
+    ArgumentError,
+    CorpusError,
+    FileError,
+    InvalidUtf8Error,
+    TrainingError,
+    TrainingWarning,
+)
+from tests.distributed.laws import KillsOnce, columns, pipeline_of, unchanged
+
+pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
+PACKAGE = Path(pw.__file__).parent.parent
+DIST = Path(__file__).parent.parent.parent / "dist"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    # The last number is that of the attempts of each task.
+    builder = SparkSession.builder.master("local[2,3]").config("spark.ui.enabled", "false")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = builder.config("spark.sql.shuffle.partitions", "3").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def test_counts_equal_those_of_one_process(corpus: list[Path], spark: SparkSession) -> None:
+    for pipeline in ("bert-uncased", "gpt2"):
+        expected = pw.count_files(corpus, pipeline=pipeline)
+        for task_bytes in (1, 1 << 30):
+            counts = on_spark.count_files(corpus, pipeline=pipeline, task_bytes=task_bytes)
+            assert columns(counts) == columns(expected)
+            assert counts == expected
+
+
+def test_options_equal_those_of_one_process(corpus: list[Path], spark: SparkSession) -> None:
+    options = {"sample": 0.5, "seed": 3, "max_word_length": 5, "first_source": 7}
+    expected = pw.count_files(corpus, **options)
+    counts = on_spark.count_files(corpus, task_bytes=1, session=spark, **options)
+    assert columns(counts) == columns(expected)
+
+
+@pytest.mark.parametrize("ties", ["first-seen", "smallest-strings"])
+def test_vocabulary_equals_that_of_one_process(
+    ties: str, corpus: list[Path], spark: SparkSession
+) -> None:
+    expected = pw.Tokenizer.train(corpus, vocab_size=400, ties=ties)
+    counts = on_spark.count_files(corpus, task_bytes=1)
+    learned = pw.Tokenizer.train_from_counts(counts, vocab_size=400, ties=ties)
+    assert learned.to_json() == expected.to_json()
+
+
+def test_replacements_are_warned_of_once(corpus: list[Path], spark: SparkSession) -> None:
+    with pytest.warns(TrainingWarning, match="2 invalid UTF-8 sequences were") as caught:
+        on_spark.count_files(corpus, task_bytes=1)
+    assert len([one for one in caught if one.category is TrainingWarning]) == 1
+
+
+def test_a_killed_worker_loses_and_doubles_nothing(
+    corpus: list[Path], spark: SparkSession, tmp_path: Path
+) -> None:
+    marker = tmp_path / "killed"
+    pipeline = pipeline_of(KillsOnce(marker, "hug"))
+    counts = on_spark.count_files(corpus[:6], pipeline=pipeline, task_bytes=1)
+    assert marker.exists()
+    expected = pw.count_files(corpus[:6], pipeline=pipeline_of(unchanged))
+    assert columns(counts) == columns(expected)
+
+
+def test_a_killed_worker_writes_the_same_files(
+    corpus: list[Path], spark: SparkSession, tmp_path: Path
+) -> None:
+    tok = pw.Tokenizer.train(corpus[0], vocab_size=300)
+    marker = tmp_path / "killed"
+    killer = tok.with_normalizer(pw.spec.CustomNormalizer(KillsOnce(marker, "hug"), "normalize"))
+    same = tok.with_normalizer(pw.spec.CustomNormalizer(unchanged, "normalize"))
+    done = on_spark.encode_files(killer, corpus[:6], tmp_path / "out")
+    assert marker.exists()
+    assert [Path(file.input) for file in done] == corpus[:6]
+    assert sorted(map(str, (tmp_path / "out").iterdir())) == [file.output for file in done]
+    for file in done:
+        encoded = pw.encode_files(same, file.input, tmp_path / "one.parquet", format="parquet")
+        assert Path(file.output).read_bytes() == (tmp_path / "one.parquet").read_bytes()
+        assert file[2:] == (encoded.lines_written, encoded.tokens[0], encoded.replacements)
+
+
+def test_a_frame_is_counted_in_the_order_of_path_and_row(spark: SparkSession) -> None:
+    sources = [["hug pug", "bun"], ["pun hug", "bun bun", "Äpfel", "hug"]]
+    rows = [
+        (path, row, text) for path, texts in enumerate(sources) for row, text in enumerate(texts)
+    ]
+    frame = spark.createDataFrame(rows, "path long, row long, text string").repartition(4, "text")
+    before = Window.partitionBy("path").orderBy("row").rowsBetween(Window.unboundedPreceding, -1)
+    offset = functions.coalesce(
+        functions.sum(functions.octet_length("text") + 1).over(before), functions.lit(0)
+    )
+    frame = frame.withColumn("at", functions.shiftleft("path", 40) + offset)
+    counts = on_spark.count_frame(frame.orderBy(functions.rand(1)), position_column="at")
+    expected = pw.count_texts(sources[0]) + pw.count_texts(sources[1], source=1)
+    assert columns(counts) == columns(expected)
+    unordered = on_spark.count_frame(frame)
+    assert unordered == expected
+    assert unordered.first is None
+
+
+def test_a_large_frame_equals_one_process(corpus: list[Path], spark: SparkSession) -> None:
+    texts = [line for path in corpus[3:6] for line in path.read_text().splitlines()]
+    frame = spark.createDataFrame([(text,) for text in texts] + [(None,)], "text string")
+    counts = on_spark.count_frame(frame.repartition(7), pipeline="gpt2")
+    expected = pw.count_texts(texts, pipeline="gpt2")
+    assert counts == expected
+
+
+def test_ids_of_a_frame_equal_those_of_one_process(
+    corpus: list[Path], spark: SparkSession, tmp_path: Path
+) -> None:
+    tok = pw.Tokenizer.train(corpus, vocab_size=500).with_padding()
+    texts = corpus[0].read_text().splitlines()
+    rows = [*enumerate(texts), (len(texts), None)]
+    frame = spark.createDataFrame(rows, "row long, text string").repartition(5)
+    on_spark.encode_frame(frame, tok).write.parquet(str(tmp_path / "out"))
+    written = spark.read.parquet(str(tmp_path / "out")).orderBy("row").collect()
+    expected = [*tok.with_padding(None).encode_batch(texts).to_lists(), None]
+    assert [row.ids for row in written] == expected
+    by_function = frame.withColumn("ids", on_spark.encode_udf(tok)("text")).orderBy("row").collect()
+    assert [row.ids for row in by_function] == expected
+
+
+def test_errors_of_workers_are_raised_here(
+    corpus: list[Path], spark: SparkSession, tmp_path: Path
+) -> None:
+    with pytest.raises(FileError, match="missing.txt"):
+        on_spark.count_files([corpus[0], tmp_path / "missing.txt"])
+    with pytest.raises(InvalidUtf8Error, match="2.txt.*byte"):
+        on_spark.count_files(corpus, errors="strict")
+    damaged = tmp_path / "damaged.jsonl"
+    damaged.write_text('{"text": 1}\n')
+    with pytest.raises(CorpusError, match="damaged"):
+        on_spark.count_files(damaged)
+    with pytest.raises(ArgumentError, match="column 'text': found values of type int64"):
+        on_spark.count_frame(spark.range(3).withColumnRenamed("id", "text"))
+    with pytest.raises(TrainingError, match="sources below 2\\*\\*23"):
+        on_spark.count_files(corpus[0], first_source=1 << 23)
+
+
+def test_arguments_are_checked_before_tasks_start(corpus: list[Path], spark: SparkSession) -> None:
+    with pytest.raises(ArgumentError, match="stdin"):
+        on_spark.count_files("-")
+    with pytest.raises(ArgumentError, match="master: found 'local', expected None"):
+        on_spark.count_files(corpus, master="local")
+    tok = pw.Tokenizer.train(corpus[0])
+    with pytest.raises(ArgumentError, match="column 'id'"):
+        on_spark.encode_frame(spark.range(3), tok, "id", ids_column="id")
+    with pytest.raises(ArgumentError, match="column 'text'"):
+        on_spark.encode_frame(spark.range(3), tok)
+
+
+def driver(code: str, workers_import: Path) -> subprocess.CompletedProcess[str]:
+    """Run a driver that imports piecework from here, with workers that import from another folder."""
+    code = f"import sys; sys.path.insert(0, {str(PACKAGE)!r})\n{code}"
+    environment: dict[str, Any] = {**os.environ, "PYTHONPATH": str(workers_import)}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+
+
+@pytest.mark.parametrize("version", [None, "0.0.0"])
+def test_a_worker_without_this_version_is_named(
+    version: str | None, corpus: list[Path], tmp_path: Path
+) -> None:
+    if version is not None:
+        (tmp_path / "piecework").mkdir()
+        (tmp_path / "piecework" / "__init__.py").write_text(f"__version__ = {version!r}\n")
+    code = f"""
+from piecework.distributed import spark
+from piecework.errors import WorkerError
+try:
+    spark.count_files({str(corpus[0])!r}, master="local[2]")
+except WorkerError as error:
+    print(error)
+"""
+    found = driver(code, tmp_path).stdout
+    assert found.startswith("worker ")
+    assert f": found {'no piecework' if version is None else 'piecework 0.0.0'}" in found
+    assert f"expected piecework {pw.__version__} on every worker" in found
+
+
+def test_executors_use_the_wheel_as_an_archive(corpus: list[Path], tmp_path: Path) -> None:
+    wheels = [path for path in DIST.glob("*.whl") if f"-{pw.__version__}-" in path.name]
+    if not wheels:
+        pytest.skip("no wheel in dist/: make wheel")
+    archive = shutil.copy(wheels[0], tmp_path / "piecework.zip")
+    code = f"""
+import os, pyspark
+os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
+os.environ["PYSPARK_PYTHON"] = sys.executable
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local-cluster[2,1,700]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.executor.memory", "700m")
+builder = builder.config("spark.archives", {f"{archive}#piecework"!r})
+builder.config("spark.executorEnv.PYTHONPATH", "./piecework").getOrCreate()
+from piecework.distributed import spark
+print(spark.count_files({str(corpus[0])!r}).total)
+"""
+    done = driver(code, tmp_path)
+    assert str(pw.count_files(corpus[0]).total) in done.stdout.split(), done.stderr
+
+
+def test_a_master_that_does_not_start_is_named(corpus: list[Path], tmp_path: Path) -> None:
+    code = f"""
+import os
+os.environ["JAVA_HOME"] = {str(tmp_path)!r}
+from piecework.distributed import spark
+from piecework.errors import WorkerError
+try:
+    spark.count_files({str(corpus[0])!r}, master="local[2]")
+except WorkerError as error:
+    print(error)
+"""
+    done = driver(code, PACKAGE)
+    assert "master 'local[2]': found no session" in done.stdout, done.stderr
+    assert "apt install openjdk-17-jre-headless" in done.stdout
+
+
+def test_the_command_trains_as_in_one_process(corpus: list[Path], tmp_path: Path) -> None:
+    arguments = ["train", str(corpus[0]), str(corpus[3]), "--vocab-size", "300", "--score", "pmi"]
+    assert run([*arguments, "-o", str(tmp_path / "one.json")]) == 0
+    command = [sys.executable, "-m", "piecework", *arguments, "-o", str(tmp_path / "spark.json")]
+    subprocess.run([*command, "--engine", "spark", "--master", "local[2]"], check=True)
+    assert (tmp_path / "spark.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+
+
+def test_options_of_an_engine_need_the_engine(
+    corpus: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["train", str(corpus[0]), "-o", str(tmp_path / "tokenizer.json")]
+    assert run([*arguments, "--master", "local"]) == 2
+    assert "--master: found 'local' without --engine spark" in capsys.readouterr().err
+    assert run([*arguments, "--engine", "spark", "--address", "x"]) == 2
+    assert "--address: found 'x' without --engine ray" in capsys.readouterr().err
