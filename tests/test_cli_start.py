@@ -116,6 +116,8 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
             sections.setdefault(title, []).append(line.split()[0])
     assert list(sections) == [
         "Corpus",
+        "Large corpora",
+        "Clusters",
         "Vocabulary",
         "WordPiece",
         "WordPiece and BPE",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from piecework._internal.types import Unpack
 from piecework._internal.validation import PathLike
 from piecework.corpus.batches import batches_of_texts
 from piecework.corpus.files import read_corpus
@@ -27,9 +27,6 @@ from piecework.train.pipeline import Pipeline
 from piecework.train.presets import preset_for
 from piecework.train.sentences import Sentences, texts_of_corpus
 from piecework.train.source_weights import Weight
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 def count_files(
