@@ -117,7 +117,6 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
     assert list(sections) == [
         "Corpus",
         "Large corpora",
-        "Clusters",
         "Vocabulary",
         "WordPiece",
         "WordPiece and BPE",
@@ -125,6 +124,7 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
         "Unigram and SentencePiece",
         "Unigram",
         "SentencePiece",
+        "Clusters",
         "Output",
         "Other",
     ]
