@@ -40,7 +40,7 @@ help:
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
-	@echo "make test-faults  kill counting and encoding fifty times at random moments and compare their files"
+	@echo "make test-faults  kill counting, learning and encoding fifty times at random moments and compare their files"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
@@ -122,7 +122,7 @@ test-levels: $(VENV)/.built $(VENV)/.test-tools
 
 test-faults: export PIECEWORK_FAULT_ROUNDS := 50
 test-faults: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical tests/test_large_counts.py tests/test_encode_corpus.py $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical tests/test_large_counts.py tests/test_killed_learning.py tests/test_encode_corpus.py $(PYTEST)
 
 # An emulator is slow: properties are tried on fewer cases unless PROPTEST_CASES says otherwise.
 test-neon: export PROPTEST_CASES ?= 16

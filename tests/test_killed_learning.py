@@ -1,0 +1,78 @@
+"""A run of learning that is killed again and again ends with the bytes of an undisturbed one."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+
+PROGRAM = """
+import json
+import sys
+import piecework as pw
+import piecework.train.checkpoints as checkpoints
+
+checkpoints.SECONDS_BETWEEN_WRITES = 0.01
+counts, folder, output, settings = sys.argv[1:]
+tok = pw.Tokenizer.train_from_counts(
+    pw.Counts.load(counts), checkpoint=folder or None, **json.loads(settings)
+)
+tok.save(output)
+"""
+
+
+@pytest.fixture(scope="module")
+def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Counts of 100,000 distinct words for each pipeline, as files."""
+    folder = tmp_path_factory.mktemp("counts")
+    draw = random.Random(1)
+    syllables = ["".join(draw.choices("bcdfghklmnprstvz", k=2)) + vowel for vowel in "aeiou" * 9]
+    lines = [
+        " ".join("".join(draw.choices(syllables, k=4)) for _ in range(10)) for _ in range(12_000)
+    ]
+    (folder / "corpus.txt").write_text("\n".join(lines))
+    paths = {}
+    for preset in ("bert-uncased", "whitespace", "sentencepiece"):
+        paths[preset] = folder / f"{preset}.tsv"
+        pw.count_files(folder / "corpus.txt", pipeline=preset).save(paths[preset])
+    return paths
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("preset", "settings"),
+    [
+        ("bert-uncased", {"score": "frequency", "vocab_size": 20_000}),
+        ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 20_000}),
+        ("sentencepiece", {"model": "unigram", "vocab_size": 6_000}),
+    ],
+)
+def test_a_killed_run_ends_with_the_same_bytes(
+    counts_of_pipelines: dict[str, Path], tmp_path: Path, preset: str, settings: dict[str, object]
+) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(counts_of_pipelines[preset])]
+    expected = tmp_path / "expected.json"
+    subprocess.run([*command, "", str(expected), json.dumps(settings)], check=True)
+    draw = random.Random(2)
+    saved = 0
+    for number in range(int(os.environ.get("PIECEWORK_FAULT_ROUNDS", "5"))):
+        folder, output = tmp_path / f"state-{number}", tmp_path / f"{number}.json"
+        patience = 0.3
+        while not output.exists():
+            process = subprocess.Popen([*command, str(folder), str(output), json.dumps(settings)])
+            try:
+                process.wait(timeout=patience * (1 + draw.random()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                saved += any(folder.glob("learning-*"))
+                patience *= 1.15
+        assert output.read_bytes() == expected.read_bytes()
+    assert saved, "no kill met a saved checkpoint"
