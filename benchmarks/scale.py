@@ -1,6 +1,6 @@
 """Measure what each stage costs for a gigabyte, and compute runs of any size from that.
 
-python benchmarks/scale.py measure build/benchmarks/corpora/english.txt -o benchmarks/record/scale.json
+python benchmarks/scale.py measure build/benchmarks/corpora/english.txt -o benchmarks/scale.json
 python benchmarks/scale.py run --terabytes 1 --workers 64
 
 `measure` counts growing prefixes of each file with one thread, in CPU seconds, and fits Heaps' law: a text of
@@ -26,7 +26,7 @@ import pyarrow as pa
 import piecework as pw
 from piecework.distributed import counts_of_table, counts_table, merge_counts
 
-RECORD = Path(__file__).parent / "record" / "scale.json"
+RECORD = Path(__file__).parent / "scale.json"
 MB = 1_000_000
 FIRST_PREFIX = 1 * MB
 MERGE_FAN_IN = 8

@@ -57,6 +57,8 @@ COUNTING_NAMES = (
 )
 """The arguments of `counting_options`."""
 
+_ALSO_FOR_COUNTS = {"memory", "checkpoint", "checkpoint_seconds", "keep_checkpoint"}
+
 
 def counting_options(command: Command) -> Command:
     """Add the options for counting a large corpus."""
@@ -319,7 +321,7 @@ def count_or_load(
     """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
     given = given_options(dict(counting or {}))
     if are_counts_files(corpus, field, sentences):
-        for name in given.keys() - {"memory"}:
+        for name in given.keys() - _ALSO_FOR_COUNTS:
             raise pw.errors.ArgumentError(name, "counts files", "text files")
         return reduce(pw.Counts.merge, map(pw.Counts.load, pw.train.corpus_files(corpus)))
     with progress("counting", in_bytes=True) as update:

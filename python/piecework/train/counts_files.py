@@ -39,7 +39,11 @@ class CountsTable(NamedTuple):
 
 
 class CountsSummary(NamedTuple):
-    """The number of words that were counted, and of distinct ones."""
+    """The number of words that were counted, and of distinct ones.
+
+    >>> CountsSummary(words=3, distinct=2).distinct
+    2
+    """
 
     words: int
     distinct: int

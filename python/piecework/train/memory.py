@@ -41,6 +41,9 @@ _BUCKETS = 32 << 20  # the largest table of sums of pair counts
 class DroppedWords:
     """The words that were dropped to learn within a budget.
 
+    >>> print(DroppedWords(3, words=70, distinct_words=100, occurrences=90, total=1000))
+    words that occur less than 3 times were dropped: 70 of 100 distinct words, 9% of all occurrences
+
     Words that occur less than `min_count` times were dropped: `words` of `distinct_words`, which make up
     `occurrences` of `total`.
     """
