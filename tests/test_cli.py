@@ -116,7 +116,7 @@ def test_train_warns_and_reports_in_one_line_each(cli: Run, corpus: str, tmp_pat
     code, out, err = cli("train", corpus, *PMI, "-o", str(tmp_path / "t.json"))
     assert (code, out) == (0, "")
     estimate, warning, report = err.splitlines()
-    assert estimate.startswith("learning: about 16")
+    assert estimate.startswith("learning: about 48")
     assert warning.startswith("piecework: warning: 25 of 25 merged pairs occur fewer than 10")
     assert report.startswith("trained 70 entries from 30 distinct words")
 

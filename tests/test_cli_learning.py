@@ -37,7 +37,7 @@ def test_the_estimate_and_the_budget_are_printed(corpus: Path) -> None:
         "train", corpus, "--vocab-size", 40, "--memory", "1GB", "-o", "a.json", cwd=corpus.parent
     )
     assert done.returncode == 0, done.stderr
-    assert "learning: about 16" in done.stderr
+    assert "learning: about 48" in done.stderr
     assert "MB of 1 GB\n" in done.stderr
 
 

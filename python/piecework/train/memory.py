@@ -31,7 +31,7 @@ from piecework.train.trainers.common import check_counts
 Amount: TypeAlias = Any  # a float64 array, or one number
 
 
-_CONSTANT = 16_000_000  # buckets of a small corpus, alphabet, Python objects of a small vocabulary
+_CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
 _PAIR = 110  # a pair in the tables of the trainer
 _BUCKETS = 32 << 20  # the largest table of sums of pair counts
