@@ -11,7 +11,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from collections import Counter
 from fractions import Fraction
@@ -29,7 +28,8 @@ from piecework.errors import (
     FormatError,
     TrainingWarning,
 )
-from piecework.train import Counts, count_files, count_files_to, count_texts
+from piecework.spec import CustomNormalizer, WhitespaceSplit
+from piecework.train import Counts, Pipeline, count_files, count_files_to, count_texts
 
 SMALLEST = "128MB"
 DIRECTORY = Path(__file__).parent
@@ -233,6 +233,28 @@ def test_ctrl_c_saves_the_state_between_two_saves(
     assert rows(count_files(corpus, pipeline="whitespace", checkpoint=state)) == rows(plain)
 
 
+def test_a_stage_that_is_interrupted_within_a_block_counts_nothing_twice(
+    corpus: list[Path], tmp_path: Path
+) -> None:
+    calls = 0
+
+    def stops(text: str) -> str:
+        nonlocal calls
+        calls += 1
+        if calls == 12_000:
+            raise KeyboardInterrupt
+        return text.lower()
+
+    pipeline = Pipeline(CustomNormalizer(stops, "lower"), WhitespaceSplit())
+    paths, state = corpus[:1], tmp_path / "state"
+    arguments = {"pipeline": pipeline, "num_threads": 1, "checkpoint": state}
+    with pytest.raises(KeyboardInterrupt):
+        count_files(paths, checkpoint_seconds=0, **arguments)  # type: ignore[arg-type]
+    assert (state / "counting.json").exists()
+    resumed = count_files(paths, **arguments)  # type: ignore[arg-type]
+    assert rows(resumed) == rows(count_files(paths, pipeline=pipeline))
+
+
 def interrupted(corpus: list[Path], state: Path, **arguments: object) -> Path:
     """Leave a checkpoint after four blocks, and return its file."""
     with pytest.raises(StoppedError):
@@ -310,26 +332,36 @@ def test_two_processes_cannot_use_one_checkpoint(corpus: list[Path], tmp_path: P
             count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
 
 
+# The command line, which receives SIGTERM after its third block.
+TERMINATED_COUNT = """
+import os, signal, sys
+from piecework.cli import main
+from piecework.train.count_checkpoint import CountCheckpoint
+
+saves = 0
+save_if_due = CountCheckpoint.save_if_due
+
+def terminate(self, counter):
+    global saves
+    saves += 1
+    if saves == 3:
+        os.kill(os.getpid(), signal.SIGTERM)
+    save_if_due(self, counter)
+
+CountCheckpoint.save_if_due = terminate
+main()
+"""
+
+
 def test_sigterm_saves_the_state(corpus: list[Path], plain: Counts, tmp_path: Path) -> None:
-    many = [str(path) for path in corpus] * 6
-    command = [
-        *COUNT,
-        *many,
-        "--checkpoint",
-        str(tmp_path / "state"),
-        "-o",
-        str(tmp_path / "c.tsv"),
-    ]
-    process = subprocess.Popen(command)
-    while not (tmp_path / "state").exists() and process.poll() is None:
-        time.sleep(0.01)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) in (0, 128 + signal.SIGTERM)
-    if process.returncode:
-        assert (tmp_path / "state" / "counting.json").exists()
-        subprocess.run(command, check=True)
-    assert Counts.load(tmp_path / "c.tsv").total == 6 * plain.total
+    state, output = tmp_path / "state", tmp_path / "c.tsv"
+    arguments = [*map(str, corpus), "--checkpoint", str(state), "-o", str(output)]
+    terminated = [sys.executable, "-c", TERMINATED_COUNT, *COUNT[3:], *arguments]
+    assert subprocess.run(terminated).returncode == 128 + signal.SIGTERM
+    assert (state / "counting.json").exists()
+    assert not output.exists()
+    subprocess.run([*COUNT, *arguments], check=True)
+    assert rows(Counts.load(output)) == rows(plain)
 
 
 def kill_at_random_times(corpus: list[Path], folder: Path, rounds: int) -> None:

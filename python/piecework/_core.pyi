@@ -758,6 +758,9 @@ class WordCounter:
     def left_out(self) -> tuple[int, int, int]:
         """Return the texts that are too long, the words that are too long, the texts outside the sample."""
 
+    def is_partial(self) -> bool:
+        """Return whether the last block or list failed, so that a part of it is counted."""
+
     def checkpoint(self) -> CounterState:
         """Write all word counts as runs and return the state of the counter."""
 

@@ -172,6 +172,11 @@ impl WordCounter {
         py.detach(|| self.with(|counter| Ok(left_out(counter))))
     }
 
+    /// Return whether the last block or list failed, so that a part of it is counted.
+    fn is_partial(&self, py: Python<'_>) -> PyResult<bool> {
+        py.detach(|| self.with(|counter| Ok(counter.is_partial())))
+    }
+
     /// Write all word counts as runs and return the state of the counter, a dict.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<CounterState> {
         py.detach(|| self.with(CounterState::of))

@@ -239,7 +239,8 @@ class CorpusCount:
                     show_source(progress, item.name)
                     progress(bytes_before + item.file_bytes_read, total_bytes)
         except KeyboardInterrupt:
-            if checkpoint is not None:
+            # A custom stage can be interrupted within a block: the last saved state stays.
+            if checkpoint is not None and not counter.is_partial():
                 checkpoint.save(counter)
             raise
 

@@ -43,6 +43,8 @@ pub struct WordCounter {
     runs: Vec<Run>,
     next_run: AtomicU64,
     progress: CountPosition,
+    /// Whether the last block or list failed, so that a part of it is counted.
+    is_partial: bool,
 }
 
 /// When maps are written to files, and where.
@@ -134,6 +136,7 @@ impl WordCounter {
             runs: Vec::new(),
             next_run: 0.into(),
             progress: CountPosition::default(),
+            is_partial: false,
         }
     }
 
@@ -158,6 +161,12 @@ impl WordCounter {
             long_words: sum.long_words + one.long_words,
             unsampled_texts: sum.unsampled_texts + one.unsampled_texts,
         })
+    }
+
+    /// Whether the last block or list failed, so that a part of it is counted and the state is of no use.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
     }
 
     /// How far the counter is.
@@ -263,6 +272,7 @@ impl WordCounter {
         let items = if self.progress.source == source { self.progress.items } else { 0 };
         let replacements = self.progress.replacements + replacements;
         self.progress = CountPosition { source, items: items + 1, replacements };
+        self.is_partial = false;
     }
 
     /// Add invalid sequences that were replaced before the texts came here.
@@ -326,6 +336,7 @@ impl WordCounter {
         positioned: &[PositionedText],
         name: impl Fn(usize) -> String + Sync,
     ) -> Result<(), Error> {
+        self.is_partial = true;
         let sizes: Vec<usize> = positioned.iter().map(|(text, _)| text.len()).collect();
         let num_threads = self.threads.len();
         let chunks = split_rows(&sizes, num_threads);
