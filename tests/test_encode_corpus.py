@@ -81,7 +81,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks and batches so small that a few kilobytes are many."""
     monkeypatch.setattr(lines_module, "READ_BYTES", 2048)
-    monkeypatch.setattr(documents_module, "BATCH_CHARS", 4096)
+    monkeypatch.setattr(documents_module, "BATCH_BYTES", 4096)
 
 
 def texts_of(paths: list[Path]) -> list[str]:

@@ -12,7 +12,7 @@ Ids and offsets of a batch cross as numpy arrays without a copy. The lists of an
 are first read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypedDict, overload
 
 import numpy as np
@@ -367,7 +367,7 @@ class SeededSampling:
         """Return the same settings for the text with another index."""
 
 class TextColumn:
-    """Texts in UTF-8 in the memory of another library, borrowed for the life of the object."""
+    """Texts in UTF-8: a borrowed column of another library, or a copy of the lines of a block."""
 
     @staticmethod
     def of_arrow(column: Any, place: str) -> TextColumn:
@@ -377,8 +377,39 @@ class TextColumn:
     def of_bytes(flat: npt.NDArray[np.uint8], width: int, len: int) -> TextColumn:
         """Borrow `len` values of `width` bytes each, padded with zeros."""
 
+    @staticmethod
+    def of_lines(block: bytes) -> TextColumn | None:
+        """Copy the lines of a block, which end at LF or CRLF; None for invalid UTF-8."""
+
+    @staticmethod
+    def of_json_lines(
+        block: bytes, key: str, path: Sequence[str], keep_blank: bool
+    ) -> tuple[TextColumn, list[tuple[int, int, int, int]]]:
+        """Copy the text of each JSON line; return also the lines that Python must parse.
+
+        The text is under `key`, otherwise under `path`, the keys of nested objects. A blank line has no text,
+        or an empty one with `keep_blank`. A line to parse has an empty text; it is the index of this text,
+        the index of the line, and the bytes of `block` at which it starts and ends.
+        """
+
+    @staticmethod
+    def joined(columns: Sequence[TextColumn]) -> TextColumn:
+        """Copy the texts of several columns into one."""
+
     def __len__(self) -> int: ...
     def __getitem__(self, row: int) -> str: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def slice(self, start: int, end: int) -> TextColumn:
+        """Return the texts `start` to `end`."""
+
+    def without_blank(self) -> TextColumn:
+        """Return the texts that have a character other than whitespace."""
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Return the size of each text in bytes."""
+
+    def to_list(self) -> list[str]:
+        """Return the texts as strings."""
 
 class RawBatch:
     """Many encoded texts; a column becomes a numpy array without a copy when it is first read."""
@@ -704,16 +735,6 @@ class CounterState(TypedDict):
     left_out: tuple[int, int, int]
     progress: tuple[int, int, int]
 
-def json_line_texts(
-    block: bytes, key: str, path: Sequence[str], keep_blank: bool
-) -> tuple[list[str], list[tuple[int, int, int, int]]]:
-    """Return the text of each JSON line, and the lines that Python must parse.
-
-    The text is under `key`, otherwise under `path`, the keys of nested objects. A blank line has no text, or
-    an empty one with `keep_blank`. A line to parse is the index of its text, the index of the line, and the
-    bytes of `block` at which it starts and ends.
-    """
-
 class WordCounter:
     """Counts the pre-tokens of a corpus in parallel, with the first position of each."""
 
@@ -743,7 +764,9 @@ class WordCounter:
         complete on disk before counting continues.
         """
 
-    def add_texts(self, texts: Sequence[str], source: int, replacements: int = 0) -> None:
+    def add_texts(
+        self, texts: Sequence[str] | TextColumn, source: int, replacements: int = 0
+    ) -> None:
         """Count the next texts of `source`, in which `replacements` invalid sequences became U+FFFD."""
 
     def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> None:

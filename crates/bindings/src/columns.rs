@@ -1,18 +1,24 @@
-//! Text columns that another library owns, read without a copy: Arrow strings and numpy arrays of bytes.
+//! Text columns: Arrow strings and numpy arrays of bytes, read without a copy, and the lines of a block.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use piecework_capsules::{column_of_array, column_of_stream};
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
+use piecework_formats::json_lines::{read_block, TextField, UnreadLine};
+use piecework_formats::text_rows::TextRows;
 use piecework_kernels::arrow::{Column, ColumnError};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyIterator, PyList, PyTuple};
 
 use crate::errors::{bad_argument, null_text, raise};
+use crate::strings::string;
 use crate::text::check_size;
 
-/// Texts of an Arrow column or of a numpy array.
+/// The index of the text, the index of the line, and the bytes at which the line starts and ends.
+type Unread = (usize, usize, usize, usize);
+
+/// Texts of an Arrow column, of a numpy array, or of a block of lines.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct TextColumn {
     rows: Rows,
@@ -26,12 +32,14 @@ enum Rows {
         width: usize,
         len: usize,
     },
+    Lines(TextRows),
 }
 
 /// A column that is borrowed while its texts are read.
 pub(crate) enum BorrowedColumn<'py> {
     Arrow(&'py Column),
     Bytes { flat: PyReadonlyArray1<'py, u8>, width: usize, len: usize },
+    Lines(&'py TextRows),
 }
 
 #[catch_panics]
@@ -61,6 +69,40 @@ impl TextColumn {
         Ok(Self { rows: Rows::Bytes { flat: flat.unbind(), width, len } })
     }
 
+    /// Copy the lines of a block; `None` for invalid UTF-8.
+    #[staticmethod]
+    fn of_lines(py: Python<'_>, block: &[u8]) -> Option<Self> {
+        let lines = py.detach(|| simdutf8::basic::from_utf8(block).ok().map(TextRows::of_lines));
+        lines.map(Self::of_rows)
+    }
+
+    /// Copy the text of each line of a block of JSON lines; return also the lines that Python must parse, whose texts
+    /// are empty.
+    #[staticmethod]
+    fn of_json_lines(
+        py: Python<'_>,
+        block: &[u8],
+        key: &str,
+        path: Vec<String>,
+        keep_blank: bool,
+    ) -> (Self, Vec<Unread>) {
+        let (rows, unread) = py.detach(|| {
+            let found = read_block(block, TextField { key, path: &path }, keep_blank);
+            (TextRows::collect(&found.texts), found.unread)
+        });
+        let place = |line: UnreadLine| (line.text, line.line, line.start, line.end);
+        (Self::of_rows(rows), unread.into_iter().map(place).collect())
+    }
+
+    /// Copy the texts of several columns into one.
+    #[staticmethod]
+    fn joined(columns: Vec<Bound<'_, Self>>) -> PyResult<Self> {
+        let borrowed: Vec<BorrowedColumn<'_>> = columns.iter().map(Self::borrow).collect();
+        let texts = borrowed.iter().map(|column| column.texts("texts"));
+        let texts: Vec<Vec<&str>> = texts.collect::<PyResult<_>>()?;
+        Ok(Self::of_rows(TextRows::collect(texts.into_iter().flatten())))
+    }
+
     fn __len__(&self) -> usize {
         self.len()
     }
@@ -72,13 +114,60 @@ impl TextColumn {
         }
         text(column.row(row), "texts", row).map(str::to_owned)
     }
+
+    /// Return the texts `start` to `end`.
+    fn slice(slf: &Bound<'_, Self>, start: usize, end: usize) -> PyResult<Self> {
+        let end = end.min(slf.get().len());
+        let start = start.min(end);
+        Self::selected(slf, |rows| rows.slice(start..end))
+    }
+
+    /// Return the texts that have a character other than whitespace.
+    fn without_blank(slf: &Bound<'_, Self>) -> PyResult<Self> {
+        Self::selected(slf, TextRows::without_blank)
+    }
+
+    /// Return the size of each text in bytes.
+    fn sizes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let column = Self::borrow(slf);
+        let sizes = match &column {
+            BorrowedColumn::Lines(rows) => rows.sizes().map(|size| size as i64).collect(),
+            _ => column.texts("texts")?.into_iter().map(|text| text.len() as i64).collect(),
+        };
+        Ok(PyArray1::from_vec(slf.py(), sizes))
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
+        Self::to_list(slf)?.try_iter()
+    }
+
+    /// Return the texts as strings.
+    fn to_list<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let column = Self::borrow(slf);
+        let mut units = Vec::new();
+        let texts = column.texts("texts")?;
+        PyList::new(slf.py(), texts.into_iter().map(|text| string(slf.py(), text.as_bytes(), &mut units)))
+    }
 }
 
 impl TextColumn {
+    fn of_rows(rows: TextRows) -> Self {
+        Self { rows: Rows::Lines(rows) }
+    }
+
+    /// Return a selection of the texts; a column of another library is copied first.
+    fn selected(slf: &Bound<'_, Self>, select: impl FnOnce(&TextRows) -> TextRows) -> PyResult<Self> {
+        Ok(Self::of_rows(match &slf.get().rows {
+            Rows::Lines(rows) => select(rows),
+            _ => select(&TextRows::collect(Self::borrow(slf).texts("texts")?)),
+        }))
+    }
+
     fn len(&self) -> usize {
         match &self.rows {
             Rows::Arrow(column) => column.len(),
             Rows::Bytes { len, .. } => *len,
+            Rows::Lines(rows) => rows.len(),
         }
     }
 
@@ -89,6 +178,7 @@ impl TextColumn {
             Rows::Bytes { flat, width, len } => {
                 BorrowedColumn::Bytes { flat: flat.bind(slf.py()).readonly(), width: *width, len: *len }
             }
+            Rows::Lines(rows) => BorrowedColumn::Lines(rows),
         }
     }
 }
@@ -100,6 +190,10 @@ impl BorrowedColumn<'_> {
         match self {
             Self::Arrow(column) => column.iter().enumerate().map(checked).collect(),
             Self::Bytes { len, .. } => (0..*len).map(|row| checked((row, self.row(row)))).collect(),
+            Self::Lines(rows) => {
+                let sized = |(row, text)| check_size(text, || format!("{place}[{row}]")).map(|()| text);
+                rows.iter().enumerate().map(sized).collect()
+            }
         }
     }
 
@@ -112,6 +206,7 @@ impl BorrowedColumn<'_> {
                 let end = value.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
                 Some(&value[..end])
             }
+            Self::Lines(rows) => Some(rows.row(row).as_bytes()),
         }
     }
 }

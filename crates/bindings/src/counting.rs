@@ -15,6 +15,7 @@ use piecework_formats::tokenizer_json;
 use pyo3::prelude::*;
 
 use crate::arrays::array;
+use crate::columns::TextColumn;
 use crate::custom::functions as custom_functions;
 use crate::errors::{bad_argument, raise};
 use crate::panics::lock;
@@ -128,8 +129,12 @@ impl WordCounter {
         source: u32,
         replacements: u64,
     ) -> PyResult<()> {
-        let items = items(texts, "texts")?;
-        let texts = borrow_all(&items, "texts")?;
+        let column = texts.cast::<TextColumn>().ok().map(TextColumn::borrow);
+        let items = if column.is_some() { Vec::new() } else { items(texts, "texts")? };
+        let texts = match &column {
+            Some(column) => column.texts("texts")?,
+            None => borrow_all(&items, "texts")?,
+        };
         py.detach(|| {
             self.with(|counter| {
                 counter.add_texts(&texts, source)?;

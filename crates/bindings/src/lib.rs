@@ -18,7 +18,6 @@ mod extending;
 mod files;
 mod gguf_files;
 mod input;
-mod json_lines;
 mod lazy_array;
 mod learning;
 mod learning_checkpoints;
@@ -67,8 +66,6 @@ mod _core {
     };
     #[pymodule_export]
     use crate::gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf};
-    #[pymodule_export]
-    use crate::json_lines::json_line_texts;
     #[pymodule_export]
     use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
     #[pymodule_export]

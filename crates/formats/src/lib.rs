@@ -1,4 +1,4 @@
-//! Tokenizer files: bytes to specification and back, and JSON lines to texts. No format builds a tokenizer.
+//! Tokenizer files: bytes to specification and back, and lines to texts. No format builds a tokenizer.
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ pub mod json_lines;
 pub mod rules_tsv;
 pub mod sentencepiece;
 pub mod tekken;
+pub mod text_rows;
 pub mod tiktoken;
 pub mod tokenizer_json;
 pub mod vocab_merges;

@@ -11,7 +11,7 @@ from piecework.errors import InvalidUtf8Error
 def batch_of_piece(piece: TextBlock | TextList, errors: Utf8Errors) -> TextBatch:
     """Return the lines of a block, without line breaks, or the texts of a list."""
     if not isinstance(piece, TextBlock):
-        return TextBatch(piece.texts, piece.replacements)
+        return TextBatch(list(piece.texts), piece.replacements)
     try:
         return TextBatch(_lines(piece.data.decode()))
     except UnicodeDecodeError as error:

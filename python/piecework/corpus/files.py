@@ -25,6 +25,7 @@ from piecework.corpus.paths import corpus_files
 from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.corpus.text_stream import TextStream
+from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError, FileError
 
 _BLOCK_BYTES = 1 << 20
@@ -49,7 +50,7 @@ class TextBlock:
 class TextList:
     """Consecutive texts of one source; `replacements` counts the invalid sequences that became U+FFFD."""
 
-    texts: list[str]
+    texts: Texts
     source: int
     name: str
     file_bytes_read: int

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from piecework._core import json_line_texts
+from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.field_path import FieldPath, json_kind
 from piecework.corpus.line_blocks import line_blocks
@@ -41,7 +41,10 @@ def json_rows(
     The core reads most lines. Python reads those that the core does not accept; it makes the errors.
     """
     field = options.field
-    texts, unread = json_line_texts(block, field.key, field.path, keep_blank)
+    column, unread = TextColumn.of_json_lines(block, field.key, field.path, keep_blank)
+    if not unread:
+        return Rows(column, ())
+    texts = column.to_list()
     replacements = 0
     faults = []
     for index, line, start, end in unread:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.skipped import Skipped
+from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError, InvalidUtf8Error
 
 Utf8Errors: TypeAlias = Literal["replace", "strict"]
@@ -36,7 +37,7 @@ class RowOptions:
 class Rows:
     """The texts of consecutive records, their line or row numbers, and replaced sequences of bytes."""
 
-    texts: list[str]
+    texts: Texts
     numbers: Sequence[int]
     replacements: int = 0
 

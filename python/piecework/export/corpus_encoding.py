@@ -29,6 +29,7 @@ from piecework.corpus.input_format import input_format
 from piecework.corpus.paths import corpus_files
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.corpus.texts import Texts
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export.encoded_files import (
     BATCHES_IN_FLIGHT,
@@ -257,9 +258,9 @@ def _checked_job(
     threads = thread_count(num_threads)
     unpadded = without_batch_padding(tokenizer)
 
-    def encode_texts(texts: Sequence[str], with_special_tokens: bool) -> Batch:
+    def encode_texts(texts: Texts, with_special_tokens: bool) -> Batch:
         return unpadded.encode_batch(
-            texts,
+            cast("Sequence[str]", texts),
             add_special_tokens=with_special_tokens,
             parse_special=parse_special,
             num_threads=threads,
@@ -320,7 +321,7 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         raise ArgumentError("keep", repr(clash.pop()), expected)
 
 
-def _columns(texts: Sequence[str], names: Sequence[str]) -> dict[str, list[str | None]]:
+def _columns(texts: Texts, names: Sequence[str]) -> dict[str, list[str | None]]:
     labelled = cast("Sequence[LabelledLine]", texts)
     return {name: [text.label["kept"][name] for text in labelled] for name in names}
 

@@ -16,6 +16,7 @@ from piecework.batch import Batch
 from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.corpus.texts import Texts, without_blank
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.export.encoded_lines import EncodedLines, with_rows
 from piecework.export.file_arguments import (
@@ -33,7 +34,7 @@ FormatName: TypeAlias = Literal[
     "tokens", "ids", "jsonl", "npy", "arrow", "arrow-stream", "parquet", "megatron"
 ]
 Progress: TypeAlias = Callable[[int, int], None]
-Columns: TypeAlias = list[list[str]]
+Columns: TypeAlias = list[Texts]
 """The same number of lines from each source."""
 Step: TypeAlias = tuple[int, Columns]
 """Index of the output of the first column, and the columns for this and the following outputs."""
@@ -139,9 +140,9 @@ def encode_files(
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
     unpadded = without_batch_padding(tokenizer)
 
-    def encode(texts: list[str]) -> EncodedLines:
+    def encode(texts: Texts) -> EncodedLines:
         batch = unpadded.encode_batch(
-            texts,
+            cast("Sequence[str]", texts),
             add_special_tokens=add_special_tokens,
             parse_special=parse_special,
             offsets=format == "jsonl",
@@ -195,7 +196,7 @@ class _Tally:
                 kept = columns if self._keep_empty else _without_empty(columns)
                 self._lines_read += len(columns[0])
                 self._lines_kept += len(kept[0])
-                if kept[0]:
+                if len(kept[0]):
                     yield first_output, kept
                 if self._progress:
                     show_source(self._progress, group[0].current_name)
@@ -216,6 +217,8 @@ class _Tally:
 
 
 def _without_empty(columns: Columns) -> Columns:
+    if len(columns) == 1:
+        return [without_blank(columns[0])]
     keep = [not any(map(_is_blank, row)) for row in zip(*columns, strict=True)]
     return columns if all(keep) else [list(compress(texts, keep)) for texts in columns]
 

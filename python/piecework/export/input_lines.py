@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework._internal.validation import PathLike, path_text
 from piecework.corpus.columns import ColumnFile
@@ -25,11 +26,12 @@ from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
 from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import Skipped
 from piecework.corpus.text_stream import TextStream
+from piecework.corpus.texts import Texts, joined, sizes, sliced
 from piecework.errors import CorpusError, FileError, InvalidUtf8Error
 
 READ_BYTES = 2 << 20
 
-SizedLines: TypeAlias = tuple[list[str], int]
+SizedLines: TypeAlias = tuple[Texts, int]
 """Lines, and their size in the input in bytes."""
 
 
@@ -89,22 +91,23 @@ class LineSource:
         """The name of the file that is read now."""
         return "" if self._input is None else self._input.name
 
-    def blocks(self) -> Iterator[list[str]]:
-        """Yield non-empty lists with 1 to 3 MB of lines, or more for a longer line.
+    def blocks(self) -> Iterator[Texts]:
+        """Yield non-empty lists or columns with 1 to 3 MB of lines, or more for a longer line.
 
-        Yields less at the end of the input, and when reading more would block.
+        Yields less at the end of the input, and when reading more would block. Lines with labels are lists.
         """
-        texts: list[str] = []
+        parts: list[Texts] = []
         size = 0
         for path in self.paths:
             for more, more_bytes in self._lines_of_file(path):
-                texts += more
+                if len(more):
+                    parts.append(more)
                 size += more_bytes
-                if texts and (size >= READ_BYTES // 2 or self.is_idle):
-                    yield texts
-                    texts, size = [], 0
-        if texts:
-            yield texts
+                if parts and (size >= READ_BYTES // 2 or self.is_idle):
+                    yield joined(parts)
+                    parts, size = [], 0
+        if parts:
+            yield joined(parts)
 
     def _lines_of_file(self, path: str) -> Iterator[SizedLines]:
         bytes_before = self.bytes_read
@@ -143,12 +146,19 @@ class LineSource:
             if first_line == 1:
                 data = block.removeprefix(BYTE_ORDER_MARK)
                 warn_of_json_lines(data, stream.name)
-            texts = _lines_of(self._decoded(data, stream.name, first_line))
-            if self._labels:
-                numbered = enumerate(texts, start=first_line)
-                texts = [self._labelled(text, stream.name, number) for number, text in numbered]
+            texts = self._lines_of_block(data, stream.name, first_line)
             yield texts, len(block)
             first_line += len(texts)
+
+    def _lines_of_block(self, block: bytes, name: str, first_line: int) -> Texts:
+        column = None if self._labels else TextColumn.of_lines(block)
+        if column is not None:
+            return column
+        lines = _lines_of(self._decoded(block, name, first_line))
+        if self._labels:
+            numbered = enumerate(lines, start=first_line)
+            return [self._labelled(text, name, number) for number, text in numbered]
+        return lines
 
     def _decoded(self, block: bytes, name: str, first_line: int) -> str:
         try:
@@ -164,12 +174,11 @@ class LineSource:
         first_line = 1
         for block in line_blocks(stream, READ_BYTES):
             if self._labels:
-                texts = self._labelled_json(block, stream.name, first_line)
+                yield self._labelled_json(block, stream.name, first_line), len(block)
             else:
                 rows = json_rows(block, first_line, stream.name, self._options, keep_blank=True)
-                texts = rows.texts
                 self.replacements += rows.replacements
-            yield texts, len(block)
+                yield rows.texts, len(block)
             first_line += block.count(b"\n")
 
     def _labelled_json(self, block: bytes, name: str, first_line: int) -> list[str]:
@@ -198,7 +207,7 @@ class LineSource:
             if self._labels:
                 numbered = zip(texts, rows.numbers, strict=True)
                 texts = [self._labelled(text, name, number) for text, number in numbered]
-            yield texts, sum(map(len, texts))
+            yield texts, int(sizes(texts).sum())
 
     def _labelled(
         self, text: str, name: str, number: int, record: Mapping[str, Any] = MappingProxyType({})
@@ -235,35 +244,36 @@ def read_lines(
     also from URLs and compressed data. `-` is stdin, whose lines are yielded as they arrive. Raises
     `FileError`, `CorpusError` for binary data, and `InvalidUtf8Error` with `errors="strict"`.
     """
-    yield from LineSource([path_text(path)], field, errors).blocks()
+    yield from map(list, LineSource([path_text(path)], field, errors).blocks())
 
 
-def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[list[str]]]:
+def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[Texts]]:
     """Yield the same number of lines from each source, one list for each.
 
     Raises `CorpusError` with the sources and the line if one source has fewer lines.
     """
     blocks = [source.blocks() for source in sources]
-    waiting: list[list[str]] = [[] for _ in sources]
+    waiting: list[Texts] = [[] for _ in sources]
     line_count = 0
     while True:
-        waiting = [lines or next(more, []) for lines, more in zip(waiting, blocks, strict=True)]
+        pairs = zip(waiting, blocks, strict=True)
+        waiting = [lines if len(lines) else next(more, []) for lines, more in pairs]
         count = min(map(len, waiting))
         if not count:
             break
-        yield [lines[:count] for lines in waiting]
-        waiting = [lines[count:] for lines in waiting]
+        yield [sliced(lines, 0, count) for lines in waiting]
+        waiting = [sliced(lines, count, len(lines)) for lines in waiting]
         line_count += count
     _check_equal_lengths(sources, waiting, line_count)
 
 
 def _check_equal_lengths(
-    sources: Sequence[LineSource], waiting: Sequence[list[str]], line_count: int
+    sources: Sequence[LineSource], waiting: Sequence[Texts], line_count: int
 ) -> None:
-    if not any(waiting):
+    if not any(map(len, waiting)):
         return
-    shorter = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not lines)
-    longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if lines)
+    shorter = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not len(lines))
+    longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if len(lines))
     expected = f"a line {line_count + 1} as in {longer}"
     raise CorpusError(shorter, f"an end after line {line_count}", expected)
 

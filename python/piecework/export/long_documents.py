@@ -9,13 +9,14 @@ other tokenizers, documents are not cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from piecework import spec
 from piecework.batch import Batch
+from piecework.corpus.texts import Texts, sizes
 from piecework.export.encoded_lines import with_rows
 from piecework.spec import TokenizerSpec
 from piecework.tokenizer import Tokenizer
@@ -29,18 +30,18 @@ _PATTERNS = [spec.named_pre_tokenizer(name) for name in spec.NAMED_PATTERNS if n
 _NORMALIZERS = (type(None), spec.BertNormalizer, spec.NFC)
 _WORD_PRE_TOKENIZERS = (spec.BertPreTokenizer, spec.Whitespace, spec.WhitespaceSplit)
 
-EncodeTexts = Callable[[Sequence[str], bool], Batch]
+EncodeTexts = Callable[[Texts, bool], Batch]
 """Encodes texts with (True) or without special tokens."""
 
 
 def encoder_of_long(
     tokenizer: Tokenizer, encode: EncodeTexts, *, add_special_tokens: bool
-) -> Callable[[Sequence[str]], Batch]:
+) -> Callable[[Texts], Batch]:
     """Return a function that encodes texts as `encode` does, with the long ones cut if that is safe."""
     frame = _frame(tokenizer, add_special_tokens) if _can_cut(tokenizer) else None
 
-    def encode_texts(texts: Sequence[str]) -> Batch:
-        if frame is None or max(map(len, texts), default=0) < LONG_CHARS:
+    def encode_texts(texts: Texts) -> Batch:
+        if frame is None or sizes(texts).max(initial=0) < LONG_CHARS:
             return encode(texts, add_special_tokens)
         pieces = [list(_pieces(text)) for text in texts]
         batch = encode([piece for parts in pieces for piece in parts], False)

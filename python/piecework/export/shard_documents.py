@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from itertools import chain, compress, pairwise
-from operator import not_
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from piecework.corpus.texts import Texts, joined, sizes, sliced, without_blank
 from piecework.errors import CorpusError
 from piecework.export.input_lines import LineSource
 from piecework.export.shard_plan import ShardPlan
 from piecework.io.file_identity import file_checksum, file_identity
 
-BATCH_CHARS = 2 << 20
+BATCH_BYTES = 2 << 20
 
 
 class Documents(NamedTuple):
     """Consecutive documents of one shard, without the empty ones, and what was left out or replaced."""
 
     shard: int
-    texts: list[str]
+    texts: Texts
     empty_lines_dropped: int
     replacements: int
 
@@ -59,15 +59,15 @@ class ShardReader:
         self._executor.shutdown(cancel_futures=True)
 
     def batches(self) -> Iterator[Documents]:
-        """Yield the documents of unfinished shards, in order, in batches of about two million characters."""
+        """Yield the documents of unfinished shards, in order, in batches of about 2 MB."""
         pending: list[Documents] = []
-        chars = 0
+        size = 0
         for documents in self._documents():
-            if pending and (documents.shard != pending[0].shard or chars >= BATCH_CHARS):
+            if pending and (documents.shard != pending[0].shard or size >= BATCH_BYTES):
                 yield _joined(pending)
-                pending, chars = [], 0
+                pending, size = [], 0
             pending.append(documents)
-            chars += sum(map(len, documents.texts))
+            size += int(sizes(documents.texts).sum())
         if pending:
             yield _joined(pending)
 
@@ -114,33 +114,29 @@ class ShardReader:
                 bytes_before, replacements_before = source.bytes_read, source.replacements
                 self.bytes_read = file_start + bytes_before
 
-    def _runs(
-        self, file: int, texts: list[str], start: int, end: int
-    ) -> list[tuple[int, list[str]]]:
+    def _runs(self, file: int, texts: Texts, start: int, end: int) -> list[tuple[int, Texts]]:
         """Return the texts of a block by shard; the texts share its bytes by their lengths."""
         shards = self._plan.shards_of_positions(file, np.array([start, end]))
         if shards[0] == shards[1]:
             return [(int(shards[0]), texts)]
-        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
-        ends = np.cumsum(sizes)
-        positions = start + (ends - sizes) * (end - start) // ends[-1]
+        line_sizes = sizes(texts) + 1
+        ends = np.cumsum(line_sizes)
+        positions = start + (ends - line_sizes) * (end - start) // ends[-1]
         shards = self._plan.shards_of_positions(file, positions)
         starts = [0, *(np.flatnonzero(np.diff(shards)) + 1).tolist(), len(texts)]
-        return [(int(shards[start]), texts[start:end]) for start, end in pairwise(starts)]
+        return [(int(shards[start]), sliced(texts, start, end)) for start, end in pairwise(starts)]
 
-    def _without_empty(self, shard: int, texts: list[str], replacements: int) -> Documents:
+    def _without_empty(self, shard: int, texts: Texts, replacements: int) -> Documents:
         if self._keep_empty:
             return Documents(shard, texts, 0, replacements)
-        # Loops in C: a loop in Python takes longer than encoding.
-        not_blank = map(not_, map(str.isspace, texts))
-        kept = list(filter(None, compress(texts, not_blank)))
+        kept = without_blank(texts)
         return Documents(shard, kept, len(texts) - len(kept), replacements)
 
 
 def _joined(parts: Sequence[Documents]) -> Documents:
     return Documents(
         parts[0].shard,
-        list(chain.from_iterable(part.texts for part in parts)),
+        joined([part.texts for part in parts]),
         sum(part.empty_lines_dropped for part in parts),
         sum(part.replacements for part in parts),
     )
