@@ -1,20 +1,19 @@
 """Encode a corpus into shards, with a manifest that makes an interrupted run continue.
 
 The steps, in the order of the data: `shard_plan` assigns documents to shards, `shard_documents` reads them,
-`prefetch` encodes on background threads, `row_order` and `packing` rearrange the rows of a shard,
-`shard_formats` writes them, and `manifest` records finished shards.
+`shard_writing` has them encoded on background threads (`prefetch`), rearranges the rows of a shard
+(`row_order`, `packing`) and writes them (`shard_formats`), and `manifest` records finished shards.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Collection, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import cast
 
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
@@ -32,20 +31,17 @@ from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.corpus.texts import Texts
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export.encoded_files import (
-    BATCHES_IN_FLIGHT,
     Progress,
     system_errors_as_file_errors,
     with_eod,
     without_batch_padding,
 )
-from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
+from piecework.export.encoded_lines import EncodedLines, RowLayout
 from piecework.export.file_arguments import eod_id, path_list
 from piecework.export.input_lines import LabelledLine, LineSource
 from piecework.export.long_documents import encoder_of_long
-from piecework.export.manifest import Manifest, Shard, StoredFile, tokenizer_checksum
-from piecework.export.packing import STRATEGIES, Packer, Strategy, new_packer
-from piecework.export.prefetch import overlapped
-from piecework.export.row_order import Shuffle
+from piecework.export.manifest import Manifest, tokenizer_checksum
+from piecework.export.packing import STRATEGIES, Strategy
 from piecework.export.shard_documents import Documents, ShardReader
 from piecework.export.shard_formats import (
     SHARD_FORMATS,
@@ -54,15 +50,13 @@ from piecework.export.shard_formats import (
     check_extra,
 )
 from piecework.export.shard_plan import ShardPlan, shard_names
+from piecework.export.shard_writing import ShardJob, write_shards
 from piecework.io.locked_folder import locked_folder
 from piecework.tokenizer import Tokenizer
 
 _MAX_SHARDS = 100_000
 _MAX_PACKED_LENGTH = 1 << 24
 _TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
-
-_Stage: TypeAlias = Shuffle | Packer
-"""Rearranges the rows of a shard."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +191,7 @@ def encode_corpus(
         )
         with closing(reader), system_errors_as_file_errors([str(folder)]):
             try:
-                _write_shards(job, reader, manifest, names, wanted, progress)
+                write_shards(job, reader, manifest, names, wanted, progress)
             finally:
                 manifest.save()
     if skipped is not None:
@@ -206,32 +200,6 @@ def encode_corpus(
 
 
 # ---- what to do with each shard
-
-
-class _Job(NamedTuple):
-    """How to encode, rearrange and write the documents of any shard."""
-
-    tokenizer: Tokenizer
-    form: ShardFormat
-    layout: RowLayout
-    encode: Callable[[Documents], EncodedLines]
-    num_threads: int
-    settings: dict[str, Any]
-    padding_id: int
-
-    def files_of(self, name: str) -> tuple[str, ...]:
-        """Return the names of the files of a shard."""
-        return self.form.files(f"{name}{self.form.suffix}", self.layout)
-
-    def stages(self, shard: int) -> list[_Stage]:
-        """Return the stages that rearrange the rows of a shard."""
-        stages: list[_Stage] = []
-        if self.settings["shuffle_seed"] is not None:
-            stages.append(Shuffle(self.settings["shuffle_seed"], shard))
-        if self.layout.packed_length is not None:
-            strategy = self.settings["strategy"]
-            stages.append(new_packer(strategy, self.layout.packed_length, self.padding_id))
-        return stages
 
 
 def _checked_job(
@@ -246,7 +214,7 @@ def _checked_job(
     add_special_tokens: bool,
     parse_special: bool | Collection[str] | None,
     num_threads: int | None,
-) -> _Job:
+) -> ShardJob:
     check_choice("format", format, tuple(SHARD_FORMATS))
     check_choice("strategy", strategy, STRATEGIES)
     form = SHARD_FORMATS[format]
@@ -284,7 +252,7 @@ def _checked_job(
         "parse_special": sorted(parse_special) if is_set else parse_special,  # type: ignore[arg-type]
     }
     padding = next((id for id in (tokenizer.pad_token_id, eod) if id is not None), 0)
-    return _Job(tokenizer, form, layout, encode, threads, settings, padding)
+    return ShardJob(tokenizer, form, layout, encode, threads, settings, padding)
 
 
 def _checked_columns(keep: Sequence[str]) -> tuple[str, ...]:
@@ -364,85 +332,6 @@ def _delete_temporary_files(folder: Path) -> None:
         if _TEMPORARY.fullmatch(path.name):
             with suppress(OSError):
                 path.unlink()
-
-
-# ---- the work
-
-
-class _Tally:
-    """Counts of one shard."""
-
-    def __init__(self) -> None:
-        self.documents = self.rows = self.tokens = 0
-        self.empty_lines_dropped = self.replacements = 0
-
-    def add_documents(self, documents: Documents, lines: EncodedLines) -> None:
-        self.documents += len(documents.texts)
-        self.tokens += len(lines.batch.ids)
-        self.empty_lines_dropped += documents.empty_lines_dropped
-        self.replacements += documents.replacements
-
-
-def _write_shards(
-    job: _Job,
-    reader: ShardReader,
-    manifest: Manifest,
-    names: Sequence[str],
-    wanted: Sequence[int],
-    progress: Progress | None,
-) -> None:
-    folder = manifest.path.parent
-
-    def encode(documents: Documents) -> tuple[Documents, EncodedLines]:
-        return documents, job.encode(documents)
-
-    # While one thread encodes a long document, the others encode the next batch.
-    workers = min(job.num_threads, BATCHES_IN_FLIGHT)
-    with ExitStack() as stack:
-        encoded = overlapped(encode, reader.batches(), BATCHES_IN_FLIGHT, workers=workers)
-        batches = iter(stack.enter_context(closing(encoded)))
-        batch = next(batches, None)
-        for number in wanted:
-            tally = _Tally()
-            path = str(folder / f"{names[number]}{job.form.suffix}")
-            with job.form.open(path, job.tokenizer, job.layout) as write:
-                rearrange = _Rearranged(job.stages(number), write)
-                while batch is not None and batch[0].shard == number:
-                    rearrange.add(batch[1])
-                    tally.add_documents(*batch)
-                    if progress:
-                        progress(reader.bytes_read, reader.total_bytes)
-                    batch = next(batches, None)
-                rearrange.finish()
-            tally.rows = rearrange.rows
-            reader.finish_inputs(number)
-            files = tuple(StoredFile.of(folder, name) for name in job.files_of(names[number]))
-            manifest.record(number, Shard(names[number], files, **vars(tally)))
-    if job.form.finish is not None:
-        job.form.finish(folder, [file for name in names for file in job.files_of(name)])
-
-
-class _Rearranged:
-    """Passes rows through stages to a writer, and counts the rows that are written."""
-
-    def __init__(self, stages: Sequence[_Stage], write: Write) -> None:
-        self.rows = 0
-        self._stages = stages
-        self._write = write
-
-    def add(self, lines: EncodedLines) -> None:
-        self._pass_on([lines], self._stages)
-
-    def finish(self) -> None:
-        for index, stage in enumerate(self._stages):
-            self._pass_on(stage.finish(), self._stages[index + 1 :])
-
-    def _pass_on(self, batches: Iterator[EncodedLines] | list[EncodedLines], stages: Any) -> None:
-        for stage in stages:
-            batches = chain.from_iterable(map(stage.add, batches))
-        for lines in batches:
-            self.rows += len(lines.batch)
-            self._write(lines)
 
 
 def _result(manifest: Manifest, names: Sequence[str], earlier: int) -> EncodedCorpus:
