@@ -366,6 +366,16 @@ class SeededSampling:
     def at(self, text_index: int) -> SeededSampling:
         """Return the same settings for the text with another index."""
 
+class Xxh128:
+    """An XXH3 checksum of 128 bits."""
+
+    def __init__(self) -> None: ...
+    def update(self, data: bytes) -> None:
+        """Add data."""
+
+    def hexdigest(self) -> str:
+        """Return the checksum of all data in hexadecimal digits."""
+
 class TextColumn:
     """Texts in UTF-8: a borrowed column of another library, or a copy of the lines of a block."""
 

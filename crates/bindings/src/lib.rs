@@ -8,6 +8,7 @@ mod arrays;
 mod batch;
 mod bytes;
 mod caches;
+mod checksums;
 mod columns;
 mod core;
 mod counting;
@@ -48,6 +49,8 @@ mod _core {
     use crate::bytes::{decode_bytes, encode_word_of_bytes, find_special, token_bytes, vocab_bytes};
     #[pymodule_export]
     use crate::caches::{fingerprint, is_cache, read_cache, write_cache};
+    #[pymodule_export]
+    use crate::checksums::Xxh128;
     #[pymodule_export]
     use crate::columns::TextColumn;
     #[pymodule_export]

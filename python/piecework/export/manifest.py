@@ -25,7 +25,7 @@ from piecework.tokenizer import Tokenizer
 
 MANIFEST_FILE = "manifest.json"
 
-_VERSION = 1
+_VERSION = 2
 # Writing the manifest again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 _OTHER_FOLDER = "or another folder"
@@ -33,11 +33,11 @@ _OTHER_FOLDER = "or another folder"
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of a shard: its name in the folder, its size, and its checksum of 256 bits."""
+    """A file of a shard: its name in the folder, its size, and its checksum of 128 bits."""
 
     name: str
     bytes: int
-    blake2b: str
+    xxh128: str
 
     @classmethod
     def of(cls, folder: Path, name: str) -> StoredFile:
@@ -50,7 +50,7 @@ class StoredFile:
         """Return whether the file still has its content."""
         path = folder / self.name
         try:
-            return path.stat().st_size == self.bytes and file_checksum(path) == self.blake2b
+            return path.stat().st_size == self.bytes and file_checksum(path) == self.xxh128
         except (OSError, FileError):
             return False
 
@@ -201,7 +201,7 @@ class Manifest:
     def _shard(self, record: Mapping[str, Any]) -> Shard:
         files = tuple(StoredFile(**file) for file in record["files"])
         shard = Shard(**{**record, "files": files})
-        texts = [shard.name, *(text for file in files for text in (file.name, file.blake2b))]
+        texts = [shard.name, *(text for file in files for text in (file.name, file.xxh128))]
         names = [field.name for field in fields(Shard) if field.name not in ("name", "files")]
         counts = [*(getattr(shard, name) for name in names), *(file.bytes for file in files)]
         are_counts = all(type(count) is int and count >= 0 for count in counts)
@@ -243,7 +243,7 @@ def _is_unchanged(mine: Mapping[str, Any], its: Mapping[str, Any]) -> bool:
         return False
     if mine["modified"] == its["modified"]:
         return True
-    return "blake2b" in its and file_checksum(mine["name"]) == its["blake2b"]
+    return "xxh128" in its and file_checksum(mine["name"]) == its["xxh128"]
 
 
 def _is_name(name: str) -> bool:

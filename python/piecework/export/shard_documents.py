@@ -81,7 +81,7 @@ class ShardReader:
             identity, checksum = self._opened.pop(file)
             entry = self._inputs[file]
             if checksum is not None:
-                entry["blake2b"] = checksum.result()
+                entry["xxh128"] = checksum.result()
             if file_identity(entry["name"]) != identity:
                 expected = "a file that does not change during the run"
                 raise CorpusError(entry["name"], "a file that changed while it was read", expected)
@@ -90,7 +90,7 @@ class ShardReader:
         for file, entry in enumerate(self._inputs):
             bytes_before = self.bytes_read
             if not self._wanted.isdisjoint(self._plan.shards_of_file(file)):
-                name, is_known = entry["name"], "blake2b" in entry
+                name, is_known = entry["name"], "xxh128" in entry
                 checksum = None if is_known else self._executor.submit(file_checksum, name)
                 self._opened[file] = file_identity(name), checksum
                 yield from self._documents_of_file(file, name)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import Any
 
+from piecework._core import Xxh128
 from piecework.errors import FileError
 from piecework.io.read_file import reason
 
-_READ_BYTES = 1 << 20
+_READ_BYTES = 256 << 10
 
 
 def file_identity(name: str) -> dict[str, Any]:
@@ -28,11 +28,11 @@ def file_identity(name: str) -> dict[str, Any]:
 
 
 def file_checksum(path: str | os.PathLike[str], *, sync: bool = False) -> str:
-    """Return the BLAKE2b checksum (256 bits) of a file, as `b2sum -l 256` prints it.
+    """Return the XXH3 checksum (128 bits) of a file, as `xxh128sum` prints it.
 
     With `sync`, the content is on the disk when the function returns. Raises `FileError`.
     """
-    digest = hashlib.blake2b(digest_size=32)
+    digest = Xxh128()
     try:
         with open(path, "r+b" if sync else "rb", buffering=0) as stream:
             while data := stream.read(_READ_BYTES):
