@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import datetime
 import gzip
 import json
 import os
@@ -526,6 +528,67 @@ def test_kept_fields_become_columns(tok: pw.Tokenizer, tmp_path: Path) -> None:
     assert table["id"] == ["x", "7", '{"b": ["é", 1]}', "\ufffd"]
     assert table["url"] == ["http://a", None, None, None]
     assert table["ids"] == ids_of(tok, ["hug", "hugs", "a", "cafe"])
+
+
+def write_table(path: Path, columns: dict[str, list[Any]]) -> Path:
+    """Write columns in the format of the suffix."""
+    pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    table = pa.table(columns)
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path, row_group_size=2)
+    elif path.suffix == ".arrow":
+        with pa.ipc.new_stream(str(path), table.schema) as writer:
+            writer.write_table(table, max_chunksize=2)
+    else:
+        delimiter = "\t" if path.suffix == ".tsv" else ","
+        with path.open("w", newline="") as stream:
+            writer = csv.writer(stream, delimiter=delimiter)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "arrow"])
+def test_kept_columns_of_tables(tok: pw.Tokenizer, tmp_path: Path, suffix: str) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    texts = ["hug", " ", "hugs", "a, b", "cafe"]
+    urls = ["http://a", "http://b", 'q"', "x\ty", "http://e"]
+    source = write_table(
+        tmp_path / f"a.{suffix}", {"n": [0, 1, 2, 3, 4], "text": texts, "url": urls}
+    )
+    encode_corpus(tok, source, tmp_path / "out", format="parquet", keep=["url", "n"])
+    table = parquet.read_table(tmp_path / "out" / "a.parquet").to_pydict()
+    assert table["url"] == [urls[row] for row in (0, 2, 3, 4)]
+    assert table["n"] == ["0", "2", "3", "4"]
+    assert table["ids"] == ids_of(tok, [texts[row] for row in (0, 2, 3, 4)])
+    with pytest.raises(CorpusError, match=rf"a\.{suffix} column 'id': found .*'n'"):
+        encode_corpus(tok, source, tmp_path / "bad", format="parquet", keep=["id"])
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_kept_columns_have_no_values_of_skipped_rows(
+    tok: pw.Tokenizer, tmp_path: Path, suffix: str
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    columns = {
+        "text": ["hug", None, "hugs", None, "cafe"],
+        "made": [datetime.date(2026, 1, day) for day in range(1, 6)],
+        "tags": [["a"], ["b"], None, [], ["é"]],
+    }
+    source = write_table(tmp_path / f"a.{suffix}", columns)
+    with pytest.warns(CorpusWarning, match="2 "):
+        encode_corpus(
+            tok,
+            source,
+            tmp_path / "out",
+            format="parquet",
+            keep=["made", "tags"],
+            on_error="skip",
+        )
+    table = parquet.read_table(tmp_path / "out" / "a.parquet").to_pydict()
+    assert table["made"] == ["2026-01-01", "2026-01-03", "2026-01-05"]
+    assert table["tags"] == ['["a"]', None, '["é"]']
 
 
 @pytest.mark.parametrize("form", ["arrow", "arrow-stream", "parquet", "datasets"])

@@ -56,7 +56,7 @@ def folder_options(command: Command) -> Command:
             "--keep",
             metavar="NAME,...",
             callback=_split_at_commas,
-            help="Fields of JSON lines to copy to columns of Arrow, Parquet or datasets files.",
+            help="Fields of JSON lines or columns of tables to copy to Arrow, Parquet or datasets files.",
         ),
     )
     return apply(options, command)

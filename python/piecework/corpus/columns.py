@@ -1,15 +1,16 @@
-"""Read one column of Parquet files, Arrow IPC files and Arrow IPC streams, batch by batch.
+"""Read columns of Parquet files, Arrow IPC files and Arrow IPC streams, batch by batch.
 
 Parquet is read in batches of 1,024 rows. Arrow files on a local disk are mapped, so that a record batch of
-any size needs no memory of its own. Only the column with the texts is read.
+any size needs no memory of its own. Only the column with the texts and the kept columns are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
+from piecework._core import TextColumn
 from piecework._internal.extras import import_extra
 from piecework.corpus.compression import compression_of
 from piecework.corpus.rows import LIST_CHARS, RowOptions, Rows, decode_utf8
@@ -24,6 +25,9 @@ _PARQUET_MAGIC = b"PAR1"
 _ARROW_MAGIC = b"ARROW1"
 _STREAM_MAGIC = b"\xff\xff\xff\xff"
 _HEAD_BYTES = 16
+
+_Batch: TypeAlias = tuple[Any, list[Any]]
+"""An array of texts, and the arrays of the kept columns."""
 
 
 class ColumnFile:
@@ -55,11 +59,11 @@ class ColumnFile:
         number = 1
         is_parquet = self._head.startswith(_PARQUET_MAGIC)
         kind = "Parquet" if is_parquet else "Arrow"
-        arrays = self._parquet_arrays(options) if is_parquet else self._arrow_arrays(options)
+        batches = self._parquet_batches(options) if is_parquet else self._arrow_batches(options)
         while True:
             try:
-                array = next(arrays, None)
-                pieces = [] if array is None else list(self._slices(array))
+                batch = next(batches, None)
+                pieces = [] if batch is None else list(self._slices(*batch))
             except PieceworkError:
                 raise
             # A damaged name of a column raises UnicodeDecodeError, a ValueError.
@@ -67,11 +71,11 @@ class ColumnFile:
                 message = " ".join(str(error).split())[:120]
                 found = f"damaged {kind} data ({message})"
                 raise CorpusError(self.name, found, "an undamaged file") from error
-            if array is None:
+            if batch is None:
                 return
-            for piece in pieces:
-                yield self._rows_of(piece, number, options)
-                number += len(piece)
+            for array, kept in pieces:
+                yield self._rows_of(array, kept, number, options)
+                number += len(array)
 
     def _check_head(self, format: str) -> None:
         magics = (_PARQUET_MAGIC,) if format == "parquet" else (_ARROW_MAGIC, _STREAM_MAGIC)
@@ -86,24 +90,26 @@ class ColumnFile:
 
     # ---- batches
 
-    def _parquet_arrays(self, options: RowOptions) -> Iterator[Any]:
+    def _parquet_batches(self, options: RowOptions) -> Iterator[_Batch]:
         parquet = import_extra("pyarrow.parquet", "parquet", self.name)
         file = parquet.ParquetFile(self._file, buffer_size=1 << 20, pre_buffer=False)
         path = self._column_path(file.schema_arrow, options)
         rows = 0
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=[".".join(path)], use_threads=False):
+        columns = [".".join(path), *options.kept]
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
             rows += batch.num_rows
             self.bytes_read = self._size * rows // max(file.metadata.num_rows, 1)
-            yield self._array_of(batch, path)
+            yield self._array_of(batch, path), self._kept_of(batch, options)
 
-    def _arrow_arrays(self, options: RowOptions) -> Iterator[Any]:
+    def _arrow_batches(self, options: RowOptions) -> Iterator[_Batch]:
         ipc = self._pa.ipc
         opened = ipc.open_file if self._head.startswith(_ARROW_MAGIC) else ipc.open_stream
         with opened(self._source()) as reader:
             path = self._column_path(reader.schema, options)
-            index = reader.schema.get_field_index(path[0])
+            names = {path[0], *options.kept}
+            indexes = sorted(map(reader.schema.get_field_index, names))
         source = self._source()
-        with opened(source, options=ipc.IpcReadOptions(included_fields=[index])) as reader:
+        with opened(source, options=ipc.IpcReadOptions(included_fields=indexes)) as reader:
             if opened is ipc.open_file:
                 batches = map(reader.get_batch, range(reader.num_record_batches))
             else:
@@ -113,7 +119,7 @@ class ColumnFile:
                     self.bytes_read = self._size * count // reader.num_record_batches
                 else:
                     self.bytes_read = source.tell()
-                yield self._array_of(batch, path)
+                yield self._array_of(batch, path), self._kept_of(batch, options)
 
     def _source(self) -> Any:
         if not is_url(self.name):
@@ -140,6 +146,11 @@ class ColumnFile:
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
             raise CorpusError(place, f"values of type {kind}", "strings")
+        for name in options.kept:
+            if schema.names.count(name) != 1:
+                listed = ", ".join(map(repr, schema.names[:8]))
+                found = f"{schema.names.count(name)} of this name among {listed}"
+                raise CorpusError(f"{self.name} column {name!r}", found, "one column of that name")
         return path
 
     def _array_of(self, batch: Any, path: tuple[str, ...]) -> Any:
@@ -150,29 +161,51 @@ class ColumnFile:
             array = compute.struct_field(array, list(path[1:]))
         return array
 
-    def _slices(self, array: Any) -> Iterator[Any]:
-        """Return checked parts of an array with about 2 MB each."""
+    def _kept_of(self, batch: Any, options: RowOptions) -> list[Any]:
+        arrays = [batch.column(name) for name in options.kept]
+        for array in arrays:
+            array.validate(full=True)
+        return arrays
+
+    def _slices(self, array: Any, kept: list[Any]) -> Iterator[_Batch]:
+        """Yield parts of the arrays with about 2 MB of texts each."""
         rows = len(array)
         if not self._pa.types.is_dictionary(array.type):
             rows = min(_LIST_ROWS, max(1, rows * LIST_CHARS // max(array.nbytes, 1)))
         for start in range(0, len(array), rows or 1):
-            yield array.slice(start, rows)
+            yield array.slice(start, rows), [other.slice(start, rows) for other in kept]
 
-    def _rows_of(self, array: Any, first: int, options: RowOptions) -> Rows:
+    def _rows_of(self, array: Any, kept: list[Any], first: int, options: RowOptions) -> Rows:
         """Return the texts of an array; the offsets of an Arrow file are checked before they are used."""
+        values = list(zip(*(other.to_pylist() for other in kept), strict=True))
+        if self._is_valid(array) and not array.null_count:
+            column = TextColumn.of_arrow(array, self.name)
+            return Rows(column, range(first, first + len(array)), kept=values)
         texts, replacements = self._texts_of(array, first, options)
         if not array.null_count:
-            return Rows(texts, range(first, first + len(texts)), replacements)
-        kept: list[str] = []
+            return Rows(texts, range(first, first + len(texts)), replacements, values)
+        strings: list[str] = []
         numbers: list[int] = []
         for number, text in enumerate(texts, start=first):
             if text is None:
                 place = f"{self.name} row {number} column {options.field.key!r}"
                 options.fault(CorpusError(place, "a null", "a string"))
             else:
-                kept.append(text)
+                strings.append(text)
                 numbers.append(number)
-        return Rows(kept, numbers, replacements)
+        if values:
+            values = [values[number - first] for number in numbers]
+        return Rows(strings, numbers, replacements, values)
+
+    def _is_valid(self, array: Any) -> bool:
+        """Whether an array has strings of UTF-8, and no dictionary."""
+        if self._pa.types.is_dictionary(array.type):
+            return False
+        try:
+            array.validate(full=True)
+        except self._pa.ArrowException:
+            return False
+        return True
 
     def _texts_of(self, array: Any, first: int, options: RowOptions) -> tuple[Any, int]:
         if self._pa.types.is_dictionary(array.type):
@@ -181,12 +214,10 @@ class ColumnFile:
             return [
                 None if index is None else values[index] for index in array.indices.to_pylist()
             ], replacements
-        try:
-            array.validate(full=True)
+        if self._is_valid(array):
             return array.to_pylist(), 0
-        except self._pa.ArrowException:
-            binary = array.view(str(array.type).replace("string", "binary"))
-            self._check(binary)
+        binary = array.view(str(array.type).replace("string", "binary"))
+        self._check(binary)
         texts: list[str | None] = []
         replacements = 0
         for number, data in enumerate(binary.to_pylist(), start=first):

@@ -1,9 +1,9 @@
-"""Read one column of CSV and TSV files, in which the first row names the columns."""
+"""Read columns of CSV and TSV files, in which the first row names the columns."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from piecework.corpus.line_blocks import BYTE_ORDER_MARK, MAX_LINE_BYTES, line_blocks
@@ -25,31 +25,36 @@ def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterato
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
     lines = _DecodedLines(stream, options)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    column: int | None = None
+    columns: list[int] = []
     texts: list[str] = []
     numbers: list[int] = []
+    kept: list[list[str]] = []
     chars = 0
     try:
         for number, row in _rows(reader, stream.name, options):
-            if column is None:
-                column = _column_of(row, stream.name, options)
-            elif len(row) <= column:
+            if not columns:
+                columns = _columns_of(row, stream.name, options)
+                needed = max(columns) + 1
+            elif len(row) < needed:
                 found = f"a row of {len(row)} columns"
                 place = f"{stream.name} line {number}"
-                options.fault(CorpusError(place, found, f"at least {column + 1}"))
+                options.fault(CorpusError(place, found, f"at least {needed}"))
             else:
-                texts.append(row[column])
+                text, *values = [row[column] for column in columns]
+                texts.append(text)
                 numbers.append(number)
-                chars += len(row[column])
+                if values:
+                    kept.append(values)
+                chars += len(text)
                 if chars >= LIST_CHARS or len(texts) >= LIST_TEXTS:
-                    yield Rows(texts, numbers, lines.take_replacements())
-                    texts, numbers, chars = [], [], 0
+                    yield Rows(texts, numbers, lines.take_replacements(), kept)
+                    texts, numbers, kept, chars = [], [], [], 0
     except PieceworkError:  # damaged data: the rows before it count
         if texts:
-            yield Rows(texts, numbers, lines.take_replacements())
+            yield Rows(texts, numbers, lines.take_replacements(), kept)
         raise
     if texts:
-        yield Rows(texts, numbers, lines.take_replacements())
+        yield Rows(texts, numbers, lines.take_replacements(), kept)
 
 
 def _rows(reader: Any, name: str, options: RowOptions) -> Iterator[tuple[int, list[str]]]:
@@ -69,14 +74,21 @@ def _rows(reader: Any, name: str, options: RowOptions) -> Iterator[tuple[int, li
             yield number, row
 
 
-def _column_of(header: list[str], name: str, options: RowOptions) -> int:
+def _columns_of(header: list[str], name: str, options: RowOptions) -> list[int]:
+    """Return the indexes of the column with the texts and of the kept columns."""
     field = options.field
     names = {field.key, *(field.path if len(field.path) == 1 else ())}
+    columns = [_column_of(header, names, f"{name} column {field.key!r}")]
+    columns += [_column_of(header, {kept}, f"{name} column {kept!r}") for kept in options.kept]
+    return columns
+
+
+def _column_of(header: list[str], names: Collection[str], place: str) -> int:
     found = [index for index, column in enumerate(header) if column in names]
     if len(found) != 1:
         columns = ", ".join(map(repr, header[:8]))
         what = f"only {columns}" if not found else f"{len(found)} columns of this name"
-        raise CorpusError(f"{name} column {field.key!r}", what, "one column of that name in line 1")
+        raise CorpusError(place, what, "one column of that name in line 1")
     return found[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.skipped import Skipped
@@ -20,11 +20,15 @@ LIST_TEXTS = 50_000
 
 @dataclass(frozen=True)
 class RowOptions:
-    """How to read records: the field, invalid UTF-8, and faults, which are counted if `skipped` is set."""
+    """How to read records: the field, invalid UTF-8, and faults, which are counted if `skipped` is set.
+
+    `kept` names further columns of tables to read.
+    """
 
     field: FieldPath
     errors: str = "replace"
     skipped: Skipped | None = None
+    kept: tuple[str, ...] = ()
 
     def fault(self, error: CorpusError) -> None:
         """Count the fault of a row, or raise it."""
@@ -35,11 +39,15 @@ class RowOptions:
 
 @dataclass(frozen=True)
 class Rows:
-    """The texts of consecutive records, their line or row numbers, and replaced sequences of bytes."""
+    """The texts of consecutive records, their line or row numbers, and replaced sequences of bytes.
+
+    `kept` has the values of the kept columns of each record, none if no column is kept.
+    """
 
     texts: Texts
     numbers: Sequence[int]
     replacements: int = 0
+    kept: Sequence[Sequence[Any]] = ()
 
 
 def decode_utf8(data: bytes, errors: str, place: str) -> tuple[str, int]:

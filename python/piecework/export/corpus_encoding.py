@@ -127,8 +127,8 @@ def encode_corpus(
     documents over `pack` and pads each row. Ids after the documents of a row are padding: the id of the
     padding token, otherwise of `append_eod`, otherwise 0. Not for `megatron`.
 
-    `keep` names fields of JSON lines that become columns of strings in Arrow, Parquet and `datasets` files;
-    other values are kept as JSON, missing ones as null.
+    `keep` names fields of JSON lines, or columns of CSV, TSV, Parquet and Arrow files, that become columns of
+    strings in Arrow, Parquet and `datasets` files; other values are kept as JSON, missing ones as null.
 
     *Resuming*: a shard is complete and recorded in `manifest.json`, or it is written again. With
     `resume=True`, a run continues after an interruption of any kind, with the files of an undisturbed run.
@@ -312,10 +312,9 @@ def _checked_files(
             )
     files = corpus_files(given)
     for name in files if keep else ():
-        if input_format(name, field) != "json-lines":
-            raise ArgumentError(
-                "keep", f"{name}, which has no fields", "JSON lines (.jsonl, .ndjson)"
-            )
+        if input_format(name, field) == "text":
+            found = f"{name}, which has no fields"
+            raise ArgumentError("keep", found, "JSON lines (.jsonl, .ndjson) or tables")
     return files
 
 

@@ -9,8 +9,9 @@ texts stay aligned. Memory is bounded by one read and the longest line. A line o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -39,7 +40,7 @@ class LabelledLine(str):
     """The text of a line with a label, which output formats write next to the ids.
 
     `label` has the keys `file` (if there are several), `line` and `id` (if the JSON object has one), and
-    `kept` with fields of the JSON object (if some are kept).
+    `kept` with fields of the JSON object or the table (if some are kept).
     """
 
     label: dict[str, Any]
@@ -56,8 +57,8 @@ class LineSource:
     """Read the lines of files in sequence; count `bytes_read` and `replacements`.
 
     With `labels` every line is a `LabelledLine`; line numbers start at 1. `kept` names fields of JSON lines
-    to put into labels. If `skipped` is set, it counts records and files with errors, which are left out.
-    `current_name` is the name of the file that is read.
+    and columns of tables to put into labels. If `skipped` is set, it counts records and files with errors,
+    which are left out. `current_name` is the name of the file that is read.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class LineSource:
         self._kept = kept
         self._field = field
         self._errors = errors
-        self._options = RowOptions(FieldPath.of(field), errors, skipped)
+        self._options = RowOptions(FieldPath.of(field), errors, skipped, tuple(kept))
         self._input: TextStream | ColumnFile | None = None
 
     @property
@@ -205,9 +206,17 @@ class LineSource:
             self.replacements += rows.replacements
             texts = rows.texts
             if self._labels:
-                numbered = zip(texts, rows.numbers, strict=True)
-                texts = [self._labelled(text, name, number) for text, number in numbered]
+                labelled = zip(texts, rows.numbers, self._records(rows), strict=True)
+                texts = [
+                    self._labelled(text, name, number, record) for text, number, record in labelled
+                ]
             yield texts, int(sizes(texts).sum())
+
+    def _records(self, rows: Rows) -> Iterable[Mapping[str, Any]]:
+        """Return the kept values of each row by their names."""
+        if not self._kept:
+            return repeat(MappingProxyType({}), len(rows.texts))
+        return (dict(zip(self._kept, values, strict=True)) for values in rows.kept)
 
     def _labelled(
         self, text: str, name: str, number: int, record: Mapping[str, Any] = MappingProxyType({})
@@ -222,10 +231,14 @@ class LineSource:
 
 
 def _kept_text(value: Any) -> str | None:
-    """Return a string as it is, and another value as JSON; lone surrogates become U+FFFD."""
+    """Return a value as text: numbers, lists and objects as JSON; lone surrogates become U+FFFD.
+
+    Values that JSON lacks, such as dates in tables, are written as Python's `str` writes them.
+    """
     if value is None:
         return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    is_json = isinstance(value, (bool, int, float, list, dict))
+    text = json.dumps(value, ensure_ascii=False, default=str) if is_json else str(value)
     return replace_surrogates(text, "", "replace")[0]
 
 

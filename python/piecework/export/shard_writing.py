@@ -137,7 +137,7 @@ class _FinishedShards:
     """Makes sure that the files of written shards are on the disk, in a thread, and records the shards.
 
     A few shards wait at most, so a disk that is slower than the encoder slows the encoder down. After an
-    error, the shards that are on the disk by then are recorded too.
+    error or an interruption, the written shards are recorded too.
     """
 
     def __init__(self, manifest: Manifest) -> None:
@@ -149,9 +149,9 @@ class _FinishedShards:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._executor.shutdown(cancel_futures=True)
+        self._executor.shutdown()
         for number, shard in self._waiting:
-            if not shard.cancelled() and shard.exception() is None:
+            if shard.exception() is None:
                 self._manifest.record(number, shard.result())
 
     def add(self, number: int, name: str, files: Sequence[str], tally: _Tally) -> None:
