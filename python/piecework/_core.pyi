@@ -779,6 +779,9 @@ class WordCounter:
     ) -> None:
         """Count the next texts of `source`, in which `replacements` invalid sequences became U+FFFD."""
 
+    def add_column(self, column: TextColumn, source: int, start: int, end: int) -> None:
+        """Count the texts `start` to `end` of a column as the next texts of `source`."""
+
     def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> None:
         """Count a block of UTF-8 at byte `offset` of `source`; invalid sequences become U+FFFD or raise."""
 

@@ -363,7 +363,7 @@ class Tokenizer(metaclass=WithForeignNames):
     @classmethod
     def train_from_iterator(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[str] | hints.Texts,
         trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
@@ -374,7 +374,7 @@ class Tokenizer(metaclass=WithForeignNames):
         checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
-        """Train a tokenizer on texts, each a string; settings are those of `train`.
+        """Train a tokenizer on an iterable or a column of texts; settings are those of `train`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
