@@ -133,6 +133,14 @@ class Core:
     ) -> RawDecodeStream:
         """Return a decoding stream for each list of `prefill`, positioned after its ids."""
 
+    def continue_decode_stream(
+        self,
+        states: Sequence[StreamState],
+        skip_special_tokens: bool,
+        clean_up: bool | None,
+    ) -> RawDecodeStream:
+        """Return decoding streams that continue from what `RawDecodeStream.state` returned."""
+
     def filling(self, pad_tokens: Sequence[str]) -> tuple[int | None, str, int, str]:
         """Return the settings that pad a rectangle: padding id, its token, type id, "left" or "right".
 
@@ -645,11 +653,20 @@ class Encoding:
 def missing_column(name: str) -> ArgumentError:
     """Return the error for a column that a batch did not keep."""
 
+StreamState: TypeAlias = tuple[list[int], str, list[int], int, int]
+"""Ids of the window, its returned text, boundaries, bytes returned since the last one, ids since then."""
+
 class RawDecodeStream:
     """Streams that decode several sequences token by token."""
 
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
         """Decode the next id of each sequence (None for a finished one); return the text that each adds."""
+
+    def copy(self) -> RawDecodeStream:
+        """Return streams that continue independently of these."""
+
+    def state(self) -> tuple[list[StreamState], bool, bool | None]:
+        """Return what each stream remembers, and `skip_special_tokens` and `clean_up`."""
 
     def finish(self) -> list[str | None]:
         """Return the text that each sequence still buffers."""

@@ -5,9 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from piecework._core import RawDecodeStream
+from piecework._internal.lazy import hints, pw
 
 
-class DecodeStream:
+class _Streams:
+    """Decoding streams that can be copied, and pickled with their tokenizer."""
+
+    def __init__(self, raw: RawDecodeStream, tokenizer: pw.Tokenizer) -> None:
+        self._raw = raw
+        self._tokenizer = tokenizer
+
+    def __copy__(self) -> hints.Self:
+        return type(self)(self._raw.copy(), self._tokenizer)
+
+    def __deepcopy__(self, memo: object) -> hints.Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> hints.Any:
+        return _unpickled, (type(self), self._tokenizer, self._raw.state())
+
+
+def _unpickled(
+    cls: type[_Streams], tokenizer: pw.Tokenizer, state: tuple[hints.Any, ...]
+) -> _Streams:
+    return cls(tokenizer._core.continue_decode_stream(*state), tokenizer)
+
+
+class DecodeStream(_Streams):
     """Decode the ids of one sequence as they arrive, in complete characters.
 
     >>> import piecework as pw
@@ -18,11 +42,9 @@ class DecodeStream:
     ['hug', 's', ' hug']
 
     The concatenated texts equal `decode` of all ids. Memory is bounded, and a step takes constant time for
-    any length of the sequence.
+    any length of the sequence. A stream can be copied (`copy.copy`), to continue in several ways, and pickled
+    with its tokenizer, to continue in another process.
     """
-
-    def __init__(self, raw: RawDecodeStream) -> None:
-        self._raw = raw
 
     def step(self, id: int) -> str | None:
         """Add the next id; return the text that it adds, None while a character is incomplete."""
@@ -41,7 +63,7 @@ class DecodeStream:
             yield rest
 
 
-class DecodeStreams:
+class DecodeStreams(_Streams):
     """Decode several sequences in parallel, one id of each at a time.
 
     >>> import piecework as pw
@@ -49,9 +71,6 @@ class DecodeStreams:
     >>> tok.decode_streams([[], []]).step([1, 2])
     ['a', 'b']
     """
-
-    def __init__(self, raw: RawDecodeStream) -> None:
-        self._raw = raw
 
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
         """Add the next id of each sequence, None for a finished one; return the text that each adds."""

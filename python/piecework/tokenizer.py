@@ -923,10 +923,11 @@ class Tokenizer(metaclass=WithForeignNames):
         ' b'
 
         `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
-        return their text.
+        return their text. A stream can be copied and pickled.
         """
         ids = id_list(prefill, "prefill")
-        return DecodeStream(self._core.decode_stream([ids], skip_special_tokens, clean_up))
+        raw = self._core.decode_stream([ids], skip_special_tokens, clean_up)
+        return DecodeStream(raw, self)
 
     def decode_streams(
         self,
@@ -944,7 +945,8 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         given = listed(prefills, "prefills", "ids")
         rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]
-        return DecodeStreams(self._core.decode_stream(rows, skip_special_tokens, clean_up))
+        raw = self._core.decode_stream(rows, skip_special_tokens, clean_up)
+        return DecodeStreams(raw, self)
 
     # ---- vocabulary
 

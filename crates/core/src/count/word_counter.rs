@@ -235,13 +235,7 @@ impl WordCounter {
     /// Count the lines of a block that starts at byte `offset` of `source`.
     ///
     /// Replaces invalid UTF-8 by U+FFFD and counts the replacements, or fails if `strict`.
-    pub fn add_block(
-        &mut self,
-        block: &[u8],
-        source: u32,
-        offset: u64,
-        strict: bool,
-    ) -> Result<(), Error> {
+    pub fn add_block(&mut self, block: &[u8], source: u32, offset: u64, strict: bool) -> Result<(), Error> {
         let (text, replaced) = match std::str::from_utf8(block) {
             Ok(text) => (text.into(), 0),
             Err(error) if strict => {
