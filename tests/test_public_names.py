@@ -143,6 +143,7 @@ TOKENIZER_NAMES = {
     "extend",
     "prune",
     "shrink",
+    "add_words",
     "with_vocabulary",
     "with_extras",
     "with_decoder",

@@ -2,13 +2,17 @@
 
 - `id_map`: the new id of each old one, to move rows of an embedding table
 - `alphabet`: the alphabet of a model, and the entries that must not be removed
-- `derivations`: the entries that a BPE entry is merged from
-- `prune`, `shrink`, `extend`: keep some entries, remove the last ones, learn more
+- `derivations`: the entries that an entry of a BPE model is merged from
+- `segmenter`: a model without the other stages
+- `prune`, `shrink`: keep some entries, remove the last ones
+- `extend`, `extend_unigram`: learn more entries from counts
+- `words`: add words as ordinary entries
+- `entries`: append entries, or put them in the place of unused ones
 - `additions`: add and remove added tokens
 - `pieces`, `kept_pieces`: edit SentencePiece pieces, restrict the output to some of them
 - `components`: convert SentencePiece to components of tokenizer.json, and back
 
-`Tokenizer.prune`, `shrink`, `extend` and `with_vocabulary` call these modules.
+`Tokenizer.prune`, `shrink`, `extend`, `add_words` and `with_vocabulary` call these modules.
 """
 
 from piecework.vocabulary.components import as_components, as_sentencepiece

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+
+from piecework.errors import ArgumentError
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +21,8 @@ class IdMap:
     array([ 0,  2, -1])
 
     `new_ids` has the new id of each old one, int64 of shape (largest old id + 1,); -1 for removed and
-    unused ids. `added` has the new ids without an old one, in increasing order.
+    unused ids. `added` has the new ids without an old one, in increasing order. `added_sources` has the old
+    ids of the text of an added token, by new id, where they are known.
 
     >>> old = np.array([[1.0], [2.0], [3.0]])
     >>> new = old[id_map.old_ids]
@@ -27,11 +30,13 @@ class IdMap:
     >>> new.tolist()
     [[1.0], [3.0], [2.0]]
 
-    Two maps are equal if their arrays are equal. Maps are not hashable, because arrays can change.
+    `vocabulary.resize_embeddings` does this for model files. Two maps are equal if their contents are equal.
+    Maps are not hashable, because arrays can change.
     """
 
     new_ids: npt.NDArray[np.int64]
     added: npt.NDArray[np.int64]
+    added_sources: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def old_ids(self) -> npt.NDArray[np.int64]:
@@ -42,11 +47,60 @@ class IdMap:
         old_ids[self.new_ids[kept]] = kept
         return old_ids
 
+    @property
+    def removed(self) -> npt.NDArray[np.int64]:
+        """The old ids without a new one, in increasing order; ids that were unused are among them.
+
+        >>> IdMap(new_ids=np.array([0, -1, 1]), added=np.array([])).removed
+        array([1])
+        """
+        return np.flatnonzero(self.new_ids < 0)
+
+    @property
+    def sources(self) -> list[tuple[int, ...]]:
+        """The old ids of the text of each new id: its own old id, or those of an added token; else empty.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "g": 2}, ()))
+        >>> tok.add_words(["hug"])[1].sources
+        [(0,), (1,), (2,), (0, 1), (0, 1, 2)]
+        """
+        return [
+            (old,) if old >= 0 else self.added_sources.get(new, ())
+            for new, old in enumerate(self.old_ids.tolist())
+        ]
+
+    def then(self, following: IdMap) -> IdMap:
+        """Return the map of this change and the following one together.
+
+        >>> first = IdMap(np.array([0, -1, 1]), np.array([2]), {2: (0, 1)})
+        >>> second = IdMap(np.array([-1, 0, 1]), np.array([2]), {2: (1, 2)})
+        >>> both = first.then(second)
+        >>> both.new_ids, both.added, both.sources
+        (array([-1, -1,  0]), array([1, 2]), [(2,), (0, 1), (2, 0, 1)])
+
+        Raises `ArgumentError` if the following map has another number of ids than this one leads to.
+        """
+        between = self.old_ids
+        if len(between) != len(following.new_ids):
+            found = f"a map of {len(following.new_ids)} ids"
+            raise ArgumentError("following", found, f"a map of {len(between)} ids")
+        new_ids = np.full(len(self.new_ids), -1, np.int64)
+        kept = np.flatnonzero(self.new_ids >= 0)
+        new_ids[kept] = following.new_ids[self.new_ids[kept]]
+        carried = following.new_ids[self.added]
+        added = np.sort(np.concatenate([carried[carried >= 0], following.added]))
+        middle, sources = self.sources, following.sources
+        origins = {int(new): tuple(o for m in sources[new] for o in middle[m]) for new in added}
+        return IdMap(new_ids, added, {new: old for new, old in origins.items() if old})
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IdMap):
             return NotImplemented
-        return np.array_equal(self.new_ids, other.new_ids) and np.array_equal(
-            self.added, other.added
+        return (
+            np.array_equal(self.new_ids, other.new_ids)
+            and np.array_equal(self.added, other.added)
+            and dict(self.added_sources) == dict(other.added_sources)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -66,10 +120,22 @@ class IdShift:
         """Return the new id of an id that is not removed."""
         return id - int(np.searchsorted(self._removed, id))
 
-    def id_map(self, old: Iterable[int], added: Iterable[int] = ()) -> IdMap:
-        """Return the map of the old ids and the added ones."""
-        ids = np.array(sorted(set(old)), np.int64)
-        new_ids = np.full(int(ids.max(initial=-1)) + 1, -1, np.int64)
-        kept = ids[~np.isin(ids, self._removed)]
-        new_ids[kept] = kept - np.searchsorted(self._removed, kept)
-        return IdMap(new_ids, np.array(sorted(added), np.int64))
+    def id_map(self, old: Iterable[int]) -> IdMap:
+        """Return the map of the old ids."""
+        gone = set(self._removed.tolist())
+        return map_of((id for id in old if id not in gone), self, old)
+
+
+def map_of(
+    kept: Iterable[int],
+    new_id: Callable[[int], int],
+    old: Iterable[int],
+    added_sources: Mapping[int, tuple[int, ...]] | None = None,
+) -> IdMap:
+    """Return the map of the kept ones of the old ids; `added_sources` has all added ids."""
+    new_ids = np.full(max(old, default=-1) + 1, -1, np.int64)
+    for id in kept:
+        new_ids[id] = new_id(id)
+    sources = dict(added_sources or {})
+    known = {id: origins for id, origins in sources.items() if origins}
+    return IdMap(new_ids, np.array(sorted(sources), np.int64), known)
