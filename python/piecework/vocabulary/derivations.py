@@ -113,6 +113,14 @@ class ScoredMerges:
         self._lowest -= 1.0
         self._scores[left + right] = self._lowest
 
+    def remove(self, entry: str) -> float:
+        """Remove a piece and return its score."""
+        return self._scores.pop(entry)
+
+    def restore(self, entry: str, score: float) -> None:
+        """Add a piece that was removed."""
+        self._scores[entry] = score
+
 
 def merge_rules(model: Model) -> ListedMerges | ScoredMerges | None:
     """Return the merges of a model, None for a model without merges."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, FormatError
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,41 @@ class IdMap:
         origins = {int(new): tuple(o for m in sources[new] for o in middle[m]) for new in added}
         return IdMap(new_ids, added, {new: old for new, old in origins.items() if old})
 
+    def to_json(self) -> str:
+        """Return a JSON object with `new_ids`, `added` and `sources`, which `from_json` reads.
+
+        >>> IdMap(np.array([1, -1]), np.array([0]), {0: (0, 1)}).to_json()
+        '{"new_ids": [1, -1], "added": [0], "sources": [[0, 1], [0]]}'
+        """
+        added = self.added.tolist()
+        value = {"new_ids": self.new_ids.tolist(), "added": added, "sources": self.sources}
+        return json.dumps(value)
+
+    @classmethod
+    def from_json(cls, text: str) -> IdMap:
+        """Return the map of a JSON object; raises `FormatError` if it is not one of `to_json`.
+
+        >>> IdMap.from_json('{"new_ids": [1, -1], "added": [0], "sources": [[0, 1], [0]]}')
+        IdMap(1 of 2 ids kept, 1 added)
+        """
+        try:
+            value = json.loads(text)
+            new_ids = np.array(value["new_ids"], np.int64)
+            added = np.array(value["added"], np.int64)
+            sources = {id: tuple(map(int, value["sources"][id])) for id in added.tolist()}
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            IndexError,
+            OverflowError,
+            RecursionError,
+        ) as error:
+            raise FormatError("id map", str(error), "the JSON of IdMap.to_json") from error
+        read = cls(new_ids, added, {id: ids for id, ids in sources.items() if ids})
+        check_id_map(read)
+        return read
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IdMap):
             return NotImplemented
@@ -108,6 +144,19 @@ class IdMap:
     def __repr__(self) -> str:
         kept = int((self.new_ids >= 0).sum())
         return f"IdMap({kept} of {len(self.new_ids)} ids kept, {len(self.added)} added)"
+
+
+def check_id_map(id_map: IdMap) -> None:
+    """Raise `ArgumentError` for a map with repeated or negative new ids, or with sources that are no ids."""
+    kept = id_map.new_ids[id_map.new_ids >= 0]
+    new = np.concatenate([kept, id_map.added])
+    if id_map.new_ids.ndim != 1 or len(np.unique(new)) != len(new) or (new < 0).any():
+        raise ArgumentError("id_map", "two tokens with one new id, or a negative one", "other ids")
+    if len(new) and int(new.max()) > 2 * len(new) + 2**20:
+        raise ArgumentError("id_map", f"the new id {int(new.max())}", f"ids of {len(new)} tokens")
+    for id, ids in id_map.added_sources.items():
+        if any(not 0 <= old < len(id_map.new_ids) for old in ids):
+            raise ArgumentError("id_map", f"the sources {ids} of {id}", "old ids")
 
 
 class IdShift:

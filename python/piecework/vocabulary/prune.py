@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -27,6 +29,41 @@ def prune_spec(
         kept |= alphabet(model)
     kept = Derivations(model).closure(kept)
     return remove_entries(spec, model.vocab.keys() - kept)
+
+
+def most_used(
+    spec: TokenizerSpec, uses: Sequence[int], size: int, keep: Iterable[str | int]
+) -> set[str]:
+    """Return `size` tokens to keep, without added tokens outside the model: the most used, by `uses`.
+
+    The least used entry that no other one is merged from is removed first; of equals, the one with the
+    highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
+    """
+    model = checked_spec(spec).model
+    vocab, derivations = model.vocab, Derivations(model)
+    fixed = derivations.closure(
+        _entries_to_keep(spec, keep) | required_entries(spec) | alphabet(model)
+    )
+    present = len(all_ids(spec))
+    if size > present:
+        raise ArgumentError("size", str(size), f"at most {present}, the present number of tokens")
+    used_by = {token: derivations.uses(token) & vocab.keys() for token in vocab.keys() - fixed}
+    users = Counter(used for parts in used_by.values() for used in parts)
+    removable = [(uses[vocab[t]], -vocab[t], t) for t in used_by if not users[t]]
+    heapify(removable)
+    kept = set(vocab)
+    while removable and present > size:
+        _, _, token = heappop(removable)
+        kept.discard(token)
+        present -= 1
+        for used in used_by[token]:
+            users[used] -= 1
+            if not users[used] and used not in fixed:
+                heappush(removable, (uses[vocab[used]], -vocab[used], used))
+    if present > size:
+        expected = f"at least {present}, for the alphabet and the tokens that are always kept"
+        raise ArgumentError("size", str(size), expected)
+    return kept
 
 
 def remove_entries(spec: TokenizerSpec, removed: set[str]) -> tuple[TokenizerSpec, IdMap]:
