@@ -102,12 +102,12 @@ def test_a_residue_goes_and_another_merge_makes_what_was_merged_from_it(tmp_path
 @pytest.mark.parametrize("seed", range(40))
 def test_every_entry_that_is_kept_is_still_merged(seed: int) -> None:
     rng = random.Random(seed)
-    texts = [" ".join("".join(rng.choices("abcd", k=rng.randint(2, 9))) for _ in range(20))] * 3
+    texts = [" ".join("".join(rng.choices("abc", k=rng.randint(2, 14))) for _ in range(60))] * 3
     theirs = tokenizers.Tokenizer(tokenizers.models.BPE())
     theirs.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     options = {"continuing_subword_prefix": "##"} if seed % 2 else {}
     theirs.train_from_iterator(
-        texts, tokenizers.trainers.BpeTrainer(vocab_size=60, show_progress=False, **options)
+        texts, tokenizers.trainers.BpeTrainer(vocab_size=250, show_progress=False, **options)
     )
     tok = pw.Tokenizer.from_json(theirs.to_str())
     plan = plan_prune(tok, texts, residues=True)
