@@ -113,10 +113,12 @@ TRAIN_NAMES = {
 
 VOCABULARY_NAMES = {
     "IdMap",
+    "ResizedTable",
     "add_pieces",
     "as_components",
     "as_sentencepiece",
     "remove_pieces",
+    "resize_embeddings",
     "set_scores",
     "set_types",
 }

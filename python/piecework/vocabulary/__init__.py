@@ -11,20 +11,26 @@
 - `additions`: add and remove added tokens
 - `pieces`, `kept_pieces`: edit SentencePiece pieces, restrict the output to some of them
 - `components`: convert SentencePiece to components of tokenizer.json, and back
+- `embeddings`: move the rows of a model to new ids, in files and in torch modules (`module_embeddings`)
+- `table_names`, `new_rows`: which tables have a row for each token, and the rows of added tokens
+- `safetensors`, `model_config`: the files of a model
 
 `Tokenizer.prune`, `shrink`, `extend`, `add_words` and `with_vocabulary` call these modules.
 """
 
 from piecework.vocabulary.components import as_components, as_sentencepiece
+from piecework.vocabulary.embeddings import ResizedTable, resize_embeddings
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.pieces import add_pieces, remove_pieces, set_scores, set_types
 
 __all__ = [
     "IdMap",
+    "ResizedTable",
     "add_pieces",
     "as_components",
     "as_sentencepiece",
     "remove_pieces",
+    "resize_embeddings",
     "set_scores",
     "set_types",
 ]
