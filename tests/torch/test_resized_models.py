@@ -27,7 +27,7 @@ from piecework.errors import ArgumentError, FormatError
 from piecework.vocabulary import resize_embeddings
 
 TEXTS = ["hug hugs pug pun bun hugging", "the hugs of the pug and the bugs"] * 9
-WORDS = ["hughug", "immunotherapy", "bugbun"]
+WORDS = ["hughug", "immunotherapy", "bunhug", "hughugs"]
 
 
 def bert_tokenizer() -> pw.Tokenizer:
@@ -213,14 +213,14 @@ def test_a_resized_module_learns(tmp_path: Path) -> None:
 
 
 def test_shared_tables_of_an_encoder_and_a_decoder(tmp_path: Path) -> None:
-    tok = pw.Tokenizer.train_from_iterator(TEXTS, model="unigram", vocab_size=60)
+    tok = pw.Tokenizer.train_from_iterator(TEXTS, model="unigram", vocab_size=50)
     config = T5Config(
         vocab_size=64, d_model=24, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0
     )  # fmt: skip
     old = T5ForConditionalGeneration(config)
     larger, id_map = tok.add_words(WORDS)
     old.save_pretrained(tmp_path / "old")
-    with pytest.raises(FormatError, match="64 rows .*expected 60.*drop_extra_rows"):
+    with pytest.raises(FormatError, match="64 rows .*expected 50.*drop_extra_rows"):
         resize_embeddings(tmp_path / "old", id_map)
     with pytest.raises(FormatError, match="T5ForConditionalGeneration: found 64 rows"):
         resize_embeddings(old, id_map)
