@@ -463,3 +463,36 @@ def test_published_models_change_and_sentencepiece_reads_them(name: str, tmp_pat
         new = whole.new_ids[old]
         assert new == -1 or shrunk.id_to_token(int(new)) == token
     assert len(whole.old_ids) == shrunk.get_vocab_size()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "vocab/gpt2/tokenizer.json.gz",
+        "vocab/t5-small/tokenizer.json.gz",
+        "vocab/mistral-7b-v0.1/tokenizer.json.gz",
+        "vocab/bert-base-cased/vocab.txt",
+    ],
+)
+def test_published_tokenizers_change_and_tokenizers_reads_them(name: str, tmp_path: Path) -> None:
+    tok = real(name)
+    texts = need("corpora/botchan.txt").read_text(encoding="utf-8").splitlines()[:400]
+    texts += ["Immunotherapy — lymphoma", "日本語 漢字"]
+    larger, first = tok.add_words(
+        [" immunotherapy" if "gpt2" in name else "immunotherapy", "lymphoma"]
+    )
+    for text in texts[:-2]:
+        assert ids(larger, text) == first.new_ids[ids(tok, text)].tolist()
+    assert len(ids(larger, "a immunotherapy")) == len(ids(larger, "a the"))
+    assert_as_tokenizers(larger, tmp_path, texts)
+    extended, second = larger.extend(texts, 30)
+    assert_as_tokenizers(extended, tmp_path, texts)
+    plan = pw.analysis.plan_prune(extended, texts, min_count=1)
+    assert plan.loss == 0.0
+    assert_as_tokenizers(plan.tokenizer, tmp_path, texts)
+    whole = first.then(second).then(plan.id_map)
+    assert len(whole.old_ids) == len(plan.tokenizer)
+    for token, old in tok.get_vocab().items():
+        assert whole.new_ids[old] in (-1, plan.tokenizer.token_to_id(token))

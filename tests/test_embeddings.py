@@ -262,6 +262,23 @@ def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path
     )
 
 
+def test_a_map_of_another_tokenizer_is_refused(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    larger, id_map = tok.add_words(["hughug"])
+    other = pw.Tokenizer.train_from_iterator(["nothing like this text"] * 9, vocab_size=40)
+    other = other.extend(["unlike that one"] * 9, len(tok) - len(other), min_frequency=1)[0]
+    assert len(other) == len(tok)
+    sharded(tmp_path / "old", weights(len(tok)), vocab_size=len(tok))
+    other.save(f"{tmp_path / 'old'}/")
+    message = "id_map: found a map of another tokenizer"
+    assert_refused(ArgumentError, message, tmp_path / "old", id_map)
+    assert_refused(ArgumentError, message, tmp_path / "old", pw.IdMap.from_json(id_map.to_json()))
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / "old" / name).unlink(missing_ok=True)
+    for number, saved in enumerate((tok, larger)):  # the old one, and the new one
+        saved.save(f"{tmp_path / 'old'}/")
+        resize_embeddings(tmp_path / "old", id_map, output=tmp_path / str(number))
+
+
 def test_a_role_that_was_removed_is_refused(tmp_path: Path) -> None:
     tok = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
     _, id_map = tok.prune(["a", "b"])

@@ -1490,7 +1490,7 @@ class Tokenizer(metaclass=WithForeignNames):
                 max_token_length=max_token_length,
                 progress=progress,
             )
-        return self._derived(spec), id_map
+        return self._resized(spec, id_map)
 
     def prune(
         self, keep: Iterable[str | int], *, keep_alphabet: bool = True
@@ -1520,7 +1520,7 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.vocabulary.prune import prune_spec
 
         spec, id_map = prune_spec(self.spec, keep, keep_alphabet)
-        return self._derived(spec), id_map
+        return self._resized(spec, id_map)
 
     def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
         """Remove the last learned entries until `size` tokens are left; return tokenizer and map of ids.
@@ -1540,7 +1540,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         check_size("size", size)
         spec, id_map = shrink_spec(self.spec, size)
-        return self._derived(spec), id_map
+        return self._resized(spec, id_map)
 
     def add_words(
         self, words: Iterable[str] | Mapping[str, float], *, replace_unused: bool = False
@@ -1572,7 +1572,7 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.vocabulary.words import add_words_spec
 
         spec, id_map = add_words_spec(self._core, self.spec, words, replace_unused=replace_unused)
-        return self._derived(spec), id_map
+        return self._resized(spec, id_map)
 
     def with_vocabulary(
         self,
@@ -1764,6 +1764,10 @@ class Tokenizer(metaclass=WithForeignNames):
         Settings that no specification contains (cache budget, roles, templates) are carried over here only.
         """
         return _restored_from_spec(type(self), spec, self._core.cache_budget, self._settings)
+
+    def _resized(self, spec: pw.TokenizerSpec, id_map: pw.IdMap) -> tuple[hints.Self, pw.IdMap]:
+        """Compile a specification with another vocabulary; return the map with the checks of this one."""
+        return self._derived(spec), id_map.with_checks(self.get_vocab())
 
     def _variant(
         self,

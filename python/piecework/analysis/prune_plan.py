@@ -237,7 +237,7 @@ def _pruned(
         least = 1 if chosen.min_count is None else chosen.min_count
         named = {str(token) for token in keep}
         spec, first = without_residues(tokenizer.spec, uses.tolist(), least - 1, named)
-        tokenizer = tokenizer._derived(spec)
+        tokenizer, first = tokenizer._resized(spec, first)
         uses = uses[first.old_ids]
         if chosen.size is None and chosen.min_count is None:
             return tokenizer, first

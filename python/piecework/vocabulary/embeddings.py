@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._internal.validation import PathLike, file_path
-from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
+from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError, PieceworkError
 from piecework.io.atomic_files import atomic_file, check_writable
+from piecework.io.load_options import LoadOptions
+from piecework.io.loading import read_tokenizer
 from piecework.vocabulary.id_map import IdMap, check_id_map
 from piecework.vocabulary.model_config import read_config, resized_config
 from piecework.vocabulary.module_embeddings import resize_module
@@ -90,8 +92,9 @@ def resize_embeddings(
     Their types are float64, float32, float16 or bfloat16. A table has one row for each old id. With
     `drop_extra_rows` it may have more, such as padding to a multiple of 64; the others are dropped.
 
-    Raises `FormatError` for a model that contradicts the map, itself or its configuration, before anything is
-    written, and `ArgumentError` and `FileError` for other arguments.
+    Before anything is written, raises `FormatError` for a model that contradicts the map, itself or its
+    configuration, and `ArgumentError` for the map of another tokenizer than that of the folder. Raises
+    `ArgumentError` and `FileError` for other arguments.
     """
     if not isinstance(id_map, IdMap):
         raise InputTypeError("id_map", type(id_map).__name__, "IdMap")
@@ -168,6 +171,7 @@ def _plan_file(path: str, settings: _Settings) -> _Plan:
 
 
 def _plan_folder(folder: str, settings: _Settings) -> _Plan:
+    _check_tokenizer(folder, settings.id_map)
     names, index = _weight_files(folder)
     files = {name: read_header(os.path.join(folder, name)) for name in names}
     shapes: dict[str, tuple[int, ...]] = {}
@@ -197,6 +201,17 @@ def _plan_folder(folder: str, settings: _Settings) -> _Plan:
     if index is not None:
         texts[_INDEX] = json.dumps(_resized_index(index, plan), indent=2, ensure_ascii=False) + "\n"
     return plan
+
+
+def _check_tokenizer(folder: str, id_map: IdMap) -> None:
+    """Raise if a folder has a tokenizer that the map neither starts from nor leads to."""
+    try:
+        core, _ = read_tokenizer(folder, LoadOptions())
+    except PieceworkError:
+        return  # a folder without a tokenizer, or with one that is not read here
+    if not id_map.is_of(core.vocab(True)):
+        expected = f"a map of the tokenizer in {folder}"
+        raise ArgumentError("id_map", "a map of another tokenizer", expected)
 
 
 def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import ArgumentError, FormatError
+
+_MAX_DIFFERING = 0.1  # share of tokens in which two files of one tokenizer may differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +26,9 @@ class IdMap:
 
     `new_ids` has the new id of each old one, int64 of shape (largest old id + 1,); -1 for removed and
     unused ids. `added` has the new ids without an old one, in increasing order. `added_sources` has the old
-    ids of the text of an added token, by new id, where they are known.
+    ids of the text of an added token, by new id, where they are known. `old_checks` has the CRC-32 of each
+    old token, by which `vocabulary.resize_embeddings` recognizes a folder of another tokenizer; empty if
+    unknown.
 
     >>> old = np.array([[1.0], [2.0], [3.0]])
     >>> new = old[id_map.old_ids]
@@ -38,6 +43,7 @@ class IdMap:
     new_ids: npt.NDArray[np.int64]
     added: npt.NDArray[np.int64]
     added_sources: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    old_checks: npt.NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))
 
     @property
     def old_ids(self) -> npt.NDArray[np.int64]:
@@ -93,7 +99,8 @@ class IdMap:
         added = np.sort(np.concatenate([carried[carried >= 0], following.added]))
         middle, sources = self.sources, following.sources
         origins = {int(new): tuple(o for m in sources[new] for o in middle[m]) for new in added}
-        return IdMap(new_ids, added, {new: old for new, old in origins.items() if old})
+        known = {new: old for new, old in origins.items() if old}
+        return IdMap(new_ids, added, known, self.old_checks)
 
     def to_json(self) -> str:
         """Return a JSON object with `new_ids`, `added` and `sources`, which `from_json` reads.
@@ -103,6 +110,8 @@ class IdMap:
         """
         added = self.added.tolist()
         value = {"new_ids": self.new_ids.tolist(), "added": added, "sources": self.sources}
+        if len(self.old_checks):
+            value["old_checks"] = self.old_checks.tolist()
         return json.dumps(value)
 
     @classmethod
@@ -117,6 +126,7 @@ class IdMap:
             new_ids = np.array(value["new_ids"], np.int64)
             added = np.array(value["added"], np.int64)
             sources = {id: tuple(map(int, value["sources"][id])) for id in added.tolist()}
+            checks = np.array(value.get("old_checks", ()), np.uint32)
         except (
             ValueError,
             TypeError,
@@ -126,9 +136,37 @@ class IdMap:
             RecursionError,
         ) as error:
             raise FormatError("id map", str(error), "the JSON of IdMap.to_json") from error
-        read = cls(new_ids, added, {id: ids for id, ids in sources.items() if ids})
+        read = cls(new_ids, added, {id: ids for id, ids in sources.items() if ids}, checks)
         check_id_map(read)
         return read
+
+    def with_checks(self, vocab: Mapping[str, int]) -> IdMap:
+        """Return the map with the checks of the old vocabulary.
+
+        >>> IdMap(np.array([0, 1]), np.array([])).with_checks({"a": 0, "b": 1}).old_checks
+        array([3904355907, 1908338681], dtype=uint32)
+        """
+        return replace(self, old_checks=_checks(vocab, len(self.new_ids)))
+
+    def is_of(self, vocab: Mapping[str, int]) -> bool:
+        """Return whether a vocabulary is the old one or the new one, as far as the checks tell.
+
+        >>> id_map = IdMap(np.array([1, -1]), np.array([0])).with_checks({"a": 0, "b": 1})
+        >>> id_map.is_of({"a": 0, "b": 1}), id_map.is_of({"c": 0, "a": 1}), id_map.is_of({"x": 0})
+        (True, True, False)
+
+        Some tokens may differ, because files of one tokenizer can differ in added tokens.
+        """
+        if not len(self.old_checks):
+            return True
+        old_ids = self.old_ids
+        kept = np.flatnonzero(old_ids >= 0)
+        found = _checks(vocab, max(len(self.new_ids), len(old_ids)))
+        pairs = (
+            (found[: len(self.new_ids)], self.old_checks),
+            (found[kept], self.old_checks[old_ids[kept]]),
+        )
+        return any(_differing(one, two) <= _MAX_DIFFERING for one, two in pairs)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IdMap):
@@ -154,9 +192,27 @@ def check_id_map(id_map: IdMap) -> None:
         raise ArgumentError("id_map", "two tokens with one new id, or a negative one", "other ids")
     if len(new) and int(new.max()) > 2 * len(new) + 2**20:
         raise ArgumentError("id_map", f"the new id {int(new.max())}", f"ids of {len(new)} tokens")
+    if len(id_map.old_checks) not in (0, len(id_map.new_ids)):
+        found = f"{len(id_map.old_checks)} checks of {len(id_map.new_ids)} ids"
+        raise ArgumentError("id_map", found, "one for each old id, or none")
     for id, ids in id_map.added_sources.items():
         if any(not 0 <= old < len(id_map.new_ids) for old in ids):
             raise ArgumentError("id_map", f"the sources {ids} of {id}", "old ids")
+
+
+def _checks(vocab: Mapping[str, int], size: int) -> npt.NDArray[np.uint32]:
+    """Return the CRC-32 of the token of each id; 0 for unused ids."""
+    checks = np.zeros(size, np.uint32)
+    for token, id in vocab.items():
+        if id < size:
+            checks[id] = zlib.crc32(token.encode("utf-8", "surrogatepass"))
+    return checks
+
+
+def _differing(one: npt.NDArray[np.uint32], two: npt.NDArray[np.uint32]) -> float:
+    """Return the share of ids with different checks, among those that both have; 1 if there are none."""
+    both = (one != 0) & (two != 0)
+    return float((one[both] != two[both]).mean()) if both.any() else 1.0
 
 
 class IdShift:
