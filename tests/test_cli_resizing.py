@@ -1,4 +1,4 @@
-"""`piecework extend` and `piecework prune`: files in, files out, one line for a wrong use."""
+"""The commands that change a vocabulary: files in, files out, one line for a wrong use."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sentencepiece
 
 import piecework as pw
 from piecework.cli.app import run
@@ -118,6 +119,27 @@ def test_shrink_and_add_do_what_the_methods_do(cli: Run) -> None:
     assert pw.Tokenizer.load("new.json") == larger
     written = json.loads(Path("m.json").read_text())
     assert written["sources"] == [list(ids) for ids in id_map.sources]
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_models_of_sentencepiece_stay_models_of_sentencepiece(cli: Run, kind: str) -> None:
+    trainer = pw.SentencePieceTrainer(model_type=kind, vocab_size=36, hard_vocab_limit=False)
+    pw.Tokenizer.train("text.txt", trainer=trainer).save("old.model")
+    Path("words.txt").write_text("shunning\n")
+    commands = {
+        "extended.model": ("extend", "old.model", "other.txt", "-n", "2"),
+        "added.model": ("add", "old.model", "words.txt"),
+        "pruned.model": ("prune", "old.model", "--min-count", "1", "--corpus", "other.txt"),
+        "shrunk.model": ("shrink", "old.model", "--size", "26"),
+    }
+    for name, arguments in commands.items():
+        code, said = cli(*arguments, "-o", name)
+        assert code == 0, said
+        changed = pw.Tokenizer.load(name)
+        theirs = sentencepiece.SentencePieceProcessor(model_file=name)
+        assert changed.get_vocab_size() == theirs.get_piece_size()
+        for line in (*TEXT.splitlines()[:2], *OTHER.splitlines()[:2], "shunning"):
+            assert changed.encode(line).ids == theirs.encode(line)
 
 
 def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
