@@ -432,6 +432,49 @@ def test_words_that_cannot_be_entries_are_named(name: str, words: Any, message: 
         MAKERS[name]().add_words(words)
 
 
+@pytest.mark.parametrize("kind", ["word", "char"])
+def test_sentencepiece_models_of_words_and_characters_change_too(kind: Any, tmp_path: Path) -> None:
+    tok = loaded_of_words(kind)
+    smaller, id_map = tok.prune(["▁hug", "▁the"] if kind == "word" else ["h", "u", "▁"])
+    assert {"<unk>", "<s>", "</s>", "<mask>"} < smaller.get_vocab().keys()
+    assert_kept_text_maps(tok, smaller, id_map)
+    assert_as_sentencepiece(smaller, tmp_path, texts_at_random(4))
+    shrunk, _ = tok.shrink(len(tok) - 3)
+    assert shrunk.get_vocab().items() == dict(list(tok.get_vocab().items())[:-3]).items()
+    assert_as_sentencepiece(shrunk, tmp_path, texts_at_random(4))
+    if kind == "word":
+        larger, _ = tok.add_words(["lymphoma"])
+        assert larger.encode("lymphoma hug").tokens == ["▁lymphoma", "▁hug"]
+        assert_as_sentencepiece(larger, tmp_path, ["the lymphoma", *TEXTS[:5]])
+    else:
+        with pytest.raises(pw.errors.ArgumentError, match="words: .*character model"):
+            tok.add_words(["lymphoma"])
+
+
+def loaded_of_words(kind: str) -> pw.Tokenizer:
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TEXTS),
+        model_writer=out,
+        model_type=kind,
+        control_symbols=["<mask>"],
+        use_all_vocab=True,
+        minloglevel=2,
+    )
+    return pw.Tokenizer.from_bytes(out.getvalue())
+
+
+def test_bytes_of_a_unigram_model_stay() -> None:
+    texts = [*TEXTS, "é"]
+    tok = pw.Tokenizer.train_from_iterator(
+        texts, model="unigram", vocab_size=310, byte_fallback=True
+    )
+    smaller, id_map = tok.prune(["▁hug"], keep_alphabet=False)
+    assert {f"<0x{byte:02X}>" for byte in range(256)} < smaller.get_vocab().keys()
+    assert smaller.decode(ids(smaller, "hug 漢字")) == "hug 漢字"
+    assert_kept_text_maps(tok, smaller, id_map)
+
+
 # ---- published vocabularies
 
 
