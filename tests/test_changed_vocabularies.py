@@ -166,6 +166,15 @@ def test_a_piece_of_which_others_are_merged_stays() -> None:
     assert tok.shrink(6)[0].get_vocab().keys() == {"<unk>", *"abcd", "ab"}
 
 
+def test_shrinking_takes_the_pieces_that_are_merged_from_a_removed_one() -> None:
+    scores = {"a": -0.1, "b": -0.2, "c": -0.3, "ab": -9.0, "abc": -1.0}
+    pieces = [ScoredPiece(text, score) for text, score in scores.items()]
+    model = SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), *pieces), kind="bpe")
+    tok = pw.Tokenizer(model)
+    assert tok.encode("abc").tokens == ["abc"]
+    assert tok.shrink(5)[0].get_vocab().keys() == {"<unk>", "a", "b", "c"}
+
+
 def test_the_score_of_unknown_characters_does_not_change() -> None:
     pieces = (
         ("<unk>", 0.0),
@@ -230,6 +239,11 @@ def test_extended_sentencepiece_keeps_ids_and_scores_and_needs_fewer_tokens(
     larger, id_map = tok.extend(OTHER, 4)
     assert larger.get_vocab_size() == tok.get_vocab_size() + 4
     assert larger.spec.model.pieces[: tok.get_vocab_size()] == tok.spec.model.pieces
+    scores = [piece.score for piece in tok.spec.model.pieces if piece.type == "normal"]
+    for piece in larger.spec.model.pieces[tok.get_vocab_size() :]:
+        assert (piece.score >= min(scores)) == (
+            kind == "unigram"
+        )  # that of unknown characters stays
     assert id_map.new_ids.tolist() == list(range(tok.get_vocab_size()))
     assert sum(map(len, larger.encode_batch(OTHER))) < 0.8 * sum(map(len, tok.encode_batch(OTHER)))
     assert_as_sentencepiece(larger, tmp_path, texts_at_random(4))
