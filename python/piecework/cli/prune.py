@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -117,6 +117,8 @@ def prune(
     """
     by_use = min_count is not None or size is not None or residues
     _check(keep_path is not None, by_use, corpus, path, map_path, dry_run)
+    if "-" in corpus and (size is not None or residues):
+        raise click.UsageError("--size and --residues read --corpus twice; give files, not -")
     if isinstance(size, tuple):
         raise click.UsageError("--size takes one size")
     loaded = load_tokenizer(tokenizer, hints)
@@ -126,47 +128,58 @@ def prune(
     if keep_path is not None:
         for lines in pw.export.read_lines(keep_path, errors="strict"):
             keep += filter(None, lines)
-    if not corpus:
-        smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)
-    elif "-" in corpus:
-        if size is not None or residues:
-            raise click.UsageError("--size and --residues read --corpus twice; give files, not -")
-        with progress("counting", in_bytes=True) as update:
-            counts = pw.analysis.token_counts(
-                loaded,
-                corpus,
-                field=field,
-                errors=errors,
-                on_error=on_error,
-                num_threads=num_threads,
-                progress=update,
-            )
-        keep += (counts >= (min_count or 1)).nonzero()[0].tolist()
-        smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)
-    else:
-        with progress("encoding", in_bytes=True) as update:
-            plan = pw.analysis.plan_prune_files(
-                loaded,
-                corpus,
-                min_count=min_count,
-                size=size,
-                keep=keep,
-                residues=residues,
-                keep_alphabet=not drop_alphabet,
-                field=field,
-                errors=errors,
-                on_error=on_error,
-                num_threads=num_threads,
-                progress=update,
-            )
+    reading = {
+        "field": field,
+        "errors": errors,
+        "on_error": on_error,
+        "num_threads": num_threads,
+    }
+    if corpus and "-" not in corpus:
+        chosen = {"min_count": min_count, "size": size, "residues": residues}
+        plan = _plan(loaded, corpus, keep, not drop_alphabet, chosen, reading)
         smaller, id_map = plan.tokenizer, plan.id_map
         if dry_run:
             click.echo(str(plan))
-        else:
-            tokens = f"{plan.tokens_before:,} -> {plan.tokens_after:,} ({plan.loss:+.2%})"
-            note(f"corpus tokens: {tokens}")
-    if path is not None and not dry_run:
-        save_resized(smaller, id_map, path, map_path)
+            return
+        tokens = f"{plan.tokens_before:,} -> {plan.tokens_after:,} ({plan.loss:+.2%})"
+        note(f"corpus tokens: {tokens}")
+    else:
+        if corpus:
+            keep += _used_in_stdin(loaded, corpus, min_count or 1, reading)
+        smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)
+    assert path is not None  # checked before
+    save_resized(smaller, id_map, path, map_path)
+
+
+def _plan(
+    loaded: pw.Tokenizer,
+    corpus: tuple[str, ...],
+    keep: list[str | int],
+    keep_alphabet: bool,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
+) -> pw.analysis.PrunePlan:
+    """Prune by the use in files, which are read twice."""
+    with progress("encoding", in_bytes=True) as update:
+        return pw.analysis.plan_prune_files(
+            loaded,
+            corpus,
+            keep=keep,
+            keep_alphabet=keep_alphabet,
+            progress=update,
+            **chosen,
+            **reading,
+        )
+
+
+def _used_in_stdin(
+    loaded: pw.Tokenizer, corpus: tuple[str, ...], min_count: int, reading: dict[str, Any]
+) -> list[int]:
+    """Return the ids that a corpus uses, which is read once."""
+    with progress("counting", in_bytes=True) as update:
+        counts = pw.analysis.token_counts(loaded, corpus, progress=update, **reading)
+    ids: list[int] = (counts >= min_count).nonzero()[0].tolist()
+    return ids
 
 
 def _check(
