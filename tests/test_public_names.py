@@ -54,6 +54,8 @@ ANALYSIS_NAMES = {
     "Measures",
     "MergeStep",
     "PeerSpeeds",
+    "PrunePlan",
+    "RemovedToken",
     "SequenceLengths",
     "Speed",
     "bench",
@@ -64,6 +66,8 @@ ANALYSIS_NAMES = {
     "explain",
     "html_report",
     "inspect",
+    "plan_prune",
+    "plan_prune_files",
     "read_gold",
     "save_plots",
     "token_counts",
@@ -109,10 +113,12 @@ TRAIN_NAMES = {
 
 VOCABULARY_NAMES = {
     "IdMap",
+    "ResizedTable",
     "add_pieces",
     "as_components",
     "as_sentencepiece",
     "remove_pieces",
+    "resize_embeddings",
     "set_scores",
     "set_types",
 }
@@ -143,6 +149,7 @@ TOKENIZER_NAMES = {
     "extend",
     "prune",
     "shrink",
+    "add_words",
     "with_vocabulary",
     "with_extras",
     "with_decoder",

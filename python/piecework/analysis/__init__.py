@@ -14,6 +14,7 @@ from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
+from piecework.analysis.prune_plan import PrunePlan, RemovedToken, plan_prune, plan_prune_files
 from piecework.analysis.report import html_report
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.analysis.usage import token_counts
@@ -31,6 +32,8 @@ __all__ = [
     "Measures",
     "MergeStep",
     "PeerSpeeds",
+    "PrunePlan",
+    "RemovedToken",
     "SequenceLengths",
     "Speed",
     "bench",
@@ -41,6 +44,8 @@ __all__ = [
     "explain",
     "html_report",
     "inspect",
+    "plan_prune",
+    "plan_prune_files",
     "read_gold",
     "save_plots",
     "token_counts",

@@ -25,12 +25,15 @@ from piecework.spec import (
     MetaspaceDecoder,
     Model,
     PostProcessor,
+    SentencePiece,
     SequenceDecoder,
+    Split,
     TokenizerSpec,
     Unigram,
     WordPiece,
     WordPieceDecoder,
 )
+from piecework.spec.patterns import Behavior
 from piecework.spec.templates import template_for
 from piecework.train.checkpoints import has_checkpoints
 from piecework.train.counting import Progress
@@ -214,7 +217,13 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
     >>> from piecework.spec import Char
     >>> pipeline_of(TokenizerSpec(Char({"a": 0})))
     Pipeline(normalizer=None, pre_tokenizer=None)
+
+    SentencePiece models segment whole texts; for them, the pre-tokenizer splits at ▁.
     """
+    if isinstance(spec.model, SentencePiece) and spec.pre_tokenizer is None:
+        ends = getattr(spec.normalizer, "treat_whitespace_as_suffix", False)
+        behavior: Behavior = "merged_with_previous" if ends else "merged_with_next"
+        return Pipeline(spec.normalizer, Split("▁", behavior))
     return Pipeline(spec.normalizer, spec.pre_tokenizer)
 
 
