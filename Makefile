@@ -25,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-ray test-spark java-runtime test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-ray test-spark java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -39,6 +39,7 @@ help:
 	@echo "make test-ray     run the tests on a Ray cluster of two nodes (500 MB, in build/ray-venv)"
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
+	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-faults  kill counting, learning and encoding fifty times at random moments and compare their files"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
@@ -119,6 +120,10 @@ test-levels: $(VENV)/.built $(VENV)/.test-tools
 	  echo "kernels at level $$level" && \
 	  $(BIN)/python -m pytest tests/differential tests/laws --kernel-level $$level || exit 1; \
 	done
+
+test-full: export PIECEWORK_FULL := 1
+test-full: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/test_explain.py $(PYTEST)
 
 test-faults: export PIECEWORK_FAULT_ROUNDS := 50
 test-faults: $(VENV)/.built $(VENV)/.test-tools
