@@ -111,6 +111,35 @@ def test_what_is_no_ids_is_refused() -> None:
         tok.decode_streams([[1], "a"])
 
 
+@pytest.mark.parametrize(
+    ("id", "error", "message"),
+    [
+        (-1, pw.errors.ArgumentError, r"ids\[0\]: found -1"),
+        (1 << 32, pw.errors.ArgumentError, r"ids\[0\]: found 4294967296"),
+        ("a", pw.errors.InputTypeError, r"ids\[0\]: found str"),
+        (1.5, pw.errors.InputTypeError, r"ids\[0\]: found float"),
+        (1 << 20, pw.errors.ArgumentError, "ids: found 1048576, expected an id of the vocabulary"),
+    ],
+)
+def test_ids_that_do_not_exist_change_no_stream(
+    id: Any, error: type[Exception], message: str
+) -> None:
+    tok = tokenizer("byte-bpe")
+    ids = ids_of("byte-bpe", "the 🤗 garden")
+    stream, both = tok.decode_stream(), tok.decode_streams([[], []])
+    text = ""
+    for known in ids:
+        with pytest.raises(error, match=message):
+            stream.step(id)
+        with pytest.raises(error, match=message.replace("0", "[01]", 1)):
+            both.step([known, id])
+        text += stream.step(known) or ""
+    assert text == "the 🤗 garden"
+    assert both.finish() == [None, None]
+    with pytest.raises(pw.errors.InputTypeError, match="ids"):
+        both.step(7)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 def test_copies_and_pickles_continue_where_the_stream_is(kind: str, data: st.DataObject) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from piecework._core import RawDecodeStream
 from piecework._internal.lazy import hints, pw
+from piecework._internal.validation import id_list, listed
 
 
 class _Streams:
@@ -14,6 +15,13 @@ class _Streams:
     def __init__(self, raw: RawDecodeStream, tokenizer: pw.Tokenizer) -> None:
         self._raw = raw
         self._tokenizer = tokenizer
+
+    def _step(self, ids: Sequence[int | None]) -> list[str | None]:
+        try:
+            return self._raw.step(ids)
+        except (TypeError, OverflowError):
+            id_list([id for id in listed(ids, "ids") if id is not None], "ids")
+            raise
 
     def __copy__(self) -> hints.Self:
         return type(self)(self._raw.copy(), self._tokenizer)
@@ -47,8 +55,11 @@ class DecodeStream(_Streams):
     """
 
     def step(self, id: int) -> str | None:
-        """Add the next id; return the text that it adds, None while a character is incomplete."""
-        return self._raw.step([id])[0]
+        """Add the next id; return the text that it adds, None while a character is incomplete.
+
+        Raises `InputTypeError` for another type, and `ArgumentError` for an id that is not in the vocabulary.
+        """
+        return self._step([id])[0]
 
     def finish(self) -> str | None:
         """Return the text of incomplete characters, None if there is none, and reset the stream."""
@@ -73,8 +84,12 @@ class DecodeStreams(_Streams):
     """
 
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
-        """Add the next id of each sequence, None for a finished one; return the text that each adds."""
-        return self._raw.step(ids)
+        """Add the next id of each sequence, None for a finished one; return the text that each adds.
+
+        Raises `InputTypeError` for another type, and `ArgumentError` for an id that is not in the vocabulary
+        or another number of ids; the streams are then unchanged.
+        """
+        return self._step(ids)
 
     def finish(self) -> list[str | None]:
         """Return the text of incomplete characters of each sequence, and reset the streams."""

@@ -67,6 +67,12 @@ impl RawDecodeStream {
             let expected = format!("{rows}, one for each sequence");
             return Err(bad_argument("ids", format!("{} ids", ids.len()), &expected));
         }
+        if let Some(unknown) =
+            ids.iter().flatten().find(|&&id| self.encoder.tokenizer().token_of(id).is_none())
+        {
+            let expected = "an id of the vocabulary, or None for a finished sequence";
+            return Err(bad_argument("ids", unknown.to_string(), expected));
+        }
         let step = |(stream, id): (&mut DecodeStream, Option<u32>)| match id {
             Some(id) => stream.step(id, |ids, skip| self.decode(ids, skip)),
             None => Ok(None),
