@@ -257,6 +257,18 @@ def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
             "positions.  "
             "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
         ),
+        both(
+            "--alphabet-order",
+            type=click.Choice(
+                list(
+                    dict.fromkeys(
+                        (*pw.BPETrainer.ALPHABET_ORDERS, *pw.ByteBPETrainer.ALPHABET_ORDERS)
+                    )
+                )
+            ),
+            help="Order of the alphabet in the vocabulary; first-seen needs counts with positions, "
+            "byte-values is for byte-bpe.  [default: sorted]",
+        ),
         add(
             "--end-of-word-suffix",
             metavar="SUFFIX",
