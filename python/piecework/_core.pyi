@@ -923,6 +923,7 @@ def learn_unigram(
     character_coverage: float,
     initial_alphabet: Sequence[str],
     seed_size: int,
+    count_exponent: float,
     max_piece_length: int,
     shrinking_factor: float,
     num_sub_iterations: int,
