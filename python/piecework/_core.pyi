@@ -924,6 +924,7 @@ def learn_wordpiece(
     special_tokens: Sequence[str],
     continuing_subword_prefix: str,
     max_token_length: int | None,
+    alphabet_order: str,
     segmentation: str,
     balance: float,
     use_cap: float | None,
@@ -934,7 +935,7 @@ def learn_wordpiece(
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
     `score` is "likelihood", "pmi", "frequency", "top-down" or "pruning". The last one alone uses
-    `segmentation`, `balance` and `use_cap`.
+    `segmentation`, `balance` and `use_cap`. `alphabet_order` is "sorted", "first-seen" or "given".
     `earlier` are the merges of an earlier run with the same counts and settings, which are applied first.
     `log` receives all merges.
     """
@@ -950,12 +951,13 @@ def learn_bpe(
     continuing_subword_prefix: str,
     end_of_word_suffix: str,
     max_token_length: int | None,
+    alphabet_order: str,
     ties: str,
     progress: Callable[[int, int], None] | None,
     earlier: _Merges | None = None,
     log: LearningLog | None = None,
 ) -> LearnedEntries:
-    """Learn a BPE vocabulary and its merges; `ties` is "lowest-ids" or "greatest-strings"."""
+    """Learn a BPE vocabulary and its merges; `ties` is one of `BPETrainer.TIES`."""
 
 class LearnedPieces:
     """The result of a Unigram trainer: entries in id order with their scores, and its steps."""
@@ -974,6 +976,7 @@ def learn_unigram(
     character_coverage: float,
     initial_alphabet: Sequence[str],
     seed_size: int,
+    count_exponent: float,
     max_piece_length: int,
     shrinking_factor: float,
     num_sub_iterations: int,

@@ -7,7 +7,7 @@ use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::spec::Segmentation;
 use piecework_core::train::wordpiece::{PairScore, PruningSpec, WordPieceTies};
-use piecework_core::train::{bpe, wordpiece, Learned, Merge, Resume};
+use piecework_core::train::{bpe, wordpiece, AlphabetOrder, Learned, Merge, Resume};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;
@@ -54,7 +54,8 @@ impl LearnedEntries {
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, segmentation, balance, use_cap, progress, earlier=None, log=None
+    continuing_subword_prefix, max_token_length, alphabet_order, segmentation, balance, use_cap, progress,
+    earlier=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
@@ -69,6 +70,7 @@ pub(crate) fn learn_wordpiece(
     special_tokens: Vec<String>,
     continuing_subword_prefix: String,
     max_token_length: Option<usize>,
+    alphabet_order: &str,
     segmentation: &str,
     balance: f64,
     use_cap: Option<f64>,
@@ -85,6 +87,7 @@ pub(crate) fn learn_wordpiece(
         initial_alphabet,
         special_tokens,
         continuing_subword_prefix,
+        alphabet_order: alphabet_order_named(alphabet_order)?,
         max_token_length,
         pruning: PruningSpec { segmentation: segmentation_named(segmentation)?, balance, use_cap },
     };
@@ -99,7 +102,8 @@ pub(crate) fn learn_wordpiece(
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, end_of_word_suffix, max_token_length, ties, progress, earlier=None, log=None
+    continuing_subword_prefix, end_of_word_suffix, max_token_length, alphabet_order, ties, progress, earlier=None,
+    log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_bpe(
@@ -113,6 +117,7 @@ pub(crate) fn learn_bpe(
     continuing_subword_prefix: String,
     end_of_word_suffix: String,
     max_token_length: Option<usize>,
+    alphabet_order: &str,
     ties: &str,
     progress: Option<Py<PyAny>>,
     earlier: Option<GivenMerges<'_>>,
@@ -126,6 +131,7 @@ pub(crate) fn learn_bpe(
         special_tokens,
         continuing_subword_prefix,
         end_of_word_suffix,
+        alphabet_order: alphabet_order_named(alphabet_order)?,
         max_token_length,
         ties: bpe_ties_named(ties)?,
         ..bpe::BpeTrainSpec::default()
@@ -212,6 +218,17 @@ fn bpe_ties_named(name: &str) -> PyResult<bpe::BpeTies> {
     match name {
         "lowest-ids" => Ok(bpe::BpeTies::LowestIds),
         "greatest-strings" => Ok(bpe::BpeTies::GreatestStrings),
-        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids or greatest-strings")),
+        "first-seen" => Ok(bpe::BpeTies::FirstSeen),
+        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, greatest-strings or first-seen")),
+    }
+}
+
+/// Return the order of the alphabet of a name.
+fn alphabet_order_named(name: &str) -> PyResult<AlphabetOrder> {
+    match name {
+        "sorted" => Ok(AlphabetOrder::Sorted),
+        "first-seen" => Ok(AlphabetOrder::FirstSeen),
+        "given" => Ok(AlphabetOrder::Given),
+        _ => Err(bad_argument("alphabet_order", format!("{name:?}"), "sorted, first-seen or given")),
     }
 }

@@ -257,6 +257,18 @@ def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
             "positions.  "
             "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
         ),
+        both(
+            "--alphabet-order",
+            type=click.Choice(
+                list(
+                    dict.fromkeys(
+                        (*pw.BPETrainer.ALPHABET_ORDERS, *pw.ByteBPETrainer.ALPHABET_ORDERS)
+                    )
+                )
+            ),
+            help="Order of the alphabet in the vocabulary; first-seen needs counts with positions, "
+            "byte-values is for byte-bpe.  [default: sorted]",
+        ),
         add(
             "--end-of-word-suffix",
             metavar="SUFFIX",
@@ -285,7 +297,15 @@ def _unigram_options() -> tuple[Callable[[Command], Command], ...]:
             type=float,
             help="Share of the pieces that each pruning step keeps.  [default: 0.75]",
         ),
-        add("--seed-size", type=int, help="Number of seed pieces.  [default: 1000000]"),
+        add(
+            "--seed-size", type=int, help="Number of seed pieces.  [default: 16 times --vocab-size]"
+        ),
+        add(
+            "--count-exponent",
+            type=float,
+            help="EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+            "morphemes, and more tokens.  [default: 1]",
+        ),
         add(
             "--max-piece-length",
             type=int,

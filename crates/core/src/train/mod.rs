@@ -39,6 +39,7 @@ mod symbol_splitter;
 pub mod unigram;
 pub mod wordpiece;
 
+pub use alphabet::AlphabetOrder;
 pub use learned::Learned;
 pub use memory::check_available;
 pub use merge::Merge;

@@ -86,6 +86,8 @@ class LearnedVocabulary:
         return len(self.entries)
 
 
+ALPHABET_ORDERS = ("sorted", "first-seen", "given")
+
 # ---- checkpoints
 
 

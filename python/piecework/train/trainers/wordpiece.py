@@ -14,6 +14,7 @@ from piecework.spec import WordPiece
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
+    ALPHABET_ORDERS,
     LearnedVocabulary,
     check_counts,
     check_special_tokens,
@@ -78,6 +79,10 @@ class WordPieceTrainer:
     - "lowest-ids" (default of "frequency"): the lower left id, then the lower right id, as `tokenizers`.
     - "first-seen" (default of "pmi", whose published examples need it): the pair that occurs first in the
       corpus; needs counts with first positions.
+
+    `alphabet_order` is the order of the entries of one character: "sorted" by code points; "first-seen" by
+    first occurrence in the corpus, which needs counts with first positions; "given" has those of
+    `initial_alphabet` first, in their order.
     """
 
     SCORES: ClassVar[tuple[str, ...]] = ("likelihood", "pmi", "frequency", "top-down")
@@ -85,6 +90,7 @@ class WordPieceTrainer:
     ALGORITHMS: ClassVar[tuple[str, ...]] = ("merges", "pruning", "top-down")
     SEGMENTATIONS: ClassVar[tuple[str, ...]] = ("greedy", "shortest")
     TIES: ClassVar[tuple[str, ...]] = ("smallest-strings", "lowest-ids", "first-seen")
+    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ALPHABET_ORDERS
 
     vocab_size: int = 30_000
     score: str = "likelihood"
@@ -100,6 +106,7 @@ class WordPieceTrainer:
     segmentation: str = "greedy"
     balance: float = 0.0
     use_cap: float | None = None
+    alphabet_order: str = "sorted"
 
     def __post_init__(self) -> None:
         set_field(self, "vocab_size", checks.whole_number("vocab_size", self.vocab_size, 1))
@@ -117,6 +124,7 @@ class WordPieceTrainer:
         checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
         longest = checks.optional_number("max_token_length", self.max_token_length, 1)
         set_field(self, "max_token_length", longest)
+        checks.check_choice("alphabet_order", self.alphabet_order, self.ALPHABET_ORDERS)
 
     def learn(
         self,
@@ -129,7 +137,7 @@ class WordPieceTrainer:
         """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
 
         Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
-        are no words, and `ArgumentError` for `ties="first-seen"` if counts lack first positions.
+        are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
         """
         learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
         return self.model_of(learned)
@@ -177,6 +185,7 @@ class WordPieceTrainer:
                 special_tokens=self.special_tokens,
                 continuing_subword_prefix=self.continuing_subword_prefix,
                 max_token_length=self.max_token_length,
+                alphabet_order=self.alphabet_order,
                 segmentation=self.segmentation,
                 balance=self.balance,
                 use_cap=self.use_cap,

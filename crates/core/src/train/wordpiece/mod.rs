@@ -110,11 +110,12 @@ pub fn resume(
     progress.log_merges(resume.log);
     let chars = check_counts(counts, &mut progress)?;
     spec.check_ties(counts)?;
+    spec.alphabet_order.check(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        alphabet_entries(&alphabet, spec),
+        alphabet_entries(counts, &alphabet, spec),
         spec.vocab_size,
     )?;
     let learned = match spec.score {

@@ -3,6 +3,7 @@
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::spec::Segmentation;
+use crate::train::AlphabetOrder;
 
 /// The largest `balance`.
 const MAX_BALANCE: f64 = 1000.0;
@@ -57,6 +58,8 @@ pub struct WordPieceTrainSpec {
     pub special_tokens: Vec<String>,
     /// The continuation prefix: the prefix of entries that do not begin a word.
     pub continuing_subword_prefix: String,
+    /// The order of the entries of single characters.
+    pub alphabet_order: AlphabetOrder,
     /// The most characters of an entry, the prefix not counted.
     pub max_token_length: Option<usize>,
     /// The settings of `PairScore::Pruning`.
@@ -74,6 +77,7 @@ impl Default for WordPieceTrainSpec {
             initial_alphabet: Vec::new(),
             special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
             continuing_subword_prefix: "##".to_owned(),
+            alphabet_order: AlphabetOrder::default(),
             max_token_length: None,
             pruning: PruningSpec::default(),
         }
