@@ -353,7 +353,7 @@ def test_explain_prints_each_merge(cli: Run, tmp_path: Path) -> None:
         pre_tokenizer=pw.spec.ByteLevel(add_prefix_space=False),
         decoder=pw.spec.ByteLevelDecoder(),
     ).save(path)
-    code, out, _ = cli("explain", path, "hug hugé", "--steps", "2")
+    code, out, _ = cli("explain", path, "hug hugé", "--lines", "2")
     assert code == 0
     assert out.split("merges\n")[1].split("pieces\n")[0].splitlines() == [
         "  h u g",
@@ -383,36 +383,98 @@ def test_explain_hides_what_a_terminal_would_obey(cli: Run, tokenizer: str) -> N
 
 
 def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> None:
-    code, out, _ = cli("explain", "--training", corpus, *PMI, "--steps", "6")
+    code, out, _ = cli("explain", "--training", corpus, *PMI, "--steps", "1")
     assert code == 0
     for line in (
-        "  This  3",
+        "  This              3",
         "alphabet (40)",
-        "  T ##h ##i ##s  3",
-        "pair scores (pmi) (92)",
-        "  T ##h  0.125  3",
-        "  ##h ##i  0.0340909  3",
-        "  i ##s  0.1  2",
-        "merges (25)",
-        "  a ##b -> ab  0.2  2",
+        "  T ##h ##i ##s                                      3",
+        "best pairs (of 92)",
+        "> a ##b        2     5      2    1/5         0.2  ab",
+        "  T ##h        3     3      8    1/8       0.125  Th",
+        "      1  a ##b ##o ##u ##t  ab ##o ##u ##t",
+        "  vocabulary (46): alphabet, ab",
+        "  1 of 25 steps are shown",
         "vocabulary (70)",
     ):
         assert line in out.splitlines()
+
+
+def test_explain_training_has_the_published_examples(cli: Run, corpus: str) -> None:
+    _, out, _ = cli("explain", "--training", "--example", "course", "--all")
+    assert out == cli("explain", "--training", corpus, *PMI, "--all")[1]
+    code, out, _ = cli("explain", "--training", "--example", "hugs", "--steps", "1,3")
+    assert code == 0
+    assert "  the best score, 5 / (20 x 5) = 1/20; h ##u is second" in out
+    assert "  Erratum: the published text merges hu ##g here" in out
+    assert "merge 2" not in out
+
+
+def test_explain_training_replaces_settings_of_an_example(cli: Run) -> None:
+    for options in (
+        ["--score", "likelihood"],
+        ["--algorithm", "pruning", "--vocab-size", "10"],
+        ["--model", "bpe"],
+        ["--model", "unigram"],
+    ):
+        code, out, err = cli("explain", "--training", "--example", "hugs", *options, "--json")
+        assert (code, err) == (0, "")
+        assert json.loads(out)["vocab"]
+
+
+def test_explain_training_writes_a_page(cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    code, out, _ = cli("explain", "--training", "--example", "hugs", "--html", str(path))
+    assert code == 0
+    assert "merge 1: ##g ##s" in out
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "default-src 'none'" in page
+    assert "<td>##g ##s</td>" in page
+    shown = cli("explain", "--training", "--example", "hugs", "--html", "-")[1]
+    assert shown == page
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--training"], "CORPUS: found none, expected files with text, or --example"),
+        (
+            ["--training", "--example", "hugs", "x.txt"],
+            "CORPUS: found x.txt together with --example",
+        ),
+        (["--example", "hugs"], "--example: found hugs, expected --training with --example"),
+        (
+            ["--training", "--example", "hugs", "--steps", "9"],
+            "--steps: found 9, expected at most 4",
+        ),
+        (
+            ["--training", "--example", "hugs", "--steps", "x"],
+            "--steps: found 'x', expected step numb",
+        ),
+        (["--training", "--example", "hugs", "--steps", "1", "--all"], "together with --all"),
+        (["--training", "--example", "hugs", "--json", "--html", "-"], "- together with --json"),
+    ],
+)
+def test_explain_training_rejects_wrong_arguments(cli: Run, words: list[str], message: str) -> None:
+    code, out, err = cli("explain", *words)
+    assert (code, out) == (2, "")
+    assert message in err
 
 
 @pytest.mark.parametrize("model", ["bpe", "byte-bpe"])
 def test_explain_training_shows_merges(cli: Run, corpus: str, model: str) -> None:
     code, out, _ = cli("explain", "--training", corpus, "--model", model, "--vocab-size", "270")
     assert code == 0
-    for title in ("word counts", "alphabet", "splits", "pair counts", "merges", "vocabulary"):
+    for title in ("word counts", "alphabet", "splits", "best pairs", "changed words", "vocabulary"):
         assert f"{title} (" in out
 
 
 def test_explain_training_shows_estimates(cli: Run, corpus: str) -> None:
     size = ("--model", "unigram", "--vocab-size", "45")
-    code, out, _ = cli("explain", "--training", corpus, *size, "--steps", "2")
+    code, out, _ = cli("explain", "--training", corpus, *size, "--steps", "2", "--lines", "4")
     assert code == 0
-    assert "pieces  log-likelihood -" in out
+    assert "pieces, log-likelihood -" in out
     assert "scores (42)" in out
     assert "vocabulary (45)" in out
 

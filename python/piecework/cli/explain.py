@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any, Literal
 
 import click
 
 import piecework as pw
+from piecework.analysis.blocks import as_html, page
 from piecework.cli.explain_text import explain_text
-from piecework.cli.explain_training import explain_training
+from piecework.cli.explain_training import trace_corpus, trace_example
 from piecework.cli.options import (
     OnError,
     corpus_options,
-    count_or_load,
     given_options,
     requested_model,
     training_options,
 )
-from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.outputs import check_output
+from piecework.cli.parameters import InputFile, OutputFile, command, option
 from piecework.cli.sentencepiece_options import sentencepiece_options
+from piecework.cli.terminal_tables import width
 from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:
   piecework explain tokenizer.json "I have a new GPU!"
-  piecework explain --training corpus.txt --score pmi --min-frequency 1 --vocab-size 70
+  piecework explain --training --example course --steps 1-3
+  piecework explain --training corpus.txt --score frequency --vocab-size 70 --all
 """
+_DEFAULT_STEPS = "1-10"
 
 
 @command(epilog=_EXAMPLE)
-@click.argument(
-    "arguments", nargs=-1, required=True, metavar="(TOKENIZER TEXT | CORPUS...)", type=InputFile()
-)
+@click.argument("arguments", nargs=-1, metavar="(TOKENIZER... TEXT | CORPUS...)", type=InputFile())
 @option("--training", is_flag=True, help="Train on CORPUS and print the steps of the trainer.")
 @option(
+    "--example",
+    type=click.Choice(pw.analysis.EXAMPLES),
+    help="With --training: a published example in place of CORPUS.",
+)
+@option(
     "--steps",
+    metavar="N,N-N",
+    help="Steps to show, such as 3,5-8 or 10-: merges of each word, or steps of the trainer.  "
+    "[default: all merges; --training: 1-10]",
+)
+@option("--all", "all_steps", is_flag=True, help="Show all steps.")
+@option(
+    "--lines",
     default=20,
     show_default=True,
-    help="Maximum number of merges of each word, or of lines of each list with --training.",
+    type=click.IntRange(min=1),
+    help="Maximum number of lines of each list.",
+)
+@option("--json", "as_json", section="Output", is_flag=True, help="Print JSON.")
+@option(
+    "--html",
+    "html_path",
+    section="Output",
+    type=OutputFile(),
+    help="Write a self-contained HTML page.",
 )
 @partial(tokenizer_options, shared=("special_tokens",))
 @corpus_options
@@ -47,7 +72,12 @@ Example:
 def explain(
     arguments: tuple[str, ...],
     training: bool,
-    steps: int,
+    example: str | None,
+    steps: str | None,
+    all_steps: bool,
+    lines: int,
+    as_json: bool,
+    html_path: str | None,
     model: str,
     preset: str | None,
     field: str | None,
@@ -62,13 +92,26 @@ def explain(
     TOKENIZER encodes TEXT. With --training, the arguments are a small CORPUS, and the options are those of
     `piecework train`.
     """
+    if html_path == "-" and as_json:
+        raise pw.errors.ArgumentError(
+            "html", "- together with --json", "only one of them on stdout"
+        )
+    if html_path:
+        check_output(html_path)
+    if all_steps and steps is not None:
+        raise pw.errors.ArgumentError("steps", f"{steps} together with --all", "one of them")
+    chosen = "all" if all_steps else steps
+    _check_training(training, example, arguments)
     if training:
         given = given_options(settings)
-        plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
-        counts = count_or_load(
-            arguments, plan.pipeline, field, errors, num_threads, plan.sentences, on_error=on_error
-        )
-        explain_training(counts, plan.trainer, steps)
+        kind = requested_model(model, given)
+        how = {"steps": chosen or _DEFAULT_STEPS, "top": lines}
+        if example is not None:
+            trace = trace_example(example, kind, preset, given, **how)
+        else:
+            reading = {"field": field, "errors": errors, "num_threads": num_threads}
+            trace = trace_corpus(arguments, kind, preset, given, reading, on_error, **how)
+        show(trace, as_json, html_path, lines)
         return
     if len(arguments) != 2:
         found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
@@ -77,4 +120,28 @@ def explain(
         )
     loaded = load_tokenizer(arguments[0], hints).with_special_in_text("parse")
     text = arguments[1].encode(errors="surrogateescape").decode(errors="replace")
-    explain_text(loaded, text, steps)
+    explain_text(loaded, text, lines)
+
+
+def _check_training(training: bool, example: str | None, arguments: tuple[str, ...]) -> None:
+    """Raise for arguments that the kind of explanation does not take."""
+    if example is not None and not training:
+        raise pw.errors.ArgumentError("example", example, "--training with --example")
+    if example is not None and arguments:
+        found = f"{arguments[0]} together with --example"
+        raise pw.errors.ArgumentError("CORPUS", found, "one of them")
+    if training and example is None and not arguments:
+        raise pw.errors.ArgumentError("CORPUS", "none", "files with text, or --example")
+
+
+def show(
+    found: pw.analysis.TrainingTrace, as_json: bool, html_path: str | None, lines: int
+) -> None:
+    """Print a result as text or JSON, and write it as HTML."""
+    if html_path:
+        with atomic_stream(html_path) as stream:
+            stream.write(page("piecework explain", as_html(found.blocks(lines))).encode())
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    elif html_path != "-":
+        click.echo(found.text(lines, width()), nl=False)

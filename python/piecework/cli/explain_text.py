@@ -9,8 +9,7 @@ from itertools import cycle
 import click
 
 import piecework as pw
-from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
-from piecework.cli.terminal_text import escape_controls
+from piecework.analysis.readable_tokens import escape_controls, is_byte_level, text_of_bytes
 
 _WHITESPACE_SYMBOLS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
