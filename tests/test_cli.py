@@ -337,11 +337,32 @@ def test_explain_prints_each_stage_of_a_text(cli: Run, tokenizer: str) -> None:
     code, out, _ = cli("explain", tokenizer, "Hugging [MASK]  is")
     assert code == 0
     titles = [line for line in out.splitlines() if not line.startswith(" ")]
-    assert titles == ["text", "special tokens", "normalized", "words", "pieces", "ids", "tokens"]
-    assert "[MASK]  8:14" in out
-    assert "  is  16:18" in out
-    assert "Hugging -> Hugg ##i ##n ##g" in out
-    assert out.endswith("tokens\n  [CLS]|Hugg|##i|##n|##g|[MASK]|is|[SEP]\n")
+    assert titles == [
+        *("text", "special tokens", "normalized", "words (3)", "search of Hugging", "search of is"),
+        *("tokens (8)", "tokens in the text"),
+    ]
+    assert "  [MASK]  8:14" in out
+    assert "  is       16:18" in out
+    assert "   0  Hugg   Hugging Huggin Huggi Hugg" in out
+    assert "  tokens: Hugg ##i ##n ##g" in out
+    assert out.endswith("tokens in the text\n  [CLS]|Hugg|##i|##n|##g|[MASK]|is|[SEP]\n")
+
+
+def test_explain_gives_the_reason_for_an_unknown_word(cli: Run, tokenizer: str) -> None:
+    _, out, _ = cli("explain", tokenizer, "HOgging")
+    assert "   1  none   ##Ogging ##Oggin ##Oggi ##Ogg ##Og ##O\n" in out
+    reason = "tokens: [UNK], because no prefix of 'Ogging' at position 1 is an entry"
+    assert reason in out
+
+
+def test_explain_prints_json_and_writes_a_page(cli: Run, tokenizer: str, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    code, out, _ = cli("explain", tokenizer, "Hugging <b>", "--json", "--html", str(path))
+    assert code == 0
+    assert json.loads(out)["words"][0]["search"]["tokens"] == ["Hugg", "##i", "##n", "##g"]
+    page = path.read_text(encoding="utf-8")
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
 
 
 def test_explain_prints_each_merge(cli: Run, tmp_path: Path) -> None:
@@ -355,15 +376,18 @@ def test_explain_prints_each_merge(cli: Run, tmp_path: Path) -> None:
     ).save(path)
     code, out, _ = cli("explain", path, "hug hugé", "--lines", "2")
     assert code == 0
-    assert out.split("merges\n")[1].split("pieces\n")[0].splitlines() == [
-        "  h u g",
-        "         0  u g -> ug    h ug",
-        r"  ␣ h u g \xc3 \xa9",
-        r"         0  u g -> ug    ␣ h ug \xc3 \xa9",
-        r"         1  ␣ h -> ␣h    ␣h ug \xc3 \xa9",
-        "            ... and 1 more",
+    merges = out.split("merges of ␣hugé (3)\n")[1].split("tokens (")[0].splitlines()
+    assert [line.split() for line in merges] == [
+        ["rank", "merge", "symbols"],
+        ["␣", "h", "u", "g", r"\xc3", r"\xa9"],
+        ["0", "u", "g", "->", "ug", "␣", "h", "ug", r"\xc3", r"\xa9"],
+        ["1", "␣", "h", "->", "␣h", "␣h", "ug", r"\xc3", r"\xa9"],
+        ["...", "and", "1", "more"],
     ]
-    assert out.endswith("tokens\n  h|ug|␣hug|\\xc3|\\xa9\n")
+    assert out.endswith("tokens in the text\n  h|ug|␣hug|\\xc3|\\xa9\n")
+    _, chosen, _ = cli("explain", path, "hug hugé", "--steps", "2")
+    assert "␣ h -> ␣h" in chosen
+    assert "u g -> ug" not in chosen
 
 
 def test_explain_prints_the_scores_of_unigram_pieces(cli: Run, tmp_path: Path) -> None:
@@ -372,14 +396,19 @@ def test_explain_prints_the_scores_of_unigram_pieces(cli: Run, tmp_path: Path) -
     pw.Tokenizer(pw.spec.Unigram(pieces, unk_id=0)).save(path)
     code, out, _ = cli("explain", path, "hugsx")
     assert code == 0
-    scores = ["  hug  -2.5000", "  s  -1.2500", "  <unk>  not scored", "  total  -3.7500"]
-    assert out.split("scores\n")[1].split("pieces\n")[0].splitlines() == scores
+    lattice = out.split("lattice of hugsx\n")[1].split("best segmentations")[0].splitlines()
+    assert lattice[:3] == [
+        "  span  piece  score",
+        "> 0:3   hug    -2.5000",
+        "  0:1   h      -12.5000 unknown",
+    ]
+    assert "  id  token  span    score  text\n   1  hug     0:3  -2.5000  hug\n" in out
 
 
 def test_explain_hides_what_a_terminal_would_obey(cli: Run, tokenizer: str) -> None:
     code, out, _ = cli("explain", tokenizer, "is\x1b[31m")
     assert code == 0
-    assert "\x1b" not in out.split("tokens\n")[-1]
+    assert "\x1b" not in out
 
 
 def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> None:

@@ -300,7 +300,7 @@ def test_a_corpus_of_many_words_is_followed_quickly_between_steps() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("name", ["hugs", "course"])
 def test_text_fits_the_width(name: str, width: int) -> None:
-    shown = trace_of(name).text(width=width)
+    shown = trace_of(name).to_text(width=width)
     assert max(map(len, shown.splitlines())) <= width
     assert shown.startswith("training: WordPiece by merges")
 

@@ -463,8 +463,7 @@ def test_command_line_uses_public_names_only() -> None:
         f"{path.relative_to(ROOT)} imports {name}"
         for path in sorted((PACKAGE / "cli").rglob("*.py"))
         for name in sorted(python_imports(path))
-        if name.startswith("piecework.")
-        and not name.startswith(allowed)
+        if name.startswith("piecework.") and not name.startswith(allowed)
     ]
     assert found == []
 

@@ -9,7 +9,8 @@
 
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.compare import Comparison, Measures, compare, compare_files
-from piecework.analysis.explain import ExplainedToken, ExplainedWord, Explanation, explain
+from piecework.analysis.explain import explain
+from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
@@ -34,8 +35,10 @@ from piecework.analysis.training import (
     explain_training,
     training_example,
 )
+from piecework.analysis.unigram_lattice import LatticeEdge, WordLattice
 from piecework.analysis.usage import token_counts
 from piecework.analysis.vocabulary_report import Inspection, inspect
+from piecework.analysis.word_search import PrefixSearch, WordSearch
 
 __all__ = [
     "EXAMPLES",
@@ -48,6 +51,7 @@ __all__ = [
     "Explanation",
     "Gold",
     "Inspection",
+    "LatticeEdge",
     "LengthCount",
     "Measures",
     "MergeStep",
@@ -55,6 +59,7 @@ __all__ = [
     "PeerSpeeds",
     "PieceEstimate",
     "PieceLoss",
+    "PrefixSearch",
     "SequenceLengths",
     "Speed",
     "SplitChange",
@@ -65,6 +70,8 @@ __all__ = [
     "TrainingRemoval",
     "TrainingThreshold",
     "TrainingTrace",
+    "WordLattice",
+    "WordSearch",
     "bench",
     "bench_files",
     "boundary_scores",

@@ -49,13 +49,13 @@ class Grid:
       pair  count
       u g      20
 
-    `marked` is the index of the row that won, None if no row did. `omitted` rows follow the last one.
+    `marked` are the indices of the rows that won. `omitted` rows follow the last one.
     """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numbers: tuple[str, ...] = ()
-    marked: int | None = None
+    marked: tuple[int, ...] = ()
     omitted: int = 0
 
 
@@ -123,7 +123,7 @@ def _grid(grid: Grid, width: int) -> Iterator[str]:
     room = max(width - before_last, _LEAST_WIDTH)
     is_number = [name in grid.numbers for name in grid.header]
     for at, row in enumerate(rows):
-        mark = ">" if grid.marked is not None and at == grid.marked + 1 else " "
+        mark = ">" if at - 1 in grid.marked else " "
         cells = [
             _padded(cell, size, right)
             for cell, size, right in zip(row[:-1], widths, is_number, strict=False)
@@ -222,7 +222,7 @@ def _html_grid(grid: Grid) -> str:
         return "<p>none</p>"
     won = ' class="won"'
     rows = [
-        f"<tr{won if at == grid.marked else ''}>{_html_row('td', row, kinds)}</tr>"
+        f"<tr{won if at in grid.marked else ''}>{_html_row('td', row, kinds)}</tr>"
         for at, row in enumerate(grid.rows)
     ]
     more = f"<p>... and {grid.omitted:,} more</p>" if grid.omitted else ""

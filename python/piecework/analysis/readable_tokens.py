@@ -40,6 +40,18 @@ def bytes_of(token: str) -> bytes | None:
     return bytes(BYTE_OF_CHARACTER[character] for character in token)
 
 
+_WHITESPACE_SYMBOLS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+
+
+def show_whitespace(text: str) -> str:
+    """Replace whitespace by symbols, and escape control characters.
+
+    >>> show_whitespace("a b\\n")
+    'a␣b⏎'
+    """
+    return "".join(_WHITESPACE_SYMBOLS.get(c) or escape_controls(c) for c in text)
+
+
 def escape_controls(text: str) -> str:
     r"""Return the text with control and other unprintable characters as escape sequences.
 

@@ -10,7 +10,9 @@ import click
 
 import piecework as pw
 from piecework.analysis.blocks import as_html, page
-from piecework.cli.explain_text import explain_text
+from piecework.analysis.readable_tokens import show_whitespace
+from piecework.analysis.step_selection import Selection
+from piecework.cli.explain_text import print_tokens
 from piecework.cli.explain_training import trace_corpus, trace_example
 from piecework.cli.options import (
     OnError,
@@ -120,7 +122,11 @@ def explain(
         )
     loaded = load_tokenizer(arguments[0], hints).with_special_in_text("parse")
     text = arguments[1].encode(errors="surrogateescape").decode(errors="replace")
-    explain_text(loaded, text, lines)
+    explained = pw.analysis.explain(loaded, text)
+    show(explained, as_json, html_path, lines, steps=Selection.of(chosen or "all"))
+    if not as_json and html_path != "-":
+        click.echo("tokens in the text")
+        print_tokens([show_whitespace(token.text) for token in explained.tokens])
 
 
 def _check_training(training: bool, example: str | None, arguments: tuple[str, ...]) -> None:
@@ -135,13 +141,18 @@ def _check_training(training: bool, example: str | None, arguments: tuple[str, .
 
 
 def show(
-    found: pw.analysis.TrainingTrace, as_json: bool, html_path: str | None, lines: int
+    found: pw.analysis.TrainingTrace | pw.analysis.Explanation,
+    as_json: bool,
+    html_path: str | None,
+    lines: int,
+    **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
     if html_path:
         with atomic_stream(html_path) as stream:
-            stream.write(page("piecework explain", as_html(found.blocks(lines))).encode())
+            blocks = found.blocks(lines, **how)
+            stream.write(page("piecework explain", as_html(blocks)).encode())
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
-        click.echo(found.text(lines, width()), nl=False)
+        click.echo(found.to_text(lines, width(), **how), nl=False)

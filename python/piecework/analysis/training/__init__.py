@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from piecework._internal import validation as checks
+from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
 from piecework.analysis.training.others import trace_ranking, trace_sentencepiece
 from piecework.analysis.training.pruning import trace_pruning
-from piecework.analysis.training.selection import Selection
 from piecework.analysis.training.steps import (
     EntryLoss,
     LengthCount,

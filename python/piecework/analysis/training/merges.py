@@ -11,8 +11,8 @@ from dataclasses import asdict, fields, replace
 from itertools import islice
 from typing import Any, TypeVar
 
+from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.errata import erratum_of
-from piecework.analysis.training.selection import Selection
 from piecework.analysis.training.steps import PairScore, SplitChange, TrainingMerge
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import InternalError

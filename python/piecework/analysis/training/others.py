@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piecework.analysis.training.selection import Selection
+from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.steps import TrainingEstimate
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.train import CharTrainer, Counts, SentencePieceTrainer, WordTrainer

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 
+from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
-from piecework.analysis.training.selection import Selection
 from piecework.analysis.training.steps import EntryLoss, SplitChange, TrainingRemoval
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.reference.wordpiece_pruning import ONE, Pruner, find_seeds, usable_words

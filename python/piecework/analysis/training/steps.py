@@ -103,7 +103,7 @@ class TrainingMerge:
 
 def _pair_grid(pairs: tuple[PairScore, ...], total: int) -> Grid:
     """Return a table of pairs with the columns that their kind of score has."""
-    marked = 0 if pairs else None
+    marked = (0,) if pairs else ()
     omitted = total - len(pairs)
     if all(isinstance(pair.score, int) for pair in pairs):
         rows = tuple((_pair(pair), f"{pair.count:,}", pair.token) for pair in pairs)
@@ -199,7 +199,7 @@ class TrainingRemoval:
             (one.entry, f"{one.count:,}", shown_score(one.loss)) for one in self.candidates
         )
         omitted = self.removable - len(rows)
-        yield Grid(("entry", "count", "loss"), rows, ("count", "loss"), 0, omitted)
+        yield Grid(("entry", "count", "loss"), rows, ("count", "loss"), (0,), omitted)
         yield from _changed(self.changes, self.changed_words)
         yield Paragraph(f"vocabulary: {self.vocab_size:,} entries")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
-from piecework.analysis.training.selection import Selection
 from piecework.analysis.training.steps import LengthCount, TrainingThreshold
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.reference.wordpiece_top_down import TopDownLearner

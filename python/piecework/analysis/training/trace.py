@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 from piecework.analysis.blocks import WIDTH, Block, Grid, Heading, Paragraph, as_html, as_text
+from piecework.analysis.plain_data import plain
 from piecework.analysis.training.steps import TrainingMerge, TrainingStep
 from piecework.errors import ArgumentError
 
@@ -65,13 +64,13 @@ class TrainingTrace:
                 return self.vocab[: step.vocab_size]
         raise ArgumentError("number", str(number), "the number of a merge in steps")
 
-    def text(self, lines: int = LINES, width: int = WIDTH) -> str:
+    def to_text(self, lines: int = LINES, width: int = WIDTH) -> str:
         """Return the trace as text: at most `lines` lines of each list, wrapped at `width` columns.
 
         >>> import piecework as pw
         >>> example = pw.analysis.training_example("hugs")
         >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1")
-        >>> print(trace.text().split("best pairs (of 6)")[1].split("changed words")[0], end="")
+        >>> print(trace.to_text().split("best pairs (of 6)")[1].split("changed words")[0], end="")
         <BLANKLINE>
           pair     count  left  right  score  as decimal  merged
         > ##g ##s      5    20      5   1/20        0.05  ##gs
@@ -144,7 +143,7 @@ class TrainingTrace:
         return f"vocabulary ({size:,}): alphabet, {more}{' '.join(learned[-most:])}"
 
     def __str__(self) -> str:
-        return self.text()
+        return self.to_text()
 
     def _repr_html_(self) -> str:
         return as_html(self.blocks())
@@ -164,26 +163,3 @@ def _scored(rows: tuple[tuple[str, float], ...], lines: int) -> Grid:
         (text, f"{score:,}" if kind == "count" else f"{score:.4f}") for text, score in rows[:lines]
     )
     return Grid(("entry", kind), shown, (kind,), omitted=len(rows) - len(shown))
-
-
-def plain(value: object) -> object:
-    """Return dataclasses, tuples and fractions as JSON data.
-
-    >>> plain((1, Fraction(1, 20)))
-    [1, 0.05]
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        found: dict[str, object] = {}
-        for field in fields(value):
-            given = getattr(value, field.name)
-            found[field.name] = plain(given)
-            if isinstance(given, Fraction):
-                found[f"{field.name}_fraction"] = str(given)
-        return found
-    if isinstance(value, (tuple, list)):
-        return [plain(one) for one in value]
-    if isinstance(value, Fraction):
-        return float(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
-from piecework.analysis.training.selection import Selection
 from piecework.analysis.training.steps import (
     PieceEstimate,
     PieceLoss,
