@@ -16,6 +16,7 @@ from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
 from piecework.analysis.report import html_report
+from piecework.analysis.side_by_side import Side, SideBySide, SideToken, side_by_side
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.analysis.training import (
     EXAMPLES,
@@ -61,6 +62,9 @@ __all__ = [
     "PieceLoss",
     "PrefixSearch",
     "SequenceLengths",
+    "Side",
+    "SideBySide",
+    "SideToken",
     "Speed",
     "SplitChange",
     "TrainingEstimate",
@@ -83,6 +87,7 @@ __all__ = [
     "inspect",
     "read_gold",
     "save_plots",
+    "side_by_side",
     "token_counts",
     "training_example",
 ]

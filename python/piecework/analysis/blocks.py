@@ -157,6 +157,14 @@ STYLE = textwrap.dedent("""\
     .piecework .token { border-radius: 2px; white-space: pre-wrap }
     .piecework .even { background: rgba(66,133,244,.28) }
     .piecework .odd { background: rgba(251,188,5,.38) }
+    .piecework .unknown { background: rgba(234,67,53,.38); text-decoration: underline wavy }
+    .piecework .aligned td { padding: .1em .15em; border: 1px solid rgba(128,128,128,.45);
+      text-align: center }
+    .piecework .aligned td.even { background: rgba(66,133,244,.28) }
+    .piecework .aligned td.odd { background: rgba(251,188,5,.38) }
+    .piecework .aligned td.unknown { background: rgba(234,67,53,.38) }
+    .piecework .aligned td.gap { opacity: .55; border-style: dotted }
+    .piecework .aligned td.number { border: none; padding-right: .7em }
     """)
 
 
@@ -166,7 +174,7 @@ def as_html(blocks: Iterable[Block]) -> str:
     >>> "&lt;script&gt;" in as_html([Paragraph("<script>")])
     True
     """
-    body = "\n".join(map(_html, blocks))
+    body = "\n".join(map(html_of, blocks))
     return fragment(body)
 
 
@@ -206,7 +214,12 @@ def safe(text: str) -> str:
     return escape(escape_controls(text))
 
 
-def _html(block: Block) -> str:
+def html_of(block: Block) -> str:
+    """Return one block as HTML.
+
+    >>> html_of(Paragraph("a < b"))
+    '<p>a &lt; b</p>'
+    """
     if isinstance(block, Heading):
         tag = f"h{block.level + 2}"
         return f"<{tag}>{safe(block.text)}</{tag}>"

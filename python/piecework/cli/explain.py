@@ -12,7 +12,7 @@ import piecework as pw
 from piecework.analysis.blocks import as_html, page
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.step_selection import Selection
-from piecework.cli.explain_text import print_tokens
+from piecework.cli.explain_text import print_aligned, print_tokens
 from piecework.cli.explain_training import trace_corpus, trace_example
 from piecework.cli.options import (
     OnError,
@@ -25,12 +25,19 @@ from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, OutputFile, command, option
 from piecework.cli.sentencepiece_options import sentencepiece_options
 from piecework.cli.terminal_tables import width
-from piecework.cli.tokenizer_options import Hints, load_tokenizer, tokenizer_options
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_each,
+    load_tokenizer,
+    names_of_files,
+    tokenizer_options,
+)
 from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:
   piecework explain tokenizer.json "I have a new GPU!"
+  piecework explain bert.json gpt2.json "I have a new GPU!"
   piecework explain --training --example course --steps 1-3
   piecework explain --training corpus.txt --score frequency --vocab-size 70 --all
 """
@@ -91,8 +98,8 @@ def explain(
 ) -> None:
     """Print each stage of encoding TEXT, or each step of training on CORPUS.
 
-    TOKENIZER encodes TEXT. With --training, the arguments are a small CORPUS, and the options are those of
-    `piecework train`.
+    TOKENIZER encodes TEXT; several TOKENIZERs are shown side by side. With --training, the arguments are a
+    small CORPUS, and the options are those of `piecework train`.
     """
     if html_path == "-" and as_json:
         raise pw.errors.ArgumentError(
@@ -115,13 +122,19 @@ def explain(
             trace = trace_corpus(arguments, kind, preset, given, reading, on_error, **how)
         show(trace, as_json, html_path, lines)
         return
+    text = (
+        arguments[-1].encode(errors="surrogateescape").decode(errors="replace") if arguments else ""
+    )
+    if len(arguments) > 2:
+        named = load_each(names_of_files(arguments[:-1]), hints)
+        show_sides(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
+        return
     if len(arguments) != 2:
         found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
         raise pw.errors.ArgumentError(
-            "arguments", found, "TOKENIZER and TEXT (in quotes), or --training with CORPUS"
+            "arguments", found, "TOKENIZER... and TEXT (in quotes), or --training with CORPUS"
         )
     loaded = load_tokenizer(arguments[0], hints).with_special_in_text("parse")
-    text = arguments[1].encode(errors="surrogateescape").decode(errors="replace")
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=Selection.of(chosen or "all"))
     if not as_json and html_path != "-":
@@ -156,3 +169,16 @@ def show(
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
         click.echo(found.to_text(lines, width(), **how), nl=False)
+
+
+def show_sides(
+    found: pw.analysis.SideBySide, as_json: bool, html_path: str | None, lines: int
+) -> None:
+    """Print an alignment as text or JSON, and write it as HTML."""
+    if html_path:
+        with atomic_stream(html_path) as stream:
+            stream.write(page("piecework explain", found.to_html(lines)).encode())
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    elif html_path != "-":
+        print_aligned(found, width(), lines)

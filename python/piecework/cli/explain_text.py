@@ -1,4 +1,4 @@
-"""Print tokens in colors."""
+"""Print tokens in colors: those of one tokenizer, or of several below each other."""
 
 from __future__ import annotations
 
@@ -8,19 +8,54 @@ from itertools import cycle
 
 import click
 
+import piecework as pw
+from piecework.analysis.blocks import as_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_KINDS = {
+    "plain": "",
+    "name": "bold",
+    "even": "black on bright_cyan",
+    "odd": "black on bright_yellow",
+    "unknown": "black on bright_red",
+}
 _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
 
 
 def print_tokens(tokens: Sequence[str]) -> None:
     """Print tokens on alternating background colors, or separated by bars without a color terminal."""
-    if sys.stdout is not None and sys.stdout.isatty():
-        from rich.console import Console
-        from rich.text import Text
+    console = _color_console()
+    if console is None:
+        click.echo(f"  {'|'.join(tokens)}")
+        return
+    from rich.text import Text
 
-        console = Console(highlight=False, soft_wrap=True)
-        if console.color_system and not console.no_color:
-            styles = cycle(_STYLES)
-            parts = [Text(token, style) for token, style in zip(tokens, styles, strict=False)]
-            console.print(Text("  ").append_text(Text().join(parts)))
-            return
-    click.echo(f"  {'|'.join(tokens)}")
+    styles = cycle(_STYLES)
+    parts = [Text(token, style) for token, style in zip(tokens, styles, strict=False)]
+    console.print(Text("  ").append_text(Text().join(parts)))
+
+
+def print_aligned(found: pw.analysis.SideBySide, width: int, lines: int) -> None:
+    """Print the tokens of several tokenizers below each other, and a table of their counts."""
+    console = _color_console()
+    if console is None:
+        click.echo(found.to_text(lines, width), nl=False)
+        return
+    from rich.text import Text
+
+    for line in found.colored(lines, width):
+        console.print(Text.assemble(*((part.text, _KINDS[part.kind]) for part in line)))
+    click.echo("\n" + as_text(found.blocks(lines), width), nl=False)
+
+
+def _color_console() -> Console | None:
+    """Return a console for a terminal with colors, None for another stdout."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    return console if console.color_system and not console.no_color else None
