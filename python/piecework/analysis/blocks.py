@@ -151,7 +151,7 @@ STYLE = textwrap.dedent("""\
     .piecework td { font-family: ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere }
     .piecework .number { text-align: right; font-variant-numeric: tabular-nums }
     .piecework .won td { background: rgba(66,133,244,.25); font-weight: 600 }
-    .piecework p { margin: .2em 0 .6em; overflow-wrap: anywhere }
+    .piecework p { margin: .2em 0 .6em; overflow-wrap: anywhere; white-space: pre-wrap }
     .piecework h3, .piecework h4, .piecework h5 { margin: .9em 0 .2em }
     .piecework h5 { font-size: 1em; font-weight: 600 }
     .piecework .token { border-radius: 2px; white-space: pre-wrap }
