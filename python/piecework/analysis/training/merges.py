@@ -43,11 +43,11 @@ def trace_wordpiece(
             for m in wordpiece.ranked_merges(splits, vocab, settings)
         ]
 
-    ties = trainer.ties or wordpiece.DEFAULT_TIES[trainer.score]
+    ties = trainer.ties or wordpiece.DEFAULT_TIES[settings.score]
     replay = _Replay(learned, splits, ranked, ties)
-    merges = replay.steps(wanted, top, words if trainer.score == "pmi" else [])
+    merges = replay.steps(wanted, top, words if settings.score == "pmi" else [])
     return TrainingTrace(
-        learner=f"WordPiece by merges, score {trainer.score!r}, ties {ties!r}",
+        learner=f"WordPiece by merges, score {settings.score!r}, ties {ties!r}",
         words=tuple(words),
         special_tokens=trainer.special_tokens,
         alphabet=tuple(alphabet),
@@ -106,9 +106,12 @@ def trace_bpe(
 
 
 def settings_of(kind: type[Settings], trainer: Any) -> Settings:
-    """Return the settings of the reference that a trainer has."""
+    """Return the settings of the reference that a trainer has; None means the default of the reference."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in asdict(trainer).items() if name in known})
+    given = {name: value for name, value in asdict(trainer).items() if name in known}
+    if given.get("score", "") is None:
+        del given["score"]
+    return kind(**given)
 
 
 class _Replay:
