@@ -225,13 +225,39 @@ def _counts(trainer: Any) -> pw.Counts:
     return pw.count_texts(["hug pug hug", "hugs"], pipeline=plan.pipeline)
 
 
-@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
-def test_sentencepiece_has_pieces_and_likelihoods(model_type: Any) -> None:
-    trainer = pw.SentencePieceTrainer(model_type, 14)
+@pytest.mark.parametrize("model_type", ["unigram", "bpe", "word", "char"])
+def test_sentencepiece_has_pieces_and_steps(model_type: Any) -> None:
+    trainer = pw.SentencePieceTrainer(model_type, 14, hard_vocab_limit=False)
     trace = explain_training(["hug pug pun bun hugs"] * 3, trainer, steps="all")
-    assert "▁" in trace.vocab
+    assert "hug" in str(trace)
     assert trace.step_count == len(trace.steps)
-    assert (trace.step_count > 0) == (model_type == "unigram")
+    kinds = {"unigram": {TrainingEstimate}, "bpe": {TrainingMerge}}
+    assert {type(step) for step in trace.steps} == kinds.get(model_type, set())
+
+
+@given(words=word_counts(), size=st.integers(8, 40))
+@patiently
+def test_every_sentencepiece_merge_is_the_trainers(words: Words, size: int) -> None:
+    trainer = pw.SentencePieceTrainer("bpe", size, hard_vocab_limit=False, character_coverage=1.0)
+    texts = [" ".join([word] * min(count, 5)) for word, count in words]
+    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    try:
+        trace = explain_training(counts, trainer, steps="all")
+    except TrainingError:
+        return
+    pieces = [piece for piece, _ in trainer.learn_pieces(counts).pieces if len(piece) > 1]
+    assert [step.winner.token for step in merges_of(trace)] == pieces
+    for step in merges_of(trace):
+        assert trace.vocab_after(step.number)[-1] == step.winner.token
+
+
+def test_sentencepiece_merges_of_cut_words_are_not_shown() -> None:
+    trainer = pw.SentencePieceTrainer(
+        "bpe", 20, hard_vocab_limit=False, user_defined_symbols=("gp",)
+    )
+    trace = explain_training(["hug pug hug gpu"] * 3, trainer, steps="all")
+    assert trace.step_count == 0
+    assert "▁hug" in trace.vocab
 
 
 # ---- choosing steps

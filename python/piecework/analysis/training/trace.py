@@ -129,7 +129,8 @@ class TrainingTrace:
             yield Paragraph(f"stopped early: {self.stopped_early}")
         if self.scores:
             pairs = zip(self.vocab, self.scores, strict=True)
-            scored = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
+            learned = (pair for pair in pairs if pair[0] not in self.special_tokens)
+            scored = sorted(learned, key=lambda pair: -pair[1])
             yield Heading(f"scores ({len(scored):,})")
             yield _scored(tuple(scored), lines)
         yield Heading(f"vocabulary ({len(self.vocab):,})")
@@ -140,6 +141,8 @@ class TrainingTrace:
         fixed = {*self.special_tokens, *self.alphabet}
         learned = [entry for entry in self.vocab[:size] if entry not in fixed]
         more = "... " if len(learned) > most else ""
+        # SentencePiece puts the alphabet behind the merges.
+        size += len(set(self.alphabet) - set(self.vocab[:size]))
         return f"vocabulary ({size:,}): alphabet, {more}{' '.join(learned[-most:])}"
 
     def __str__(self) -> str:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from piecework._core import LearnedEntries
 from piecework._internal import validation as checks
+from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError
 from piecework.train.counts import Counts
 from piecework.train.learned_files import read_learned, write_learned
 
 if TYPE_CHECKING:
-    from piecework._internal.validation import PathLike
     from piecework.train.counting import Progress
 
 
