@@ -303,10 +303,18 @@ def test_a_string_is_no_corpus() -> None:
 
 
 @pytest.mark.parametrize(
-    "trainer", [pw.WordPieceTrainer(60, algorithm="pruning"), pw.UnigramTrainer(60)]
+    ("trainer", "size"),
+    [
+        (pw.WordPieceTrainer(60, algorithm="pruning"), 5000),
+        (pw.WordPieceTrainer(60, "top-down"), 5000),
+        (pw.UnigramTrainer(60), 5000),
+        (pw.SentencePieceTrainer("bpe", 60), 5000),
+        (pw.BPETrainer(60), 250_000),
+    ],
+    ids=["pruning", "top-down", "unigram", "sentencepiece", "bpe"],
 )
-def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any) -> None:
-    words = [f"word{number}" for number in range(5000)]
+def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any, size: int) -> None:
+    words = [f"word{number}" for number in range(size)]
     with pytest.raises(
         ArgumentError, match="corpus: found distinct words of .* characters, expected"
     ):
@@ -340,9 +348,10 @@ def test_data_is_json() -> None:
     ):
         data = json.dumps(explain_training(counts, trainer, steps="all").to_dict(), allow_nan=False)
         assert json.loads(data)["vocab"]
-    first = trace_of("hugs").to_dict()["steps"][0]
+    data = trace_of("hugs").to_dict()
+    first = data["steps"][0]
     assert (first["kind"], first["winner"]["score_fraction"]) == ("TrainingMerge", "1/20")
-    assert first["vocab"][-1] == "##gs"
+    assert data["vocab"][: first["vocab_size"]][-1] == "##gs"
 
 
 HOSTILE = ["<script>alert(1)</script>", '"><img/src=x>', "&lt;b&gt;", "\x1b[31m", "</style>"]

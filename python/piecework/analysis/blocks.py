@@ -66,7 +66,7 @@ Block: TypeAlias = Heading | Paragraph | Grid
 
 
 def as_text(blocks: Iterable[Block], width: int = WIDTH) -> str:
-    """Return blocks as lines of at most `width` columns, unless a single word is longer.
+    """Return blocks as lines of at most `width` columns; long words and wide first columns exceed it.
 
     >>> print(as_text([Heading("splits"), Paragraph("h ##u ##g")]), end="")
     splits

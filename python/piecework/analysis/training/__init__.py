@@ -88,8 +88,9 @@ def explain_training(
     numbered from 1: "3,5-8", "10-", "all", or numbers. Each step has the `top` best candidates and the first
     `top` changed words.
 
-    A step takes time proportional to the corpus. Learners that remove entries are repeated in plain Python,
-    so the distinct words may have at most 20,000 characters together, 3,000 for "pruning". For a
+    A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
+    together. Learners that remove entries, and SentencePiece BPE, are repeated in plain Python: at most
+    20,000 characters, 3,000 for "pruning". For a
     `SentencePieceTrainer`, BPE has merges, and Unigram only the log-likelihood of each EM iteration.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for

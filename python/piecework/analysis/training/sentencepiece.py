@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from piecework.analysis.step_selection import Selection
-from piecework.analysis.training.limits import check_same
+from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import (
     PairScore,
@@ -20,6 +20,8 @@ from piecework.reference.bpe import merge
 from piecework.reference.sentencepiece_training import Shape, allows
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
 
+MAX_CHARACTERS = 20_000
+
 Pair = tuple[str, str]
 
 
@@ -30,6 +32,8 @@ def trace_sentencepiece(
 
     BPE has no steps if characters or symbols are cut out of the words before they are merged.
     """
+    if trainer.model_type == "bpe":
+        check_small(counts, MAX_CHARACTERS, "SentencePiece BPE")
     learned = trainer.learn_pieces(counts)
     words = list(counts)
     alphabet = {piece for piece, _ in learned.pieces if len(piece) == 1}

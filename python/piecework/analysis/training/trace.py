@@ -85,6 +85,8 @@ class TrainingTrace:
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as JSON data: a fraction as a number, and beside it as text.
 
+        After a merge, the vocabulary is the first `vocab_size` entries of `vocab`.
+
         >>> import piecework as pw
         >>> example = pw.analysis.training_example("hugs")
         >>> found = pw.analysis.explain_training(example.counts, example.trainer, steps="1").to_dict()
@@ -95,8 +97,6 @@ class TrainingTrace:
         assert isinstance(found, dict)
         for step, data in zip(self.steps, found["steps"], strict=True):
             data["kind"] = type(step).__name__
-            if isinstance(step, TrainingMerge):
-                data["vocab"] = list(self.vocab[: step.vocab_size])
         return found
 
     def blocks(self, lines: int = LINES) -> Iterator[Block]:
