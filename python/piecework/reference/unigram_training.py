@@ -287,6 +287,19 @@ def use_unit(segments: Words, exponent: float) -> float:
     return 1.0 if exponent == 1.0 else min(unit(segments), 1024.0)
 
 
+def best_uses(segments: Words, scores: Scores, exponent: float = 1.0) -> dict[str, float]:
+    """Return the weighted count of each piece in the best segmentations.
+
+    >>> best_uses([("ab", 2)], {"a": -2.0, "b": -2.0, "ab": -1.0})
+    {'ab': 2.0}
+    """
+    one, uses = use_unit(segments, exponent), Counter[str]()
+    for segment, count in segments:
+        for piece in Lattice(segment, scores).best().pieces:
+            uses[piece] += int(weight(count, exponent) * one) if piece in scores else 0
+    return {piece: used / one for piece, used in uses.items()}
+
+
 def prune(
     segments: Words, scores: Scores, size: int, wanted: int, exponent: float = 1.0
 ) -> dict[str, float]:
@@ -295,11 +308,8 @@ def prune(
     >>> sorted(prune([("ab", 2)], {"a": -2.0, "b": -2.0, "ab": -1.0}, size=1, wanted=1))
     ['ab']
     """
-    one, uses = use_unit(segments, exponent), Counter[str]()
-    for segment, count in segments:
-        for piece in Lattice(segment, scores).best().pieces:
-            uses[piece] += int(weight(count, exponent) * one) if piece in scores else 0
-    total, counts = uses.total() / one, {piece: used / one for piece, used in uses.items()}
+    counts = best_uses(segments, scores, exponent)
+    total = math.fsum(counts.values())
     losses = {piece: loss(piece, scores, counts, total) for piece in scores}
     ranked = sorted(scores, key=lambda piece: (-losses[piece], _useless(piece, losses, scores)))
     useful = sum(found > -math.inf for found in losses.values())
