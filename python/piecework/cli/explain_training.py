@@ -1,4 +1,4 @@
-"""Print the steps of training: counts, alphabet, splits, pair scores and merges.
+"""Print the steps of training: counts, alphabet, splits, pair scores and merges, or removals.
 
 The reference implementation computes the first pair scores and counts. The trainer reports the merges.
 """
@@ -22,13 +22,17 @@ def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -
     if isinstance(trainer, pw.ByteBPETrainer):
         trainer = trainer.by_characters()
     if isinstance(trainer, (pw.WordPieceTrainer, pw.BPETrainer)):
-        learned = trainer.learn_vocabulary(counts)
         if isinstance(trainer, pw.BPETrainer):
+            learned = trainer.learn_vocabulary(counts)
             _print_bpe_start(list(counts), trainer, steps)
             _print_list("merges", _merge_lines(learned), steps)
         else:
+            learned = trainer.learn_removals(counts)
             _print_wordpiece_start(list(counts), trainer, steps)
-            _print_list("merges", _scored_merge_lines(learned), steps)
+            if trainer.learner == "pruning":
+                _print_list("removals", _removal_lines(learned), steps)
+            elif trainer.learner == "merges":
+                _print_list("merges", _scored_merge_lines(learned), steps)
         if learned.stopped_early:
             click.echo(f"stopped early: {learned.stopped_early}")
         entries: Sequence[str] = learned.entries
@@ -72,15 +76,15 @@ def _print_wordpiece_start(
     """Print the state before the first WordPiece merge."""
     known = {field.name for field in fields(reference.Settings)}
     given = {name: value for name, value in asdict(trainer).items() if name in known}
-    settings = reference.Settings(**given)
+    settings = reference.Settings(**given | {"score": trainer.pair_score})
     alphabet = reference.alphabet_entries(words, settings)
     click.echo(f"alphabet ({len(alphabet):,})")
     click.echo("  " + " ".join(alphabet))
-    splits = reference.initial_splits(words, settings)
-    _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
     if trainer.learner == "merges":
+        splits = reference.initial_splits(words, settings)
+        _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
         merges = reference.candidate_merges(splits, settings)
-        title = f"pair scores ({trainer.score})"
+        title = f"pair scores ({trainer.pair_score})"
         _print_list(
             title, [f"{m.left} {m.right}  {_score(m.score)}  {m.pair_count}" for m in merges], steps
         )
@@ -117,6 +121,14 @@ def _scored_merge_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
     return [
         f"{m.left} {m.right} -> {m.token}  {_score(m.score)}  {m.pair_count}"
         for m in learned.merges
+    ]
+
+
+def _removal_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
+    return [
+        f"{removal.token}  {_score(removal.loss)}"
+        + (f"  for {removal.put_back}" if removal.put_back is not None else "")
+        for removal in learned.removals
     ]
 
 

@@ -52,6 +52,7 @@ class Settings:
     segmentation: Literal["greedy", "shortest"] = "greedy"
     balance: float = 0.0
     use_cap: float | None = None
+    seed_size: int | None = None
 
 
 DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}

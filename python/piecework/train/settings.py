@@ -17,7 +17,7 @@ class RetrainSettings(TypedDict, total=False):
     """
 
     algorithm: Literal["merges", "pruning", "top-down"] | None
-    score: Literal["likelihood", "pmi", "frequency", "top-down"]
+    score: Literal["likelihood", "pmi", "frequency", "top-down"] | None
     segmentation: Literal["greedy", "shortest"]
     balance: float
     use_cap: float | None
@@ -32,7 +32,7 @@ class RetrainSettings(TypedDict, total=False):
     user_defined_symbols: Sequence[str]
     byte_fallback: bool
     character_coverage: float
-    seed_size: int
+    seed_size: int | None
     max_piece_length: int
     shrinking_factor: float
     num_sub_iterations: int
