@@ -121,17 +121,17 @@ def test_top_down_has_two_names(counts: pw.Counts) -> None:
         ({"algorithm": "pruning", "segmentation": "long"}, "segmentation: found 'long'"),
         (
             {"algorithm": "merges", "balance": 2.0},
-            "balance: found 2.0 with algorithm='merges', expected 0.0, or algorithm=",
+            'balance: found 2.0 with algorithm="merges", expected 0.0, or algorithm="pruning"',
         ),
         (
             {"score": "frequency", "segmentation": "shortest"},
-            "segmentation: found 'shortest' with score='frequency'",
+            "segmentation: found 'shortest' with score=\"frequency\"",
         ),
         (
             {"ties": "lowest-ids", "seed_size": 99_999},
-            "seed_size: found 99999 with ties='lowest-ids'",
+            'seed_size: found 99999 with ties="lowest-ids"',
         ),
-        ({"score": "top-down", "use_cap": 2.0}, "use_cap: found 2.0 with score='top-down'"),
+        ({"score": "top-down", "use_cap": 2.0}, 'use_cap: found 2.0 with score="top-down"'),
         ({"seed_size": 29_999}, "seed_size: found 29999, expected an integer of at least 30000"),
         ({"score": "top"}, "score: found 'top', expected one of likelihood"),
     ],
@@ -167,7 +167,7 @@ def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None
     alone = learn_spec(counts, replace(trainer, vocab_size=300, seed_size=8000))
     assert specs[300] == alone
     assert specs[1000] == learn_spec(counts, replace(trainer, vocab_size=1000))
-    with pytest.raises(pw.errors.ArgumentError, match="sizes: found score='pmi'"):
+    with pytest.raises(pw.errors.ArgumentError, match='sizes: found score="pmi"'):
         pw.WordPieceTrainer(score="pmi").learn_sizes(counts, [300, 1000])
 
 

@@ -301,8 +301,8 @@ def _learner_setting(trainer: WordPieceTrainer) -> str:
     for name in ("algorithm", "score", "ties"):
         value = getattr(trainer, name)
         if value is not None:
-            return f"{name}={value!r}"
-    return f"algorithm={trainer.learner!r}"
+            return f'{name}="{value}"'
+    return f'algorithm="{trainer.learner}"'
 
 
 def _weight(name: str, value: object, least: float, most: float) -> float:
