@@ -878,6 +878,9 @@ class LearningLog:
     def merges(self) -> _Merges:
         """Return the merges so far: left, right and merged ids, counts and scores."""
 
+    def choices(self) -> npt.NDArray[np.uint64]:
+        """Return the choices so far of a trainer that merges no pairs."""
+
     def take_round(self) -> tuple[list[tuple[str, float]], list[tuple[int, float]]] | None:
         """Remove and return the last round of a Unigram trainer: pieces with scores, and EM steps."""
 
@@ -889,7 +892,9 @@ class LearnedEntries:
 
     vocab: list[str]
     merges: list[tuple[str, str, str, int, float]]
-    """(left, right, merged token, pair count, score) for each merge; empty for `top-down`."""
+    """(left, right, merged token, pair count, score) for each merge; empty without merges."""
+    removals: list[tuple[str, float, str | None]]
+    """(entry, loss in tokens, entry put back in exchange) for each removal; empty unless requested."""
     stopped_early: str | None
     """The reason why fewer than `vocab_size` entries were learned, else None."""
 
@@ -928,16 +933,22 @@ def learn_wordpiece(
     segmentation: str,
     balance: float,
     use_cap: float | None,
+    seed_size: int | None,
     progress: Callable[[int, int], None] | None,
+    sizes: Sequence[int] | None = None,
+    record_removals: bool = False,
     earlier: _Merges | None = None,
+    earlier_choices: npt.NDArray[np.uint64] | None = None,
     log: LearningLog | None = None,
-) -> LearnedEntries:
+) -> list[LearnedEntries]:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
     `score` is "likelihood", "pmi", "frequency", "top-down" or "pruning". The last one alone uses
-    `segmentation`, `balance` and `use_cap`. `alphabet_order` is "sorted", "first-seen" or "given".
-    `earlier` are the merges of an earlier run with the same counts and settings, which are applied first.
-    `log` receives all merges.
+    `segmentation`, `balance`, `use_cap` and `seed_size`. It alone can learn several `sizes`, of which
+    `vocab_size` is the largest; the result has one item for each size, else one item.
+    `alphabet_order` is "sorted", "first-seen" or "given". `earlier` and `earlier_choices` are the merges or
+    the choices of an earlier run with the same counts and settings, which are applied first. `log` receives
+    all merges and choices. `record_removals` lists the removals of "pruning" in the result.
     """
 
 def learn_bpe(

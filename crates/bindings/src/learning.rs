@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::spec::Segmentation;
@@ -42,6 +43,13 @@ impl LearnedEntries {
         self.learned.merges.iter().map(merge).collect()
     }
 
+    /// The removals of the pruning trainer: entry, loss in tokens, and the entry put back in exchange.
+    #[getter]
+    fn removals(&self) -> Vec<(&str, f64, Option<&str>)> {
+        let removals = self.learned.removals.iter();
+        removals.map(|removal| (&*removal.entry, removal.loss, removal.put_back.as_deref())).collect()
+    }
+
     /// Why training stopped below `vocab_size`; None if it did not.
     #[getter]
     fn stopped_early(&self) -> Option<&str> {
@@ -49,13 +57,13 @@ impl LearnedEntries {
     }
 }
 
-/// Learn a WordPiece vocabulary.
+/// Learn a WordPiece vocabulary, or by pruning one of each size.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, alphabet_order, segmentation, balance, use_cap, progress,
-    earlier=None, log=None
+    continuing_subword_prefix, max_token_length, alphabet_order, segmentation, balance, use_cap, seed_size, progress,
+    sizes=None, record_removals=false, earlier=None, earlier_choices=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
@@ -74,10 +82,14 @@ pub(crate) fn learn_wordpiece(
     segmentation: &str,
     balance: f64,
     use_cap: Option<f64>,
+    seed_size: Option<usize>,
     progress: Option<Py<PyAny>>,
+    sizes: Option<Vec<usize>>,
+    record_removals: bool,
     earlier: Option<GivenMerges<'_>>,
+    earlier_choices: Option<PyReadonlyArray1<'_, u64>>,
     log: Option<&LearningLog>,
-) -> PyResult<LearnedEntries> {
+) -> PyResult<Vec<LearnedEntries>> {
     let spec = wordpiece::WordPieceTrainSpec {
         vocab_size,
         score: if score == "pruning" { PairScore::Pruning } else { score_named(score)? },
@@ -89,12 +101,27 @@ pub(crate) fn learn_wordpiece(
         continuing_subword_prefix,
         alphabet_order: alphabet_order_named(alphabet_order)?,
         max_token_length,
-        pruning: PruningSpec { segmentation: segmentation_named(segmentation)?, balance, use_cap },
+        pruning: PruningSpec {
+            segmentation: segmentation_named(segmentation)?,
+            balance,
+            use_cap,
+            seed_size,
+            record_removals,
+        },
     };
     let earlier = merges_of(earlier)?;
-    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges) };
-    let learned = watched(py, progress, |pulse| wordpiece::resume(&counts.counts, &spec, resume, pulse))?;
-    Ok(LearnedEntries { learned })
+    let choices = earlier_choices.map(|choices| choices.as_slice().map(<[u64]>::to_vec)).transpose()?;
+    let resume = Resume {
+        earlier: &earlier,
+        log: log.map(|log| &log.merges),
+        earlier_choices: choices.as_deref().unwrap_or_default(),
+        choice_log: log.map(|log| &log.choices),
+    };
+    let learned = watched(py, progress, |pulse| match &sizes {
+        Some(sizes) => wordpiece::learn_sizes(&counts.counts, &spec, sizes, resume, pulse),
+        None => Ok(vec![wordpiece::resume(&counts.counts, &spec, resume, pulse)?]),
+    })?;
+    Ok(learned.into_iter().map(|learned| LearnedEntries { learned }).collect())
 }
 
 /// Learn a BPE vocabulary and its merges.
@@ -137,7 +164,7 @@ pub(crate) fn learn_bpe(
         ..bpe::BpeTrainSpec::default()
     };
     let earlier = merges_of(earlier)?;
-    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges) };
+    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges), ..Resume::default() };
     let learned = watched(py, progress, |pulse| bpe::resume(&counts.counts, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
 }

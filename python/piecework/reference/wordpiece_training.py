@@ -55,6 +55,7 @@ class Settings:
     balance: float = 0.0
     use_cap: float | None = None
     alphabet_order: Literal["sorted", "first-seen", "given"] = "sorted"
+    seed_size: int | None = None
 
 
 DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}

@@ -17,7 +17,7 @@ class RetrainSettings(TypedDict, total=False):
     """
 
     algorithm: Literal["merges", "pruning", "top-down"] | None
-    score: Literal["likelihood", "pmi", "frequency", "top-down"]
+    score: Literal["likelihood", "pmi", "frequency", "top-down"] | None
     segmentation: Literal["greedy", "shortest"]
     balance: float
     use_cap: float | None

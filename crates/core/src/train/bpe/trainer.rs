@@ -87,7 +87,12 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
                 spec.vocab_size
             )
         });
-        Learned { vocab: self.vocabulary.entries.into_names(), merges: self.merges, stopped_early }
+        Learned {
+            vocab: self.vocabulary.entries.into_names(),
+            merges: self.merges,
+            stopped_early,
+            ..Learned::default()
+        }
     }
 
     fn begin_round(&mut self, limit: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
