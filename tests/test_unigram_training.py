@@ -164,7 +164,7 @@ def test_there_are_sixteen_seeds_for_each_entry_by_default() -> None:
     assert found.steps[0].pieces == 320
 
 
-def test_a_lower_exponent_weights_frequent_words_less() -> None:
+def test_a_lower_count_exponent_reduces_the_effect_of_frequent_words() -> None:
     counts = pw.Counts(["hug", "pun"], [600, 20])
     settings: dict[str, Any] = {
         "vocab_size": 8,

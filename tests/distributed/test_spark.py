@@ -82,7 +82,9 @@ def test_ids_of_a_frame_equal_those_of_one_process(
     assert [row.ids for row in by_function] == expected
 
 
-def test_errors_of_spark_alone(corpus: list[Path], spark: SparkSession) -> None:
+def test_columns_and_sessions_that_do_not_fit_are_errors(
+    corpus: list[Path], spark: SparkSession
+) -> None:
     with pytest.raises(ArgumentError, match="column 'text': found values of type int64"):
         on_spark.count_frame(spark.range(3).withColumnRenamed("id", "text"))
     with pytest.raises(TrainingError, match="sources below 2\\*\\*23"):
