@@ -21,6 +21,16 @@ VOCABULARY = {
     "piecework.vocabulary.prune",
     "piecework.vocabulary.shrink",
 }
+# What prompts need, and jinja2 for templates.
+CHATS = {
+    "datetime",
+    "piecework.chat.chat_encoding",
+    "piecework.chat.environment",
+    "piecework.chat.estimates",
+    "piecework.chat.formatting",
+    "piecework.chat.rendering",
+    "piecework.chat.segments",
+}
 ROOT_NAMES = {"piecework._core", "piecework.batch", "piecework.encoding", "piecework.tokenizer"}
 ROOT_NAMES |= {"piecework.sampling", "importlib"}
 COMMANDS = {
@@ -60,6 +70,7 @@ EXPECTED = (
     SPECIFICATIONS
     | TRAINING
     | VOCABULARY
+    | CHATS
     | ROOT_NAMES
     | COMMANDS
     | TERMINAL

@@ -45,7 +45,13 @@ from piecework._internal.validation import (
 from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
-from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
+from piecework.errors import (
+    ArgumentError,
+    FormatError,
+    InputTypeError,
+    PortabilityWarning,
+    UnknownNameError,
+)
 from piecework.io.folder_config import is_template_name, read_config
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
 from piecework.io.format_readers import compile_ranks, warned
@@ -82,6 +88,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _all_roles: dict[str, str] | None
     _spec: pw.TokenizerSpec | None
     _filling: Filling | None
+    _guarded: typing.Any
     _is_plain: bool
 
     # ---- make one
@@ -641,6 +648,165 @@ class Tokenizer(metaclass=WithForeignNames):
             num_threads=thread_count(num_threads),
         )
 
+    # ---- prompts
+
+    def encode_segments(
+        self,
+        segments: Sequence[tuple[str, bool]],
+        *,
+        add_special_tokens: bool = False,
+        markers: Collection[str] | None = None,
+    ) -> pw.chat.SegmentedEncoding:
+        """Encode the segments of one text, each with the permission to contain special tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=40)
+        >>> user = "be [SEP]"
+        >>> result = tok.encode_segments([("[CLS]", True), (user, False), ("[SEP]", True)])
+        >>> result.encoding.tokens.count("[SEP]"), result.token_spans[0]
+        (1, (0, 1))
+
+        `segments` are `(text, allow_special)` pairs. The result is the encoding of the concatenated texts,
+        with one difference: special tokens and markers match only inside one segment that allows them. What
+        looks like one in another segment, or across the border of two segments, is plain text. Normalizer,
+        pre-tokenizer and model see no border, so a token can have characters of two segments.
+
+        `markers` are the added tokens that are guarded besides special ones, such as `<tool_call>`. None
+        guards all added tokens except whitespace. Other added tokens match everywhere.
+
+        `add_special_tokens` applies the post-processor. Truncation and padding apply as in `encode`;
+        segmentations are never drawn at random.
+
+        Raises `InputTypeError` for a segment of another type, `ArgumentError` for a lone surrogate, and
+        `SpecialTokenError` if the model, without added tokens, makes a special token from plain text.
+        """
+        from piecework.chat.segments import encode_segments
+
+        guarded = self._guarded_tokens(markers)
+        return encode_segments(
+            self._core, segments, guarded, lambda: self.unk_token_id, add_special_tokens
+        )
+
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, typing.Any]],
+        *,
+        tools: Sequence[Mapping[str, typing.Any]] | None = None,
+        documents: Sequence[Mapping[str, typing.Any]] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool = False,
+        trusted_roles: Collection[str] = (),
+        markers: Collection[str] | None = None,
+        variables: Mapping[str, typing.Any] | None = None,
+    ) -> pw.chat.ChatEncoding:
+        """Render a conversation with a chat template and encode it (extra `chat`).
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=40)
+        >>> template = "{% for m in messages %}[CLS]{{ m.content }}[SEP]{% endfor %}"
+        >>> tok = tok.with_chat_template(template)
+        >>> chat = tok.apply_chat_template([{"role": "user", "content": "be [SEP]"}])
+        >>> chat.text, chat.encoding.tokens.count("[SEP]")
+        ('[CLS]be [SEP][SEP]', 1)
+
+        **Text of messages never becomes a special token.** Each character of the prompt is known to be of
+        the template or of a message, and special tokens and `markers` match in text of the template only,
+        as in `encode_segments`. Messages, tools, documents, `variables` and numbers count as message text;
+        the roles of transformers' templates, such as "user", count as template text. Messages whose role
+        is in `trusted_roles` are template text as a whole: name "assistant" to keep the markers of earlier
+        replies. A template that mixes both, so that the origin of a character is lost, raises.
+
+        Templates run in the sandbox of Jinja, with the variables and functions of transformers:
+        `messages`, `tools`, `documents`, `add_generation_prompt`, the names of roles such as `bos_token`,
+        `raise_exception`, `strftime_now`, and `{% generation %}` for `assistant_mask`. `variables` adds
+        others. `chat_template` is the name of a template or its text. By default it is "tool_use" for a
+        call with tools, if the tokenizer has that template, and "default" otherwise.
+
+        `add_generation_prompt` asks for the beginning of a reply. `continue_final_message` ends the prompt
+        after the content of the last message.
+
+        Raises `TemplateError` for a template that is invalid, raises, takes more than a million steps or
+        30 seconds, or loses an origin; `InputTypeError` for messages and tools of other types;
+        `UnknownNameError` without template; `SpecialTokenError` as `encode_segments`; and
+        `MissingExtraError` without jinja2.
+        """
+        from piecework.chat.chat_encoding import encode_chat
+        from piecework.chat.rendering import rendered
+
+        prompt = rendered(
+            self._named_template(chat_template, has_tools=tools is not None),
+            messages,
+            tools=tools,
+            documents=documents,
+            special_tokens=self.special_tokens_map,
+            variables=variables or {},
+            trusted_roles=trusted_roles,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
+        )
+        guarded = self._guarded_tokens(markers)
+        return encode_chat(self._core, prompt, guarded, lambda: self.unk_token_id)
+
+    def count_messages(
+        self,
+        messages: Sequence[Mapping[str, typing.Any]],
+        *,
+        tools: Sequence[Mapping[str, typing.Any]] | None = None,
+        estimate: bool = False,
+    ) -> int:
+        """Count the tokens of a conversation, with the beginning of the reply.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.with_chat_template("{{ messages[0].content }}").count_messages([{"content": "aaa"}])
+        3
+        >>> tok.count_messages([{"role": "a", "content": "aaa"}], estimate=True)
+        10
+
+        With a chat template, the count is exact: it is the length of `apply_chat_template` with
+        `add_generation_prompt`. A model behind an API has no public template, and **every count for it is an
+        estimate**: `estimate=True` adds the formula that OpenAI published for its chat models, 3 tokens for
+        each message, 1 for a name and 3 for the reply, to the tokens of the strings. Its error grows with
+        the number of messages and with every change of the provider's format.
+
+        Raises `UnknownNameError` without template, `ArgumentError` for `estimate` with tools, whose format
+        is not public, and the errors of `apply_chat_template`.
+        """
+        if not estimate:
+            chat = self.apply_chat_template(messages, tools=tools, add_generation_prompt=True)
+            return len(chat.ids)
+        from piecework.chat.estimates import estimated_tokens
+
+        if tools is not None:
+            raise ArgumentError(
+                "tools", "tools, with estimate=True", "None: their format is not public"
+            )
+        return estimated_tokens(self._core, messages)
+
+    def _guarded_tokens(self, markers: Collection[str] | None) -> typing.Any:
+        from piecework.chat.segments import GuardedTokens
+
+        if markers is not None:
+            return GuardedTokens(self._core, self._stages().added_tokens, markers)
+        if self._guarded is None:
+            self._guarded = GuardedTokens(self._core, self._stages().added_tokens, None)
+        return self._guarded
+
+    def _named_template(self, chat_template: str | None, *, has_tools: bool) -> str:
+        templates = self._settings.chat_templates
+        if chat_template is not None:
+            if not isinstance(chat_template, str):
+                raise InputTypeError("chat_template", type(chat_template).__name__, "str or None")
+            return templates.get(chat_template, chat_template)
+        if has_tools and "tool_use" in templates:
+            return templates["tool_use"]
+        if DEFAULT_TEMPLATE not in templates:
+            found = "no template" if not templates else f"only {', '.join(map(repr, templates))}"
+            expected = "with_chat_template, or chat_template= with a name or the text of a template"
+            raise UnknownNameError("chat_template", found, expected)
+        return templates[DEFAULT_TEMPLATE]
+
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone.
 
@@ -1120,7 +1286,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.with_chat_template("{{ messages[0].content }}").chat_template
         '{{ messages[0].content }}'
 
-        It is kept with the folder of the tokenizer, and not rendered. `chat_templates` has all of them.
+        It is kept with the folder of the tokenizer. `apply_chat_template` renders it, and `chat_templates`
+        has all of them.
         """
         return self._settings.chat_templates.get(DEFAULT_TEMPLATE)
 
@@ -1781,6 +1948,7 @@ class Tokenizer(metaclass=WithForeignNames):
         self._special_in_text = special_in_text
         self._settings = NO_SETTINGS
         self._all_roles, self._spec, self._filling = None, None, None
+        self._guarded = None
         # One plain text goes straight to the core; see docs/decisions/0015.
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
         self._parses = special_in_text == "parse"
