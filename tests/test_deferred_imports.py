@@ -15,6 +15,7 @@ SPECIFICATIONS |= {"piecework.spec.roles", "piecework.spec.tokenizer_spec", "dat
 TRAINING = {"piecework.train.plan", "piecework.train.runs", "piecework._internal.progress"}
 VOCABULARY = {
     "piecework.vocabulary.additions",
+    "piecework.vocabulary.decoded_bytes",
     "piecework.vocabulary.extend",
     "piecework.vocabulary.kept_pieces",
     "piecework.vocabulary.pieces",
@@ -31,7 +32,13 @@ CHATS = {
     "piecework.chat.rendering",
     "piecework.chat.segments",
 }
-ROOT_NAMES = {"piecework._core", "piecework.batch", "piecework.encoding", "piecework.tokenizer"}
+ROOT_NAMES = {
+    "piecework._internal.offset_units",
+    "piecework._core",
+    "piecework.batch",
+    "piecework.encoding",
+    "piecework.tokenizer",
+}
 ROOT_NAMES |= {"piecework.sampling", "importlib"}
 COMMANDS = {
     "piecework.cli.app",

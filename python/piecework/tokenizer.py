@@ -540,7 +540,7 @@ class Tokenizer(metaclass=WithForeignNames):
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
-        offsets: bool = False,
+        offsets: bool | typing.Literal["chars", "bytes", "utf16"] = False,
         overflow: bool = False,
         num_threads: int | None = None,
     ) -> Batch:
@@ -561,11 +561,14 @@ class Tokenizer(metaclass=WithForeignNames):
         [[1, 2, 2], [1, 1]]
 
         `offsets=True` also keeps the columns `offsets`, `word_ids`, `sequence_ids` and
-        `special_tokens_mask`, in the units of `encode`.
+        `special_tokens_mask`, in the units of `encode`. `offsets="bytes"` counts bytes of UTF-8 instead of
+        characters, and `offsets="utf16"` UTF-16 code units.
 
         >>> batch = tok.encode_batch(["ab", "b"], offsets=True)
         >>> batch.offsets.tolist(), batch.word_ids.tolist()
         ([[0, 1], [1, 2], [0, 1]], [0, 0, 0])
+        >>> tok.encode_batch(["éb"], offsets="bytes").offsets.tolist()
+        [[0, 2], [2, 3]]
 
         With truncation, a batch has one row for each text and **drops the rest of a long text**.
         `overflow` makes a row of every window: first the window of `encode`, then those of its
@@ -579,6 +582,8 @@ class Tokenizer(metaclass=WithForeignNames):
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
         not UTF-8 `InvalidUtf8Error`.
         """
+        if not isinstance(offsets, bool):
+            check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
         if pairs is None and not is_pretokenized:
             texts, pairs = _split_pairs(texts)
         rows_of: Callable[[typing.Any, str], typing.Any] = listed if is_pretokenized else text_rows
@@ -591,10 +596,14 @@ class Tokenizer(metaclass=WithForeignNames):
             is_pretokenized=is_pretokenized,
             parse_special=self._recognized(parse_special, first, second or ()),
             sampling=self._drawn(sampling),
-            offsets=offsets,
+            offsets=bool(offsets),
             overflow=overflow,
             num_threads=thread_count(num_threads),
         )
+        if offsets in ("bytes", "utf16"):
+            from piecework._internal.offset_units import in_unit
+
+            raw = in_unit(raw, first, second, offsets, is_pretokenized)
         if self._filling is None:
             self._filling = self._core.filling(_PAD_TOKENS)
         return Batch(raw, self._core.id_to_token, self._filling)
@@ -1162,6 +1171,60 @@ class Tokenizer(metaclass=WithForeignNames):
         {0: b'[UNK]', 1: b'\\xc3\\xa9'}
         """
         return dict(vocab_bytes(self._core))
+
+    def get_decoded_bytes(self) -> dict[int, bytes]:
+        r"""Return the bytes that each token adds to a text, by id, for constrained decoding.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, decoder=pw.spec.WordPieceDecoder())
+        >>> tok.get_decoded_bytes()
+        {0: b' [UNK]', 1: b' hug', 2: b's'}
+
+        Notation of the model is decoded: byte-level characters, byte tokens such as `<0x0A>`, `▁`, `##`
+        and `</w>`. The bytes of one token need not be UTF-8. Those of several ids, concatenated, are the
+        text of `decode(ids, clean_up=False)`, which drops the space at the start of a text, or with `</w>`
+        at its end. Special tokens, `special_token_ids`, are absent: they have no text.
+
+        `token_bytes` has the notation instead. Raises `ArgumentError` for a decoder whose output depends on
+        the neighbours of a token, such as `CTC`.
+        """
+        from piecework.vocabulary.decoded_bytes import decoded_bytes
+
+        return decoded_bytes(self.spec, self.get_vocab())
+
+    @property
+    def special_token_ids(self) -> frozenset[int]:
+        """The ids that `decode` skips by default: special tokens, and control pieces of SentencePiece.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+        >>> tok.token_to_id("[SEP]") in tok.special_token_ids, tok.token_to_id("be") in tok.special_token_ids
+        (True, False)
+        """
+        from piecework.vocabulary.decoded_bytes import special_ids
+
+        return frozenset(special_ids(self.spec, self.get_vocab()))
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of everything that decides ids, 64 hexadecimal digits.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.fingerprint[:16], tok.with_truncation(9).fingerprint == tok.fingerprint
+        ('b690414adecd3db0', False)
+
+        Equal tokenizers have equal fingerprints, in every process, on every machine and in every version
+        that writes the same specification. It covers stages, vocabulary, added tokens, truncation, padding
+        and `special_in_text`, but neither roles nor chat templates. Of custom stages it covers the names
+        only. Manifests of encoded corpora contain it.
+        """
+        import hashlib
+
+        text, _, special_in_text = self._content
+        content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(content, digest_size=32).hexdigest()
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return the vocabulary as a dict from token to id.
