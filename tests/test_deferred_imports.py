@@ -34,6 +34,7 @@ CHATS = {
 }
 ROOT_NAMES = {
     "piecework._internal.offset_units",
+    "piecework._internal.word_numbers",
     "piecework._core",
     "piecework.batch",
     "piecework.encoding",

@@ -214,6 +214,7 @@ TOKENIZER_NAMES = {
     "with_padding",
     "memory",
     "with_word_cache_budget",
+    "with_word_ids",
     "with_special_in_text",
     "with_truncation",
     "spec",

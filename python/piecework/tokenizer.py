@@ -210,7 +210,7 @@ class Tokenizer(metaclass=WithForeignNames):
             core, special_in_text, settings = configured(core, special_in_text, config, file)
         tokenizer = cls._of(core, special_in_text)
         roles = roles_of_gguf_path(file)
-        tokenizer._settings = settings if roles is None else settings.replace(roles=roles)
+        tokenizer._use_settings(settings if roles is None else settings.replace(roles=roles))
         return tokenizer
 
     @classmethod
@@ -522,7 +522,7 @@ class Tokenizer(metaclass=WithForeignNames):
             and not is_pretokenized
         ):
             return self._encode_text(text, add_special_tokens, self._parses)  # type: ignore[arg-type]
-        return self._core.encode(
+        encoding = self._core.encode(
             text,
             pair,
             add_special_tokens=add_special_tokens,
@@ -530,6 +530,21 @@ class Tokenizer(metaclass=WithForeignNames):
             parse_special=self._recognized(parse_special, [text] if pair is None else [text, pair]),
             sampling=self._drawn(sampling),
         )
+        if self._settings.word_ids is None or is_pretokenized:
+            return encoding
+        from piecework._internal.word_numbers import numbered_encoding
+
+        whole = None
+        if not self._core.is_plain:
+            whole = self._core.with_truncation(None).encode(
+                text,
+                pair,
+                add_special_tokens=False,
+                is_pretokenized=False,
+                parse_special=self._recognized(parse_special),
+                sampling=None,
+            )
+        return numbered_encoding(encoding, whole)
 
     def encode_batch(
         self,
@@ -600,6 +615,23 @@ class Tokenizer(metaclass=WithForeignNames):
             overflow=overflow,
             num_threads=thread_count(num_threads),
         )
+        if offsets and self._settings.word_ids is not None and not is_pretokenized:
+            from piecework._internal.word_numbers import numbered_batch
+
+            whole = None
+            if not self._core.is_plain:
+                whole = self._core.with_truncation(None).encode_batch(
+                    first,
+                    second,
+                    add_special_tokens=False,
+                    is_pretokenized=False,
+                    parse_special=self._recognized(parse_special),
+                    sampling=None,
+                    offsets=True,
+                    overflow=False,
+                    num_threads=thread_count(num_threads),
+                )
+            raw = numbered_batch(raw, self._core.id_to_token, whole)
         if offsets in ("bytes", "utf16"):
             from piecework._internal.offset_units import in_unit
 
@@ -1650,6 +1682,24 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(special_in_text=checked_special_in_text(treatment))
 
+    def with_word_ids(self, kind: typing.Literal["pre-token", "metaspace"]) -> hints.Self:
+        """Return a tokenizer whose `word_ids` count pre-tokens, or words that the metaspace ▁ begins.
+
+        >>> import piecework as pw
+        >>> vocab = {token: id for id, token in enumerate("<unk> ▁ a b ▁a ▁b".split())}
+        >>> model = pw.spec.BPE(vocab, (("▁", "a"), ("▁", "b")), unk_token="<unk>")
+        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.Replace(" ", "▁"))
+        >>> tok.encode("ab ab b").word_ids, tok.with_word_ids("metaspace").encode("ab ab b").word_ids
+        ([0, 0, 0, 0, 0], [0, 0, 1, 1, 2])
+
+        Pre-tokens are the default, as in `tokenizers`. Models in the style of Llama have no pre-tokenizer, so
+        that a whole text is one pre-token. With "metaspace", a token that begins with ▁ begins a word, as
+        does every pre-token and added token. Ids and offsets do not change. Words given by
+        `is_pretokenized` keep their numbers. Files do not contain the setting.
+        """
+        check_choice("kind", kind, ("pre-token", "metaspace"))
+        return self._variant(word_ids=None if kind == "pre-token" else kind)
+
     def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
 
@@ -1968,7 +2018,7 @@ class Tokenizer(metaclass=WithForeignNames):
             self._special_in_text if special_in_text is None else special_in_text,
             self._functions if functions is None else functions,
         )
-        variant._settings = self._settings.replace(**settings)
+        variant._use_settings(self._settings.replace(**settings))
         return variant
 
     def _stages(self) -> pw.TokenizerSpec:
@@ -2016,6 +2066,10 @@ class Tokenizer(metaclass=WithForeignNames):
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
         self._parses = special_in_text == "parse"
         self._encode_text = core.encode_text
+
+    def _use_settings(self, settings: FolderSettings) -> None:
+        self._settings = settings
+        self._is_plain = self._is_plain and settings.word_ids is None
 
     def _drawn(self, sampling: pw.Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
@@ -2082,7 +2136,7 @@ def _restored(
 ) -> AnyTokenizer:
     core = _compiled(text, ()).with_word_cache_budget(cache_budget)
     tokenizer = cls._of(core, special_in_text)
-    tokenizer._settings = settings
+    tokenizer._use_settings(settings)
     return tokenizer
 
 
@@ -2093,5 +2147,5 @@ def _restored_from_spec(
     settings: FolderSettings,
 ) -> AnyTokenizer:
     tokenizer = cls.from_spec(spec).with_word_cache_budget(cache_budget)
-    tokenizer._settings = settings
+    tokenizer._use_settings(settings)
     return tokenizer
