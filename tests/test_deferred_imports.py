@@ -26,6 +26,7 @@ VOCABULARY = {
 CHATS = {
     "datetime",
     "piecework.chat.chat_encoding",
+    "piecework.chat.chunks",
     "piecework.chat.environment",
     "piecework.chat.estimates",
     "piecework.chat.formatting",

@@ -131,7 +131,7 @@ EXPORT_NAMES = {
     "read_lines",
 }
 
-CHAT_NAMES = {"ChatEncoding", "SegmentedEncoding"}
+CHAT_NAMES = {"ChatEncoding", "SegmentedEncoding", "TextChunk"}
 
 TOKENIZER_NAMES = {
     "load",
@@ -162,6 +162,7 @@ TOKENIZER_NAMES = {
     "encode_segments",
     "apply_chat_template",
     "count_messages",
+    "chunk_text",
     "decode",
     "decode_batch",
     "decode_bytes",

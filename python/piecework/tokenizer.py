@@ -825,6 +825,64 @@ class Tokenizer(metaclass=WithForeignNames):
             )
         return estimated_tokens(self._core, messages)
 
+    def chunk_text(
+        self,
+        text: str,
+        max_tokens: int,
+        *,
+        overlap: int = 0,
+        at: typing.Literal["paragraph", "sentence", "word", "character"] = "sentence",
+        add_special_tokens: bool = False,
+        parse_special: bool | Collection[str] | None = None,
+    ) -> list[pw.chat.TextChunk]:
+        """Divide a text into chunks that each encode to at most `max_tokens` tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, ".": 2, " ": 3}))
+        >>> [chunk.text for chunk in tok.chunk_text("aa. aaa. a. a.", 8)]
+        ['aa. ', 'aaa. a. ', 'a.']
+        >>> [(c.text, c.start) for c in tok.chunk_text("aa. aaa. a. a.", 9, overlap=3)]
+        [('aa. aaa. ', 0), ('a. a.', 9)]
+
+        The length of a chunk is that of its text encoded alone, special tokens of the template included if
+        `add_special_tokens`. Chunks end where a paragraph, a sentence or a word ends; `at` selects which. A
+        paragraph that is too long is divided at sentences, a sentence at words, and a word at characters.
+        Whitespace belongs to the unit before it: without overlap, the chunks concatenate to the text.
+
+        `overlap` repeats whole units at the end of a chunk, of together at most that many tokens, at the
+        beginning of the next one; fewer where the next unit would not fit.
+
+        Sentences end at `.`, `!`, `?` and their East Asian forms, before whitespace, and at line breaks. The
+        whole text is encoded once and each chunk counted, so the time is linear. Raises `ArgumentError` if
+        one character takes more than `max_tokens`, or unless `overlap` is less than `max_tokens`.
+        """
+        from piecework.chat.chunks import chunk_text
+
+        core = self._core.with_truncation(None).with_padding(None)
+        recognized = self._recognized(parse_special, [text])
+
+        def token_starts() -> Sequence[int]:
+            encoding = core.encode(
+                text,
+                None,
+                add_special_tokens=False,
+                is_pretokenized=False,
+                parse_special=recognized,
+                sampling=None,
+            )
+            return [start for start, _ in encoding.offsets]
+
+        def count(texts: list[str]) -> list[int]:
+            return core.count_batch(
+                texts,
+                add_special_tokens=add_special_tokens,
+                parse_special=recognized,
+                sampling=None,
+                num_threads=1,
+            )
+
+        return chunk_text(text, max_tokens, overlap, at, token_starts, count)
+
     def _guarded_tokens(self, markers: Collection[str] | None) -> typing.Any:
         from piecework.chat.segments import GuardedTokens
 

@@ -1,10 +1,10 @@
-"""Prompts from text of unequal trust: segments, chat templates, and the origin of each character.
+"""Prompts: segments of unequal trust, chat templates, the origin of each character, chunks by budget.
 
-`Tokenizer.encode_segments` and `Tokenizer.apply_chat_template` return the classes of this module.
+`Tokenizer.encode_segments`, `apply_chat_template` and `chunk_text` return the classes of this module.
 """
 
 from __future__ import annotations
 
-from piecework.chat.results import ChatEncoding, SegmentedEncoding
+from piecework.chat.results import ChatEncoding, SegmentedEncoding, TextChunk
 
-__all__ = ["ChatEncoding", "SegmentedEncoding"]
+__all__ = ["ChatEncoding", "SegmentedEncoding", "TextChunk"]

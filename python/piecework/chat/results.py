@@ -39,6 +39,24 @@ class SegmentedEncoding:
 
 
 @dataclass(frozen=True)
+class TextChunk:
+    """A part of a text that fits a token budget.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, " ": 2}))
+    >>> tok.chunk_text("aa aaa", 4)[1]
+    TextChunk(text='aaa', start=3, end=6, num_tokens=3)
+
+    `start` and `end` are characters of the whole text; `num_tokens` counts the tokens of `text` alone.
+    """
+
+    text: str
+    start: int
+    end: int
+    num_tokens: int
+
+
+@dataclass(frozen=True)
 class ChatEncoding:
     """An encoded conversation.
 
