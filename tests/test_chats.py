@@ -102,6 +102,15 @@ def test_every_special_token_lies_in_text_of_the_template(template: str) -> None
         assert inside or id not in special
 
 
+def test_a_date_in_the_format_of_a_message_is_message_text() -> None:
+    tok = byte_level().with_added_tokens(["<x>"], special=True)
+    messages = [{"role": "user", "content": "<x>"}]
+    chat = tok.apply_chat_template(
+        messages, chat_template="{{ strftime_now(messages[0].content) }}"
+    )
+    assert (chat.text, special_ids(tok, chat)) == ("<x>", [])
+
+
 def test_a_message_cannot_complete_a_token_of_the_template() -> None:
     tok = byte_level().with_added_tokens(["<|im_start|>", "<|user|>"], special=True)
     broken = "<|im_{{ messages[0].content }}|>"
@@ -206,6 +215,19 @@ ENDLESS = {
     ),
     "repeated text": "{{ 'x' * 10**9 }}",
     "repeated list": "{{ [1] * 10**9 }}",
+    "nested lists": (
+        "{% set ns = namespace(x=[1]) %}{% for i in range(99) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}"
+        "{{ ns.x == [] }}"
+    ),
+    "nested tuples": (
+        "{% set ns = namespace(x=(1,)) %}{% for i in range(99) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
+        "{{ {ns.x: 1} }}"
+    ),
+    "nested mappings": (
+        "{% set ns = namespace(x={}) %}"
+        "{% for i in range(99) %}{% set ns.x = dict(a=ns.x, b=ns.x) %}{% endfor %}{{ ns.x | tojson }}"
+    ),
+    "long texts in a list": "{{ (['x' * 10**7] * 1000) | tojson }}",
     "power": "{{ 9**(9**9) }}",
     "product": (
         "{% set ns = namespace(x=9) %}{% for i in range(99) %}{% set ns.x = ns.x * ns.x %}{% endfor %}"
@@ -234,6 +256,7 @@ FAILING = {
     "{{ x.y.z }}": "UndefinedError: 'x' is undefined",
     "{{ messages[0].content + 1 }}": "TypeError",
     "{% include 'file' %}": "no loader",
+    "{{ messages[0].content.with_bits(1) }}": "SecurityError",
     "{{ messages.append(1) }}": "SecurityError",
     "{{ namespace(_x=1) }}": "a name without leading underscore",
     "{{ messages[0].content.center(9) }}": "a string method that does not keep the origin",
@@ -257,6 +280,7 @@ def test_messages_of_a_wrong_type_are_named() -> None:
         (["hi"], r"messages\[0\]: found str, expected a mapping"),
         ([], "messages: found no message"),
         ([{"content": b"x"}], r"messages\[0\].content: found bytes"),
+        ([{5: "x"}], r"messages\[0\]: the name of a field: found int, expected str"),
         ([{"content": [{"text": object()}]}], r"messages\[0\].content\[0\].text: found object"),
         ([{"content": "a\ud800"}], r"messages\[0\].content: found a lone surrogate at character 1"),
     ]

@@ -12,10 +12,11 @@ from piecework.errors import TemplateError
 MAX_STEPS = 1_000_000
 """Loop passes, calls and blocks of 64 characters that one rendering may take."""
 MAX_SECONDS = 30.0
-MAX_CHARS = 1 << 26
+MAX_CHARS = 1 << 24
 MAX_ITEMS = 1 << 20
 _MAX_BITS = 1 << 12
 _CHARS_PER_STEP = 64
+_CHARS_PER_ITEM = 4
 
 
 class Budget:
@@ -31,6 +32,7 @@ class Budget:
     def __init__(self, max_steps: int = MAX_STEPS, max_seconds: float = MAX_SECONDS) -> None:
         self.max_steps = max_steps
         self.left = max_steps
+        self.ticks = 0
         self.deadline = time.monotonic() + max_seconds
 
     def take(self, chars: int = 0) -> None:
@@ -40,7 +42,8 @@ class Budget:
             raise TemplateError(
                 "chat template", f"more than {self.max_steps} steps", "a template that ends"
             )
-        if self.left % 256 == 0 and time.monotonic() > self.deadline:
+        self.ticks += 1
+        if self.ticks % 256 == 0 and time.monotonic() > self.deadline:
             raise TemplateError("chat template", "no end after 30 seconds", "a template that ends")
 
     def check_size(self, value: object) -> None:
@@ -48,8 +51,9 @@ class Budget:
         if isinstance(value, str):
             check_length(len(value))
             self.take(len(value))
-        elif isinstance(value, (list, tuple)):
-            _check_items(len(value))
+        elif isinstance(value, (list, tuple, dict)):
+            # What exists is never larger than this, so that no later operation takes long.
+            self.take(_CHARS_PER_ITEM * items_in(value, MAX_ITEMS))
 
 
 BUDGET: ContextVar[Budget] = ContextVar("BUDGET")
@@ -69,8 +73,26 @@ def bounded(items: Iterable[typing.Any]) -> Iterator[typing.Any]:
         yield item
 
 
+def items_in(value: object, most: int) -> int:
+    """Return the number of items of containers inside each other, repeated ones each time.
+
+    >>> items_in([[1, 2], {"a": 3}], 10)
+    5
+
+    Raises `TemplateError` for more than `most`.
+    """
+    count, waiting = 0, [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, (list, tuple, dict)):
+            count += len(inner)
+            _check_items(count, most)
+            waiting += inner.values() if isinstance(inner, dict) else inner
+    return count
+
+
 def check_length(chars: int) -> None:
-    """Raise `TemplateError` for a text of more than 64 million characters.
+    """Raise `TemplateError` for a text of more than 16 million characters.
 
     >>> check_length(5)
     """
@@ -104,9 +126,9 @@ def check_product(left: object, right: object) -> None:
             _check_items(len(value) * count)
 
 
-def _check_items(count: int) -> None:
-    if count > MAX_ITEMS:
-        raise TemplateError("chat template", f"{count} items", f"at most {MAX_ITEMS}")
+def _check_items(count: int, most: int = MAX_ITEMS) -> None:
+    if count > most:
+        raise TemplateError("chat template", f"{count} items", f"at most {most}")
 
 
 def _check_bits(bits: int) -> None:

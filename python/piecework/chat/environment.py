@@ -21,10 +21,19 @@ from piecework._internal.lazy import typing
 from piecework.chat.budget import BUDGET, bounded, check_power, check_product, step
 from piecework.chat.filters import chat_filters
 from piecework.chat.formatting import brace_formatted, percent_formatted
-from piecework.chat.tracked_text import GENERATED, TEMPLATE, TrackedText, joined, plain, tracked
+from piecework.chat.tracked_text import (
+    GENERATED,
+    TEMPLATE,
+    TrackedText,
+    derived,
+    joined,
+    plain,
+    tracked,
+)
 from piecework.errors import TemplateError
 
 _MAX_TEMPLATE_CHARS = 1 << 20
+_OWN_ATTRIBUTES = frozenset(("origins", "part", "with_bits"))
 _BINARY = frozenset(("+", "-", "*", "/", "//", "**", "%"))
 
 
@@ -73,6 +82,24 @@ class _TrackingGenerator(CodeGenerator):
 
     def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
         self.write(f"environment.literal({node.data!r})")
+
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+        self.write("environment.counted(")
+        super().visit_List(node, frame)
+        self.write(")")
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+        if node.ctx != "load":
+            super().visit_Tuple(node, frame)
+            return
+        self.write("environment.counted(")
+        super().visit_Tuple(node, frame)
+        self.write(")")
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        self.write("environment.counted(")
+        super().visit_Dict(node, frame)
+        self.write(")")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
         self.write("environment.concat((")
@@ -146,6 +173,18 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         BUDGET.get().check_size(text)
         return text
 
+    @staticmethod
+    def counted(value: typing.Any) -> typing.Any:
+        """Return a value whose size counts as steps; raise if it is larger than a prompt can be."""
+        BUDGET.get().check_size(value)
+        return value
+
+    def is_safe_attribute(self, obj: typing.Any, attr: str, value: typing.Any) -> bool:
+        """Return whether a template may read an attribute; the origins of a text are not for templates."""
+        if isinstance(obj, TrackedText) and attr in _OWN_ATTRIBUTES:
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         template = super()._parse(source, name, filename)
         for loop in template.find_all(nodes.For):
@@ -175,8 +214,8 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         elif operator == "*":
             check_product(left, right)
         elif operator == "%" and isinstance(left, str):
-            return self._counted(percent_formatted(tracked(left), right))
-        return self._counted(super().call_binop(context, operator, left, right))
+            return self.counted(percent_formatted(tracked(left), right))
+        return self.counted(super().call_binop(context, operator, left, right))
 
     def call(  # noqa: D102
         __self,  # noqa: N805
@@ -187,7 +226,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     ) -> typing.Any:
         subject = getattr(__obj, "__self__", None)
         BUDGET.get().take(len(subject) if isinstance(subject, str) else 0)
-        return __self._counted(super().call(__context, __obj, *args, **kwargs))
+        return __self.counted(super().call(__context, __obj, *args, **kwargs))
 
     def wrap_str_format(self, value: typing.Any) -> Callable[..., str] | None:
         """Return a function that formats with origins, for `format` of a string."""
@@ -205,11 +244,6 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             return brace_formatted(tracked(text), args, kwargs, field_of)
 
         return formatted
-
-    @staticmethod
-    def _counted(value: typing.Any) -> typing.Any:
-        BUDGET.get().check_size(value)
-        return value
 
 
 class _ChatNamespace(Namespace):
@@ -241,4 +275,4 @@ def _raise_exception(message: object) -> typing.NoReturn:
 def _strftime_now(form: str) -> TrackedText:
     from datetime import datetime
 
-    return TrackedText(datetime.now().strftime(plain(form)), TEMPLATE)
+    return derived(datetime.now().strftime(plain(form)), form)

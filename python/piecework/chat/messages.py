@@ -55,20 +55,23 @@ def tracked_messages(
         is_trusted = message.get("role") in trusted_roles
         place = f"messages[{position}]"
         row = {
-            key: tracked_value(value, f"{place}.{key}", TEMPLATE if is_trusted else 0)
+            _field_name(key, place): tracked_value(
+                value, f"{place}.{key}", TEMPLATE if is_trusted else 0
+            )
             for key, value in message.items()
             if value is not None
         }
         role = row.get("role")
         if isinstance(role, str) and role in ROLES:
-            row["role"] = TrackedText(role, TEMPLATE)
+            row[TrackedText("role", 0)] = TrackedText(role, TEMPLATE)
         reasoning = next((row[key] for key in _REASONING if key in row), None)
         if reasoning is not None:
-            row = {"thinking": reasoning, **row, "reasoning_content": reasoning}
+            names = (TrackedText("thinking", 0), TrackedText("reasoning_content", 0))
+            row = {names[0]: reasoning, **row, names[1]: reasoning}
         rows.append(row)
     if continued:
         _mark_final(rows[-1])
-    return [tracked_keys(row) for row in rows]
+    return rows
 
 
 def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typing.Any:
@@ -87,8 +90,13 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
             found = f"a lone surrogate at character {surrogate}"
             raise ArgumentError(place, found, "text that UTF-8 can encode")
         return TrackedText(str.__str__(value), origin)
-    if value is None or isinstance(value, (bool, int, float)):
+    if value is None or isinstance(value, bool):
         return value
+    # A subclass may have methods that a template could call.
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
     if isinstance(value, Mapping):
         return {
             tracked_value(key, place, origin, depth + 1): tracked_value(
@@ -106,9 +114,10 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
     raise InputTypeError(place, type(value).__name__, expected)
 
 
-def tracked_keys(row: Mapping[str, typing.Any]) -> dict[str, typing.Any]:
-    """Return a mapping whose keys have origins too."""
-    return {TrackedText(str.__str__(key), 0): value for key, value in row.items()}
+def _field_name(name: object, place: str) -> str:
+    if not isinstance(name, str):
+        raise InputTypeError(f"{place}: the name of a field", type(name).__name__, "str")
+    return typing.cast("str", tracked_value(name, place, 0))
 
 
 def _mark_final(row: dict[str, typing.Any]) -> None:

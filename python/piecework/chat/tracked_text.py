@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from piecework._internal.lazy import typing
+from piecework.chat.budget import check_length
 from piecework.errors import TemplateError
 
 TEMPLATE = 1
@@ -266,7 +267,12 @@ def joined(parts: Iterable[object]) -> TrackedText:
     >>> joined([TrackedText("n=", TEMPLATE), 5]).origins
     b'\\x01\\x01\\x00'
     """
-    texts = [tracked(part) for part in parts]
+    texts, chars = [], 0
+    for part in parts:
+        text = tracked(part)
+        texts.append(text)
+        chars += len(text)
+        check_length(chars)
     return TrackedText("".join(map(plain, texts)), b"".join(text.origins for text in texts))
 
 
