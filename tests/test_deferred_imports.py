@@ -30,6 +30,7 @@ CHATS = {
     "piecework.chat.environment",
     "piecework.chat.estimates",
     "piecework.chat.formatting",
+    "piecework.chat.growing_text",
     "piecework.chat.rendering",
     "piecework.chat.segments",
 }

@@ -131,7 +131,7 @@ EXPORT_NAMES = {
     "read_lines",
 }
 
-CHAT_NAMES = {"ChatEncoding", "SegmentedEncoding", "TextChunk"}
+CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
 
 TOKENIZER_NAMES = {
     "load",
@@ -163,6 +163,7 @@ TOKENIZER_NAMES = {
     "apply_chat_template",
     "count_messages",
     "chunk_text",
+    "growing_text",
     "decode",
     "decode_batch",
     "decode_bytes",

@@ -883,6 +883,38 @@ class Tokenizer(metaclass=WithForeignNames):
 
         return chunk_text(text, max_tokens, overlap, at, token_starts, count)
 
+    def growing_text(
+        self, text: str = "", *, parse_special: bool | Collection[str] | None = None
+    ) -> pw.chat.GrowingText:
+        """Return a text that can grow, whose beginning is not tokenized again.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+        >>> text = tok.growing_text("to be [SEP] or not")
+        >>> text.append(" to be")
+        >>> text.ids == tok.encode("to be [SEP] or not to be", add_special_tokens=False).ids
+        True
+
+        See `chat.GrowingText`. Truncation and padding do not apply.
+        """
+        from piecework.chat.growing_text import GrowingText
+
+        core = self._core.with_truncation(None).with_padding(None)
+
+        def encode(part: str) -> Encoding:
+            return core.encode(
+                part,
+                None,
+                add_special_tokens=False,
+                is_pretokenized=False,
+                parse_special=self._recognized(parse_special, [part]),
+                sampling=None,
+            )
+
+        growing = GrowingText(encode, self._stages().added_tokens)
+        growing.append(text)
+        return growing
+
     def _guarded_tokens(self, markers: Collection[str] | None) -> typing.Any:
         from piecework.chat.segments import GuardedTokens
 

@@ -12,7 +12,7 @@ from piecework.reference.tokenizer import ReferenceTokenizer
 
 patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 
-CONTENTS = ["<a>", "<a>b", "<a", "▁▁", "\n\n", "Ab", "[x]", "bb", "  "]
+CONTENTS = ["<a>", "b<a>]", "<a>b", "<a", "▁▁", "\n\n", "Ab", "[x]", "bb", "  "]
 TEXT = st.text("<a>bBA[x] \n▁é", max_size=12)
 SEGMENTS = st.lists(
     st.tuples(TEXT | st.sampled_from(CONTENTS) | st.just("<a>[x]"), st.booleans()), max_size=6
