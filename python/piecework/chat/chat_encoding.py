@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from itertools import groupby
 
 from piecework._core import Core
 from piecework.chat.results import ChatEncoding
-from piecework.chat.segments import GuardedTokens, encode_spans
+from piecework.chat.segments import GuardedTokens, encode_spans, tokens_between
 from piecework.chat.tracked_text import GENERATED, TEMPLATE, TrackedText, plain
 from piecework.encoding import Encoding
+
+_RUN = re.compile(b"\x01+")
 
 
 def encode_chat(
@@ -28,24 +30,17 @@ def encode_chat(
 
 def _spans(origins: bytes, bit: int) -> Iterator[tuple[int, int]]:
     """Yield the longest spans of characters that have a bit."""
-    start = 0
-    for has_bit, run in groupby(origins, lambda origin: origin & bit):
-        end = start + sum(1 for _ in run)
-        if has_bit:
-            yield start, end
-        start = end
+    has_bit = bytes(bool(origin & bit) for origin in range(256))
+    for run in _RUN.finditer(origins.translate(has_bit)):
+        yield run.span()
 
 
 def _mask(encoding: Encoding, spans: tuple[tuple[int, int], ...]) -> list[int]:
     """Return 1 for the tokens from the first to the last one with a character of each span."""
-    offsets = encoding.offsets
-    mask = [0] * len(offsets)
-    at = 0
-    for start, end in spans:
-        while at < len(offsets) and offsets[at][1] <= start:
-            at += 1
-        last = at
-        while last < len(offsets) and offsets[last][0] < end:
-            last += 1
-        mask[at:last] = [1] * (last - at)
+    mask = [0] * len(encoding.ids)
+    if spans:
+        offsets = encoding.offsets
+        for span in spans:
+            first, last = tokens_between(offsets, span, range(len(offsets)))
+            mask[first:last] = [1] * (last - first)
     return mask

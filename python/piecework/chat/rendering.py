@@ -84,7 +84,8 @@ def _run(template: typing.Any, values: Mapping[str, object]) -> TrackedText:
 
 def _continued(text: TrackedText) -> TrackedText:
     """Return the text up to the end of the last message."""
-    end = max((at for at, origin in enumerate(text.origins) if origin & FINAL), default=-1) + 1
+    is_final = bytes(bool(origin & FINAL) for origin in range(256))
+    end = text.origins.translate(is_final).rfind(1) + 1
     if not end:
         raise TemplateError(
             "continue_final_message",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence
 
 from piecework._core import Core, encode_within, symbol_ids
@@ -137,30 +137,41 @@ def _byte_spans(text: str, spans: Sequence[Span]) -> list[Span]:
 
 def _token_spans(encoding: Encoding, char_spans: Sequence[Span]) -> tuple[Span, ...]:
     """Return for each segment the tokens that have one of its characters."""
-    shown = [(at, span) for at, span in enumerate(char_spans) if span[0] < span[1]]
-    starts = [span[0] for _, span in shown]
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for index, ((start, end), sequence) in enumerate(
-        zip(encoding.offsets, encoding.sequence_ids, strict=True)
-    ):
-        if sequence is None or not shown:
-            continue
-        from_segment = max(bisect_right(starts, start) - 1, 0)
-        to_segment = max(bisect_right(starts, max(end - 1, start)) - 1, from_segment)
-        for number in range(from_segment, to_segment + 1):
-            segment = shown[number][0]
-            first.setdefault(segment, index)
-            last[segment] = index + 1
-    spans: list[Span] = []
-    done = 0
-    for segment in range(len(char_spans)):
-        if segment in first:
-            spans.append((first[segment], last[segment]))
-            done = last[segment]
+    offsets = encoding.offsets
+    # Tokens of the post-processor and padding stand before and after the text.
+    sequences = encoding.sequence_ids
+    text_tokens = range(len(offsets))
+    if None in sequences:
+        places = [at for at, sequence in enumerate(sequences) if sequence is not None]
+        text_tokens = range(places[0], places[-1] + 1) if places else range(0)
+    spans, done = [], text_tokens.start
+    for start, end in char_spans:
+        if start < end:
+            span = tokens_between(offsets, (start, end), text_tokens)
+            done = span[1]
         else:
-            spans.append((done, done))
+            span = (done, done)
+        spans.append(span)
     return tuple(spans)
+
+
+def tokens_between(offsets: Sequence[Span], span: Span, text_tokens: range) -> Span:
+    """Return the tokens that have a character of a span, in logarithmic time.
+
+    >>> tokens_between([(0, 2), (2, 5), (5, 6)], (1, 3), range(3))
+    (0, 2)
+    """
+    first = bisect_right(offsets, span[0], text_tokens.start, text_tokens.stop, key=_end)
+    last = bisect_left(offsets, span[1], first, text_tokens.stop, key=_start)
+    return first, last
+
+
+def _start(span: Span) -> int:
+    return span[0]
+
+
+def _end(span: Span) -> int:
+    return span[1]
 
 
 def _check_guarded(
@@ -172,10 +183,11 @@ def _check_guarded(
 ) -> None:
     """Raise for a guarded token that the model itself made from text without permission."""
     starts = [start for start, _ in permitted]
-    rows = zip(encoding.ids, encoding.offsets, encoding.sequence_ids, strict=True)
-    for index, (id, (start, end), sequence) in enumerate(rows):
-        if id not in guarded.ids or sequence is None:
+    offsets, sequences = encoding.offsets, encoding.sequence_ids
+    for index in [at for at, id in enumerate(encoding.ids) if id in guarded.ids]:
+        if sequences[index] is None:
             continue
+        id, (start, end) = encoding.ids[index], offsets[index]
         if id in guarded.strips:
             matched = text[start:end]
             start += len(matched) - len(matched.lstrip())

@@ -40,7 +40,8 @@ class TrackedText(str):
 
     def with_bits(self, bits: int) -> TrackedText:
         """Return the text with these bits added to each character."""
-        return TrackedText(plain(self), bytes(origin | bits for origin in self.origins))
+        table = bytes((origin | bits) & 255 for origin in range(256))
+        return TrackedText(plain(self), self.origins.translate(table))
 
     def part(self, start: int, stop: int | None = None) -> TrackedText:
         """Return the characters from `start` to `stop`."""
