@@ -20,6 +20,7 @@ FOLDERS = (ROOT.parent / "shared" / "data", ROOT / "build" / "test-data")
 NO_PACKAGE = "no package carries it"
 # What `make test-data` cannot fetch.
 UNPACKAGED = (
+    "chat-templates",
     "corpora/sigmorphon2022",
     "golden/mistral-common",
     "golden/subword-nmt",

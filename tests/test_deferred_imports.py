@@ -15,6 +15,7 @@ SPECIFICATIONS |= {"piecework.spec.roles", "piecework.spec.tokenizer_spec", "dat
 TRAINING = {"piecework.train.plan", "piecework.train.runs", "piecework._internal.progress"}
 VOCABULARY = {
     "piecework.vocabulary.additions",
+    "piecework.vocabulary.decoded_bytes",
     "piecework.vocabulary.extend",
     "piecework.vocabulary.kept_pieces",
     "piecework.vocabulary.pieces",
@@ -22,7 +23,26 @@ VOCABULARY = {
     "piecework.vocabulary.shrink",
     "piecework.vocabulary.words",
 }
-ROOT_NAMES = {"piecework._core", "piecework.batch", "piecework.encoding", "piecework.tokenizer"}
+# What prompts need, and jinja2 for templates.
+CHATS = {
+    "datetime",
+    "piecework.chat.chat_encoding",
+    "piecework.chat.chunks",
+    "piecework.chat.environment",
+    "piecework.chat.estimates",
+    "piecework.chat.formatting",
+    "piecework.chat.growing_text",
+    "piecework.chat.rendering",
+    "piecework.chat.segments",
+}
+ROOT_NAMES = {
+    "piecework._internal.offset_units",
+    "piecework._internal.word_numbers",
+    "piecework._core",
+    "piecework.batch",
+    "piecework.encoding",
+    "piecework.tokenizer",
+}
 ROOT_NAMES |= {"piecework.sampling", "importlib"}
 COMMANDS = {
     "piecework.cli.app",
@@ -64,6 +84,7 @@ EXPECTED = (
     SPECIFICATIONS
     | TRAINING
     | VOCABULARY
+    | CHATS
     | ROOT_NAMES
     | COMMANDS
     | TERMINAL

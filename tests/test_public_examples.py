@@ -17,6 +17,7 @@ HOMES = (
     pw.vocabulary,
     pw.export,
     pw.analysis,
+    pw.chat,
     pw.errors,
     sentencepiece,
     tiktoken,

@@ -37,6 +37,7 @@ PUBLIC_NAMES = {
     "vocabulary",
     "export",
     "analysis",
+    "chat",
     "errors",
     "UNICODE_VERSION",
     "__version__",
@@ -163,6 +164,8 @@ EXPORT_NAMES = {
     "read_lines",
 }
 
+CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
+
 TOKENIZER_NAMES = {
     "load",
     "from_bytes",
@@ -190,6 +193,11 @@ TOKENIZER_NAMES = {
     "score",
     "count",
     "count_batch",
+    "encode_segments",
+    "apply_chat_template",
+    "count_messages",
+    "chunk_text",
+    "growing_text",
     "decode",
     "decode_batch",
     "decode_bytes",
@@ -233,12 +241,16 @@ TOKENIZER_NAMES = {
     "token_to_id",
     "id_to_token",
     "token_bytes",
+    "get_decoded_bytes",
+    "special_token_ids",
+    "fingerprint",
     "get_vocab",
     "get_vocab_bytes",
     "get_vocab_size",
     "with_padding",
     "memory",
     "with_word_cache_budget",
+    "with_word_ids",
     "with_special_in_text",
     "with_truncation",
     "spec",
@@ -260,6 +272,7 @@ ERROR_TREE = {
     "TrainingError": ValueError,
     "PortabilityError": ValueError,
     "MemoryLimitError": MemoryError,
+    "TemplateError": ValueError,
     "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,
@@ -283,7 +296,7 @@ def public_members(owner: object) -> dict[str, object]:
 def documented_things() -> list[tuple[str, object]]:
     """Every public class, function, method and property that a user can reach."""
     things: list[tuple[str, object]] = [("piecework", pw)]
-    for home in (pw, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.errors):
+    for home in (pw, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.chat, pw.errors):
         for name, value in public_members(home).items():
             if not (inspect.isclass(value) or inspect.isfunction(value)):
                 continue
@@ -318,6 +331,10 @@ def test_vocabulary_lists_exactly_its_public_names() -> None:
 
 def test_export_lists_exactly_its_public_names() -> None:
     assert set(pw.export.__all__) == EXPORT_NAMES
+
+
+def test_chat_lists_exactly_its_public_names() -> None:
+    assert set(pw.chat.__all__) == CHAT_NAMES
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))

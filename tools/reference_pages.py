@@ -36,6 +36,7 @@ MODULES = (
     "piecework.vocabulary",
     "piecework.export",
     "piecework.analysis",
+    "piecework.chat",
     "piecework.distributed",
     "piecework.distributed.ray",
     "piecework.distributed.spark",

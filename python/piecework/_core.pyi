@@ -317,6 +317,22 @@ def find_special(
 ) -> tuple[int, int] | None:
     """Return row and id of the first text that contains one of these special tokens (None: any)."""
 
+def encode_within(
+    core: Core,
+    text: str,
+    *,
+    spans: Sequence[tuple[int, int]],
+    everywhere: Sequence[int],
+    add_special_tokens: bool,
+) -> Encoding:
+    """Encode a text in which added tokens match within `spans` only, and some of them everywhere.
+
+    `spans` are bytes of the text as UTF-8, in order and without overlap; `everywhere` holds ids.
+    """
+
+def symbol_ids(core: Core) -> list[int]:
+    """Return the ids of the control and user-defined pieces of a SentencePiece model."""
+
 def kernel_levels() -> list[str]:
     """Return the names of the instruction sets that this CPU supports; the last one is the default."""
 

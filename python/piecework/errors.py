@@ -13,6 +13,7 @@
     │   └── InvalidUtf8Error               a text is not UTF-8, with errors="strict"
     ├── TrainingError       (ValueError)   the corpus cannot satisfy the training settings
     ├── MemoryLimitError    (MemoryError)  an operation needs more memory than it may use
+    ├── TemplateError       (ValueError)   a chat template fails, passes a limit or mixes origins
     ├── StageError          (RuntimeError) a custom stage failed, or cannot be saved or pickled
     ├── FileError           (OSError)      a path cannot be opened, read or written
     ├── MissingExtraError   (ImportError)  an optional dependency is not installed
@@ -155,6 +156,17 @@ class MemoryLimitError(PieceworkError, MemoryError):
 
     >>> issubclass(MemoryLimitError, MemoryError)
     True
+    """
+
+
+class TemplateError(PieceworkError, ValueError):
+    """A chat template is invalid, fails, passes a limit, or mixes its text with that of messages.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
+    >>> tok.apply_chat_template([{"role": "user"}], chat_template="{{ raise_exception('no text') }}")
+    Traceback (most recent call last):
+    piecework.errors.TemplateError: chat template: no text
     """
 
 

@@ -45,7 +45,13 @@ from piecework._internal.validation import (
 from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
 from piecework.encoding import Encoding
-from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
+from piecework.errors import (
+    ArgumentError,
+    FormatError,
+    InputTypeError,
+    PortabilityWarning,
+    UnknownNameError,
+)
 from piecework.io.folder_config import is_template_name, read_config
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
 from piecework.io.format_readers import compile_ranks, warned
@@ -82,6 +88,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _all_roles: dict[str, str] | None
     _spec: pw.TokenizerSpec | None
     _filling: Filling | None
+    _guarded: typing.Any
     _is_plain: bool
 
     # ---- make one
@@ -203,7 +210,7 @@ class Tokenizer(metaclass=WithForeignNames):
             core, special_in_text, settings = configured(core, special_in_text, config, file)
         tokenizer = cls._of(core, special_in_text)
         roles = roles_of_gguf_path(file)
-        tokenizer._settings = settings if roles is None else settings.replace(roles=roles)
+        tokenizer._use_settings(settings if roles is None else settings.replace(roles=roles))
         return tokenizer
 
     @classmethod
@@ -515,7 +522,7 @@ class Tokenizer(metaclass=WithForeignNames):
             and not is_pretokenized
         ):
             return self._encode_text(text, add_special_tokens, self._parses)  # type: ignore[arg-type]
-        return self._core.encode(
+        encoding = self._core.encode(
             text,
             pair,
             add_special_tokens=add_special_tokens,
@@ -523,6 +530,21 @@ class Tokenizer(metaclass=WithForeignNames):
             parse_special=self._recognized(parse_special, [text] if pair is None else [text, pair]),
             sampling=self._drawn(sampling),
         )
+        if self._settings.word_ids is None or is_pretokenized:
+            return encoding
+        from piecework._internal.word_numbers import numbered_encoding
+
+        whole = None
+        if not self._core.is_plain:
+            whole = self._core.with_truncation(None).encode(
+                text,
+                pair,
+                add_special_tokens=False,
+                is_pretokenized=False,
+                parse_special=self._recognized(parse_special),
+                sampling=None,
+            )
+        return numbered_encoding(encoding, whole)
 
     def encode_batch(
         self,
@@ -533,7 +555,7 @@ class Tokenizer(metaclass=WithForeignNames):
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
-        offsets: bool = False,
+        offsets: bool | typing.Literal["chars", "bytes", "utf16"] = False,
         overflow: bool = False,
         num_threads: int | None = None,
     ) -> Batch:
@@ -554,11 +576,14 @@ class Tokenizer(metaclass=WithForeignNames):
         [[1, 2, 2], [1, 1]]
 
         `offsets=True` also keeps the columns `offsets`, `word_ids`, `sequence_ids` and
-        `special_tokens_mask`, in the units of `encode`.
+        `special_tokens_mask`, in the units of `encode`. `offsets="bytes"` counts bytes of UTF-8 instead of
+        characters, and `offsets="utf16"` UTF-16 code units.
 
         >>> batch = tok.encode_batch(["ab", "b"], offsets=True)
         >>> batch.offsets.tolist(), batch.word_ids.tolist()
         ([[0, 1], [1, 2], [0, 1]], [0, 0, 0])
+        >>> tok.encode_batch(["éb"], offsets="bytes").offsets.tolist()
+        [[0, 2], [2, 3]]
 
         With truncation, a batch has one row for each text and **drops the rest of a long text**.
         `overflow` makes a row of every window: first the window of `encode`, then those of its
@@ -572,6 +597,8 @@ class Tokenizer(metaclass=WithForeignNames):
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
         not UTF-8 `InvalidUtf8Error`.
         """
+        if not isinstance(offsets, bool):
+            check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
         if pairs is None and not is_pretokenized:
             texts, pairs = _split_pairs(texts)
         rows_of: Callable[[typing.Any, str], typing.Any] = listed if is_pretokenized else text_rows
@@ -584,10 +611,31 @@ class Tokenizer(metaclass=WithForeignNames):
             is_pretokenized=is_pretokenized,
             parse_special=self._recognized(parse_special, first, second or ()),
             sampling=self._drawn(sampling),
-            offsets=offsets,
+            offsets=bool(offsets),
             overflow=overflow,
             num_threads=thread_count(num_threads),
         )
+        if offsets and self._settings.word_ids is not None and not is_pretokenized:
+            from piecework._internal.word_numbers import numbered_batch
+
+            whole = None
+            if not self._core.is_plain:
+                whole = self._core.with_truncation(None).encode_batch(
+                    first,
+                    second,
+                    add_special_tokens=False,
+                    is_pretokenized=False,
+                    parse_special=self._recognized(parse_special),
+                    sampling=None,
+                    offsets=True,
+                    overflow=False,
+                    num_threads=thread_count(num_threads),
+                )
+            raw = numbered_batch(raw, self._core.id_to_token, whole)
+        if offsets in ("bytes", "utf16"):
+            from piecework._internal.offset_units import in_unit
+
+            raw = in_unit(raw, first, second, offsets, is_pretokenized)
         if self._filling is None:
             self._filling = self._core.filling(_PAD_TOKENS)
         return Batch(raw, self._core.id_to_token, self._filling)
@@ -640,6 +688,255 @@ class Tokenizer(metaclass=WithForeignNames):
             sampling=self._drawn(sampling),
             num_threads=thread_count(num_threads),
         )
+
+    # ---- prompts
+
+    def encode_segments(
+        self,
+        segments: Sequence[tuple[str, bool]],
+        *,
+        add_special_tokens: bool = False,
+        markers: Collection[str] | None = None,
+    ) -> pw.chat.SegmentedEncoding:
+        """Encode the segments of one text, each with the permission to contain special tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=40)
+        >>> user = "be [SEP]"
+        >>> result = tok.encode_segments([("[CLS]", True), (user, False), ("[SEP]", True)])
+        >>> result.encoding.tokens.count("[SEP]"), result.token_spans[0]
+        (1, (0, 1))
+
+        `segments` are `(text, allow_special)` pairs. The result is the encoding of the concatenated texts,
+        with one difference: special tokens and markers match only inside one segment that allows them. What
+        looks like one in another segment, or across the border of two segments, is plain text. Normalizer,
+        pre-tokenizer and model see no border, so a token can have characters of two segments.
+
+        `markers` are the added tokens that are guarded besides special ones, such as `<tool_call>`. None
+        guards all added tokens except whitespace. Other added tokens match everywhere.
+
+        `add_special_tokens` applies the post-processor. Truncation and padding apply as in `encode`;
+        segmentations are never drawn at random.
+
+        Raises `InputTypeError` for a segment of another type, `ArgumentError` for a lone surrogate, and
+        `SpecialTokenError` if the model, without added tokens, makes a special token from plain text.
+        """
+        from piecework.chat.segments import encode_segments
+
+        guarded = self._guarded_tokens(markers)
+        return encode_segments(
+            self._core, segments, guarded, lambda: self.unk_token_id, add_special_tokens
+        )
+
+    def apply_chat_template(
+        self,
+        messages: Sequence[Mapping[str, typing.Any]],
+        *,
+        tools: Sequence[Mapping[str, typing.Any]] | None = None,
+        documents: Sequence[Mapping[str, typing.Any]] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool = False,
+        trusted_roles: Collection[str] = (),
+        markers: Collection[str] | None = None,
+        variables: Mapping[str, typing.Any] | None = None,
+    ) -> pw.chat.ChatEncoding:
+        """Render a conversation with a chat template and encode it (extra `chat`).
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=40)
+        >>> template = "{% for m in messages %}[CLS]{{ m.content }}[SEP]{% endfor %}"
+        >>> tok = tok.with_chat_template(template)
+        >>> chat = tok.apply_chat_template([{"role": "user", "content": "be [SEP]"}])
+        >>> chat.text, chat.encoding.tokens.count("[SEP]")
+        ('[CLS]be [SEP][SEP]', 1)
+
+        **Text of messages never becomes a special token.** Each character of the prompt is known to be of
+        the template or of a message, and special tokens and `markers` match in text of the template only,
+        as in `encode_segments`. Messages, tools, documents, `variables` and numbers count as message text;
+        the roles of transformers' templates, such as "user", count as template text. Messages whose role
+        is in `trusted_roles` are template text as a whole: name "assistant" to keep the markers of earlier
+        replies. A template that mixes both, so that the origin of a character is lost, raises.
+
+        Templates run in the sandbox of Jinja, with the variables and functions of transformers:
+        `messages`, `tools`, `documents`, `add_generation_prompt`, the names of roles such as `bos_token`,
+        `raise_exception`, `strftime_now`, and `{% generation %}` for `assistant_mask`. `variables` adds
+        others. `chat_template` is the name of a template or its text. By default it is "tool_use" for a
+        call with tools, if the tokenizer has that template, and "default" otherwise.
+
+        `add_generation_prompt` asks for the beginning of a reply. `continue_final_message` ends the prompt
+        after the content of the last message.
+
+        Raises `TemplateError` for a template that is invalid, raises, takes more than a million steps or
+        30 seconds, or loses an origin; `InputTypeError` for messages and tools of other types;
+        `UnknownNameError` without template; `SpecialTokenError` as `encode_segments`; and
+        `MissingExtraError` without jinja2.
+        """
+        from piecework.chat.chat_encoding import encode_chat
+        from piecework.chat.rendering import rendered
+
+        prompt = rendered(
+            self._named_template(chat_template, has_tools=tools is not None),
+            messages,
+            tools=tools,
+            documents=documents,
+            special_tokens=self.special_tokens_map,
+            variables=variables or {},
+            trusted_roles=trusted_roles,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
+        )
+        guarded = self._guarded_tokens(markers)
+        return encode_chat(self._core, prompt, guarded, lambda: self.unk_token_id)
+
+    def count_messages(
+        self,
+        messages: Sequence[Mapping[str, typing.Any]],
+        *,
+        tools: Sequence[Mapping[str, typing.Any]] | None = None,
+        estimate: bool = False,
+    ) -> int:
+        """Count the tokens of a conversation, with the beginning of the reply.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.with_chat_template("{{ messages[0].content }}").count_messages([{"content": "aaa"}])
+        3
+        >>> tok.count_messages([{"role": "a", "content": "aaa"}], estimate=True)
+        10
+
+        With a chat template, the count is exact: it is the length of `apply_chat_template` with
+        `add_generation_prompt`. A model behind an API has no public template, and **every count for it is an
+        estimate**: `estimate=True` adds the formula that OpenAI published for its chat models, 3 tokens for
+        each message, 1 for a name and 3 for the reply, to the tokens of the strings. Its error grows with
+        the number of messages and with every change of the provider's format.
+
+        Raises `UnknownNameError` without template, `ArgumentError` for `estimate` with tools, whose format
+        is not public, and the errors of `apply_chat_template`.
+        """
+        if not estimate:
+            chat = self.apply_chat_template(messages, tools=tools, add_generation_prompt=True)
+            return len(chat.ids)
+        from piecework.chat.estimates import estimated_tokens
+
+        if tools is not None:
+            raise ArgumentError(
+                "tools", "tools, with estimate=True", "None: their format is not public"
+            )
+        return estimated_tokens(self._core, messages)
+
+    def chunk_text(
+        self,
+        text: str,
+        max_tokens: int,
+        *,
+        overlap: int = 0,
+        at: typing.Literal["paragraph", "sentence", "word", "character"] = "sentence",
+        add_special_tokens: bool = False,
+        parse_special: bool | Collection[str] | None = None,
+    ) -> list[pw.chat.TextChunk]:
+        """Divide a text into chunks that each encode to at most `max_tokens` tokens.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, ".": 2, " ": 3}))
+        >>> [chunk.text for chunk in tok.chunk_text("aa. aaa. a. a.", 8)]
+        ['aa. ', 'aaa. a. ', 'a.']
+        >>> [(c.text, c.start) for c in tok.chunk_text("aa. aaa. a. a.", 9, overlap=3)]
+        [('aa. aaa. ', 0), ('a. a.', 9)]
+
+        The length of a chunk is that of its text encoded alone, special tokens of the template included if
+        `add_special_tokens`. Chunks end where a paragraph, a sentence or a word ends; `at` selects which. A
+        paragraph that is too long is divided at sentences, a sentence at words, and a word at characters.
+        Whitespace belongs to the unit before it: without overlap, the chunks concatenate to the text.
+
+        `overlap` repeats whole units at the end of a chunk, of together at most that many tokens, at the
+        beginning of the next one; fewer where the next unit would not fit.
+
+        Sentences end at `.`, `!`, `?` and their East Asian forms, before whitespace, and at line breaks. The
+        whole text is encoded once and each chunk counted, so the time is linear. Raises `ArgumentError` if
+        one character takes more than `max_tokens`, or unless `overlap` is less than `max_tokens`.
+        """
+        from piecework.chat.chunks import chunk_text
+
+        core = self._core.with_truncation(None).with_padding(None)
+        recognized = self._recognized(parse_special, [text])
+
+        def token_starts() -> Sequence[int]:
+            encoding = core.encode(
+                text,
+                None,
+                add_special_tokens=False,
+                is_pretokenized=False,
+                parse_special=recognized,
+                sampling=None,
+            )
+            return [start for start, _ in encoding.offsets]
+
+        def count(texts: list[str]) -> list[int]:
+            return core.count_batch(
+                texts,
+                add_special_tokens=add_special_tokens,
+                parse_special=recognized,
+                sampling=None,
+                num_threads=1,
+            )
+
+        return chunk_text(text, max_tokens, overlap, at, token_starts, count)
+
+    def growing_text(
+        self, text: str = "", *, parse_special: bool | Collection[str] | None = None
+    ) -> pw.chat.GrowingText:
+        """Return a text that can grow, whose beginning is not tokenized again.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+        >>> text = tok.growing_text("to be [SEP] or not")
+        >>> text.append(" to be")
+        >>> text.ids == tok.encode("to be [SEP] or not to be", add_special_tokens=False).ids
+        True
+
+        See `chat.GrowingText`. Truncation and padding do not apply.
+        """
+        from piecework.chat.growing_text import GrowingText
+
+        core = self._core.with_truncation(None).with_padding(None)
+
+        def encode(part: str) -> Encoding:
+            return core.encode(
+                part,
+                None,
+                add_special_tokens=False,
+                is_pretokenized=False,
+                parse_special=self._recognized(parse_special, [part]),
+                sampling=None,
+            )
+
+        growing = GrowingText(encode, self._stages().added_tokens)
+        growing.append(text)
+        return growing
+
+    def _guarded_tokens(self, markers: Collection[str] | None) -> typing.Any:
+        from piecework.chat.segments import GuardedTokens
+
+        if markers is not None:
+            return GuardedTokens(self._core, self._stages().added_tokens, markers)
+        if self._guarded is None:
+            self._guarded = GuardedTokens(self._core, self._stages().added_tokens, None)
+        return self._guarded
+
+    def _named_template(self, chat_template: str | None, *, has_tools: bool) -> str:
+        templates = self._settings.chat_templates
+        if chat_template is not None:
+            if not isinstance(chat_template, str):
+                raise InputTypeError("chat_template", type(chat_template).__name__, "str or None")
+            return templates.get(chat_template, chat_template)
+        if has_tools and "tool_use" in templates:
+            return templates["tool_use"]
+        if DEFAULT_TEMPLATE not in templates:
+            found = "no template" if not templates else f"only {', '.join(map(repr, templates))}"
+            expected = "with_chat_template, or chat_template= with a name or the text of a template"
+            raise UnknownNameError("chat_template", found, expected)
+        return templates[DEFAULT_TEMPLATE]
 
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone.
@@ -999,6 +1296,60 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return dict(vocab_bytes(self._core))
 
+    def get_decoded_bytes(self) -> dict[int, bytes]:
+        r"""Return the bytes that each token adds to a text, by id, for constrained decoding.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, decoder=pw.spec.WordPieceDecoder())
+        >>> tok.get_decoded_bytes()
+        {0: b' [UNK]', 1: b' hug', 2: b's'}
+
+        Notation of the model is decoded: byte-level characters, byte tokens such as `<0x0A>`, `▁`, `##`
+        and `</w>`. The bytes of one token need not be UTF-8. Those of several ids, concatenated, are the
+        text of `decode(ids, clean_up=False)`, which drops the space at the start of a text, or with `</w>`
+        at its end. Special tokens, `special_token_ids`, are absent: they have no text.
+
+        `token_bytes` has the notation instead. Raises `ArgumentError` for a decoder whose output depends on
+        the neighbours of a token, such as `CTC`.
+        """
+        from piecework.vocabulary.decoded_bytes import decoded_bytes
+
+        return decoded_bytes(self.spec, self.get_vocab())
+
+    @property
+    def special_token_ids(self) -> frozenset[int]:
+        """The ids that `decode` skips by default: special tokens, and control pieces of SentencePiece.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+        >>> tok.token_to_id("[SEP]") in tok.special_token_ids, tok.token_to_id("be") in tok.special_token_ids
+        (True, False)
+        """
+        from piecework.vocabulary.decoded_bytes import special_ids
+
+        return frozenset(special_ids(self.spec, self.get_vocab()))
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of everything that decides ids, 64 hexadecimal digits.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.fingerprint[:16], tok.with_truncation(9).fingerprint == tok.fingerprint
+        ('b690414adecd3db0', False)
+
+        Equal tokenizers have equal fingerprints, in every process, on every machine and in every version
+        that writes the same specification. It covers stages, vocabulary, added tokens, truncation, padding
+        and `special_in_text`, but neither roles nor chat templates. Of custom stages it covers the names
+        only. Manifests of encoded corpora contain it.
+        """
+        import hashlib
+
+        text, _, special_in_text = self._content
+        content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(content, digest_size=32).hexdigest()
+
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return the vocabulary as a dict from token to id.
 
@@ -1122,7 +1473,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.with_chat_template("{{ messages[0].content }}").chat_template
         '{{ messages[0].content }}'
 
-        It is kept with the folder of the tokenizer, and not rendered. `chat_templates` has all of them.
+        It is kept with the folder of the tokenizer. `apply_chat_template` renders it, and `chat_templates`
+        has all of them.
         """
         return self._settings.chat_templates.get(DEFAULT_TEMPLATE)
 
@@ -1421,6 +1773,24 @@ class Tokenizer(metaclass=WithForeignNames):
         `treatment` is "parse", "text" or "refuse". `parse_special` of each call overrides it.
         """
         return self._variant(special_in_text=checked_special_in_text(treatment))
+
+    def with_word_ids(self, kind: typing.Literal["pre-token", "metaspace"]) -> hints.Self:
+        """Return a tokenizer whose `word_ids` count pre-tokens, or words that the metaspace ▁ begins.
+
+        >>> import piecework as pw
+        >>> vocab = {token: id for id, token in enumerate("<unk> ▁ a b ▁a ▁b".split())}
+        >>> model = pw.spec.BPE(vocab, (("▁", "a"), ("▁", "b")), unk_token="<unk>")
+        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.Replace(" ", "▁"))
+        >>> tok.encode("ab ab b").word_ids, tok.with_word_ids("metaspace").encode("ab ab b").word_ids
+        ([0, 0, 0, 0, 0], [0, 0, 1, 1, 2])
+
+        Pre-tokens are the default, as in `tokenizers`. Models in the style of Llama have no pre-tokenizer, so
+        that a whole text is one pre-token. With "metaspace", a token that begins with ▁ begins a word, as
+        does every pre-token and added token. Ids and offsets do not change. Words given by
+        `is_pretokenized` keep their numbers. Files do not contain the setting.
+        """
+        check_choice("kind", kind, ("pre-token", "metaspace"))
+        return self._variant(word_ids=None if kind == "pre-token" else kind)
 
     def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
@@ -1785,7 +2155,7 @@ class Tokenizer(metaclass=WithForeignNames):
             self._special_in_text if special_in_text is None else special_in_text,
             self._functions if functions is None else functions,
         )
-        variant._settings = self._settings.replace(**settings)
+        variant._use_settings(self._settings.replace(**settings))
         return variant
 
     def _stages(self) -> pw.TokenizerSpec:
@@ -1828,10 +2198,15 @@ class Tokenizer(metaclass=WithForeignNames):
         self._special_in_text = special_in_text
         self._settings = NO_SETTINGS
         self._all_roles, self._spec, self._filling = None, None, None
+        self._guarded = None
         # One plain text goes straight to the core; see docs/decisions/0015.
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
         self._parses = special_in_text == "parse"
         self._encode_text = core.encode_text
+
+    def _use_settings(self, settings: FolderSettings) -> None:
+        self._settings = settings
+        self._is_plain = self._is_plain and settings.word_ids is None
 
     def _drawn(self, sampling: pw.Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
@@ -1898,7 +2273,7 @@ def _restored(
 ) -> AnyTokenizer:
     core = _compiled(text, ()).with_word_cache_budget(cache_budget)
     tokenizer = cls._of(core, special_in_text)
-    tokenizer._settings = settings
+    tokenizer._use_settings(settings)
     return tokenizer
 
 
@@ -1909,5 +2284,5 @@ def _restored_from_spec(
     settings: FolderSettings,
 ) -> AnyTokenizer:
     tokenizer = cls.from_spec(spec).with_word_cache_budget(cache_budget)
-    tokenizer._settings = settings
+    tokenizer._use_settings(settings)
     return tokenizer

@@ -32,6 +32,7 @@ mod pieces;
 mod rules;
 mod sampling;
 mod segmentations;
+mod segments;
 mod stream;
 mod strings;
 mod text;
@@ -89,6 +90,8 @@ mod _core {
     use crate::sampling::SeededSampling;
     #[pymodule_export]
     use crate::segmentations::{entropy, scores, segmentations};
+    #[pymodule_export]
+    use crate::segments::{encode_within, symbol_ids};
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
     #[pymodule_export]

@@ -7,7 +7,6 @@ undisturbed run therefore end with the same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -223,9 +222,7 @@ def tokenizer_checksum(tokenizer: Tokenizer) -> str:
     >>> tokenizer_checksum(tok) == tokenizer_checksum(tok.with_truncation(9))
     False
     """
-    text, _, special_in_text = tokenizer._content
-    content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(content, digest_size=32).hexdigest()
+    return tokenizer.fingerprint
 
 
 def _input(name: str) -> dict[str, Any]:

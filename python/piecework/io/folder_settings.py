@@ -23,6 +23,7 @@ class FolderSettings:
     - `padding_side`, `truncation_side`: "left" or "right"; None follows the specification.
     - `chat_templates`: name -> Jinja template.
     - `extra_special_tokens`: special tokens without a role; None stands for all of the specification.
+    - `word_ids`: "metaspace" if ▁ begins a word; no folder contains it.
     - `other`: the other keys of a `tokenizer_config.json`, kept as they are.
 
     Not a dataclass, because importing `dataclasses` takes longer than loading most files.
@@ -36,6 +37,7 @@ class FolderSettings:
         "padding_side",
         "roles",
         "truncation_side",
+        "word_ids",
     )
 
     roles: Mapping[str, str | None]
@@ -45,6 +47,7 @@ class FolderSettings:
     chat_templates: Mapping[str, str]
     extra_special_tokens: tuple[str, ...] | None
     other: Mapping[str, Any]
+    word_ids: str | None
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class FolderSettings:
         chat_templates: Mapping[str, str] | None = None,
         extra_special_tokens: tuple[str, ...] | None = None,
         other: Mapping[str, Any] | None = None,
+        word_ids: str | None = None,
     ) -> None:
         values = {
             "roles": dict(roles or {}),
@@ -65,6 +69,7 @@ class FolderSettings:
             "chat_templates": dict(chat_templates or {}),
             "extra_special_tokens": extra_special_tokens,
             "other": dict(other or {}),
+            "word_ids": word_ids,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -6,20 +6,31 @@ the others are sought in the normalized text, in their own normalized form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from piecework.reference.aligned import Aligned, as_text
+from piecework.reference.aligned import Aligned, as_text, span_between
 from piecework.reference.patterns import is_whitespace, is_word
 from piecework.spec import AddedToken
 
 Forms: TypeAlias = Mapping[str, AddedToken]
 # A part of the text, and the added token that it is; None for ordinary text.
 TextPart: TypeAlias = tuple[Aligned, AddedToken | None]
+# Whether a token may match the characters from a start to an end.
+Permission: TypeAlias = Callable[[AddedToken, int, int], bool]
 
 
-def split_added_tokens(text: Aligned, forms: Forms) -> Iterator[TextPart]:
+def everywhere(token: AddedToken, start: int, end: int) -> bool:
+    """Permit every match."""
+    return True
+
+
+def split_added_tokens(
+    text: Aligned, forms: Forms, permits: Permission = everywhere
+) -> Iterator[TextPart]:
     """Split a text into added tokens and ordinary text; `forms` maps each text to search to its token.
+
+    `permits` decides about each match by its characters in the original text.
 
     >>> from piecework.reference.aligned import align
     >>> mask = AddedToken("<mask>", id=0, lstrip=True)
@@ -29,7 +40,11 @@ def split_added_tokens(text: Aligned, forms: Forms) -> Iterator[TextPart]:
     """
     plain = as_text(text)
     done = 0
-    for start, end, token in matches(plain, forms):
+
+    def is_permitted(token: AddedToken, start: int, end: int) -> bool:
+        return permits(token, *span_between(text, start, end))
+
+    for start, end, token in matches(plain, forms, is_permitted):
         if token.single_word and touches_word(plain, start, end):
             continue
         start, end = with_stripped_space(plain, done, start, end, token)
@@ -43,8 +58,10 @@ def split_added_tokens(text: Aligned, forms: Forms) -> Iterator[TextPart]:
         yield text[done:], None
 
 
-def matches(text: str, forms: Forms) -> Iterator[tuple[int, int, AddedToken]]:
-    """Find the added tokens of a text from left to right, the longest at each position.
+def matches(
+    text: str, forms: Forms, permits: Permission = everywhere
+) -> Iterator[tuple[int, int, AddedToken]]:
+    """Find the permitted added tokens of a text from left to right, the longest at each position.
 
     >>> a, ab = AddedToken("a", 0), AddedToken("ab", 1)
     >>> [(start, end) for start, end, _ in matches("xab a", {"a": a, "ab": ab})]
@@ -52,7 +69,15 @@ def matches(text: str, forms: Forms) -> Iterator[tuple[int, int, AddedToken]]:
     """
     at = 0
     while at < len(text):
-        found = max((form for form in forms if text.startswith(form, at)), key=len, default="")
+        found = max(
+            (
+                form
+                for form, token in forms.items()
+                if text.startswith(form, at) and permits(token, at, at + len(form))
+            ),
+            key=len,
+            default="",
+        )
         if found:
             yield at, at + len(found), forms[found]
         at += len(found) or 1

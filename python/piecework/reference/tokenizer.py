@@ -7,10 +7,10 @@ other, and gives the same ids, tokens and offsets. A text of n characters costs 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from piecework.errors import SpecialTokenError
-from piecework.reference.added_tokens import split_added_tokens
+from piecework.reference.added_tokens import Permission, everywhere, split_added_tokens
 from piecework.reference.aligned import Aligned, align, as_text, span_between
 from piecework.reference.decoders import decode
 from piecework.reference.encoding import Piece, ReferenceEncoding, Token, Windows, to_encoding
@@ -86,6 +86,30 @@ class ReferenceTokenizer:
         longest = max((len(windows[0]) for windows in rows), default=0)
         return [self._padded(windows, longest) for windows in rows]
 
+    def encode_segments(
+        self, segments: Sequence[tuple[str, bool]], guarded: Collection[str]
+    ) -> ReferenceEncoding:
+        """Encode the text of segments; guarded added tokens match inside a segment that allows them.
+
+        >>> from piecework.spec import Char
+        >>> end = AddedToken("<end>", 2)
+        >>> tok = ReferenceTokenizer(TokenizerSpec(Char({"[UNK]": 0, "a": 1}), added_tokens=(end,)))
+        >>> tok.encode_segments([("a<en", True), ("d>", True), ("<end>", True)], {"<end>"}).ids
+        [1, 0, 0, 0, 0, 0, 2]
+        """
+        allowed = []
+        text = ""
+        for part, allow_special in segments:
+            if allow_special:
+                allowed.append((len(text), len(text) + len(part)))
+            text += part
+
+        def permits(token: AddedToken, start: int, end: int) -> bool:
+            inside = any(first <= start and end <= last for first, last in allowed)
+            return inside or token.content not in guarded
+
+        return to_encoding([list(self.sequence(text, 0, permits))], self.vocab)
+
     def _windows(self, text: str, pair: str | None, add_special_tokens: bool) -> Windows:
         """Return the tokens of a text or pair, truncated and framed, before padding."""
         texts = [text] if pair is None else [text, pair]
@@ -108,7 +132,9 @@ class ReferenceTokenizer:
         rectangle = pad(windows, padding, padded_length(longest, padding))
         return to_encoding(rectangle, self.vocab, padding.pad_id)
 
-    def sequence(self, text: str, sequence_id: int) -> Iterator[Token]:
+    def sequence(
+        self, text: str, sequence_id: int, permits: Permission = everywhere
+    ) -> Iterator[Token]:
         """Encode one text without special tokens.
 
         >>> from piecework.spec import Char
@@ -116,17 +142,19 @@ class ReferenceTokenizer:
         >>> [token.token for token in tok.sequence("ab", 0)]
         ['a', '[UNK]']
         """
-        for word_id, (word, pieces, matched) in enumerate(self._words(text)):
+        for word_id, (word, pieces, matched) in enumerate(self._words(text, permits)):
             for piece in pieces:
                 offsets = span_between(word, piece.start, piece.end)
                 yield Token(piece.token, offsets, word_id, sequence_id, text=matched)
 
-    def _words(self, text: str) -> Iterator[tuple[Aligned, list[Piece], str | None]]:
+    def _words(
+        self, text: str, permits: Permission = everywhere
+    ) -> Iterator[tuple[Aligned, list[Piece], str | None]]:
         """Return the words and added tokens of a text with their pieces.
 
         The last item is the text that an added token matched, None for a word.
         """
-        for part, added in self._split_added_tokens(align(text)):
+        for part, added in self._split_added_tokens(align(text), permits):
             if added is not None:
                 start, end = span_between(part, 0, len(part))
                 yield part, [Piece(added.content, 0, len(part))], text[start:end]
@@ -134,15 +162,17 @@ class ReferenceTokenizer:
             for word in pre_tokenize(part, self.spec.pre_tokenizer):
                 yield word, encode_word(as_text(word), self.spec.model, self.rng), None
 
-    def _split_added_tokens(self, text: Aligned) -> Iterator[tuple[Aligned, AddedToken | None]]:
+    def _split_added_tokens(
+        self, text: Aligned, permits: Permission = everywhere
+    ) -> Iterator[tuple[Aligned, AddedToken | None]]:
         """Split a text into added tokens and normalized text."""
         raw = self._searched_forms(normalized=False)
         in_normalized = self._searched_forms(normalized=True)
-        for part, added in split_added_tokens(text, raw):
+        for part, added in split_added_tokens(text, raw, permits):
             if added is not None:
                 yield part, added
                 continue
-            yield from split_added_tokens(self.normalize(part), in_normalized)
+            yield from split_added_tokens(self.normalize(part), in_normalized, permits)
 
     def _searched_forms(self, *, normalized: bool) -> dict[str, AddedToken]:
         """Return the texts to search for; of two tokens with one form, the first counts."""

@@ -43,21 +43,22 @@ impl Matcher {
         Ok(Some(Self { automaton, token_forms: renumbered(&token_forms, &searched) }))
     }
 
-    /// Returns the leftmost, then longest match from byte `from` on, among the tokens for which
-    /// `recognizes` holds.
+    /// Returns the leftmost, then longest match from byte `from` on, among those for whose token, start
+    /// and end `recognizes` holds.
     #[inline]
     pub(super) fn find(
         &self,
         text: &str,
         mut from: usize,
-        recognizes: impl Fn(usize) -> bool,
+        recognizes: impl Fn(usize, usize, usize) -> bool,
     ) -> Option<(usize, usize, usize)> {
         loop {
             let found = self.automaton.find(Input::new(text).span(from..text.len()))?;
             let mut pattern = Some(&self.token_forms[found.pattern().as_usize()]);
             while let Some(candidate) = pattern {
-                if recognizes(candidate.token) {
-                    return Some((candidate.token, found.start(), found.start() + candidate.len));
+                let (start, end) = (found.start(), found.start() + candidate.len);
+                if recognizes(candidate.token, start, end) {
+                    return Some((candidate.token, start, end));
                 }
                 pattern = candidate.shorter.map(|at| &self.token_forms[at]);
             }

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::AddedToken;
+use crate::text::Aligned;
 use matcher::Matcher;
 
 /// Compiled added tokens.
@@ -22,14 +23,36 @@ pub struct AddedTokens {
     normalized: Option<Matcher>,
 }
 
-/// The special tokens to match in text; other added tokens always match.
+/// The added tokens to match in text, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Selector {
     /// All special tokens.
     #[default]
     All,
-    /// Special tokens with these ids.
+    /// Special tokens with these ids, and all other added tokens.
     Only(FxHashSet<u32>),
+    /// All added tokens, where the original text permits them.
+    Within(PermittedSpans),
+}
+
+/// Where added tokens may match in the original text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PermittedSpans {
+    /// Byte spans, in order and without overlap; a match lies in one of them.
+    spans: Vec<(u32, u32)>,
+    /// The ids of the tokens that match everywhere.
+    everywhere: FxHashSet<u32>,
+}
+
+impl PermittedSpans {
+    /// Whether a match of `token` at a byte span is permitted.
+    fn permit(&self, token: &AddedToken, (start, end): (u32, u32)) -> bool {
+        if self.everywhere.contains(&token.id) {
+            return true;
+        }
+        let after = self.spans.partition_point(|&(from, _)| from <= start);
+        after > 0 && end <= self.spans[after - 1].1
+    }
 }
 
 impl Selector {
@@ -39,10 +62,31 @@ impl Selector {
         Self::Only(ids.into_iter().collect())
     }
 
+    /// Selects matches within byte spans of the original text, which are in order and do not overlap, and
+    /// `everywhere` those of the tokens with these ids.
+    #[must_use]
+    pub fn within(spans: Vec<(u32, u32)>, everywhere: Vec<u32>) -> Self {
+        Self::Within(PermittedSpans { spans, everywhere: everywhere.into_iter().collect() })
+    }
+
+    /// Whether a match depends on its position in the original text.
+    #[must_use]
+    pub fn is_positional(&self) -> bool {
+        matches!(self, Self::Within(_))
+    }
+
     fn recognizes(&self, token: &AddedToken) -> bool {
         match self {
-            Self::All => true,
+            Self::All | Self::Within(_) => true,
             Self::Only(ids) => !token.special || ids.contains(&token.id),
+        }
+    }
+
+    /// Whether `token` may match where `source` returns its byte span in the original text.
+    fn permits(&self, token: &AddedToken, source: impl Fn() -> (u32, u32)) -> bool {
+        match self {
+            Self::Within(permitted) => permitted.permit(token, source()),
+            _ => self.recognizes(token),
         }
     }
 }
@@ -132,16 +176,26 @@ impl AddedTokens {
                 .any(|token| token.special && token.normalized && selector.recognizes(token))
     }
 
-    /// Splits raw text into plain text and added tokens, in order, without empty segments.
+    /// Splits a whole raw text into plain text and added tokens, in order, without empty segments.
     ///
-    /// A special token that `selector` excludes does not match.
+    /// A token that `selector` excludes does not match.
     pub fn split_raw(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
-        self.split(self.raw.as_ref(), text, selector, emit);
+        let source = |start: usize, end: usize| (start as u32, end as u32);
+        self.split(self.raw.as_ref(), text, selector, source, emit);
     }
 
     /// Splits normalized text at the tokens that are matched in normalized text.
+    ///
+    /// The selector must not be positional.
     pub fn split_normalized(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
-        self.split(self.normalized.as_ref(), text, selector, emit);
+        debug_assert!(!selector.is_positional());
+        self.split(self.normalized.as_ref(), text, selector, |_, _| (0, u32::MAX), emit);
+    }
+
+    /// Splits normalized text whose sources in the original are known, for every selector.
+    pub fn split_aligned(&self, text: &Aligned, selector: &Selector, emit: impl FnMut(Segment)) {
+        let source = |start, end| text.source_of(start, end);
+        self.split(self.normalized.as_ref(), text.text(), selector, source, emit);
     }
 
     #[inline]
@@ -150,12 +204,14 @@ impl AddedTokens {
         matcher: Option<&Matcher>,
         text: &str,
         selector: &Selector,
+        source: impl Fn(usize, usize) -> (u32, u32),
         mut emit: impl FnMut(Segment),
     ) {
         let mut done = 0;
         let mut search_from = 0;
         while let Some(matcher) = matcher {
-            let recognizes = |at: usize| selector.recognizes(&self.tokens[at]);
+            let recognizes =
+                |at: usize, start, end| selector.permits(&self.tokens[at], || source(start, end));
             let Some((at, start, end)) = matcher.find(text, search_from, recognizes) else { break };
             search_from = end;
             let token = &self.tokens[at];

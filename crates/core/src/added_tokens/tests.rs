@@ -94,3 +94,30 @@ fn refuses_doubles_and_monsters() {
     assert!(compile(&[token("", 1)]).is_err());
     assert!(compile(&[token(&"a".repeat(1025), 1)]).is_err());
 }
+
+#[test]
+fn tokens_match_within_permitted_spans_only() {
+    let tokens = [token("[A]", 1), token("[A][B]", 2), token("]", 4)];
+    let within =
+        |spans: &[(u32, u32)], text| split_by(&tokens, &Selector::within(spans.to_vec(), vec![]), text);
+    assert_eq!(within(&[(0, 3)], "[A][B]"), [Token(1, 0, 3), Text(3, 6)], "the longest within one span");
+    assert_eq!(within(&[(0, 2), (2, 3)], "[A]"), [Text(0, 2), Token(4, 2, 3)], "not across two spans");
+    assert_eq!(within(&[(3, 7)], "[A]x[A]"), [Text(0, 4), Token(1, 4, 7)]);
+    assert_eq!(within(&[], "[A]"), [Text(0, 3)]);
+    let everywhere = Selector::within(vec![], vec![4]);
+    assert_eq!(split_by(&tokens, &everywhere, "[A]"), [Text(0, 2), Token(4, 2, 3)]);
+}
+
+#[test]
+fn tokens_of_normalized_text_are_permitted_by_their_source() {
+    use crate::text::NormalizedSink;
+
+    let added = compiled(&[AddedToken { normalized: true, ..token("ab", 1) }]);
+    let mut text = Aligned::default();
+    text.push_unchanged("ab", 10);
+    text.push_unchanged("ab", 20);
+    let mut segments = Vec::new();
+    let selector = Selector::within(vec![(20, 22)], vec![]);
+    added.split_aligned(&text, &selector, |segment| segments.push(segment));
+    assert_eq!(segments, [Text(0, 2), Token(1, 2, 4)]);
+}

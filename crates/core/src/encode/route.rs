@@ -1,7 +1,8 @@
 //! The router: the only place that chooses how a text is encoded.
 //!
 //! The route is computed when a tokenizer is compiled. [`Route::for_call`] narrows it for each call: drawn
-//! segmentations are encoded by `plain`. A route appends the ids of a span of raw text; those of cache misses stay
+//! segmentations are encoded by `plain`, and so are added tokens of normalized text that may match at some positions
+//! only. A route appends the ids of a span of raw text; those of cache misses stay
 //! pending until a flush.
 
 use super::bert::Bert;
@@ -53,8 +54,11 @@ impl Route {
     }
 
     /// Returns the route of a call; `None` if it is encoded by `plain`.
-    pub(super) fn for_call(&self, options: Options<'_>) -> Option<&Self> {
-        options.sampling.is_none().then_some(self)
+    ///
+    /// `plain` alone knows which bytes of the original a token in normalized text comes from.
+    pub(super) fn for_call(&self, stages: &Stages, options: Options<'_>) -> Option<&Self> {
+        let needs_sources = options.parse_special.is_positional() && stages.added_tokens.has_normalized();
+        (options.sampling.is_none() && !needs_sources).then_some(self)
     }
 
     /// Returns the name of the route.

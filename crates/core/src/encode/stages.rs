@@ -182,7 +182,7 @@ impl Stages {
         self.splitter.normalizer().run(span, start, &mut normalized)?;
         let mut segments = Vec::new();
         self.added_tokens
-            .split_normalized(normalized.text(), options.parse_special, |segment| segments.push(segment));
+            .split_aligned(&normalized, options.parse_special, |segment| segments.push(segment));
         for segment in segments {
             match segment {
                 Segment::Token(id, from, to) => visit(Part::Token(id, normalized.source_of(from, to))),

@@ -143,7 +143,7 @@ impl Tokenizer {
 
     /// Returns the route of a call; `None` if it is encoded by `plain`.
     pub(super) fn route_for(&self, options: Options<'_>) -> Option<&Route> {
-        self.route().and_then(|route| route.for_call(options))
+        self.route().and_then(|route| route.for_call(self.stages(), options))
     }
 
     /// Returns the route of a call if it can align ids with their text.
@@ -261,6 +261,16 @@ impl Tokenizer {
         let mut special =
             self.added_tokens().iter().filter(|token| token.special && names.contains(&token.content));
         special.next().filter(|_| special.next().is_none()).map(|token| token.id)
+    }
+
+    /// Returns the ids of the control and user-defined pieces of a SentencePiece model, in order.
+    #[must_use]
+    pub fn symbol_ids(&self) -> Vec<u32> {
+        let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec else { return Vec::new() };
+        let is_symbol =
+            |piece: &ScoredPiece| matches!(piece.kind, PieceType::Control | PieceType::UserDefined);
+        let ids = spec.pieces.iter().zip(0..);
+        ids.filter(|(piece, _)| is_symbol(piece)).map(|(_, id)| id).collect()
     }
 
     /// Whether rows can have type ids other than 0.

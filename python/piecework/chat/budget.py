@@ -1,0 +1,136 @@
+"""The limits of rendering: steps, time and the size of texts and numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+
+from piecework._internal.lazy import typing
+from piecework.errors import TemplateError
+
+MAX_STEPS = 1_000_000
+"""Loop passes, calls and blocks of 64 characters that one rendering may take."""
+MAX_SECONDS = 30.0
+MAX_CHARS = 1 << 24
+MAX_ITEMS = 1 << 20
+_MAX_BITS = 1 << 12
+_CHARS_PER_STEP = 64
+_CHARS_PER_ITEM = 4
+
+
+class Budget:
+    """The steps that are left of one rendering.
+
+    >>> budget = Budget(max_steps=1)
+    >>> budget.take()
+    >>> budget.take()
+    Traceback (most recent call last):
+    piecework.errors.TemplateError: chat template: found more than 1 steps, expected ...
+    """
+
+    def __init__(self, max_steps: int = MAX_STEPS, max_seconds: float = MAX_SECONDS) -> None:
+        self.max_steps = max_steps
+        self.left = max_steps
+        self.ticks = 0
+        self.deadline = time.monotonic() + max_seconds
+
+    def take(self, chars: int = 0) -> None:
+        """Count one step, and one for each 64 characters."""
+        self.left -= 1 + chars // _CHARS_PER_STEP
+        if self.left < 0:
+            raise TemplateError(
+                "chat template", f"more than {self.max_steps} steps", "a template that ends"
+            )
+        self.ticks += 1
+        if self.ticks % 256 == 0 and time.monotonic() > self.deadline:
+            raise TemplateError("chat template", "no end after 30 seconds", "a template that ends")
+
+    def check_size(self, value: object) -> None:
+        """Count the result of an operation; raise if it is larger than a prompt can be."""
+        if isinstance(value, str):
+            check_length(len(value))
+            self.take(len(value))
+        elif isinstance(value, (list, tuple, dict)):
+            # What exists is never larger than this, so that no later operation takes long.
+            self.take(_CHARS_PER_ITEM * items_in(value, MAX_ITEMS))
+
+
+BUDGET: ContextVar[Budget] = ContextVar("BUDGET")
+
+
+def step() -> str:
+    """Count one step of the current rendering."""
+    BUDGET.get().take()
+    return ""
+
+
+def bounded(items: Iterable[typing.Any]) -> Iterator[typing.Any]:
+    """Yield the items and count a step for each."""
+    budget = BUDGET.get()
+    for item in items:
+        budget.take()
+        yield item
+
+
+def items_in(value: object, most: int) -> int:
+    """Return the number of items of containers inside each other, repeated ones each time.
+
+    >>> items_in([[1, 2], {"a": 3}], 10)
+    5
+
+    Raises `TemplateError` for more than `most`.
+    """
+    count, waiting = 0, [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, (list, tuple, dict)):
+            count += len(inner)
+            _check_items(count, most)
+            waiting += inner.values() if isinstance(inner, dict) else inner
+    return count
+
+
+def check_length(chars: int) -> None:
+    """Raise `TemplateError` for a text of more than 16 million characters.
+
+    >>> check_length(5)
+    """
+    if chars > MAX_CHARS:
+        raise TemplateError(
+            "chat template", f"a text of {chars} characters", f"at most {MAX_CHARS}"
+        )
+
+
+def check_power(base: object, exponent: object) -> None:
+    """Raise `TemplateError` for a power of more than 4096 bits.
+
+    >>> check_power(2, 8)
+    """
+    if isinstance(base, int) and isinstance(exponent, int):
+        _check_bits(base.bit_length() * max(exponent, 0))
+
+
+def check_product(left: object, right: object) -> None:
+    """Raise `TemplateError` for a number, a text or a list that is too long.
+
+    >>> check_product("ab", 3)
+    """
+    if isinstance(left, int) and isinstance(right, int):
+        _check_bits(left.bit_length() + right.bit_length())
+        return
+    for value, count in ((left, right), (right, left)):
+        if isinstance(count, int) and isinstance(value, str):
+            check_length(len(value) * count)
+        elif isinstance(count, int) and isinstance(value, (list, tuple)):
+            _check_items(len(value) * count)
+
+
+def _check_items(count: int, most: int = MAX_ITEMS) -> None:
+    if count > most:
+        raise TemplateError("chat template", f"{count} items", f"at most {most}")
+
+
+def _check_bits(bits: int) -> None:
+    if bits > _MAX_BITS:
+        raise TemplateError("chat template", f"a number of {bits} bits", f"at most {_MAX_BITS}")

@@ -1,0 +1,123 @@
+"""Chunks of a text by token budget, at the bounds of paragraphs, sentences, words or characters."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from piecework._internal.lazy import typing
+from piecework._internal.validation import check_choice, check_size
+from piecework.chat.results import TextChunk
+from piecework.errors import ArgumentError, InputTypeError
+
+if typing.TYPE_CHECKING:
+    Span: typing.TypeAlias = tuple[int, int]
+    Count: typing.TypeAlias = Callable[[list[str]], list[int]]
+
+LEVELS = ("paragraph", "sentence", "word", "character")
+
+# Each match is the end of a unit, with the whitespace after it.
+_ENDS = {
+    "paragraph": re.compile(r"\n[^\S\n]*\n\s*"),
+    "sentence": re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’」』）]*\s*|\n\s*"),
+    "word": re.compile(r"\s+"),
+}
+
+
+def chunk_text(
+    text: str,
+    max_tokens: int,
+    overlap: int,
+    at: str,
+    token_starts: Callable[[], Sequence[int]],
+    count: Count,
+) -> list[TextChunk]:
+    """Return chunks of a text that each encode to at most `max_tokens` tokens.
+
+    `token_starts` returns the first character of each token of the whole text, `count` the number of tokens
+    of texts. Each chunk is counted, so the time is linear in the text.
+    """
+    if not isinstance(text, str):
+        raise InputTypeError("text", type(text).__name__, "str")
+    check_size("max_tokens", max_tokens)
+    check_size("overlap", overlap)
+    check_choice("at", at, LEVELS)
+    if overlap >= max_tokens:
+        raise ArgumentError("overlap", str(overlap), f"less than max_tokens, which is {max_tokens}")
+    if not text:
+        return []
+    units = list(_fitting(text, (0, len(text)), LEVELS.index(at), max_tokens, count))
+    bounds = [start for start, _ in units] + [len(text)]
+    starts = token_starts()
+    before = [bisect_left(starts, bound) for bound in bounds]
+    return list(_packed(text, bounds, before, max_tokens, overlap, count))
+
+
+def _fitting(text: str, span: Span, level: int, max_tokens: int, count: Count) -> Iterator[Span]:
+    """Yield the units of a span; those that are too long are divided by the next level."""
+    units = list(_units(text, span, level))
+    counts = count([text[start:end] for start, end in units])
+    for (start, end), tokens in zip(units, counts, strict=True):
+        if tokens <= max_tokens:
+            yield start, end
+        elif level + 1 < len(LEVELS):
+            yield from _fitting(text, (start, end), level + 1, max_tokens, count)
+        else:
+            found = f"{max_tokens}, and {text[start:end]!r} alone takes {tokens}"
+            raise ArgumentError("max_tokens", found, f"at least {tokens}")
+
+
+def _units(text: str, span: Span, level: int) -> Iterator[Span]:
+    start, end = span
+    if LEVELS[level] == "character":
+        yield from ((at, at + 1) for at in range(start, end))
+        return
+    for match in _ENDS[LEVELS[level]].finditer(text, start, end):
+        if match.end() > start:
+            yield start, match.end()
+            start = match.end()
+    if start < end:
+        yield start, end
+
+
+def _packed(
+    text: str,
+    bounds: Sequence[int],
+    before: Sequence[int],
+    max_tokens: int,
+    overlap: int,
+    count: Count,
+) -> Iterator[TextChunk]:
+    """Yield chunks of whole units; `before` has the tokens of the whole text before each bound."""
+    first, done = 0, 0
+    while done < len(bounds) - 1:
+        last, tokens = _longest(text, bounds, before, first, max_tokens, count)
+        if last <= done:
+            # The overlap leaves no room for the next unit.
+            first += 1
+            continue
+        start, end = bounds[first], bounds[last]
+        yield TextChunk(text[start:end], start, end, tokens)
+        done = last
+        repeated = bisect_left(before, before[last] - overlap, 0, last) if overlap else last
+        first = max(first + 1, repeated)
+
+
+def _longest(
+    text: str,
+    bounds: Sequence[int],
+    before: Sequence[int],
+    first: int,
+    max_tokens: int,
+    count: Count,
+) -> tuple[int, int]:
+    """Return the end of the longest run of units from `first` on that fits, and its tokens."""
+    budget = max_tokens
+    while True:
+        last = bisect_right(before, before[first] + budget, first + 1) - 1
+        last = max(last, first + 1)
+        tokens = count([text[bounds[first] : bounds[last]]])[0]
+        if tokens <= max_tokens or last == first + 1:
+            return last, tokens
+        budget = min(budget, before[last] - before[first]) - (tokens - max_tokens)

@@ -1,0 +1,278 @@
+"""Jinja's sandbox, changed so that every string of a template keeps the origin of its characters.
+
+Constants and text of the template compile to tracked strings, and operators, calls, filters and output go
+through functions that keep origins and count steps. This module needs the extra `chat`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+import jinja2
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.ext import Extension, LoopControlExtension
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, safe_range
+from jinja2.utils import Cycler, Joiner, Namespace
+
+from piecework._internal.lazy import typing
+from piecework.chat.budget import BUDGET, bounded, check_power, check_product, step
+from piecework.chat.filters import chat_filters
+from piecework.chat.formatting import brace_formatted, percent_formatted
+from piecework.chat.tracked_text import (
+    GENERATED,
+    TEMPLATE,
+    TrackedText,
+    derived,
+    joined,
+    plain,
+    tracked,
+)
+from piecework.errors import TemplateError
+
+_MAX_TEMPLATE_CHARS = 1 << 20
+_OWN_ATTRIBUTES = frozenset(("origins", "part", "with_bits"))
+_BINARY = frozenset(("+", "-", "*", "/", "//", "**", "%"))
+
+
+@lru_cache(maxsize=64)
+def compiled(template: str) -> jinja2.Template:
+    """Compile a chat template.
+
+    >>> compiled("<{{ text }}>").filename
+    '<template>'
+
+    Raises `TemplateError` for a template that is not valid, and for one of more than a million characters.
+    """
+    if len(template) > _MAX_TEMPLATE_CHARS:
+        found = f"a template of {len(template)} characters"
+        raise TemplateError("chat template", found, f"at most {_MAX_TEMPLATE_CHARS}")
+    # Constants are evaluated while a template is compiled, outside of every rendering.
+    token = BUDGET.set(None)  # type: ignore[arg-type]
+    try:
+        return ChatEnvironment().from_string(template)
+    except jinja2.TemplateSyntaxError as error:
+        place = f"chat template: line {error.lineno}"
+        raise TemplateError(place, str(error.message), "a valid Jinja template") from error
+    except (
+        RecursionError,
+        MemoryError,
+        SyntaxError,
+        ValueError,
+        TypeError,
+        OverflowError,
+    ) as error:
+        found = f"{type(error).__name__}: {error}"
+        raise TemplateError("chat template", found[:200], "a valid Jinja template") from error
+    finally:
+        BUDGET.reset(token)
+
+
+class _TrackingGenerator(CodeGenerator):
+    """Writes constants as tracked strings."""
+
+    def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802
+        value = node.as_const(frame.eval_ctx)
+        if isinstance(value, str):
+            self.write(f"environment.literal({plain(value)!r})")
+        else:
+            super().visit_Const(node, frame)
+
+    def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
+        self.write(f"environment.literal({node.data!r})")
+
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+        self.write("environment.counted(")
+        super().visit_List(node, frame)
+        self.write(")")
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+        if node.ctx != "load":
+            super().visit_Tuple(node, frame)
+            return
+        self.write("environment.counted(")
+        super().visit_Tuple(node, frame)
+        self.write(")")
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        self.write("environment.counted(")
+        super().visit_Dict(node, frame)
+        self.write(")")
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+        self.write("environment.concat((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
+    def _output_const_repr(self, group: Iterable[typing.Any]) -> str:
+        return f"environment.literal({''.join(map(plain, group))!r})"
+
+
+class _Generation(Extension):
+    """`{% generation %}`: marks the text that the assistant generates."""
+
+    tags = {"generation"}  # noqa: RUF012
+
+    def parse(self, parser: typing.Any) -> nodes.Node:
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        call = self.call_method("_generated")
+        return nodes.CallBlock(call, [], [], body).set_lineno(line)
+
+    def _generated(self, caller: Callable[[], typing.Any]) -> TrackedText:
+        return tracked(caller()).with_bits(GENERATED)
+
+
+class ChatEnvironment(ImmutableSandboxedEnvironment):
+    """The environment of transformers' chat templates, with origins and limits.
+
+    >>> ChatEnvironment().literal("a").origins
+    b'\\x01'
+    """
+
+    code_generator_class = _TrackingGenerator
+    intercepted_binops = _BINARY
+
+    def __init__(self) -> None:
+        super().__init__(
+            trim_blocks=True,
+            lstrip_blocks=True,
+            optimized=False,
+            finalize=tracked,
+            extensions=(_Generation, LoopControlExtension),
+        )
+        self.filters = typing.cast("typing.Any", chat_filters())
+        self.globals = {
+            "cycler": Cycler,
+            "dict": _new_dict,
+            "joiner": Joiner,
+            "namespace": _ChatNamespace,
+            "raise_exception": _raise_exception,
+            "range": safe_range,
+            "strftime_now": _strftime_now,
+        }
+
+    # Functions that the compiled code calls.
+
+    bounded = staticmethod(bounded)
+    step = staticmethod(step)
+
+    @staticmethod
+    def literal(text: str) -> TrackedText:
+        """Return text of the template."""
+        return TrackedText(text, TEMPLATE)
+
+    @staticmethod
+    def concat(parts: Iterable[object]) -> TrackedText:
+        """Return the texts of values one after the other."""
+        text = joined(parts)
+        BUDGET.get().check_size(text)
+        return text
+
+    @staticmethod
+    def counted(value: typing.Any) -> typing.Any:
+        """Return a value whose size counts as steps; raise if it is larger than a prompt can be."""
+        BUDGET.get().check_size(value)
+        return value
+
+    def is_safe_attribute(self, obj: typing.Any, attr: str, value: typing.Any) -> bool:
+        """Return whether a template may read an attribute; the origins of a text are not for templates."""
+        if isinstance(obj, TrackedText) and attr in _OWN_ATTRIBUTES:
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        template = super()._parse(source, name, filename)
+        for loop in template.find_all(nodes.For):
+            loop.iter = self._call_of("bounded", [typing.cast("nodes.Expr", loop.iter)], loop)
+        blocks = typing.cast("typing.Any", template.find_all((nodes.Macro, nodes.CallBlock)))
+        for block in blocks:
+            count = nodes.ExprStmt(self._call_of("step", [], block))
+            count.set_lineno(block.lineno)
+            count.set_environment(self)
+            block.body.insert(0, count)
+        return template
+
+    def _call_of(self, name: str, args: list[nodes.Expr], near: nodes.Node) -> nodes.Call:
+        call = nodes.Call(nodes.EnvironmentAttribute(name), args, [], None, None)
+        call.set_lineno(near.lineno)
+        call.set_environment(self)
+        return call
+
+    # Operations of the template.
+
+    def call_binop(
+        self, context: typing.Any, operator: str, left: typing.Any, right: typing.Any
+    ) -> typing.Any:
+        """Apply a binary operator to values of a bounded size."""
+        if operator == "**":
+            check_power(left, right)
+        elif operator == "*":
+            check_product(left, right)
+        elif operator == "%" and isinstance(left, str):
+            return self.counted(percent_formatted(tracked(left), right))
+        return self.counted(super().call_binop(context, operator, left, right))
+
+    def call(  # noqa: D102
+        __self,  # noqa: N805
+        __context: typing.Any,
+        __obj: typing.Any,
+        *args: typing.Any,
+        **kwargs: typing.Any,
+    ) -> typing.Any:
+        subject = getattr(__obj, "__self__", None)
+        BUDGET.get().take(len(subject) if isinstance(subject, str) else 0)
+        return __self.counted(super().call(__context, __obj, *args, **kwargs))
+
+    def wrap_str_format(self, value: typing.Any) -> Callable[..., str] | None:
+        """Return a function that formats with origins, for `format` of a string."""
+        if not isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+            return None
+        text = value.__self__
+        if value.__name__ != "format" or not isinstance(text, str):
+            return None
+        formatter = SandboxedFormatter(self)
+
+        def field_of(name: str, args: typing.Any, kwargs: typing.Any) -> object:
+            return formatter.get_field(name, args, kwargs)[0]
+
+        def formatted(*args: typing.Any, **kwargs: typing.Any) -> str:
+            return brace_formatted(tracked(text), args, kwargs, field_of)
+
+        return formatted
+
+
+class _ChatNamespace(Namespace):
+    """A namespace without attributes that begin with an underscore."""
+
+    def __init__(*args: typing.Any, **values: typing.Any) -> None:
+        for name in values:
+            _check_attribute(name)
+        Namespace.__init__(*args, **values)
+
+    def __setitem__(self, name: str, value: typing.Any) -> None:
+        _check_attribute(name)
+        super().__setitem__(name, value)
+
+
+def _check_attribute(name: str) -> None:
+    if name.startswith("_"):
+        raise TemplateError("namespace", repr(plain(name)), "a name without leading underscore")
+
+
+def _new_dict(*args: typing.Any, **values: typing.Any) -> dict[typing.Any, typing.Any]:
+    return dict(*args, **values)
+
+
+def _raise_exception(message: object) -> typing.NoReturn:
+    raise TemplateError(f"chat template: {plain(str(message))}")
+
+
+def _strftime_now(form: str) -> TrackedText:
+    from datetime import datetime
+
+    return derived(datetime.now().strftime(plain(form)), form)

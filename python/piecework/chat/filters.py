@@ -1,0 +1,147 @@
+"""The filters of chat templates: those of Jinja that keep the origins of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+
+from jinja2 import pass_environment
+from jinja2.filters import FILTERS, make_attrgetter
+
+from piecework._internal.lazy import typing
+from piecework.chat.budget import BUDGET, check_length
+from piecework.chat.json_text import to_json
+from piecework.chat.tracked_text import TEMPLATE, TrackedText, joined, plain, tracked
+from piecework.errors import TemplateError
+
+# These return items of their input, or numbers.
+_UNCHANGED = """
+abs attr count d default dictsort first float groupby int items last length list map max min reject
+rejectattr reverse round select selectattr sort sum unique
+"""
+_ESCAPES = {"&": "&amp;", ">": "&gt;", "<": "&lt;", "'": "&#39;", '"': "&#34;"}
+_MAX_INDENT = 256
+
+
+def chat_filters() -> dict[str, Callable[..., typing.Any]]:
+    """Return the filters by name.
+
+    >>> chat_filters()["upper"]("a").origins
+    b'\\x01'
+    """
+    own = {
+        "capitalize": lambda value: text_of(value).capitalize(),
+        "e": escaped,
+        "escape": escaped,
+        "indent": indented,
+        "join": join_items,
+        "lower": lambda value: text_of(value).lower(),
+        "replace": replaced,
+        "safe": text_of,
+        "string": text_of,
+        "title": titled,
+        "tojson": to_json,
+        "trim": trimmed,
+        "upper": lambda value: text_of(value).upper(),
+    }
+    kept = {name: FILTERS[name] for name in _UNCHANGED.split()}
+    return {name: _counted(function) for name, function in {**kept, **own}.items()}
+
+
+def _counted(function: Callable[..., typing.Any]) -> Callable[..., typing.Any]:
+    @wraps(function)
+    def counted(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        result = function(*args, **kwargs)
+        budget = BUDGET.get(None)
+        if budget is not None:
+            budget.check_size(result)
+        return result
+
+    return counted
+
+
+def text_of(value: typing.Any) -> TrackedText:
+    """Return a value as text; a string of a constant expression is of the template.
+
+    >>> text_of("a").origins
+    b'\\x01'
+    """
+    # Jinja evaluates constant expressions when it compiles a template. All other strings are tracked.
+    if type(value) is str and BUDGET.get(None) is None:
+        return TrackedText(value, TEMPLATE)
+    return tracked(value)
+
+
+def trimmed(value: typing.Any, chars: str | None = None) -> TrackedText:
+    """Remove whitespace, or other characters, at both ends."""
+    return text_of(value).strip(chars)
+
+
+def titled(value: typing.Any) -> TrackedText:
+    """Return a text with a capital at each word."""
+    text = text_of(value)
+    result = FILTERS["title"](plain(text))
+    if len(result) != len(text):
+        raise TemplateError("title", "a letter whose capital form has another length", "upper")
+    return TrackedText(result, text.origins)
+
+
+def replaced(
+    value: typing.Any, old: typing.Any, new: typing.Any, count: int | None = None
+) -> TrackedText:
+    """Replace a substring; both keep their origins."""
+    text, old, new = text_of(value), text_of(old), text_of(new)
+    check_length(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
+    return text.replace(old, new, -1 if count is None else count)
+
+
+@pass_environment
+def join_items(
+    environment: typing.Any,
+    value: Iterable[typing.Any],
+    d: typing.Any = "",
+    attribute: str | None = None,
+) -> TrackedText:
+    """Return the texts of items, or of one of their attributes, with `d` between them."""
+    if attribute is not None:
+        value = map(make_attrgetter(environment, attribute), value)
+    separator = text_of(d)
+    pieces = [text_of(item) for item in value]
+    check_length(sum(map(len, pieces)) + len(pieces) * len(separator))
+    return separator.join(pieces)
+
+
+def indented(
+    value: typing.Any, width: int | str = 4, first: bool = False, blank: bool = False
+) -> TrackedText:
+    """Indent the lines of a text, by default all but the first."""
+    margin = (
+        text_of(width) if isinstance(width, str) else TrackedText(" " * _indent(width), TEMPLATE)
+    )
+    newline = TrackedText("\n", TEMPLATE)
+    text = joined((text_of(value), newline))
+    lines = text.splitlines()
+    check_length(len(text) + len(lines) * len(margin))
+    if blank:
+        result = joined((newline, margin)).join(lines)
+    else:
+        rest = [joined((margin, line)) if line else line for line in lines[1:]]
+        result = newline.join([*lines[:1], *rest])
+    return joined((margin, result)) if first else result
+
+
+def _indent(width: int) -> int:
+    if width > _MAX_INDENT:
+        raise TemplateError("indent: width", str(width), f"at most {_MAX_INDENT}")
+    return width
+
+
+def escaped(value: typing.Any) -> TrackedText:
+    """Replace the characters that HTML escapes."""
+    text = text_of(value)
+    parts = [
+        TrackedText(_ESCAPES.get(character, character), origin)
+        for character, origin in zip(plain(text), text.origins, strict=True)
+    ]
+    spread = b"".join(part.origins[:1] * len(part) for part in parts)
+    return TrackedText("".join(map(plain, parts)), spread)

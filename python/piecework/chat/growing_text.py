@@ -1,0 +1,84 @@
+"""Encoding a text that grows, such as a conversation, without tokenizing its beginning again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from piecework._internal.lazy import pw, typing
+from piecework._internal.validation import check_text
+
+if typing.TYPE_CHECKING:
+    from piecework.encoding import Encoding
+
+
+class GrowingText:
+    """The ids of a text to which text is appended.
+
+    >>> import piecework as pw
+    >>> end = pw.spec.AddedToken("<end>", 3)
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}), added_tokens=[end])
+    >>> text = tok.growing_text("ab<end>")
+    >>> text.append("ba")
+    >>> text.ids, text.num_settled
+    ([1, 2, 3, 2, 1], 2)
+
+    `ids` always equal `encode(text, add_special_tokens=False).ids`. Text before the last added token is not
+    tokenized again: nothing that follows can change its ids. So each append costs the text since that
+    token, and the new text. A text without added tokens is tokenized as a whole.
+
+    `num_settled` is the number of ids at the beginning that no appended text can change, for caches of a
+    model. Not safe for several threads.
+    """
+
+    def __init__(
+        self,
+        encode: Callable[[str], Encoding],
+        added_tokens: Sequence[pw.spec.AddedToken],
+    ) -> None:
+        self._encode = encode
+        # Whether these match does not depend on what follows, except on a longer token.
+        self._anchors = {
+            token.id: token.content
+            for token in added_tokens
+            if not (token.normalized or token.lstrip or token.rstrip or token.single_word)
+        }
+        self._longest = max((len(token.content) for token in added_tokens), default=0)
+        self._settled: list[int] = []
+        self._rest = ""
+        self._rest_ids: list[int] = []
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of the whole text."""
+        return [*self._settled, *self._rest_ids]
+
+    @property
+    def num_settled(self) -> int:
+        """The number of ids that cannot change."""
+        return len(self._settled)
+
+    def append(self, text: str) -> None:
+        """Append text. Raises `InputTypeError` unless it is a string."""
+        check_text("text", text)
+        rest = self._rest + text
+        encoding = self._encode(rest)
+        ids = encoding.ids
+        place = self._last_anchor(encoding, rest)
+        if place is None:
+            self._rest, self._rest_ids = rest, ids
+            return
+        index, start = place
+        self._settled += ids[:index]
+        self._rest, self._rest_ids = rest[start:], ids[index:]
+
+    def _last_anchor(self, encoding: Encoding, text: str) -> tuple[int, int] | None:
+        """Return index and first character of the last added token that no longer match can replace."""
+        offsets = encoding.offsets
+        for index in range(len(offsets) - 1, -1, -1):
+            content = self._anchors.get(encoding.ids[index])
+            if content is None:
+                continue
+            start, end = offsets[index]
+            if start + self._longest <= len(text) and text[start:end] == content:
+                return index, start
+        return None

@@ -1,0 +1,113 @@
+"""The `tojson` filter of chat templates, with the origins of the characters of each string."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from piecework._internal.lazy import typing
+from piecework.chat.tracked_text import TrackedText, joined, plain
+from piecework.errors import TemplateError
+
+_MAX_INDENT = 64
+_MAX_DEPTH = 100
+
+
+def to_json(
+    value: object,
+    ensure_ascii: bool = False,
+    indent: typing.Any = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> TrackedText:
+    """Return what `json.dumps` writes; punctuation, numbers and constants count as message text.
+
+    >>> text = to_json({TrackedText("a", 1): [1, None]})
+    >>> text, text.origins
+    ('{"a": [1, null]}', b'\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
+
+    Raises `TemplateError` for an indent of more than 64 spaces and for values nested deeper than 100.
+    """
+    if isinstance(indent, str):
+        indent = len(indent) if indent.isspace() else indent
+    if indent is not None and not (isinstance(indent, int) and indent <= _MAX_INDENT):
+        raise TemplateError("tojson: indent", repr(indent)[:40], f"at most {_MAX_INDENT} spaces")
+    if separators is None:
+        separators = (", ", ": ") if indent is None else (",", ": ")
+    first, second = separators
+    writer = _Writer(ensure_ascii, indent, (plain(first), plain(second)), sort_keys)
+    return joined(writer.parts(value, 0))
+
+
+if typing.TYPE_CHECKING:
+    _Items: typing.TypeAlias = list[tuple[TrackedText | None, typing.Any]]
+
+
+class _Writer:
+    def __init__(
+        self, ensure_ascii: bool, indent: int | None, separators: tuple[str, str], sort_keys: bool
+    ) -> None:
+        self.ensure_ascii = ensure_ascii
+        self.indent = indent
+        self.separators = separators
+        self.sort_keys = sort_keys
+
+    def parts(self, value: typing.Any, depth: int) -> Iterator[TrackedText]:
+        if depth > _MAX_DEPTH:
+            raise TemplateError(
+                "tojson", "values nested too deeply", f"at most {_MAX_DEPTH} levels"
+            )
+        if isinstance(value, str):
+            yield self._string(value)
+        elif isinstance(value, dict):
+            items = sorted(value.items()) if self.sort_keys else list(value.items())
+            pairs: _Items = [(self._key(key), item) for key, item in items]
+            yield from self._container("{", "}", pairs, depth)
+        elif isinstance(value, (list, tuple)):
+            yield from self._container("[", "]", [(None, item) for item in value], depth)
+        else:
+            yield _message(json.dumps(value, ensure_ascii=self.ensure_ascii))
+
+    def _container(
+        self,
+        opening: str,
+        closing: str,
+        items: _Items,
+        depth: int,
+    ) -> Iterator[TrackedText]:
+        yield _message(opening)
+        for position, (key, item) in enumerate(items):
+            if position:
+                yield _message(self.separators[0])
+            yield self._line(depth + 1)
+            if key is not None:
+                yield key
+                yield _message(self.separators[1])
+            yield from self.parts(item, depth + 1)
+        if items:
+            yield self._line(depth)
+        yield _message(closing)
+
+    def _line(self, depth: int) -> TrackedText:
+        return _message("" if self.indent is None else "\n" + " " * (self.indent * depth))
+
+    def _key(self, key: typing.Any) -> TrackedText:
+        if isinstance(key, str):
+            return self._string(key)
+        # json.dumps writes numbers and constants as strings.
+        return _message(json.dumps({key: 0})[1:-4])
+
+    def _string(self, text: str) -> TrackedText:
+        origins = text.origins if isinstance(text, TrackedText) else bytes(len(text))
+        written = json.dumps(plain(text), ensure_ascii=self.ensure_ascii)
+        if len(written) == len(text) + 2:
+            return TrackedText(written, b"\0" + origins + b"\0")
+        parts = [b"\0"]
+        for character, origin in zip(plain(text), origins, strict=True):
+            length = len(json.dumps(character, ensure_ascii=self.ensure_ascii)) - 2
+            parts.append(bytes((origin,)) * length)
+        return TrackedText(written, b"".join((*parts, b"\0")))
+
+
+def _message(text: str) -> TrackedText:
+    return TrackedText(text, 0)

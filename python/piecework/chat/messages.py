@@ -1,0 +1,135 @@
+"""Messages, tools and documents as data of a template, each string with its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from piecework._internal.lazy import typing
+from piecework._internal.surrogates import first_surrogate
+from piecework.chat.tracked_text import FINAL, TEMPLATE, TrackedText
+from piecework.errors import ArgumentError, InputTypeError
+
+ROLES = frozenset(
+    "assistant developer environment function ipython model observation system tool user".split()
+)
+"""Values of `role` that are fixed words, not text of a user: templates build special tokens from them."""
+
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+_MAX_DEPTH = 100
+
+
+def checked_messages(messages: object) -> list[Mapping[str, typing.Any]]:
+    """Return the messages of a conversation.
+
+    >>> checked_messages([{"role": "user", "content": "hi"}])
+    [{'role': 'user', 'content': 'hi'}]
+
+    Raises `InputTypeError` unless they are mappings, and `ArgumentError` if there are none.
+    """
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
+        raise InputTypeError("messages", type(messages).__name__, "a list of messages")
+    for position, message in enumerate(messages):
+        if not isinstance(message, Mapping):
+            expected = "a mapping with role and content"
+            raise InputTypeError(f"messages[{position}]", type(message).__name__, expected)
+    if not messages:
+        raise ArgumentError("messages", "no message", "at least one")
+    return list(messages)
+
+
+def tracked_messages(
+    messages: Sequence[Mapping[str, typing.Any]],
+    trusted_roles: Collection[str],
+    continued: bool,
+) -> list[dict[str, typing.Any]]:
+    """Return messages whose strings have origins; fields that are None are left out.
+
+    >>> tracked_messages([{"role": "user", "content": "hi", "name": None}], (), False)
+    [{'role': 'user', 'content': 'hi'}]
+
+    Reasoning is available under the names `reasoning_content` and `thinking`, as in transformers. With
+    `continued`, the content of the last message is marked.
+    """
+    rows = []
+    for position, message in enumerate(messages):
+        is_trusted = message.get("role") in trusted_roles
+        place = f"messages[{position}]"
+        row = {
+            _field_name(key, place): tracked_value(
+                value, f"{place}.{key}", TEMPLATE if is_trusted else 0
+            )
+            for key, value in message.items()
+            if value is not None
+        }
+        role = row.get("role")
+        if isinstance(role, str) and role in ROLES:
+            row[TrackedText("role", 0)] = TrackedText(role, TEMPLATE)
+        reasoning = next((row[key] for key in _REASONING if key in row), None)
+        if reasoning is not None:
+            names = (TrackedText("thinking", 0), TrackedText("reasoning_content", 0))
+            row = {names[0]: reasoning, **row, names[1]: reasoning}
+        rows.append(row)
+    if continued:
+        _mark_final(rows[-1])
+    return rows
+
+
+def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typing.Any:
+    """Return plain data with an origin for each string.
+
+    >>> tracked_value({"a": ["b"]}, "tools", 0)["a"][0].origins
+    b'\\x00'
+
+    Raises `InputTypeError` for anything but strings, numbers, None, lists and mappings of these.
+    """
+    if depth > _MAX_DEPTH:
+        raise ArgumentError(place, "values nested too deeply", f"at most {_MAX_DEPTH} levels")
+    if isinstance(value, str):
+        surrogate = first_surrogate(value)
+        if surrogate is not None:
+            found = f"a lone surrogate at character {surrogate}"
+            raise ArgumentError(place, found, "text that UTF-8 can encode")
+        return TrackedText(str.__str__(value), origin)
+    if value is None or isinstance(value, bool):
+        return value
+    # A subclass may have methods that a template could call.
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, Mapping):
+        return {
+            tracked_value(key, place, origin, depth + 1): tracked_value(
+                item, f"{place}.{key}", origin, depth + 1
+            )
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        items = (
+            tracked_value(item, f"{place}[{at}]", origin, depth + 1)
+            for at, item in enumerate(value)
+        )
+        return type(value)(items) if type(value) in (list, tuple) else list(items)
+    expected = "strings, numbers, None, lists and mappings, as in JSON"
+    raise InputTypeError(place, type(value).__name__, expected)
+
+
+def _field_name(name: object, place: str) -> str:
+    if not isinstance(name, str):
+        raise InputTypeError(f"{place}: the name of a field", type(name).__name__, "str")
+    return typing.cast("str", tracked_value(name, place, 0))
+
+
+def _mark_final(row: dict[str, typing.Any]) -> None:
+    content = row.get("content")
+    if isinstance(content, TrackedText):
+        row["content"] = content.with_bits(FINAL)
+        return
+    blocks: list[typing.Any] = content if isinstance(content, list) else []
+    for block in reversed(blocks):
+        if isinstance(block, dict) and isinstance(block.get("text"), TrackedText):
+            block["text"] = block["text"].with_bits(FINAL)
+            return
+    raise ArgumentError(
+        "continue_final_message", "a last message without text", "content to continue"
+    )

@@ -1,0 +1,95 @@
+"""From a template and messages to the text of a prompt, with the origin of each character."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from piecework._internal.extras import import_extra
+from piecework._internal.lazy import typing
+from piecework.chat.budget import BUDGET, Budget
+from piecework.chat.messages import checked_messages, tracked_messages, tracked_value
+from piecework.chat.tracked_text import FINAL, TEMPLATE, TrackedText
+from piecework.errors import ArgumentError, InputTypeError, PieceworkError, TemplateError
+
+
+def rendered(
+    template: str,
+    messages: object,
+    *,
+    tools: object,
+    documents: object,
+    special_tokens: Mapping[str, str],
+    variables: Mapping[str, object],
+    trusted_roles: Collection[str],
+    add_generation_prompt: bool,
+    continue_final_message: bool,
+) -> TrackedText:
+    """Render a chat template.
+
+    Raises `TemplateError` for a template that is invalid, fails, passes a limit or mixes origins,
+    `InputTypeError` and `ArgumentError` for messages that are not valid, and `MissingExtraError` without
+    jinja2.
+    """
+    import_extra("jinja2", "chat", "apply_chat_template")
+    from piecework.chat.environment import compiled
+
+    if add_generation_prompt and continue_final_message:
+        raise ArgumentError(
+            "continue_final_message", "True, with add_generation_prompt", "one of the two"
+        )
+    if isinstance(trusted_roles, str):
+        raise InputTypeError("trusted_roles", "str", "a collection of roles")
+    values = {
+        **{role: TrackedText(token, TEMPLATE) for role, token in special_tokens.items()},
+        **{name: tracked_value(value, name, 0) for name, value in variables.items()},
+        "messages": tracked_messages(
+            checked_messages(messages), trusted_roles, continue_final_message
+        ),
+        "tools": _dicts("tools", tools),
+        "documents": _dicts("documents", documents),
+        "add_generation_prompt": add_generation_prompt,
+    }
+    text = _run(compiled(template), values)
+    return _continued(text) if continue_final_message else text
+
+
+def _dicts(name: str, values: object) -> list[typing.Any] | None:
+    if values is None:
+        return None
+    if not isinstance(values, (list, tuple)):
+        raise InputTypeError(name, type(values).__name__, "a list of mappings")
+    for position, value in enumerate(values):
+        if not isinstance(value, Mapping):
+            place, expected = f"{name}[{position}]", "a mapping; a function needs its JSON schema"
+            raise InputTypeError(place, type(value).__name__, expected)
+    return [tracked_value(value, f"{name}[{at}]", 0) for at, value in enumerate(values)]
+
+
+def _run(template: typing.Any, values: Mapping[str, object]) -> TrackedText:
+    token = BUDGET.set(Budget())
+    try:
+        return typing.cast("TrackedText", template.render(values))
+    except PieceworkError:
+        raise
+    except RecursionError as error:
+        raise TemplateError("chat template", "endless recursion", "a template that ends") from error
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}"
+        raise TemplateError(
+            "chat template", found[:400], "a template for these messages"
+        ) from error
+    finally:
+        BUDGET.reset(token)
+
+
+def _continued(text: TrackedText) -> TrackedText:
+    """Return the text up to the end of the last message."""
+    is_final = bytes(bool(origin & FINAL) for origin in range(256))
+    end = text.origins.translate(is_final).rfind(1) + 1
+    if not end:
+        raise TemplateError(
+            "continue_final_message",
+            "a prompt without the last message",
+            "a template that keeps it",
+        )
+    return text.part(0, end)

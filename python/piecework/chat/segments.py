@@ -1,0 +1,203 @@
+"""Encoding of segments, some of which may not contain special tokens."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Sequence
+
+from piecework._core import Core, encode_within, symbol_ids
+from piecework._internal.lazy import pw, typing
+from piecework._internal.surrogates import first_surrogate
+from piecework.chat.results import SegmentedEncoding
+from piecework.encoding import Encoding
+from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
+
+if typing.TYPE_CHECKING:
+    Span: typing.TypeAlias = tuple[int, int]
+
+
+class GuardedTokens:
+    """The tokens that text without permission never becomes, and the added tokens that match anywhere."""
+
+    def __init__(
+        self,
+        core: Core,
+        added_tokens: Sequence[pw.spec.AddedToken],
+        markers: Collection[str] | None,
+    ) -> None:
+        if isinstance(markers, (str, bytes)):
+            raise InputTypeError("markers", type(markers).__name__, "a collection of added tokens")
+        contents = {token.content for token in added_tokens}
+        for marker in markers or ():
+            if marker not in contents:
+                raise ArgumentError("markers", repr(marker), "added tokens of the tokenizer")
+        guarded = {
+            token.id: token
+            for token in added_tokens
+            if token.special
+            or (markers is None and _is_marker(token.content))
+            or (markers is not None and token.content in markers)
+        }
+        self.everywhere = [token.id for token in added_tokens if token.id not in guarded]
+        self.strips = {id for id, token in guarded.items() if token.lstrip or token.rstrip}
+        self.ids = guarded.keys() | set(symbol_ids(core))
+
+
+def _is_marker(content: str) -> bool:
+    """Return whether an added token is more than whitespace, which text of users contains too."""
+    return bool(content.replace("▁", "").strip())
+
+
+def encode_segments(
+    core: Core,
+    segments: Sequence[tuple[str, bool]],
+    guarded: GuardedTokens,
+    unk_id: Callable[[], int | None],
+    add_special_tokens: bool,
+) -> SegmentedEncoding:
+    """Encode the concatenated texts; guarded tokens match within a segment that permits them only.
+
+    Raises `SpecialTokenError` if the model itself produces a guarded token from other text.
+    """
+    text, char_spans, permitted = _joined(segments)
+    encoding = encode_spans(core, text, permitted, guarded, unk_id, add_special_tokens)
+    token_spans = _token_spans(encoding, char_spans)
+    return SegmentedEncoding(encoding, tuple(char_spans), token_spans)
+
+
+def encode_spans(
+    core: Core,
+    text: str,
+    permitted: Sequence[Span],
+    guarded: GuardedTokens,
+    unk_id: Callable[[], int | None],
+    add_special_tokens: bool,
+) -> Encoding:
+    """Encode a text; guarded tokens match within the `permitted` spans of characters only."""
+    encoding = encode_within(
+        core,
+        text,
+        spans=_byte_spans(text, permitted),
+        everywhere=guarded.everywhere,
+        add_special_tokens=add_special_tokens,
+    )
+    if not guarded.ids.isdisjoint(encoding.ids):
+        _check_guarded(encoding, text, permitted, guarded, unk_id)
+    return encoding
+
+
+def _joined(segments: object) -> tuple[str, list[Span], list[Span]]:
+    if isinstance(segments, (str, bytes)) or not isinstance(segments, Sequence):
+        found = type(segments).__name__
+        raise InputTypeError("segments", found, "a list of (text, allow_special) pairs")
+    char_spans: list[Span] = []
+    permitted: list[Span] = []
+    texts: list[str] = []
+    at = 0
+    for position, segment in enumerate(segments):
+        text, allow_special = _checked(segment, f"segments[{position}]")
+        span = (at, at + len(text))
+        texts.append(text)
+        char_spans.append(span)
+        if allow_special and text:
+            permitted.append(span)
+        at = span[1]
+    return "".join(texts), char_spans, permitted
+
+
+def _checked(segment: object, place: str) -> tuple[str, bool]:
+    if not isinstance(segment, (tuple, list)) or len(segment) != 2:
+        found = type(segment).__name__
+        if isinstance(segment, (tuple, list)):
+            found = f"{found} of {len(segment)}"
+        raise InputTypeError(place, found, "a (text, allow_special) pair")
+    text, allow_special = segment
+    if not isinstance(text, str):
+        raise InputTypeError(f"{place}[0]", type(text).__name__, "str")
+    if not isinstance(allow_special, bool):
+        raise InputTypeError(f"{place}[1]", type(allow_special).__name__, "bool")
+    surrogate = first_surrogate(text)
+    if surrogate is not None:
+        found = f"a lone surrogate at character {surrogate}"
+        raise ArgumentError(f"{place}[0]", found, "text that UTF-8 can encode")
+    return text, allow_special
+
+
+def _byte_spans(text: str, spans: Sequence[Span]) -> list[Span]:
+    if text.isascii():
+        return list(spans)
+    result, chars, size = [], 0, 0
+    for start, end in spans:
+        first = size + len(text[chars:start].encode())
+        size = first + len(text[start:end].encode())
+        result.append((first, size))
+        chars = end
+    return result
+
+
+def _token_spans(encoding: Encoding, char_spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Return for each segment the tokens that have one of its characters."""
+    offsets = encoding.offsets
+    # Tokens of the post-processor and padding stand before and after the text.
+    sequences = encoding.sequence_ids
+    text_tokens = range(len(offsets))
+    if None in sequences:
+        places = [at for at, sequence in enumerate(sequences) if sequence is not None]
+        text_tokens = range(places[0], places[-1] + 1) if places else range(0)
+    spans, done = [], text_tokens.start
+    for start, end in char_spans:
+        if start < end:
+            span = tokens_between(offsets, (start, end), text_tokens)
+            done = span[1]
+        else:
+            span = (done, done)
+        spans.append(span)
+    return tuple(spans)
+
+
+def tokens_between(offsets: Sequence[Span], span: Span, text_tokens: range) -> Span:
+    """Return the tokens that have a character of a span, in logarithmic time.
+
+    >>> tokens_between([(0, 2), (2, 5), (5, 6)], (1, 3), range(3))
+    (0, 2)
+    """
+    first = bisect_right(offsets, span[0], text_tokens.start, text_tokens.stop, key=_end)
+    last = bisect_left(offsets, span[1], first, text_tokens.stop, key=_start)
+    return first, last
+
+
+def _start(span: Span) -> int:
+    return span[0]
+
+
+def _end(span: Span) -> int:
+    return span[1]
+
+
+def _check_guarded(
+    encoding: Encoding,
+    text: str,
+    permitted: Sequence[Span],
+    guarded: GuardedTokens,
+    unk_id: Callable[[], int | None],
+) -> None:
+    """Raise for a guarded token that the model itself made from text without permission."""
+    starts = [start for start, _ in permitted]
+    offsets, sequences = encoding.offsets, encoding.sequence_ids
+    for index in [at for at, id in enumerate(encoding.ids) if id in guarded.ids]:
+        if sequences[index] is None:
+            continue
+        id, (start, end) = encoding.ids[index], offsets[index]
+        if id in guarded.strips:
+            matched = text[start:end]
+            start += len(matched) - len(matched.lstrip())
+            end -= len(matched) - len(matched.rstrip())
+        before = bisect_right(starts, start) - 1
+        if (before >= 0 and end <= permitted[before][1]) or id == unk_id():
+            continue
+        raise SpecialTokenError(
+            "segments",
+            f"{text[start:end]!r}, from which the model itself makes the token "
+            f"{encoding.tokens[index]!r}",
+            "text without it; or name in `markers` the added tokens to guard",
+        )

@@ -1,0 +1,331 @@
+"""Strings that know the origin of each character, through every operation of a chat template.
+
+An operation either returns characters with their origins or raises: an origin is never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from piecework._internal.lazy import typing
+from piecework.chat.budget import check_length
+from piecework.errors import TemplateError
+
+TEMPLATE = 1
+"""The bit of characters that the template wrote; others are of a message, a tool or a number."""
+GENERATED = 2
+"""The bit of characters inside `{% generation %}`."""
+FINAL = 4
+"""The bit of characters of the message to continue."""
+
+
+class TrackedText(str):
+    """A string with one byte of origin bits for each character.
+
+    >>> text = TrackedText("[INST] ", TEMPLATE) + TrackedText(" hi", 0).strip()
+    >>> text, text.origins
+    ('[INST] hi', b'\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x00\\x00')
+    """
+
+    __slots__ = ("origins",)
+
+    origins: bytes
+
+    def __new__(cls, text: str, origins: int | bytes) -> TrackedText:
+        """Make a text of one origin, or with the origin of each character."""
+        self = str.__new__(cls, text)
+        self.origins = bytes((origins,)) * len(text) if isinstance(origins, int) else origins
+        assert len(self.origins) == len(text)
+        return self
+
+    def with_bits(self, bits: int) -> TrackedText:
+        """Return the text with these bits added to each character."""
+        table = bytes((origin | bits) & 255 for origin in range(256))
+        return TrackedText(plain(self), self.origins.translate(table))
+
+    def part(self, start: int, stop: int | None = None) -> TrackedText:
+        """Return the characters from `start` to `stop`."""
+        return TrackedText(str.__getitem__(self, slice(start, stop)), self.origins[start:stop])
+
+    # ---- operators
+
+    def __str__(self) -> str:
+        return self
+
+    def __getitem__(self, index: typing.Any) -> TrackedText:
+        if isinstance(index, slice):
+            return TrackedText(str.__getitem__(self, index), self.origins[index])
+        return TrackedText(str.__getitem__(self, index), self.origins[index])
+
+    def __iter__(self) -> Iterator[str]:
+        for index in range(len(self)):
+            yield self.part(index, index + 1)
+
+    def __add__(self, other: object) -> TrackedText:
+        if not isinstance(other, str):
+            return NotImplemented
+        return joined((self, other))
+
+    def __radd__(self, other: object) -> TrackedText:
+        if not isinstance(other, str):
+            return NotImplemented
+        return joined((other, self))
+
+    def __mul__(self, count: typing.Any) -> TrackedText:
+        return TrackedText(str.__mul__(self, count), self.origins * count)
+
+    __rmul__ = __mul__
+
+    def __mod__(self, arguments: object) -> TrackedText:
+        from piecework.chat.formatting import percent_formatted
+
+        return percent_formatted(self, arguments)
+
+    # ---- methods that return parts
+
+    def strip(self, chars: str | None = None) -> TrackedText:
+        """Remove characters at both ends."""
+        return self.rstrip(chars).lstrip(chars)
+
+    def lstrip(self, chars: str | None = None) -> TrackedText:
+        """Remove characters at the start."""
+        return self.part(len(self) - len(str.lstrip(self, chars)))
+
+    def rstrip(self, chars: str | None = None) -> TrackedText:
+        """Remove characters at the end."""
+        return self.part(0, len(str.rstrip(self, chars)))
+
+    def removeprefix(self, prefix: str) -> TrackedText:
+        """Remove a prefix."""
+        return self.part(len(prefix)) if prefix and self.startswith(prefix) else self
+
+    def removesuffix(self, suffix: str) -> TrackedText:
+        """Remove a suffix."""
+        return self.part(0, len(self) - len(suffix)) if suffix and self.endswith(suffix) else self
+
+    def split(self, sep: str | None = None, maxsplit: typing.Any = -1) -> list[str]:
+        """Return the parts between separators."""
+        return self._located(str.split(self, sep, maxsplit), sep)
+
+    def rsplit(self, sep: str | None = None, maxsplit: typing.Any = -1) -> list[str]:
+        """Return the parts between separators, counted from the end."""
+        return self._located(str.rsplit(self, sep, maxsplit), sep)
+
+    def splitlines(self, keepends: bool = False) -> list[str]:
+        """Return the lines."""
+        lines: list[str] = []
+        at = 0
+        for line, with_end in zip(str.splitlines(self), str.splitlines(self, True), strict=True):
+            lines.append(self.part(at, at + len(with_end if keepends else line)))
+            at += len(with_end)
+        return lines
+
+    def partition(self, sep: str) -> tuple[str, str, str]:
+        """Return the parts before and after a separator, and the separator."""
+        return self._three(str.partition(self, sep))
+
+    def rpartition(self, sep: str) -> tuple[str, str, str]:
+        """Return the parts before and after the last separator, and that one."""
+        return self._three(str.rpartition(self, sep))
+
+    def _three(self, parts: tuple[str, str, str]) -> tuple[str, str, str]:
+        first, second = len(parts[0]), len(parts[0]) + len(parts[1])
+        return self.part(0, first), self.part(first, second), self.part(second)
+
+    def _located(self, parts: Iterable[str], sep: str | None) -> list[str]:
+        """Return parts that stand in this text in their order, `sep` or whitespace between them."""
+        located: list[str] = []
+        at = 0
+        for found in parts:
+            if sep is None:
+                at = self.find(found, at)
+            located.append(self.part(at, at + len(found)))
+            at += len(found) + len(sep or "")
+        return located
+
+    # ---- methods that change characters
+
+    def replace(self, old: str, new: str, count: typing.Any = -1) -> TrackedText:
+        """Replace a substring; both keep their origins."""
+        if not old:
+            return derived(str.replace(self, old, new, count), (self, new))
+        return tracked(new).join(self.split(old, count))
+
+    def join(self, parts: Iterable[str]) -> TrackedText:
+        """Return texts with this one between them."""
+        pieces: list[str] = []
+        for part in parts:
+            pieces += (self, part) if pieces else (part,)
+        return joined(pieces)
+
+    def upper(self) -> TrackedText:
+        """Return the text in capitals."""
+        return self._recased(str.upper)
+
+    def lower(self) -> TrackedText:
+        """Return the text in lowercase."""
+        return self._recased(str.lower)
+
+    def casefold(self) -> TrackedText:
+        """Return the text for comparisons without letter case."""
+        return self._recased(str.casefold)
+
+    def swapcase(self) -> TrackedText:
+        """Return the text with the other case of each letter."""
+        return self._recased(str.swapcase)
+
+    def title(self) -> TrackedText:
+        """Return the text with a capital at each word."""
+        return self._recased(str.title)
+
+    def capitalize(self) -> TrackedText:
+        """Return the text with a capital at the start."""
+        return self._recased(str.capitalize)
+
+    def _recased(self, convert: Callable[[str], str]) -> TrackedText:
+        text = plain(self)
+        result = convert(text)
+        lengths = [len(convert(character)) for character in text] if not text.isascii() else None
+        if lengths is None or all(length == 1 for length in lengths):
+            if len(result) == len(text):
+                return TrackedText(result, self.origins)
+        elif sum(lengths) == len(result) and convert in (str.upper, str.lower, str.casefold):
+            spread = (bytes((o,)) * n for o, n in zip(self.origins, lengths, strict=True))
+            return TrackedText(result, b"".join(spread))
+        return derived(result, self)
+
+    def _unsupported(self, *args: object, **kwargs: object) -> typing.NoReturn:
+        raise TemplateError(
+            "chat template",
+            "a string method that does not keep the origin of characters",
+            "strip, split, replace, join, upper, lower and the like",
+        )
+
+    center = ljust = rjust = zfill = expandtabs = translate = encode = _unsupported
+    format_map = _unsupported
+
+
+def plain(text: str) -> str:
+    """Return the same characters as an ordinary string.
+
+    >>> type(plain(TrackedText("a", 0)))
+    <class 'str'>
+    """
+    return str.__str__(text)
+
+
+def tracked(value: object) -> TrackedText:
+    """Return a value as text with origins; numbers, None and what has no text count as message text.
+
+    >>> tracked(5), tracked(5).origins
+    ('5', b'\\x00')
+
+    Raises `TemplateError` for a string without origins.
+    """
+    if isinstance(value, TrackedText):
+        return value
+    if isinstance(value, str):
+        if value:
+            raise lost_origin(value)
+        return TrackedText("", b"")
+    if type(value) in (dict, list, tuple):
+        return joined(_repr_parts(value, 0))
+    return derived(str(value), value)
+
+
+def _repr_parts(value: typing.Any, depth: int) -> Iterator[TrackedText]:
+    """Yield the parts of the `repr` of a value; punctuation and numbers count as message text."""
+    if depth > _MAX_DEPTH:
+        raise TemplateError("chat template", "values nested too deeply", "at most 100 levels")
+    if type(value) is dict:
+        for position, (key, item) in enumerate(value.items()):
+            yield TrackedText(", " if position else "{", 0)
+            yield from _repr_parts(key, depth + 1)
+            yield TrackedText(": ", 0)
+            yield from _repr_parts(item, depth + 1)
+        yield TrackedText("}" if value else "{}", 0)
+    elif type(value) in (list, tuple):
+        opening, closing = "[]" if type(value) is list else "()"
+        for position, item in enumerate(value):
+            yield TrackedText(", " if position else opening, 0)
+            yield from _repr_parts(item, depth + 1)
+        if type(value) is tuple and len(value) == 1:
+            closing = ",)"
+        yield TrackedText(closing if value else opening + closing, 0)
+    elif isinstance(value, TrackedText):
+        text = repr(plain(value))
+        if len(text) == len(value) + 2:
+            yield TrackedText(text, b"\0" + value.origins + b"\0")
+        else:
+            yield derived(text, value)
+    else:
+        yield derived(repr(value), value)
+
+
+def joined(parts: Iterable[object]) -> TrackedText:
+    """Return the texts of values one after the other.
+
+    >>> joined([TrackedText("n=", TEMPLATE), 5]).origins
+    b'\\x01\\x01\\x00'
+    """
+    texts, chars = [], 0
+    for part in parts:
+        text = tracked(part)
+        texts.append(text)
+        chars += len(text)
+        check_length(chars)
+    return TrackedText("".join(map(plain, texts)), b"".join(text.origins for text in texts))
+
+
+def derived(result: str, inputs: object) -> TrackedText:
+    """Return the text that an operation made of strings which all have one origin.
+
+    >>> derived("b", [TrackedText("a", TEMPLATE)]).origins
+    b'\\x01'
+
+    Raises `TemplateError` if `inputs` have characters of the template and others.
+    """
+    origins: set[int] = set()
+    _collect(inputs, origins, 0)
+    if len({origin & TEMPLATE for origin in origins}) > 1:
+        raise lost_origin(result)
+    common = ~0
+    for origin in origins:
+        common &= origin
+    return TrackedText(plain(result), common if origins else 0)
+
+
+def lost_origin(text: str) -> TemplateError:
+    """Return the error for characters that are both of the template and of a message.
+
+    >>> lost_origin("ab").found
+    "text whose characters have an unknown origin: 'ab'"
+    """
+    shown = text if len(text) <= 40 else f"{text[:40]}..."
+    return TemplateError(
+        "chat template",
+        f"text whose characters have an unknown origin: {plain(shown)!r}",
+        "filters and methods that do not mix text of the template and of messages",
+    )
+
+
+_MAX_DEPTH = 100
+
+
+def _collect(value: object, origins: set[int], depth: int) -> None:
+    """Add the origins of all strings inside a value."""
+    if depth > _MAX_DEPTH:
+        raise TemplateError("chat template", "values nested too deeply", "at most 100 levels")
+    if isinstance(value, TrackedText):
+        origins.update(value.origins)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _collect(key, origins, depth + 1)
+            _collect(item, origins, depth + 1)
+    elif isinstance(value, (list, tuple, set)):
+        for item in value:
+            _collect(item, origins, depth + 1)
+    elif isinstance(value, (int, float)):
+        origins.add(0)
+    elif isinstance(value, str) and value:
+        raise lost_origin(value)

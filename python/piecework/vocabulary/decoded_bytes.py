@@ -1,0 +1,137 @@
+"""The bytes that each token adds to a text, for constrained decoding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from piecework._internal.lazy import typing
+from piecework.errors import ArgumentError
+from piecework.spec import (
+    BPEDecoder,
+    ByteFallback,
+    ByteLevelDecoder,
+    Decoder,
+    Fuse,
+    MetaspaceDecoder,
+    ReplaceDecoder,
+    SentencePieceDecoder,
+    SequenceDecoder,
+    StripDecoder,
+    TokenizerSpec,
+    WordPieceDecoder,
+)
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
+
+if typing.TYPE_CHECKING:
+    # A step returns text for the next step, or bytes, which no later step changes.
+    Step: typing.TypeAlias = Callable[[str], str | bytes]
+
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+def decoded_bytes(spec: TokenizerSpec, vocab: Mapping[str, int]) -> dict[int, bytes]:
+    """Return the bytes that each token adds inside a text, by id, without special tokens.
+
+    Raises `ArgumentError` for a decoder whose output depends on the neighbours of a token.
+    """
+    special = special_ids(spec, vocab)
+    steps = list(_steps(spec))
+    texts = {id: token for token, id in vocab.items() if id not in special}
+    return {id: _applied(steps, text) for id, text in sorted(texts.items())}
+
+
+def special_ids(spec: TokenizerSpec, vocab: Mapping[str, int]) -> set[int]:
+    """Return the ids that decoding skips: special tokens, and control pieces of SentencePiece."""
+    special = {token.id for token in spec.added_tokens if token.special}
+    decoder = spec.decoder
+    if isinstance(decoder, SentencePieceDecoder):
+        special |= {vocab[piece] for piece in decoder.control_symbols if piece in vocab}
+    return special
+
+
+def _applied(steps: list[Step], token: str) -> bytes:
+    text: str | bytes = token
+    for step in steps:
+        if isinstance(text, bytes):
+            break
+        text = step(text)
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _steps(spec: TokenizerSpec) -> Iterator[Step]:
+    if spec.decoder is None:
+        yield lambda token: f" {token}"
+        return
+    for decoder in _flat(spec.decoder):
+        step = _step(decoder)
+        if step is not None:
+            yield step
+
+
+def _flat(decoder: Decoder) -> Iterator[Decoder]:
+    if isinstance(decoder, SequenceDecoder):
+        for part in decoder.decoders:
+            yield from _flat(part)
+    else:
+        yield decoder
+
+
+def _step(decoder: Decoder) -> Step | None:
+    """Return the function of one decoder, None for one that changes the ends of a text only."""
+    match decoder:
+        case Fuse() | StripDecoder():
+            return None
+        case ByteLevelDecoder():
+            return _byte_level
+        case ByteFallback():
+            return _byte_fallback
+        case MetaspaceDecoder():
+            return _replacing(decoder.replacement, " ")
+        case BPEDecoder():
+            return _replacing(decoder.suffix, " ")
+        case WordPieceDecoder():
+            return _word_piece(decoder.prefix)
+        case SentencePieceDecoder() if decoder.denormalizer is None:
+            return _sentencepiece(decoder)
+        case ReplaceDecoder(pattern=str(old)) if type(old) is str:
+            return _replacing(old, decoder.content)
+    raise ArgumentError(
+        "decoder",
+        f"{type(decoder).__name__}, whose output depends on the neighbours of a token",
+        "a byte-level, byte-fallback, metaspace, WordPiece, BPE or SentencePiece decoder",
+    )
+
+
+def _byte_level(token: str) -> bytes:
+    if not all(character in BYTE_OF_CHARACTER for character in token):
+        return token.encode()
+    return bytes(BYTE_OF_CHARACTER[character] for character in token)
+
+
+def _byte_fallback(token: str) -> str | bytes:
+    match = _BYTE_TOKEN.fullmatch(token)
+    return token if match is None else bytes.fromhex(match[1])
+
+
+def _replacing(old: str, new: str) -> Step:
+    return lambda token: token.replace(old, new) if old else token
+
+
+def _word_piece(prefix: str) -> Step:
+    def read(token: str) -> str:
+        is_inside = bool(prefix) and token.startswith(prefix)
+        return token[len(prefix) :] if is_inside else f" {token}"
+
+    return read
+
+
+def _sentencepiece(decoder: SentencePieceDecoder) -> Step:
+    def read(token: str) -> str | bytes:
+        if decoder.byte_fallback and (match := _BYTE_TOKEN.fullmatch(token)):
+            return bytes.fromhex(match[1])
+        if token == decoder.unk_piece:
+            return decoder.unk_surface
+        return token.replace("▁", " ")
+
+    return read

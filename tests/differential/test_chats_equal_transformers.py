@@ -1,0 +1,110 @@
+"""Chat templates give the ids and masks of transformers, for messages that contain no special token."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import cache
+from typing import Any
+
+import pytest
+
+import piecework as pw
+from tests.chats import CONVERSATIONS, TEMPLATES, TOOLS, chat_tokenizer
+from tests.data import data_dir, need
+
+transformers = pytest.importorskip("transformers")
+
+TOKENIZERS = {
+    "byte-level BPE": "vocab/qwen2.5/tokenizer.json.gz",
+    "SentencePiece BPE": "vocab/mistral-7b-v0.1/tokenizer.json.gz",
+    "tokens in normalized text": "vocab/deepseek-v3/tokenizer.json.gz",
+}
+
+
+@cache
+def loaded(name: str) -> pw.Tokenizer:
+    return pw.Tokenizer.load(need(TOKENIZERS[name]))
+
+
+def both(tok: pw.Tokenizer, folder: Any) -> tuple[pw.Tokenizer, Any]:
+    """Return a tokenizer and transformers' class for the folder that it saves."""
+    folder.mkdir(exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tok.save(f"{folder}/")
+    return tok, transformers.PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def outcomes(tok: pw.Tokenizer, theirs: Any, messages: Any, **options: Any) -> tuple[Any, Any]:
+    """Return (text, ids, mask) of both; None for a template that raises."""
+    try:
+        text = theirs.apply_chat_template(messages, tokenize=False, **options)
+        has_tag = re.search(r"generation -?%}", tok.chat_template or "") is not None
+        with_mask = has_tag and not options.get("continue_final_message")
+        found = theirs.apply_chat_template(
+            messages, return_dict=True, return_assistant_tokens_mask=with_mask, **options
+        )
+        mask = found["assistant_masks"] if with_mask else [0] * len(found["input_ids"])
+        expected = text, found["input_ids"], mask
+    except Exception:
+        expected = None
+    try:
+        ours = tok.apply_chat_template(messages, **options)
+        got = ours.text, ours.ids, ours.assistant_mask
+    except pw.errors.TemplateError as error:
+        if expected is not None:
+            raise AssertionError(f"transformers renders what raises here: {error}") from error
+        got = None
+    if options.get("continue_final_message") and expected and got:
+        expected, got = (*expected[:2], []), (*got[:2], [])
+    return got, expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_families_of_templates_give_the_same_ids_and_masks(
+    name: str, template: str, tmp_path: Any
+) -> None:
+    tok, theirs = both(chat_tokenizer(loaded(name), TEMPLATES[template]), tmp_path / "saved")
+    compared = 0
+    for messages in CONVERSATIONS.values():
+        for options in OPTIONS:
+            if options.get("continue_final_message") and messages[-1]["role"] != "assistant":
+                continue
+            got, expected = outcomes(tok, theirs, messages, **options)
+            if expected is None and options.get("continue_final_message"):
+                continue  # They search the prompt for the message, which a template may change.
+            assert got == expected, (messages, options)
+            compared += expected is not None
+    assert compared >= len(CONVERSATIONS)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"add_generation_prompt": True},
+    {"tools": TOOLS},
+    {"continue_final_message": True},
+]
+
+
+def published() -> list[str]:
+    """Return the names of published templates in the test data."""
+    folder = data_dir()
+    files = sorted((folder / "chat-templates").glob("*.jinja")) if folder else []
+    return [file.name for file in files]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("template", published() or ["none"])
+def test_published_templates_give_the_same_ids_and_masks(template: str, tmp_path: Any) -> None:
+    text = need(f"chat-templates/{template}").read_text(encoding="utf-8")
+    small = pw.Tokenizer.train_from_iterator(
+        [text, *map(str, CONVERSATIONS.values())], model="byte-bpe", vocab_size=400
+    )
+    tok, theirs = both(chat_tokenizer(small, text), tmp_path / "saved")
+    for messages in CONVERSATIONS.values():
+        for options in OPTIONS[:3]:
+            got, expected = outcomes(tok, theirs, messages, **options)
+            assert got == expected, (messages, options)

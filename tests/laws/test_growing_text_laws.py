@@ -1,0 +1,65 @@
+"""A text that grows has the ids of the whole text after each step, and settled ids never change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from tests.laws.test_segment_laws import (
+    CONTENTS,
+    TEXT,
+    added_tokens,
+    byte_level,
+    lowercased,
+    metaspace,
+    plain,
+)
+
+PARTS = st.lists(
+    TEXT | st.sampled_from(["<a>", "<", "a", ">", "b", "[x]", " ", "b<a>", "]"]), max_size=8
+)
+
+
+@given(
+    st.sampled_from([byte_level, metaspace, lowercased, plain]),
+    st.data(),
+    PARTS,
+    st.sampled_from([True, False, None]),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=500)
+def test_a_growing_text_has_the_ids_of_the_whole_text(
+    pipeline: Any, data: st.DataObject, parts: list[str], parse_special: bool | None
+) -> None:
+    tok = pw.Tokenizer.from_spec(pipeline(data.draw(added_tokens(300))))
+    growing = tok.growing_text(parse_special=parse_special)
+    text, settled = "", []
+    for part in parts:
+        text += part
+        growing.append(part)
+        whole = tok.encode(text, add_special_tokens=False, parse_special=parse_special)
+        assert growing.ids == whole.ids
+        assert growing.ids[: len(settled)] == settled
+        settled = growing.ids[: growing.num_settled]
+
+
+def test_turns_of_a_conversation_settle() -> None:
+    assert CONTENTS
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2").with_special_in_text("parse")
+    tok = tok.with_added_tokens(["<|end|>"], special=True)
+    growing = tok.growing_text()
+    for turn in range(50):
+        growing.append(f"Turn {turn}.<|end|>")
+        assert len(growing.ids) - growing.num_settled < 20
+
+
+def test_a_longer_token_can_still_replace_the_last_one() -> None:
+    added = [pw.spec.AddedToken(content, 300 + at) for at, content in enumerate(["<a>", "b<a>]"])]
+    tok = pw.Tokenizer.from_spec(byte_level(tuple(added)))
+    growing = tok.growing_text("b<a>")
+    assert (growing.ids, growing.num_settled) == ([98, 300], 0)
+    growing.append("]")
+    assert growing.ids == [301]

@@ -1,0 +1,115 @@
+"""Chunks of a text fit the token budget, cover the text, and end where units end."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from tests.data import need
+
+PIECES = [
+    "One two. ",
+    "Three!",
+    " ",
+    "\n\n",
+    "\n",
+    "four",
+    "北京。",
+    "🤗",
+    "é\u0301",
+    "a" * 30,
+    "? ",
+]
+TEXT = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+
+
+@cache
+def tokenizer(model: str) -> pw.Tokenizer:
+    options: dict[str, dict[str, Any]] = {
+        "byte-level": {"model": "byte-bpe", "vocab_size": 280},
+        "WordPiece": {"vocab_size": 60},
+        "SentencePiece": {"preset": "llama", "vocab_size": 300},
+    }
+    return pw.Tokenizer.train_from_iterator(PIECES * 3, **options[model])
+
+
+@given(
+    st.sampled_from(["byte-level", "WordPiece", "SentencePiece"]),
+    TEXT,
+    st.integers(6, 30),
+    st.integers(0, 5),
+    st.sampled_from(["paragraph", "sentence", "word", "character"]),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=400)
+def test_chunks_fit_the_budget_and_cover_the_text(
+    model: str, text: str, max_tokens: int, overlap: int, at: Any, framed: bool
+) -> None:
+    tok = tokenizer(model)
+    chunks = tok.chunk_text(text, max_tokens, overlap=overlap, at=at, add_special_tokens=framed)
+    done = 0
+    for number, chunk in enumerate(chunks):
+        assert chunk.text == text[chunk.start : chunk.end]
+        assert chunk.num_tokens == tok.count(chunk.text, add_special_tokens=framed) <= max_tokens
+        assert chunk.start <= done < chunk.end
+        if not overlap:
+            assert chunk.start == done
+        assert number == 0 or chunk.start > chunks[number - 1].start
+        done = chunk.end
+    assert done == len(text)
+
+
+def test_chunks_end_at_the_units_that_were_asked_for() -> None:
+    tok = tokenizer("byte-level")
+    text = "One two. Three four! Five.\n\nSix seven? Eight.\n\nNine."
+    ends = {
+        "paragraph": [text.index("Six"), text.index("Nine")],
+        "sentence": [text.index(word) for word in ("Three", "Five", "Six", "Eight", "Nine")],
+        "word": [at + 1 for at, character in enumerate(text) if character.isspace()],
+    }
+    for at, allowed in ends.items():
+        budget = max(tok.count(part) for part in text.split("\n\n")) + 2
+        for chunk in tok.chunk_text(text, budget, at=at)[:-1]:  # type: ignore[arg-type]
+            assert chunk.end in allowed
+
+
+def test_an_overlap_repeats_the_last_units() -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, " ": 2}))
+    chunks = tok.chunk_text("a aa a aa a aa", 7, overlap=3, at="word")
+    assert [chunk.text for chunk in chunks] == ["a aa a ", "a aa a ", "a aa"]
+    assert [chunk.start for chunk in chunks] == [0, 5, 10]
+
+
+def test_budgets_that_nothing_fits_are_named() -> None:
+    tok = tokenizer("byte-level")
+    with pytest.raises(pw.errors.ArgumentError, match="max_tokens: found 1, and '.' alone takes"):
+        tok.chunk_text("a ☃", 1)
+    with pytest.raises(
+        pw.errors.ArgumentError, match="overlap: found 4, expected less than max_tokens"
+    ):
+        tok.chunk_text("a", 4, overlap=4)
+    with pytest.raises(pw.errors.ArgumentError, match="at: found 'line'"):
+        tok.chunk_text("a", 4, at="line")  # type: ignore[arg-type]
+    with pytest.raises(pw.errors.InputTypeError, match="text: found bytes"):
+        tok.chunk_text(b"a", 4)  # type: ignore[arg-type]
+    assert tok.chunk_text("", 4) == []
+
+
+def test_truncation_and_padding_of_the_tokenizer_do_not_apply() -> None:
+    tok = tokenizer("WordPiece").with_truncation(3).with_padding(8)
+    text = "One two. Three! four"
+    assert "".join(chunk.text for chunk in tok.chunk_text(text, 9)) == text
+
+
+@pytest.mark.slow
+def test_chunks_of_a_book_are_almost_full() -> None:
+    tok = pw.Tokenizer.load(need("vocab/qwen2.5/tokenizer.json.gz"))
+    text = " ".join(f"Sentence number {n} has a few words." for n in range(5000))
+    chunks = tok.chunk_text(text, 256)
+    assert "".join(chunk.text for chunk in chunks) == text
+    assert sum(chunk.num_tokens for chunk in chunks) / len(chunks) > 240

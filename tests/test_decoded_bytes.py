@@ -1,0 +1,206 @@
+"""The exact bytes of every token, fingerprints of tokenizers, and offsets of batches in other units."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, ClassVar
+
+import pytest
+
+import piecework as pw
+from tests.data import need
+
+VOCABULARIES = [
+    "vocab/qwen2.5/tokenizer.json.gz",
+    "vocab/deepseek-v3/tokenizer.json.gz",
+    "vocab/mistral-7b-v0.1/tokenizer.json.gz",
+    "vocab/mistral/tekken_240911.json.gz",
+    "vocab/mistral/tokenizer.model.v1",
+    "vocab/gpt2/tokenizer.json.gz",
+    "vocab/bert-base-uncased/vocab.txt",
+    "vocab/t5-small/tokenizer.json.gz",
+    "vocab/t5/spiece.model",
+    "vocab/albert-v2/tokenizer.json.gz",
+    "vocab/clip/tokenizer.json.gz",
+    "vocab/openai-gpt/vocab.json",
+    "vocab/transformers-fixtures/test_sentencepiece_with_bytefallback.model",
+]
+TEXTS = [
+    'Hello world, it\'s 2026! {"key": [1, 2.5, null]}',
+    "  two  spaces\n\nand\ttabs ",
+    "naïve 北京 🤗 café \u0301 \u200d",
+    "snake_case <b>html</b> ▁ [x]",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_bytes_of_tokens_concatenate_to_the_decoded_text(name: str) -> None:
+    merges = need("vocab/openai-gpt/merges.txt") if "openai-gpt" in name else None
+    tok = pw.Tokenizer.load(need(name), merges=merges)
+    data = tok.get_decoded_bytes()
+    special = tok.special_token_ids
+    assert data.keys() | special == set(tok.get_vocab().values())
+    assert not data.keys() & special
+    start = tok.encode("a", add_special_tokens=False).ids
+    rng = random.Random(5)
+    ids = [id for id in sorted(data) if _is_text(data[id])]
+    rows = [tok.encode(text, add_special_tokens=False, parse_special=False).ids for text in TEXTS]
+    rows += [rng.sample(ids, 20) for _ in range(200)]
+    for row in rows:
+        row = [*start, *(id for id in row if id not in special), *start]
+        expected = tok.decode(row, clean_up=False).encode()
+        assert b"".join(data[id] for id in row).strip(b" ") == expected.strip(b" ")
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return bool(data.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def test_a_decoder_that_looks_at_neighbours_has_no_bytes() -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}), decoder=pw.spec.CTC())
+    with pytest.raises(pw.errors.ArgumentError, match="decoder: found CTC, whose output depends"):
+        tok.get_decoded_bytes()
+
+
+def test_special_tokens_are_named_and_have_no_bytes() -> None:
+    tok = pw.Tokenizer.load(need("vocab/qwen2.5/tokenizer.json.gz"))
+    end, call = tok.token_to_id("<|im_end|>"), tok.token_to_id("<tool_call>")
+    assert end in tok.special_token_ids
+    assert call not in tok.special_token_ids
+    assert end not in tok.get_decoded_bytes()
+    assert tok.get_decoded_bytes()[call] == b"<tool_call>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VOCABULARIES[:3])
+def test_llguidance_reads_the_bytes_of_tokens(name: str) -> None:
+    llguidance = pytest.importorskip("llguidance")
+    tok = pw.Tokenizer.load(need(name))
+    data = tok.get_decoded_bytes()
+
+    class ForLlguidance:
+        eos_token_id = min(tok.special_token_ids)
+        bos_token_id = None
+        special_token_ids: ClassVar[list[int]] = sorted(tok.special_token_ids)
+        tokens: ClassVar[list[bytes]] = [
+            data.get(id, b"\xff" + (tok.id_to_token(id) or f"<{id}>").encode())
+            for id in range(max(tok.get_vocab().values()) + 1)
+        ]
+
+        def __call__(self, text: bytes) -> list[int]:
+            # After a newline, so that no model adds a space before the text.
+            before, both = (
+                tok.encode(each, add_special_tokens=False, parse_special=False).ids
+                for each in ("\n", "\n" + text.decode())
+            )
+            return both[len(before) :]
+
+    theirs = llguidance.LLTokenizer(llguidance.TokenizerWrapper(ForLlguidance()))
+    assert theirs.vocab_size == len(ForLlguidance.tokens)
+    grammar = llguidance.LLMatcher.grammar_from_regex('"yes"|"no"')
+    matcher = llguidance.LLMatcher(theirs, grammar)
+    # A greedy choice of the first token that the grammar permits spells one of its strings.
+    written = b""
+    while not matcher.is_stopped():
+        bits = matcher.compute_bitmask()
+        id = (
+            next(
+                id
+                for id in range(theirs.vocab_size)
+                if bits[id // 8] >> (id % 8) & 1 and id in data
+            )
+            if not matcher.is_accepting()
+            else ForLlguidance.eos_token_id
+        )
+        if not matcher.consume_token(id) or id not in data:
+            break
+        written += data[id]
+    assert written in (b'"yes"', b'"no"')
+
+
+# ---- fingerprints
+
+
+FINGERPRINTS = {
+    "vocab/bert-base-uncased/vocab.txt": "8f37c730449acb50",
+    "vocab/qwen2.5/tokenizer.json.gz": "5f2a5cd74ff17981",
+    "vocab/mistral/tokenizer.model.v1": "c54fd97e67b6e25b",
+}
+
+
+@pytest.mark.parametrize("name", FINGERPRINTS)
+def test_fingerprints_of_published_tokenizers_do_not_change(name: str) -> None:
+    tok = pw.Tokenizer.load(need(name))
+    assert tok.fingerprint[:16] == FINGERPRINTS[name]
+
+
+def test_a_fingerprint_changes_with_what_decides_ids_only(tmp_path: Any) -> None:
+    tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+    same = [
+        tok.with_roles(eos_token="[SEP]"),
+        tok.with_chat_template("x"),
+        tok.with_word_cache_budget(1 << 20),
+        pw.Tokenizer.from_spec(tok.spec),
+    ]
+    for name in ("tokenizer.json", "tokenizer.piecework", "tokenizer.pwc"):
+        tok.save(tmp_path / name)
+        same.append(pw.Tokenizer.load(tmp_path / name))
+    assert {other.fingerprint for other in same} == {tok.fingerprint}
+    others = [
+        tok.with_truncation(9),
+        tok.with_padding(),
+        tok.with_added_tokens(["x"]),
+        tok.with_special_in_text("text"),
+        tok.with_normalizer(None),
+    ]
+    assert len({other.fingerprint for other in (tok, *others)}) == 6
+
+
+# ---- offsets of batches
+
+
+TEXT_PAIRS = [("hé🤗llo wörld", "a 北 b"), ("ascii only", "é"), ("", "🤗"), ("é\u0301é", "")]
+
+
+@pytest.mark.parametrize("unit", ["bytes", "utf16"])
+@pytest.mark.parametrize("name", ["WordPiece", "byte-level", "SentencePiece"])
+def test_offsets_of_a_batch_are_those_of_each_encoding(name: str, unit: str) -> None:
+    models: dict[str, dict[str, Any]] = {
+        "WordPiece": {"vocab_size": 60},
+        "byte-level": {"model": "byte-bpe", "vocab_size": 270},
+        "SentencePiece": {"preset": "llama", "vocab_size": 300},
+    }
+    words = [text for pair in TEXT_PAIRS for text in pair]
+    tok = pw.Tokenizer.train_from_iterator(words, **models[name])
+    attribute = "byte_offsets" if unit == "bytes" else "utf16_offsets"
+    inputs: list[tuple[Any, Any]] = [
+        ([text for text, _ in TEXT_PAIRS], {}),
+        (TEXT_PAIRS, {}),
+        ([[*text] for text, _ in TEXT_PAIRS], {"is_pretokenized": True}),
+    ]
+    for texts, options in inputs:
+        batch = tok.encode_batch(texts, offsets=unit, **options)  # type: ignore[arg-type]
+        for row, text in enumerate(texts):
+            given = text if isinstance(text, tuple) else (text,)
+            one = tok.encode(*given, **options)
+            assert list(map(tuple, batch[row].offsets)) == getattr(one, attribute)
+        assert (
+            batch.word_ids.tolist()
+            == tok.encode_batch(texts, offsets=True, **options).word_ids.tolist()
+        )
+
+
+def test_windows_of_a_long_text_count_bytes_of_the_whole_text() -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1, "a": 2})).with_truncation(2)
+    batch = tok.encode_batch(["a", "éaéa"], offsets="bytes", overflow=True)
+    assert batch.offsets.tolist() == [[0, 1], [0, 2], [2, 3], [3, 5], [5, 6]]
+
+
+def test_an_unknown_unit_is_named() -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
+    with pytest.raises(pw.errors.ArgumentError, match="offsets: found 'words', expected"):
+        tok.encode_batch(["a"], offsets="words")  # type: ignore[arg-type]
