@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import json
+import math
 import os
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from piecework.analysis import explain
 from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from tests.data import need
+from tests.laws.strategies import wordpieces
 
 HUG = pw.spec.BPE(
     {token: id for id, token in enumerate("b g h n p s u ug un hug".split())},
@@ -124,13 +127,187 @@ def test_a_word_too_long_for_steps_is_said_to_be(tmp_path: Path) -> None:
     assert word.merges == ()
 
 
+@settings(max_examples=200)
+@given(st.data(), st.text("abc", min_size=1, max_size=9))
+def test_merges_of_sentencepiece_end_where_the_model_does(data: st.DataObject, text: str) -> None:
+    joined = st.text("abc", min_size=2, max_size=4)
+    texts = [*"abc", *data.draw(st.lists(joined, unique=True, max_size=8))]
+    pieces = [pw.spec.ScoredPiece(text, -float(at % 5)) for at, text in enumerate(texts)]
+    unknown = pw.spec.ScoredPiece("<unk>", 0.0, "unknown")
+    tok = pw.Tokenizer(pw.spec.SentencePiece((unknown, *pieces), "bpe"))
+    [word] = explain(tok, text).words
+    assert last_symbols(word) == tok.encode(text).tokens
+
+
+def test_words_taken_whole_are_explained() -> None:
+    model = replace(HUG, ignore_merges=True)
+    [word] = explain(pw.Tokenizer(model), "hug").words
+    assert word.note == "an entry, taken whole (ignore_merges); its merges have the ranks 0, 2"
+    assert explain(pw.Tokenizer(model), "hugs").words[0].note is None
+    entries = {**model.vocab, "hugs": len(model.vocab)}
+    [word] = explain(pw.Tokenizer(replace(model, vocab=entries)), "hugs").words
+    assert word.note == "an entry, taken whole (ignore_merges); merges would give hug s"
+
+
+# ---- the search of WordPiece
+
+
+PRINTED = {t: id for id, t in enumerate("[UNK] b h p ##g ##n ##s ##u ##gs hu hug".split())}
+
+
+@pytest.mark.parametrize(
+    ("word", "tokens", "reason"),
+    [
+        ("hugs", ["hug", "##s"], None),
+        ("bugs", ["b", "##u", "##gs"], None),
+        ("pugs", ["p", "##u", "##gs"], None),
+        ("mug", ["[UNK]"], "no prefix of 'mug' at position 0 is an entry"),
+        ("bum", ["[UNK]"], "no prefix of 'm' at position 2 is an entry"),
+        ("h" * 101, ["[UNK]"], "101 characters are more than the limit of 100"),
+    ],
+)
+def test_the_searches_of_the_course(word: str, tokens: list[str], reason: str | None) -> None:
+    search = explain(pw.Tokenizer(pw.spec.WordPiece(PRINTED)), word).words[0].search
+    assert search is not None
+    assert (list(search.tokens), search.unknown_because) == (tokens, reason)
+
+
+def test_each_prefix_is_tried_longest_first() -> None:
+    search = explain(pw.Tokenizer(pw.spec.WordPiece(PRINTED)), "bugs").words[0].search
+    assert search is not None
+    assert [(one.start, one.tried, one.match) for one in search.positions] == [
+        (0, ("bugs", "bug", "bu", "b"), "b"),
+        (1, ("##ugs", "##ug", "##u"), "##u"),
+        (2, ("##gs",), "##gs"),
+    ]
+
+
+def test_fewest_tokens_are_shown_beside_longest_match() -> None:
+    vocab = {t: id for id, t in enumerate("[UNK] ab a ##c ##d ##bcd".split())}
+    found = explain(pw.Tokenizer(pw.spec.WordPiece(vocab)), "abcd")
+    assert "longest match: ab ##c ##d; fewest tokens: a ##bcd" in str(found)
+
+
+@settings(max_examples=300)
+@given(wordpieces(), st.text("ab#", min_size=1, max_size=9), st.sampled_from(["word", "char"]))
+def test_the_search_ends_where_the_model_does(
+    model: pw.spec.WordPiece, word: str, unk: str
+) -> None:
+    for segmentation in ("greedy", "shortest"):
+        changed = replace(model, unk=unk, segmentation=segmentation)
+        tok = pw.Tokenizer(changed)
+        search = explain(tok, word).words[0].search
+        assert search is not None
+        assert list(search.tokens) == tok.encode(word).tokens
+        is_unknown = changed.unk_token in search.tokens
+        assert is_unknown or search.unknown_because is None
+        if segmentation == "greedy" and search.unknown_because is None:
+            matches = [one.match for one in search.positions]
+            assert matches == list(search.tokens)
+
+
+def test_a_very_long_word_has_no_search() -> None:
+    model = pw.spec.WordPiece({"[UNK]": 0, "a": 1, "##a": 2}, max_input_chars_per_word=10_000)
+    [word] = explain(pw.Tokenizer(model), "a" * 501).words
+    assert word.search is None
+
+
+# ---- the lattice of Unigram
+
+
+def test_the_segmentations_of_the_summary() -> None:
+    counts = {"h": 15, "u": 36, "g": 20, "s": 5, "ug": 20, "hug": 15}
+    pieces = tuple((piece, math.log(count / 111)) for piece, count in counts.items())
+    lattice = explain(pw.Tokenizer(pw.spec.Unigram(pieces)), "hugs").words[0].lattice
+    assert lattice is not None
+    assert [pieces for pieces, _ in lattice.segmentations] == [
+        ("hug", "s"),
+        ("h", "ug", "s"),
+        ("h", "u", "g", "s"),
+    ]
+    assert [edge.piece for edge in lattice.edges if edge.is_best] == ["hug", "s"]
+    assert len(lattice.edges) == 6
+
+
+@st.composite
+def scored_pieces(draw: st.DrawFn) -> list[tuple[str, float]]:
+    texts = draw(
+        st.lists(st.text("abc", min_size=1, max_size=4), unique=True, min_size=1, max_size=12)
+    )
+    return [(text, -float(draw(st.integers(1, 64))) / 8) for text in texts]
+
+
+@settings(max_examples=200)
+@given(scored_pieces(), st.text("abcx", min_size=1, max_size=9))
+def test_the_best_path_is_the_encoding(pieces: list[tuple[str, float]], word: str) -> None:
+    unigram = pw.spec.Unigram((("<unk>", 0.0), *pieces), unk_id=0)
+    scored = tuple(pw.spec.ScoredPiece(text, score) for text, score in pieces)
+    unknown = pw.spec.ScoredPiece("<unk>", 0.0, "unknown")
+    for model in (unigram, pw.spec.SentencePiece((unknown, *scored), "unigram")):
+        tok = pw.Tokenizer(model)
+        lattice = explain(tok, word).words[0].lattice
+        assert lattice is not None
+        known = [piece for piece, _ in pieces]
+        best = ["<unk>" if piece not in known else piece for piece in lattice.best]
+        fused = [
+            token
+            for at, token in enumerate(best)
+            if token != "<unk>" or best[at - 1 : at] != ["<unk>"]
+        ]
+        assert fused == tok.encode(word).tokens
+        assert "".join(lattice.best) == word
+        assert all(word[edge.start : edge.end] == edge.piece for edge in lattice.edges)
+
+
+@pytest.mark.parametrize("name", ["xlnet/spiece.model", "sentencepiece-tests/test_model.model"])
+def test_native_models_have_a_lattice(name: str) -> None:
+    tok = pw.Tokenizer.load(need(f"vocab/{name}")).with_extras()
+    for text in ("Hello world.", "Transformers are great, isn't it?", "unbelievable 日本"):
+        found = explain(tok, text)
+        lattice = found.words[0].lattice
+        assert lattice is not None
+        pieces = [token.token for token in found.tokens if token.score is not None]
+        assert [piece for piece in lattice.best if piece in pieces] == pieces
+        assert found.tokens[0].score is not None
+
+
+# ---- text, JSON and HTML
+
+
+HOSTILE = "<script>alert(1)</script> \x1b[31m &amp; <img/src=x>"
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "bpe", "unigram"])
+def test_hostile_text_is_escaped(kind: str) -> None:
+    characters = sorted(set(HOSTILE))
+    models = {
+        "wordpiece": pw.spec.WordPiece({"[UNK]": 0, "<script>": 1}),
+        "bpe": pw.spec.BPE({c: id for id, c in enumerate(characters)}, ()),
+        "unigram": pw.spec.Unigram((("<unk>", 0.0), ("<script>", -1.0)), unk_id=0),
+    }
+    found = explain(pw.Tokenizer(models[kind]), HOSTILE)
+    html = found._repr_html_()
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "\x1b" not in html + str(found)
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["text"] == HOSTILE
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_text_fits_the_width(width: int) -> None:
+    tok = pw.Tokenizer(pw.spec.WordPiece(PRINTED), pre_tokenizer=pw.spec.WhitespaceSplit())
+    shown = explain(tok, "hugs bugs " + "hugsbugsbums" * 5).to_text(width=width)
+    assert max(map(len, shown.splitlines())) <= width
+
+
 # ---- the other stages
 
 
 def test_other_models_have_no_merges() -> None:
     tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
     found = explain(tok, "hugs")
-    assert found.words == (pw.analysis.ExplainedWord("hugs", (0, 4)),)
+    [word] = found.words
+    assert (word.symbols, word.merges, word.lattice) == ((), (), None)
     assert [(token.token, token.span, token.score) for token in found.tokens] == [
         ("hug", (0, 3), None),
         ("##s", (3, 4), None),

@@ -459,13 +459,11 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework._internal.memory_budget",
         "piecework._internal.progress",
     )
-    teaching = {"explain_training.py": "piecework.reference"}
     found = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in sorted((PACKAGE / "cli").rglob("*.py"))
         for name in sorted(python_imports(path))
-        if name.startswith("piecework.")
-        and not name.startswith((*allowed, teaching.get(path.name, "piecework.cli")))
+        if name.startswith("piecework.") and not name.startswith(allowed)
     ]
     assert found == []
 

@@ -9,39 +9,85 @@
 
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.compare import Comparison, Measures, compare, compare_files
-from piecework.analysis.explain import ExplainedToken, ExplainedWord, Explanation, explain
+from piecework.analysis.explain import explain
+from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
 from piecework.analysis.report import html_report
+from piecework.analysis.side_by_side import Side, SideBySide, SideToken, side_by_side
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
+from piecework.analysis.training import (
+    EXAMPLES,
+    EntryLoss,
+    LengthCount,
+    PairScore,
+    PieceEstimate,
+    PieceLoss,
+    SplitChange,
+    TrainingEstimate,
+    TrainingExample,
+    TrainingMerge,
+    TrainingPruning,
+    TrainingRemoval,
+    TrainingThreshold,
+    TrainingTrace,
+    explain_training,
+    training_example,
+)
+from piecework.analysis.unigram_lattice import LatticeEdge, WordLattice
 from piecework.analysis.usage import token_counts
 from piecework.analysis.vocabulary_report import Inspection, inspect
+from piecework.analysis.word_search import PrefixSearch, WordSearch
 
 __all__ = [
+    "EXAMPLES",
     "Benchmark",
     "BoundaryScores",
     "Comparison",
+    "EntryLoss",
     "ExplainedToken",
     "ExplainedWord",
     "Explanation",
     "Gold",
     "Inspection",
+    "LatticeEdge",
+    "LengthCount",
     "Measures",
     "MergeStep",
+    "PairScore",
     "PeerSpeeds",
+    "PieceEstimate",
+    "PieceLoss",
+    "PrefixSearch",
     "SequenceLengths",
+    "Side",
+    "SideBySide",
+    "SideToken",
     "Speed",
+    "SplitChange",
+    "TrainingEstimate",
+    "TrainingExample",
+    "TrainingMerge",
+    "TrainingPruning",
+    "TrainingRemoval",
+    "TrainingThreshold",
+    "TrainingTrace",
+    "WordLattice",
+    "WordSearch",
     "bench",
     "bench_files",
     "boundary_scores",
     "compare",
     "compare_files",
     "explain",
+    "explain_training",
     "html_report",
     "inspect",
     "read_gold",
     "save_plots",
+    "side_by_side",
     "token_counts",
+    "training_example",
 ]

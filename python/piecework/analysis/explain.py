@@ -1,87 +1,20 @@
-"""Explain how a tokenizer encodes one text: the result of every stage, and the merges of each word."""
+"""Explain how a tokenizer encodes one text: the result of every stage, and the segmentation of each word."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from piecework.analysis.merge_steps import MergeStep, MergeTable
+from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation, Span
+from piecework.analysis.merge_steps import MergeTable, ScoredMerges
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
+from piecework.analysis.unigram_lattice import ScoredPieces
+from piecework.analysis.word_search import search_word
 from piecework.encoding import Encoding
-from piecework.spec import BPE, Unigram
+from piecework.spec import BPE, Model, SentencePiece, Unigram, WordPiece
 from piecework.tokenizer import Tokenizer
 
-Span: TypeAlias = tuple[int, int]
-
 _BYTE_PIECE = re.compile(r"<0x[0-9A-F]{2}>")
-
-
-@dataclass(frozen=True)
-class ExplainedWord:
-    """A pre-token as the model receives it, with its span in characters of the text.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(
-    ...     pw.spec.BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
-    ... )
-    >>> [word] = pw.analysis.explain(tok, "hug").words
-    >>> word.span, word.symbols, [step.token for step in word.merges]
-    ((0, 3), ('h', 'u', 'g'), ['ug', 'hug'])
-
-    For BPE, `symbols` are the initial symbols and `merges` the merges applied to them, in order. `merges`
-    is None for a word of more than 500 symbols. Both are empty for other models.
-    """
-
-    word: str
-    span: Span
-    symbols: tuple[str, ...] = ()
-    merges: tuple[MergeStep, ...] | None = ()
-
-
-@dataclass(frozen=True)
-class ExplainedToken:
-    """A token with its span in characters of the text.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(pw.spec.Unigram((("<unk>", 0.0), ("a", -1.5))))
-    >>> pw.analysis.explain(tok, "a").tokens
-    (ExplainedToken(id=1, token='a', span=(0, 1), text='a', word=0, score=-1.5),)
-
-    `text` is the token decoded from byte-level characters. `word` is the index of its word, None outside
-    words. `score` is its log probability in a Unigram model. It is None for unknown, added and byte
-    tokens, and for other models.
-    """
-
-    id: int
-    token: str
-    span: Span
-    text: str
-    word: int | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The result of each stage, in the order in which the stages run.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(
-    ...     pw.spec.BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
-    ... )
-    >>> found = pw.analysis.explain(tok, "hug")
-    >>> found.normalized, [token.token for token in found.tokens]
-    ('hug', ['hug'])
-
-    `added_tokens` are the spans of added tokens in the text, without those of the post-processor.
-    """
-
-    text: str
-    added_tokens: tuple[Span, ...]
-    normalized: str
-    words: tuple[ExplainedWord, ...]
-    tokens: tuple[ExplainedToken, ...]
 
 
 def explain(tokenizer: Tokenizer, text: str) -> Explanation:
@@ -103,6 +36,7 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
         normalized=_normalized(tokenizer, text, added),
         words=tuple(_words(tokenizer, text, added)),
         tokens=tuple(_tokens(tokenizer, encoding, added)),
+        is_byte_level=is_byte_level(tokenizer.spec),
     )
 
 
@@ -132,22 +66,40 @@ def _normalized(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> str:
 
 
 def _words(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> Iterator[ExplainedWord]:
-    model = tokenizer.spec.model
-    merges = MergeTable(model) if isinstance(model, BPE) else None
+    explained = _explainer(tokenizer.spec.model)
     for offset, part, is_added in _split_at_added_tokens(text, added):
         if is_added:
             yield ExplainedWord(part, (offset, offset + len(part)))
             continue
         for word, (start, end) in tokenizer.pre_tokenize(part):
-            yield _explained_word(merges, word, (offset + start, offset + end))
+            yield explained(word, (offset + start, offset + end))
 
 
-def _explained_word(merges: MergeTable | None, word: str, span: Span) -> ExplainedWord:
-    if merges is None:
-        return ExplainedWord(word, span)
-    symbols = merges.symbols(word)
-    steps = merges.steps(symbols)
-    return ExplainedWord(word, span, tuple(symbols), None if steps is None else tuple(steps))
+def _explainer(model: Model) -> Callable[[str, Span], ExplainedWord]:
+    """Return the function that explains a word; tables of the model are built once."""
+    if isinstance(model, WordPiece):
+        return lambda word, span: ExplainedWord(word, span, search=search_word(word, model))
+    if isinstance(model, Unigram) or (isinstance(model, SentencePiece) and model.kind == "unigram"):
+        scored = ScoredPieces(model)
+        return lambda word, span: ExplainedWord(word, span, lattice=scored.lattice(word))
+    if isinstance(model, BPE):
+        return _merged_by(MergeTable(model))
+    if isinstance(model, SentencePiece) and model.kind == "bpe":
+        return _merged_by(ScoredMerges(model))
+    return ExplainedWord
+
+
+def _merged_by(table: MergeTable | ScoredMerges) -> Callable[[str, Span], ExplainedWord]:
+    def explained(word: str, span: Span) -> ExplainedWord:
+        symbols = table.symbols(word)
+        if isinstance(table, ScoredMerges):
+            steps, note = table.steps(word), None
+        else:
+            steps, note = table.steps(symbols), table.note(word)
+        merges = None if steps is None else tuple(steps)
+        return ExplainedWord(word, span, tuple(symbols), merges, note=note)
+
+    return explained
 
 
 def _tokens(
@@ -156,7 +108,7 @@ def _tokens(
     spec = tokenizer.spec
     byte_level = is_byte_level(spec)
     names = {token.content for token in spec.added_tokens}
-    scores = _scores(spec.model) if isinstance(spec.model, Unigram) else {}
+    scores = _scores(spec.model)
     fields = (encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids)
     for id, token, span, word in zip(*fields, strict=True):
         text = text_of_bytes(token) if byte_level and token not in names else token
@@ -164,7 +116,12 @@ def _tokens(
         yield ExplainedToken(id, token, span, text, word, score)
 
 
-def _scores(model: Unigram) -> dict[str, float]:
+def _scores(model: Model) -> Mapping[str, float]:
+    """Return the scores of the pieces that text can have, without unknown and byte pieces."""
+    if isinstance(model, SentencePiece) and model.kind in ("unigram", "bpe"):
+        return {piece.text: piece.score for piece in model.pieces if piece.type == "normal"}
+    if not isinstance(model, Unigram):
+        return {}
     return {
         piece: score
         for piece, score in model.pieces

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from piecework.spec import BPE
+from piecework.reference.sentencepiece_model import Merger
+from piecework.spec import BPE, SentencePiece
 
 MAX_SYMBOLS = 500
 
@@ -54,9 +55,12 @@ class MergeTable:
 
     def symbols(self, word: str) -> list[str]:
         """Return the initial symbols of a word: characters, byte tokens and unknown tokens."""
-        model = self._model
-        if model.ignore_merges and word in model.vocab:
+        if self._model.ignore_merges and word in self._model.vocab:
             return [word]
+        return self._spelled(word)
+
+    def _spelled(self, word: str) -> list[str]:
+        model = self._model
         found: list[str] = []
         # As in `tokenizers`, an unknown token is emitted before the next known character; byte tokens are
         # emitted before it.
@@ -83,6 +87,25 @@ class MergeTable:
             symbols = step.apply_to(symbols)
         return steps
 
+    def note(self, word: str) -> str | None:
+        """Return why a word that is an entry is not merged, and what its merges would give.
+
+        >>> model = BPE({"u": 0, "g": 1, "ug": 2}, (("u", "g"),), ignore_merges=True)
+        >>> MergeTable(model).note("ug")
+        'an entry, taken whole (ignore_merges); its merges have the ranks 0'
+        """
+        model = self._model
+        if not model.ignore_merges or word not in model.vocab or len(word) > MAX_SYMBOLS:
+            return None
+        steps = self.steps(self._spelled(word)) or []
+        symbols = self._spelled(word)
+        for step in steps:
+            symbols = step.apply_to(symbols)
+        if symbols == [word]:
+            ranks = ", ".join(f"{step.rank:,}" for step in steps) or "none, as it is one symbol"
+            return f"an entry, taken whole (ignore_merges); its merges have the ranks {ranks}"
+        return f"an entry, taken whole (ignore_merges); merges would give {' '.join(symbols)}"
+
     def _next_step(self, symbols: Sequence[str]) -> MergeStep | None:
         pairs = enumerate(pairwise(symbols))
         ranked = [(self._ranks[pair], at) for at, pair in pairs if pair in self._ranks]
@@ -101,3 +124,44 @@ class MergeTable:
         tokens = [f"<0x{byte:02X}>" for byte in symbol.encode(errors="replace")]
         known = all(token in self._model.vocab for token in tokens)
         return tokens if self._model.byte_fallback and known else []
+
+
+class ScoredMerges:
+    """The merges of a SentencePiece BPE model: the joined piece with the highest score, then the leftmost.
+
+    >>> from piecework.spec import ScoredPiece
+    >>> scored = (ScoredPiece("ab", -2.0), ScoredPiece("bc", -1.0), ScoredPiece("a", -3.0))
+    >>> table = ScoredMerges(SentencePiece(scored, "bpe"))
+    >>> [(step.rank, step.token) for step in table.steps("abc")]
+    [(0, 'bc')]
+
+    The rank of a piece is the number of pieces with a higher score.
+    """
+
+    def __init__(self, model: SentencePiece) -> None:
+        self._model = model
+        types = ("normal", "user_defined", "unused")
+        scored = [piece for piece in model.pieces if piece.type in types]
+        scored.sort(key=lambda piece: -piece.score)
+        self._ranks = {piece.text: rank for rank, piece in enumerate(scored)}
+
+    def symbols(self, text: str) -> list[str]:
+        """Return the characters of a text; a user-defined piece counts as one."""
+        return [text[start:end] for start, end, _ in Merger(text, self._model).spans]
+
+    def steps(self, text: str) -> list[MergeStep] | None:
+        """Return the merges in order, None for more than 500 characters."""
+        if len(text) > MAX_SYMBOLS:
+            return None
+        merger = Merger(text, self._model)
+        steps: list[MergeStep] = []
+        before = [text[start:end] for start, end, _ in merger.spans]
+        while merger.merge_best():
+            after = [text[start:end] for start, end, _ in merger.spans]
+            pairs = zip(before, after, strict=False)
+            at = next(at for at, (old, new) in enumerate(pairs) if old != new)
+            steps.append(
+                MergeStep(self._ranks[after[at]], at, before[at], before[at + 1], after[at])
+            )
+            before = after
+        return steps

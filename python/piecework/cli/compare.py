@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import click
@@ -20,6 +18,7 @@ from piecework.cli.terminal_tables import show_table
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
+    names_of_files,
     tokenizer_argument,
     tokenizer_options,
 )
@@ -103,7 +102,7 @@ def compare(
         check_output(html_path)
     if plot_directory:
         check_plots()
-    named = load_each(_names(tokenizers), hints)
+    named = load_each(names_of_files(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
     with progress("measuring", in_bytes=True) as update:
         found = pw.analysis.compare_files(
@@ -126,22 +125,6 @@ def compare(
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
         _print_tables(found)
-
-
-def _names(paths: Sequence[str]) -> dict[str, str]:
-    """Return name -> path; the names are the file names if these are distinct, else the paths."""
-    for path in paths:
-        if paths.count(path) > 1:
-            raise pw.errors.ArgumentError(
-                "TOKENIZER", f"{path} more than once", "distinct tokenizers"
-            )
-    files = [Path(path).name for path in paths]
-    names = files if len(set(files)) == len(files) else paths
-    return {
-        # File names may contain invalid Unicode, which cannot be printed.
-        name.encode(errors="surrogateescape").decode(errors="replace"): path
-        for name, path in zip(names, paths, strict=True)
-    }
 
 
 def _print_tables(found: pw.analysis.Comparison) -> None:

@@ -1,132 +1,60 @@
-"""Print the steps of training: counts, alphabet, splits, pair scores and merges.
-
-The reference implementation computes the first pair scores and counts. The trainer reports the merges.
-"""
+"""The trace of a training run, for the arguments of `piecework explain --training`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, fields
-from fractions import Fraction
-
-import click
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import piecework as pw
-from piecework.reference import bpe_training as bpe
-from piecework.reference import wordpiece_training as reference
+from piecework.cli.options import OnError, count_or_load
 
 
-def explain_training(counts: pw.Counts, trainer: pw.train.Trainer, steps: int) -> None:
-    """Print the steps of training on counts, at most `steps` lines of each list."""
-    _print_list("word counts", [f"{word}  {count}" for word, count in counts], steps)
-    if isinstance(trainer, pw.ByteBPETrainer):
-        trainer = trainer.by_characters()
-    if isinstance(trainer, (pw.WordPieceTrainer, pw.BPETrainer)):
-        learned = trainer.learn_vocabulary(counts)
-        if isinstance(trainer, pw.BPETrainer):
-            _print_bpe_start(list(counts), trainer, steps)
-            _print_list("merges", _merge_lines(learned), steps)
-        else:
-            _print_wordpiece_start(list(counts), trainer, steps)
-            _print_list("merges", _scored_merge_lines(learned), steps)
-        if learned.stopped_early:
-            click.echo(f"stopped early: {learned.stopped_early}")
-        entries: Sequence[str] = learned.entries
-    elif isinstance(trainer, pw.UnigramTrainer):
-        entries = _explain_unigram(counts, trainer, steps)
-    elif isinstance(trainer, pw.SentencePieceTrainer):
-        entries = _explain_sentencepiece(counts, trainer, steps)
-    else:
-        entries = list(trainer.learn(counts).vocab)
-    click.echo(f"vocabulary ({len(entries):,})")
-    click.echo("  " + " ".join(entries))
-
-
-def _explain_unigram(counts: pw.Counts, trainer: pw.UnigramTrainer, steps: int) -> list[str]:
-    """Print the EM estimates and the pieces by score; return all entries."""
-    learned = trainer.learn_pieces(counts)
-    _print_list("estimates", _estimate_lines(learned), steps)
-    reserved = {*trainer.special_tokens, *trainer.user_defined_symbols}
-    scored = [
-        f"{piece}  {_score(score)}" for piece, score in learned.pieces if piece not in reserved
-    ]
-    _print_list("scores", scored, steps)
-    return [piece for piece, _ in learned.pieces]
-
-
-def _explain_sentencepiece(
-    counts: pw.Counts, trainer: pw.SentencePieceTrainer, steps: int
-) -> list[str]:
-    """Print the EM estimates (Unigram) and the pieces by score; return all pieces in order of ids."""
-    learned = trainer.learn_pieces(counts)
-    if learned.steps:
-        _print_list("estimates", _estimate_lines(learned), steps)
-    scored = [f"{piece}  {_score(score)}" for piece, score in learned.pieces]
-    _print_list("scores", scored, steps)
-    return [piece.text for piece in trainer.learn(counts).pieces]
-
-
-def _print_wordpiece_start(
-    words: list[tuple[str, int]], trainer: pw.train.WordPieceTrainer, steps: int
-) -> None:
-    """Print the state before the first WordPiece merge."""
-    known = {field.name for field in fields(reference.Settings)}
-    given = {name: value for name, value in asdict(trainer).items() if name in known}
-    settings = reference.Settings(**given)
-    alphabet = reference.alphabet_entries(words, settings)
-    click.echo(f"alphabet ({len(alphabet):,})")
-    click.echo("  " + " ".join(alphabet))
-    splits = reference.initial_splits(words, settings)
-    _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
-    if trainer.learner == "merges":
-        merges = reference.candidate_merges(splits, settings)
-        title = f"pair scores ({trainer.score})"
-        _print_list(
-            title, [f"{m.left} {m.right}  {_score(m.score)}  {m.pair_count}" for m in merges], steps
-        )
-
-
-def _print_bpe_start(words: list[tuple[str, int]], trainer: pw.BPETrainer, steps: int) -> None:
-    """Print the state before the first BPE merge."""
-    known = {field.name for field in fields(bpe.Settings)}
-    given = {name: value for name, value in asdict(trainer).items() if name in known}
-    settings = bpe.Settings(**given)
-    alphabet = bpe.alphabet(words, settings)
-    click.echo(f"alphabet ({len(alphabet):,})")
-    click.echo("  " + " ".join(sorted(alphabet)))
-    splits = [(bpe.split(word, alphabet, settings), count) for word, count in words]
-    _print_list("splits", [f"{' '.join(entries)}  {count}" for entries, count in splits], steps)
-    pairs = bpe.count_pairs(splits, settings).most_common()
-    _print_list(
-        "pair counts", [f"{left} {right}  {count}" for (left, right), count in pairs], steps
+def trace_corpus(
+    corpus: Sequence[str],
+    model: str | None,
+    preset: str | None,
+    given: Mapping[str, Any],
+    reading: Mapping[str, Any],
+    on_error: OnError,
+    **how: Any,
+) -> pw.analysis.TrainingTrace:
+    """Train on a corpus of files; `how` selects steps."""
+    plan = pw.train.Plan.of(None, model, preset, given)
+    counts = count_or_load(
+        corpus, plan.pipeline, sentences=plan.sentences, on_error=on_error, **reading
     )
+    return pw.analysis.explain_training(counts, plan.trainer, **how)
 
 
-def _estimate_lines(learned: pw.train.LearnedPieces) -> list[str]:
-    return [
-        f"{step.pieces:,} pieces  log-likelihood {step.log_likelihood:.6g}"
-        for step in learned.steps
-    ]
+def trace_example(
+    name: str, model: str | None, preset: str | None, given: Mapping[str, Any], **how: Any
+) -> pw.analysis.TrainingTrace:
+    """Train on a built-in example with its settings; given ones replace them."""
+    example = pw.analysis.training_example(name)
+    trainer: pw.train.Trainer = example.trainer
+    counts = example.counts
+    if model is not None or preset is not None or given:
+        settings = {**_settings(example.trainer, model, given), **given}
+        plan = pw.train.Plan.of(None, model, preset or _preset(model, example.preset), settings)
+        trainer = plan.trainer
+        if example.texts:
+            counts = pw.count_texts(example.texts, pipeline=plan.pipeline, sentences=plan.sentences)
+    return pw.analysis.explain_training(counts, trainer, **how)
 
 
-def _merge_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
-    return [f"{m.left} {m.right} -> {m.token}  {m.pair_count}" for m in learned.merges]
+def _settings(
+    trainer: pw.WordPieceTrainer, model: str | None, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the settings of an example that a model of this kind takes and that were not replaced."""
+    found: dict[str, Any] = {"vocab_size": trainer.vocab_size}
+    if model in (None, "wordpiece", "bpe", "byte-bpe"):
+        found["min_frequency"] = trainer.min_frequency
+    if model in (None, "wordpiece"):
+        found["special_tokens"] = trainer.special_tokens
+        if not {"score", "algorithm"} & given.keys():
+            found |= {"score": trainer.score, "algorithm": trainer.algorithm}
+    return found
 
 
-def _scored_merge_lines(learned: pw.train.LearnedVocabulary) -> list[str]:
-    return [
-        f"{m.left} {m.right} -> {m.token}  {_score(m.score)}  {m.pair_count}"
-        for m in learned.merges
-    ]
-
-
-def _score(score: Fraction | float) -> str:
-    return f"{float(score):.6g}"
-
-
-def _print_list(title: str, lines: list[str], limit: int) -> None:
-    click.echo(f"{title} ({len(lines):,})")
-    for line in lines[:limit]:
-        click.echo(f"  {line}")
-    if len(lines) > limit:
-        click.echo(f"  ... and {len(lines) - limit:,} more")
+def _preset(model: str | None, wordpiece: str) -> str | None:
+    return wordpiece if model in (None, "wordpiece") else None

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import click
 
 import piecework as pw
+from piecework.analysis.readable_tokens import escape_controls
 from piecework.cli.parameters import command, option
-from piecework.cli.terminal_text import escape_controls
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,

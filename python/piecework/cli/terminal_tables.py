@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import click
 
+from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.text_tables import Table
-from piecework.cli.terminal_text import escape_controls
+
+_WIDTH_ELSEWHERE = 100
+
+
+def width() -> int:
+    """Return the number of columns of the terminal, 100 for another stdout."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        return shutil.get_terminal_size((_WIDTH_ELSEWHERE, 24)).columns
+    return _WIDTH_ELSEWHERE
 
 
 def show_table(table: Table) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial, wraps
 from inspect import cleandoc
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -77,6 +78,22 @@ def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]
         found = f"{names} for files that are self-contained"
         raise pw.errors.ArgumentError("tokenizers", found, "no such option for these formats")
     return loaded
+
+
+def names_of_files(paths: Sequence[str]) -> dict[str, str]:
+    """Return name -> path; the names are the file names if these are distinct, else the paths."""
+    for path in paths:
+        if paths.count(path) > 1:
+            raise pw.errors.ArgumentError(
+                "TOKENIZER", f"{path} more than once", "distinct tokenizers"
+            )
+    files = [Path(path).name for path in paths]
+    names = files if len(set(files)) == len(files) else paths
+    return {
+        # File names may contain invalid Unicode, which cannot be printed.
+        name.encode(errors="surrogateescape").decode(errors="replace"): path
+        for name, path in zip(names, paths, strict=True)
+    }
 
 
 def _load_with_first(

@@ -134,14 +134,14 @@ def bpe(text: str, model: SentencePiece) -> Iterator[Piece]:
     User-defined pieces do not merge. An unused piece takes part in merges; at the end it is split into
     the two parts that the search last saw it made of.
     """
-    merger = _Merger(text, model)
+    merger = Merger(text, model)
     while merger.merge_best():
         pass
     for start, end, _ in merger.spans:
         yield from merger.usable(start, end)
 
 
-class _Merger:
+class Merger:
     """The spans of a text, and how each unused piece was last made of two parts."""
 
     def __init__(self, text: str, model: SentencePiece) -> None:

@@ -36,25 +36,15 @@ def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> Lear
     >>> learn_top_down(words, settings).vocab[-3:]
     ['hug', 'pun', 'hugs']
     """
-    vocab = initial_vocabulary(words, settings)
-    learner = _Learner(words, settings)
-    threshold = learner.loosest_that_fits(vocab)
-    vocab += learner.new_entries(vocab, threshold)
-    if len(vocab) < settings.vocab_size and threshold > learner.loosest:
-        vocab += learner.new_entries(vocab, threshold - 1)[: settings.vocab_size - len(vocab)]
-    if len(vocab) < settings.vocab_size:
-        return LearnedWordPiece(
-            vocab, stopped_early=f"no further substring occurs {threshold} times"
-        )
-    return LearnedWordPiece(vocab)
+    return TopDownLearner(words, settings).learn()
 
 
-class _Learner:
+class TopDownLearner:
     """The corpus, and the vocabulary of each threshold."""
 
     def __init__(self, words: Sequence[tuple[str, int]], settings: Settings) -> None:
         prefix = settings.continuing_subword_prefix
-        self.settings = settings
+        self.settings, self.all_words = settings, words
         self.loosest = max(settings.min_frequency, 1)
         self.alphabet = alphabet_entries(words, settings)
         self.longest = settings.max_token_length or LONGEST_ENTRY_CHARS
@@ -62,6 +52,24 @@ class _Learner:
             (entries[0] + "".join(entry[len(prefix) :] for entry in entries[1:]), count)
             for entries, count in initial_splits(words, settings)
         ]
+
+    def learn(self) -> LearnedWordPiece:
+        """Return the vocabulary.
+
+        >>> TopDownLearner([("hug", 2)], Settings(6, special_tokens=())).learn().vocab
+        ['##g', '##u', 'h', 'hug']
+        """
+        settings = self.settings
+        vocab = initial_vocabulary(self.all_words, settings)
+        threshold = self.loosest_that_fits(vocab)
+        vocab += self.new_entries(vocab, threshold)
+        if len(vocab) < settings.vocab_size and threshold > self.loosest:
+            vocab += self.new_entries(vocab, threshold - 1)[: settings.vocab_size - len(vocab)]
+        if len(vocab) < settings.vocab_size:
+            return LearnedWordPiece(
+                vocab, stopped_early=f"no further substring occurs {threshold} times"
+            )
+        return LearnedWordPiece(vocab)
 
     def loosest_that_fits(self, vocab: Sequence[str]) -> int:
         """Return the lowest threshold whose vocabulary fits, by binary search."""

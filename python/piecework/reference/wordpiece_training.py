@@ -187,6 +187,19 @@ def best_merge(splits: Sequence[Split], vocab: Sequence[str], settings: Settings
 
     `ties` decides between equal scores. A `likelihood` of 0 or less does not count.
     """
+    best = next(iter(ranked_merges(splits, vocab, settings)), None)
+    if best is None or (settings.score == "likelihood" and best.score <= 0):
+        return None
+    return best
+
+
+def ranked_merges(splits: Sequence[Split], vocab: Sequence[str], settings: Settings) -> list[Merge]:
+    """Return the merges by falling score; `ties` decides between equal scores.
+
+    >>> splits = [(["a", "##b", "##c"], 2)]
+    >>> [merge.merged for merge in ranked_merges(splits, ["a", "##b", "##c"], Settings())]
+    ['##bc', 'ab']
+    """
     merges = candidate_merges(splits, settings)
     ties = settings.ties or DEFAULT_TIES[settings.score]
     if ties == "smallest-strings":
@@ -194,10 +207,7 @@ def best_merge(splits: Sequence[Split], vocab: Sequence[str], settings: Settings
     elif ties == "lowest-ids":
         ids = {entry: index for index, entry in enumerate(vocab)}
         merges.sort(key=lambda merge: (ids[merge.left], ids[merge.right]))
-    best = max(merges, key=lambda merge: merge.score, default=None)  # max keeps the first of equals
-    if best is None or (settings.score == "likelihood" and best.score <= 0):
-        return None
-    return best
+    return sorted(merges, key=lambda merge: merge.score, reverse=True)  # keeps the order of equals
 
 
 def candidate_merges(splits: Sequence[Split], settings: Settings) -> list[Merge]:

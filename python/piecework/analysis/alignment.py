@@ -1,0 +1,205 @@
+"""Draw the tokens of several tokenizers below each other, so that equal characters have equal columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
+
+from rich.cells import cell_len
+
+from piecework.analysis.blocks import safe
+from piecework.analysis.readable_tokens import show_whitespace
+
+Kind: TypeAlias = Literal["plain", "name", "even", "odd", "unknown"]
+
+UNKNOWN = "✗"
+_LEAST_WIDTH = 30
+_LONGEST_NAME = 24
+_LONGEST_TITLE = 200
+_COLUMNS_IN_HTML = 60
+
+
+class Group(NamedTuple):
+    """Tokens that share characters, mostly one token; the span is in characters."""
+
+    start: int
+    end: int
+    tokens: int
+    is_unknown: bool
+    title: str
+
+
+class Row(NamedTuple):
+    """The tokens of one tokenizer."""
+
+    name: str
+    total: int
+    groups: Sequence[Group]
+
+
+class Part(NamedTuple):
+    """Text of one kind in a line, for colors."""
+
+    text: str
+    kind: Kind
+
+
+Line: TypeAlias = list[Part]
+
+
+def line_text(line: Line) -> str:
+    """Return a line without colors.
+
+    >>> line_text([Part("hug", "even"), Part(" ", "plain")])
+    'hug'
+    """
+    return "".join(part.text for part in line).rstrip()
+
+
+class _Cell(NamedTuple):
+    """What a row shows between two cuts: its text, the group, and whether a boundary precedes it."""
+
+    text: str
+    kind: Kind
+    is_cut: bool
+
+
+def aligned_lines(text: str, rows: Sequence[Row], width: int) -> list[Line]:
+    """Return a line for the text and one for each row, wrapped together at `width` columns.
+
+    >>> rows = [Row("a", 1, [Group(0, 3, 1, False, "hug")])]
+    >>> [line_text(line) for line in aligned_lines("hug", rows, 80)]
+    ['text     hug', 'a     1 |hug|']
+    """
+    cuts = _cuts(text, rows)
+    shown = [_text_cells(text, cuts), *(_row_cells(text, cuts, row) for row in rows)]
+    names = ["text", *(_short(row.name) for row in rows)]
+    counts = ["", *(f"{row.total:,}" for row in rows)]
+    name_width, count_width = max(map(cell_len, names)), max(map(len, counts)) + 2
+    sizes = [max(cell_len(cells[at].text) for cells in shown) for at in range(len(cuts) - 1)]
+    room = max(width - name_width - count_width - 3, _LEAST_WIDTH)
+    lines: list[Line] = []
+    for first, last in _chunks(sizes, shown[1:], room):
+        if lines:
+            lines.append([])
+        for name, count, cells in zip(names, counts, shown, strict=True):
+            space = " " * (name_width - cell_len(name))
+            head = [Part(name + space, "name"), Part(count.rjust(count_width) + " ", "plain")]
+            lines.append(head + _drawn(cells, sizes, first, last))
+    return lines
+
+
+def _cuts(text: str, rows: Sequence[Row]) -> list[int]:
+    """Return all positions at which some token begins or ends."""
+    ends = {at for row in rows for group in row.groups for at in (group.start, group.end)}
+    return sorted(ends | {0, len(text)}) if text else [0]
+
+
+def _text_cells(text: str, cuts: Sequence[int]) -> list[_Cell]:
+    cells = [_Cell(show_whitespace(text[a:b]), "plain", False) for a, b in pairwise(cuts)]
+    return [*cells, _Cell("", "plain", False)]
+
+
+def _row_cells(text: str, cuts: Sequence[int], row: Row) -> list[_Cell]:
+    """Return the cells of a row; the last one has the boundary at the end of the text."""
+    bounds = {at for group in row.groups for at in (group.start, group.end)}
+    cells = []
+    number = 0
+    groups = [group for group in row.groups if group.start < group.end]
+    for start, end in pairwise(cuts):
+        while number < len(groups) and groups[number].end <= start:
+            number += 1
+        group = groups[number] if number < len(groups) else None
+        if group is None or group.start > start:
+            cells.append(_Cell("", "plain", start in bounds))
+            continue
+        marks = f"x{group.tokens}" if group.tokens > 1 else ""
+        marks += UNKNOWN if group.is_unknown else ""
+        shown = show_whitespace(text[start:end]) + (marks if end == group.end else "")
+        kind: Kind = "unknown" if group.is_unknown else "odd" if number % 2 else "even"
+        cells.append(_Cell(shown, kind, start in bounds))
+    return [*cells, _Cell("", "plain", cuts[-1] in bounds)]
+
+
+def _chunks(
+    sizes: Sequence[int], rows: Sequence[Sequence[_Cell]], room: int
+) -> Iterator[tuple[int, int]]:
+    """Yield ranges of cells that fit `room` columns; they end where all rows have a boundary, if possible."""
+    first = 0
+    while first < len(sizes):
+        used, last, common = 0, first, first
+        while last < len(sizes) and (last == first or used + sizes[last] + 1 <= room):
+            used += sizes[last] + 1
+            last += 1
+            if all(cells[last].is_cut for cells in rows):
+                common = last
+        last = common if last < len(sizes) and common > first else last
+        yield first, last
+        first = last
+
+
+def _drawn(cells: Sequence[_Cell], sizes: Sequence[int], first: int, last: int) -> Line:
+    parts = []
+    for at in range(first, last):
+        cell = cells[at]
+        parts.append(Part("|" if cell.is_cut else " ", "plain" if cell.is_cut else cell.kind))
+        parts.append(Part(cell.text + " " * (sizes[at] - cell_len(cell.text)), cell.kind))
+    return [*parts, Part("|" if cells[last].is_cut else " ", "plain")]
+
+
+def _short(name: str) -> str:
+    """Return a name of limited length, safe to print."""
+    shown = show_whitespace(name)
+    return shown if len(shown) <= _LONGEST_NAME else "…" + shown[1 - _LONGEST_NAME :]
+
+
+# ---- HTML
+
+
+def aligned_html(text: str, rows: Sequence[Row], most: int) -> str:
+    """Return tables whose columns are the parts of the text between two boundaries; at most `most` tables.
+
+    >>> "colspan" in aligned_html("hug", [Row("a", 1, [Group(0, 3, 1, False, "hug")])], 1)
+    True
+    """
+    cuts = _cuts(text, rows)
+    cells = [_row_cells(text, cuts, row) for row in rows]
+    sizes = [cut - before for before, cut in pairwise(cuts)]
+    chunks = list(_chunks(sizes, cells, _COLUMNS_IN_HTML)) if rows else []
+    tables = [_html_table(text, cuts, rows, first, last) for first, last in chunks[:most]]
+    more = f"<p>... and {len(chunks) - most:,} more lines</p>" if len(chunks) > most else ""
+    return "\n".join(tables) + more
+
+
+def _html_table(text: str, cuts: Sequence[int], rows: Sequence[Row], first: int, last: int) -> str:
+    lines = "\n".join(_html_row(text, cuts, row, first, last) for row in rows)
+    return f'<table class="aligned"><tbody>{lines}</tbody></table>'
+
+
+def _html_row(text: str, cuts: Sequence[int], row: Row, first: int, last: int) -> str:
+    where = {cut: at for at, cut in enumerate(cuts)}
+    head = f'<th scope="row">{safe(row.name)}</th><td class="number">{row.total:,}</td>'
+    at, fields = first, []
+    groups = [group for group in row.groups if group.start < group.end]
+    for number, group in enumerate(groups):
+        start, end = max(where[group.start], first), min(where[group.end], last)
+        if start >= end:
+            continue
+        if start > at:
+            fields.append(_html_cell(text[cuts[at] : cuts[start]], start - at, "", ""))
+        kind = "unknown" if group.is_unknown else "odd" if number % 2 else "even"
+        shown = text[cuts[start] : cuts[end]]
+        marks = f"<sub>x{group.tokens}</sub>" if group.tokens > 1 else ""
+        fields.append(_html_cell(shown, end - start, kind, group.title, marks))
+        at = end
+    if at < last:
+        fields.append(_html_cell(text[cuts[at] : cuts[last]], last - at, "", ""))
+    return f"<tr>{head}{''.join(fields)}</tr>"
+
+
+def _html_cell(text: str, columns: int, kind: str, title: str, marks: str = "") -> str:
+    shown = safe(show_whitespace(text)) + marks
+    named = f' title="{safe(title[:_LONGEST_TITLE])}"' if title else ""
+    style = f' class="{kind}"' if kind else ' class="gap"'
+    return f'<td colspan="{columns}"{style}{named}>{shown}</td>'

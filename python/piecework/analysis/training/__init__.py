@@ -1,0 +1,129 @@
+"""Follow a learner step by step on a small corpus.
+
+Merges come from the trainer, and the reference computes the scores of the pairs that lose. Learners that
+remove entries are repeated by the reference; a result that differs from the trainer's is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from piecework._internal import validation as checks
+from piecework.analysis.step_selection import Selection
+from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
+from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
+from piecework.analysis.training.others import trace_ranking, trace_sentencepiece
+from piecework.analysis.training.pruning import trace_pruning
+from piecework.analysis.training.steps import (
+    EntryLoss,
+    LengthCount,
+    PairScore,
+    PieceEstimate,
+    PieceLoss,
+    SplitChange,
+    TrainingEstimate,
+    TrainingMerge,
+    TrainingPruning,
+    TrainingRemoval,
+    TrainingThreshold,
+)
+from piecework.analysis.training.top_down import trace_top_down
+from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.unigram import trace_unigram
+from piecework.errors import ArgumentError
+from piecework.train import (
+    BPETrainer,
+    ByteBPETrainer,
+    Counts,
+    Plan,
+    SentencePieceTrainer,
+    Trainer,
+    UnigramTrainer,
+    WordPieceTrainer,
+    count_texts,
+)
+
+__all__ = [
+    "EXAMPLES",
+    "EntryLoss",
+    "LengthCount",
+    "PairScore",
+    "PieceEstimate",
+    "PieceLoss",
+    "SplitChange",
+    "TrainingEstimate",
+    "TrainingExample",
+    "TrainingMerge",
+    "TrainingPruning",
+    "TrainingRemoval",
+    "TrainingThreshold",
+    "TrainingTrace",
+    "explain_training",
+    "training_example",
+]
+
+DEFAULT_STEPS = "1-10"
+
+
+def explain_training(
+    corpus: Counts | Iterable[str],
+    trainer: Trainer,
+    *,
+    steps: str | Iterable[int] = DEFAULT_STEPS,
+    top: int = 10,
+) -> TrainingTrace:
+    """Train on a small corpus and return what the learner did, step by step.
+
+    >>> import piecework as pw
+    >>> counts = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
+    >>> trainer = pw.BPETrainer(vocab_size=11, special_tokens=("<unk>",))
+    >>> for step in explain_training(counts, trainer).steps:
+    ...     print(step.winner.left, step.winner.right, step.winner.count, step.changed_words)
+    u g 20 3
+    u n 16 2
+    h ug 15 2
+
+    `corpus` is word counts, or texts that the default pipeline of the trainer splits. `steps` selects steps,
+    numbered from 1: "3,5-8", "10-", "all", or numbers. Each step has the `top` best candidates and the first
+    `top` changed words.
+
+    A step takes time proportional to the corpus. Learners that remove entries are repeated in plain Python,
+    so the distinct words may have at most 20,000 characters together, 3,000 for "pruning". For a
+    `SentencePieceTrainer`, the steps have only the log-likelihood of each EM iteration.
+
+    Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
+    one without words, and the errors of the trainer.
+    """
+    wanted = Selection.of(steps)
+    top = checks.whole_number("top", top, 1)
+    counts = _counts(corpus, trainer)
+    trace = _trace(counts, trainer, wanted, top)
+    wanted.check(trace.step_count)
+    return trace
+
+
+def _trace(counts: Counts, trainer: Trainer, wanted: Selection, top: int) -> TrainingTrace:
+    if isinstance(trainer, WordPieceTrainer):
+        learners = {
+            "merges": trace_wordpiece,
+            "pruning": trace_pruning,
+            "top-down": trace_top_down,
+        }
+        return learners[trainer.learner](counts, trainer, wanted, top)
+    if isinstance(trainer, (BPETrainer, ByteBPETrainer)):
+        return trace_bpe(counts, trainer, wanted, top)
+    if isinstance(trainer, UnigramTrainer):
+        return trace_unigram(counts, trainer, wanted, top)
+    if isinstance(trainer, SentencePieceTrainer):
+        return trace_sentencepiece(counts, trainer, wanted)
+    return trace_ranking(counts, trainer)
+
+
+def _counts(corpus: Counts | Iterable[str], trainer: Trainer) -> Counts:
+    """Return the counts of a corpus."""
+    if isinstance(corpus, Counts):
+        return corpus
+    if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
+        raise ArgumentError("corpus", type(corpus).__name__, "Counts, or a list of texts")
+    plan = Plan.of(trainer, None, None, {})
+    return count_texts(corpus, pipeline=plan.pipeline, sentences=plan.sentences)

@@ -1,0 +1,218 @@
+"""The merges of a WordPiece or BPE learner, replayed on the words with the scores of all pairs.
+
+The trainer decides every merge; the reference computes the scores of the other pairs at that step.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields, replace
+from itertools import islice
+from typing import Any, TypeVar
+
+from piecework.analysis.step_selection import Selection
+from piecework.analysis.training.errata import erratum_of
+from piecework.analysis.training.steps import PairScore, SplitChange, TrainingMerge
+from piecework.analysis.training.trace import TrainingTrace
+from piecework.errors import InternalError
+from piecework.reference import bpe_training as bpe
+from piecework.reference import wordpiece_training as wordpiece
+from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
+from piecework.train.trainers.common import Merge
+
+Settings = TypeVar("Settings")
+
+
+def trace_wordpiece(
+    counts: Counts, trainer: WordPieceTrainer, wanted: Selection, top: int
+) -> TrainingTrace:
+    """Trace a WordPiece learner that merges pairs."""
+    learned = trainer.learn_vocabulary(counts)
+    settings = settings_of(wordpiece.Settings, trainer)
+    words = list(counts)
+    splits = wordpiece.initial_splits(words, settings)
+    alphabet = wordpiece.alphabet_entries(words, settings)
+
+    def ranked(splits: list[tuple[list[str], int]], vocab: Sequence[str]) -> list[PairScore]:
+        entries = wordpiece.entry_counts(splits)
+        return [
+            PairScore(
+                m.left, m.right, m.merged, m.pair_count, entries[m.left], entries[m.right], m.score
+            )
+            for m in wordpiece.ranked_merges(splits, vocab, settings)
+        ]
+
+    ties = trainer.ties or wordpiece.DEFAULT_TIES[trainer.score]
+    replay = _Replay(learned, splits, ranked, ties)
+    merges = replay.steps(wanted, top, words if trainer.score == "pmi" else [])
+    return TrainingTrace(
+        learner=f"WordPiece by merges, score {trainer.score!r}, ties {ties!r}",
+        words=tuple(words),
+        special_tokens=trainer.special_tokens,
+        alphabet=tuple(alphabet),
+        splits=tuple((tuple(symbols), count) for symbols, count in splits),
+        seeds=(),
+        steps=tuple(merges),
+        step_count=len(learned.merges),
+        vocab=learned.entries,
+        stopped_early=learned.stopped_early,
+    )
+
+
+def trace_bpe(
+    counts: Counts, trainer: BPETrainer | ByteBPETrainer, wanted: Selection, top: int
+) -> TrainingTrace:
+    """Trace a BPE learner."""
+    name = "byte-level BPE" if isinstance(trainer, ByteBPETrainer) else "BPE"
+    trainer = trainer.by_characters() if isinstance(trainer, ByteBPETrainer) else trainer
+    learned = trainer.learn_vocabulary(counts)
+    settings = settings_of(bpe.Settings, trainer)
+    words = list(counts)
+    kept = bpe.alphabet(words, settings)
+    splits = [(bpe.split(word, kept, settings), count) for word, count in words]
+
+    def ranked(splits: list[tuple[list[str], int]], vocab: Sequence[str]) -> list[PairScore]:
+        entries = wordpiece.entry_counts(splits)
+        pairs = bpe.count_pairs(splits, settings)
+        least = max(1, settings.min_frequency)
+        order = sorted(pairs, key=bpe.preference(pairs, vocab, settings), reverse=True)
+        return [
+            PairScore(
+                *pair,
+                bpe.merged(pair, settings),
+                pairs[pair],
+                entries[pair[0]],
+                entries[pair[1]],
+                pairs[pair],
+            )
+            for pair in order
+            if pairs[pair] >= least
+        ]
+
+    replay = _Replay(learned, splits, ranked, trainer.ties)
+    return TrainingTrace(
+        learner=f"{name}, ties {trainer.ties!r}",
+        words=tuple(words),
+        special_tokens=trainer.special_tokens,
+        alphabet=tuple(sorted(kept)),
+        splits=tuple((tuple(symbols), count) for symbols, count in splits),
+        seeds=(),
+        steps=tuple(replay.steps(wanted, top, [])),
+        step_count=len(learned.merges),
+        vocab=learned.entries,
+        stopped_early=learned.stopped_early,
+    )
+
+
+def settings_of(kind: type[Settings], trainer: Any) -> Settings:
+    """Return the settings of the reference that a trainer has."""
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in asdict(trainer).items() if name in known})
+
+
+class _Replay:
+    """The symbols of each word while the merges of a learner are applied."""
+
+    def __init__(
+        self,
+        learned: LearnedVocabulary,
+        splits: Sequence[tuple[list[str], int]],
+        ranked: Any,
+        ties: str,
+    ) -> None:
+        self._learned = learned
+        self._ranked = ranked
+        self._ties = ties
+        self._splits = [(list(symbols), count) for symbols, count in splits]
+        self._words_with: defaultdict[str, set[int]] = defaultdict(set)
+        for at, (symbols, _) in enumerate(self._splits):
+            for symbol in symbols:
+                self._words_with[symbol].add(at)
+
+    def steps(
+        self, wanted: Selection, top: int, words: list[tuple[str, int]]
+    ) -> Iterator[TrainingMerge]:
+        """Yield the wanted merges; the others are applied without scores."""
+        size = self._learned._first_size()
+        known = set(self._learned.entries[:size])
+        for number, merge in enumerate(self._learned.merges, 1):
+            is_new = merge.token not in known
+            known.add(merge.token)
+            size += is_new
+            if number not in wanted:
+                for _ in self._changes(merge):
+                    pass
+                continue
+            pairs = self._ranked(self._splits, self._learned.entries[: size - is_new])
+            step = self._step(number, merge, pairs, top)
+            changes = list(self._changes(merge))
+            yield replace(
+                step,
+                changes=tuple(islice(changes, top)),
+                changed_words=len(changes),
+                vocab_size=size,
+                is_new=is_new,
+                note=erratum_of(words, number),
+            )
+
+    def _step(self, number: int, merge: Merge, pairs: list[PairScore], top: int) -> TrainingMerge:
+        """Return a step whose changes and vocabulary are still missing."""
+        if not pairs or (pairs[0].left, pairs[0].right) != (merge.left, merge.right):
+            found = (
+                f"{merge.left!r} {merge.right!r} as merge {number}, but another pair scores higher"
+            )
+            raise InternalError("trace", found, "the merge that the reference makes")
+        tied = sum(pair.score == pairs[0].score for pair in pairs)
+        return TrainingMerge(
+            number=number,
+            winner=pairs[0],
+            reason=self._reason(pairs, tied),
+            candidates=tuple(pairs[:top]),
+            pairs=len(pairs),
+            tied=tied,
+            changes=(),
+            changed_words=0,
+            vocab_size=0,
+            is_new=True,
+        )
+
+    def _reason(self, pairs: list[PairScore], tied: int) -> str:
+        best = pairs[0]
+        if tied > 1:
+            rule = _RULES[self._ties]
+            return f"{tied:,} pairs share the best score, {best.formula}; {rule}"
+        if len(pairs) == 1:
+            return f"the only pair left, with a score of {best.formula}"
+        runner_up = pairs[1]
+        second = f"{runner_up.left} {runner_up.right} is second with {runner_up.formula}"
+        return f"the best score, {best.formula}; {second}"
+
+    def _changes(self, merge: Merge) -> Iterator[SplitChange]:
+        """Apply a merge to the words that contain its pair; yield each change."""
+        for at in sorted(self._words_with[merge.left] & self._words_with[merge.right]):
+            before, count = self._splits[at]
+            after = _merged(before, merge)
+            if len(after) < len(before):
+                self._splits[at] = (after, count)
+                self._words_with[merge.token].add(at)
+                yield SplitChange(count, tuple(before), tuple(after))
+
+
+_RULES = {
+    "first-seen": 'the pair that occurs first in the corpus wins (ties="first-seen")',
+    "smallest-strings": 'the pair that is first in code point order wins (ties="smallest-strings")',
+    "greatest-strings": 'the pair that is last in code point order wins (ties="greatest-strings")',
+    "lowest-ids": 'the pair with the lowest ids wins (ties="lowest-ids")',
+}
+
+
+def _merged(symbols: Sequence[str], merge: Merge) -> list[str]:
+    """Replace every occurrence of a pair, from left to right."""
+    out: list[str] = []
+    at = 0
+    while at < len(symbols):
+        found = symbols[at] == merge.left and symbols[at + 1 : at + 2] == [merge.right]
+        out.append(merge.token if found else symbols[at])
+        at += 2 if found else 1
+    return out

@@ -1,0 +1,165 @@
+"""The removals of the pruning learner: the reference repeats it and records each one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass, field
+
+from piecework.analysis.step_selection import Selection
+from piecework.analysis.training.limits import check_same, check_small
+from piecework.analysis.training.merges import settings_of
+from piecework.analysis.training.steps import EntryLoss, SplitChange, TrainingRemoval
+from piecework.analysis.training.trace import TrainingTrace
+from piecework.reference.wordpiece_pruning import ONE, Pruner, find_seeds, usable_words
+from piecework.reference.wordpiece_training import Settings, alphabet_entries, initial_vocabulary
+from piecework.train import Counts, WordPieceTrainer
+
+MAX_CHARACTERS = 3_000
+
+
+def trace_pruning(
+    counts: Counts, trainer: WordPieceTrainer, wanted: Selection, top: int
+) -> TrainingTrace:
+    """Trace the pruning learner."""
+    check_small(counts, MAX_CHARACTERS, 'the learner algorithm="pruning"')
+    learned = trainer.learn_vocabulary(counts)
+    settings = settings_of(Settings, trainer)
+    words = list(counts)
+    base = initial_vocabulary(words, settings)
+    found = find_seeds(words, settings)
+    seeds = {entry: count for entry, count in found.items() if entry not in base}
+    pruner = RecordingPruner(usable_words(words, settings), settings, base, seeds)
+    pruner.watch(wanted, top)
+    if len(base) + len(seeds) > settings.vocab_size:
+        pruner.prune(settings.vocab_size - len(base))
+        pruner.is_swapping = True
+        pruner.put_back()
+    traced = {*base, *pruner.removable()}
+    check_same(traced, set(learned.entries), "the vocabulary")
+    return TrainingTrace(
+        learner=f"WordPiece by pruning, segmentation {trainer.segmentation!r}",
+        words=tuple(words),
+        special_tokens=trainer.special_tokens,
+        alphabet=tuple(alphabet_entries(words, settings)),
+        splits=(),
+        seeds=tuple(seeds.items()),
+        steps=tuple(pruner.steps),
+        step_count=pruner.step_count,
+        vocab=learned.entries,
+        stopped_early=learned.stopped_early,
+    )
+
+
+@dataclass
+class RecordingPruner(Pruner):
+    """The pruner of the reference, which records what it removes."""
+
+    steps: list[TrainingRemoval] = field(default_factory=list)
+    step_count: int = 0
+    is_swapping: bool = False
+
+    def watch(self, wanted: Selection, top: int) -> None:
+        """Record the wanted removals from now on, each with the `top` least losses."""
+        self.wanted, self.top = wanted, top
+        self.returned: tuple[EntryLoss, dict[str, list[str]]] | None = None
+        self.losses: dict[str, int] = {}
+        prefix = self.settings.continuing_subword_prefix
+        bare = {entry: entry.removeprefix(prefix) for entry in self.seeds}
+        self.words_of = {
+            entry: [(word, count) for word, count in self.words if text in word]
+            for entry, text in bare.items()
+        }
+        self.present = _Watched(self.present, self)
+
+    # ---- what the learner asks for
+
+    def loss(self, entry: str, vocab: set[str]) -> int:
+        """Return what the words cost more without an entry; only words that contain it can."""
+        part = copy(self)
+        part.words = self.words_of[entry]
+        return Pruner.loss(part, entry, vocab)
+
+    def segment(self, word: str, vocab: Iterable[str]) -> list[str]:
+        """Return the tokens of a word."""
+        if self.settings.segmentation != "greedy":
+            return super().segment(word, vocab)
+        prefix, known = self.settings.continuing_subword_prefix, vocab
+        assert isinstance(known, set)
+        tokens: list[str] = []
+        start = 0
+        while start < len(word):
+            head = prefix if start else ""
+            ends = range(len(word), start, -1)
+            end = next(end for end in ends if head + word[start:end] in known)
+            tokens.append(head + word[start:end])
+            start = end
+        return tokens
+
+    def cheapest(self) -> tuple[str, int]:
+        """Return the entry with the least loss, and its loss; keep all losses."""
+        self.losses = {entry: self.loss(entry, self.present) for entry in self.removable()}
+        entry = min(self.losses, key=lambda entry: (self.losses[entry], self.rank(entry)))
+        return entry, self.losses[entry]
+
+    # ---- the record
+
+    def added(self, entry: str) -> None:
+        """Keep what an entry saves that returns."""
+        before = self.present - {entry}
+        saved = self.loss(entry, set(self.present))
+        self.returned = (self._loss_of(entry, saved), self._segmented(before))
+
+    def removed(self, entry: str) -> None:
+        """Record a removal, or the swap that it completes; `entry` is not removed yet."""
+        returned, self.returned = self.returned, None
+        if returned is not None and returned[0].entry == entry:
+            return
+        self.step_count += 1
+        if self.step_count not in self.wanted:
+            return
+        before = self._segmented(self.present) if returned is None else returned[1]
+        after = self._segmented(self.present - {entry})
+        counts = dict(self.words)
+        changes = [
+            SplitChange(counts[word], tuple(before[word]), tuple(after[word]))
+            for word in before
+            if before[word] != after[word]
+        ]
+        order = sorted(self.losses, key=lambda entry: (self.losses[entry], self.rank(entry)))
+        size = len(self.base) + len(self.removable()) - 1
+        step = TrainingRemoval(
+            number=self.step_count,
+            removed=self._loss_of(entry, self.losses[entry]),
+            candidates=tuple(self._loss_of(one, self.losses[one]) for one in order[: self.top]),
+            removable=len(order),
+            tied=sum(loss == self.losses[entry] for loss in self.losses.values()),
+            changes=tuple(changes[: self.top]),
+            changed_words=len(changes),
+            vocab_size=size,
+            put_back=None if returned is None else returned[0],
+        )
+        self.steps.append(step)
+
+    def _loss_of(self, entry: str, loss: int) -> EntryLoss:
+        return EntryLoss(entry, self.seeds[entry], loss / ONE)
+
+    def _segmented(self, vocab: set[str]) -> dict[str, list[str]]:
+        known = set(vocab)
+        return {word: self.segment(word, known) for word, _ in self.words}
+
+
+class _Watched(set[str]):
+    """The present entries; tells the pruner before an entry is removed, and after one is added."""
+
+    def __init__(self, entries: Iterable[str], pruner: RecordingPruner) -> None:
+        super().__init__(entries)
+        self._pruner = pruner
+
+    def add(self, entry: str) -> None:
+        super().add(entry)
+        self._pruner.added(entry)
+
+    def remove(self, entry: str) -> None:
+        self._pruner.removed(entry)
+        super().remove(entry)

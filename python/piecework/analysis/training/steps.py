@@ -1,0 +1,389 @@
+"""The steps of a learner as data: merges, removals, EM iterations, pruning rounds and thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
+
+Score: TypeAlias = Fraction | float | int
+
+
+# ---- merging
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """A pair that a learner could merge: the counts of the pair and of its parts, and its score.
+
+    >>> pair = PairScore("##g", "##s", "##gs", count=5, left_count=20, right_count=5, score=Fraction(1, 20))
+    >>> pair.formula
+    '5 / (20 x 5) = 1/20'
+
+    `score` is a fraction for "pmi", the gain in nats for "likelihood" and the count otherwise.
+    """
+
+    left: str
+    right: str
+    token: str
+    count: int
+    left_count: int
+    right_count: int
+    score: Score
+
+    @property
+    def formula(self) -> str:
+        """The score as it is computed from the counts."""
+        if isinstance(self.score, Fraction):
+            counts = f"{self.count} / ({self.left_count} x {self.right_count})"
+            return f"{counts} = {self.score}"
+        return shown_score(self.score)
+
+
+@dataclass(frozen=True)
+class SplitChange:
+    """A word of the corpus with its count, and its symbols before and after a step.
+
+    >>> SplitChange(5, ("h", "##u"), ("hu",)).after
+    ('hu',)
+    """
+
+    count: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TrainingMerge:
+    """One merge of a WordPiece or BPE learner: the best pairs, the winner, and what changes.
+
+    >>> import piecework as pw
+    >>> example = pw.analysis.training_example("hugs")
+    >>> [merge] = pw.analysis.explain_training(example.counts, example.trainer, steps="1").steps
+    >>> merge.winner.token, str(merge.winner.score), merge.pairs, merge.tied
+    ('##gs', '1/20', 6, 1)
+
+    - `number` counts merges from 1.
+    - `candidates` are the best of all `pairs`, the best first, so the first is the winner.
+    - `tied` is the number of pairs with the score of the winner, itself included; `reason` says how the
+      winner was chosen.
+    - `changes` are the first of `changed_words` distinct words that contain the pair.
+    - `vocab_size` is the number of entries after the merge; `is_new` is False for a token that was one.
+    - `note` corrects a published text that prints something else, None otherwise.
+    """
+
+    number: int
+    winner: PairScore
+    reason: str
+    candidates: tuple[PairScore, ...]
+    pairs: int
+    tied: int
+    changes: tuple[SplitChange, ...]
+    changed_words: int
+    vocab_size: int
+    is_new: bool
+    note: str | None = None
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the step shows."""
+        won = self.winner
+        yield Heading(f"merge {self.number}: {won.left} {won.right} -> {won.token}", 2)
+        yield Paragraph(self.reason)
+        if self.note:
+            yield Paragraph(f"Erratum: {self.note}")
+        yield Heading(f"best pairs (of {self.pairs:,})")
+        yield _pair_grid(self.candidates, self.pairs)
+        yield from _changed(self.changes, self.changed_words)
+        if not self.is_new:
+            yield Paragraph(f"{won.token} was an entry already")
+
+
+def _pair_grid(pairs: tuple[PairScore, ...], total: int) -> Grid:
+    """Return a table of pairs with the columns that their kind of score has."""
+    marked = (0,) if pairs else ()
+    omitted = total - len(pairs)
+    if all(isinstance(pair.score, int) for pair in pairs):
+        rows = tuple((_pair(pair), f"{pair.count:,}", pair.token) for pair in pairs)
+        return Grid(("pair", "count", "merged"), rows, ("count",), marked, omitted)
+    decimal = any(isinstance(pair.score, Fraction) for pair in pairs)
+    rows = tuple(
+        (
+            _pair(pair),
+            f"{pair.count:,}",
+            f"{pair.left_count:,}",
+            f"{pair.right_count:,}",
+            *((str(pair.score),) if decimal else ()),
+            shown_score(pair.score),
+            pair.token,
+        )
+        for pair in pairs
+    )
+    score = ("score", "as decimal") if decimal else ("score",)
+    header = ("pair", "count", "left", "right", *score, "merged")
+    return Grid(header, rows, header[1:-1], marked, omitted)
+
+
+def _pair(pair: PairScore) -> str:
+    return f"{pair.left} {pair.right}"
+
+
+def _changed(changes: tuple[SplitChange, ...], total: int) -> Iterator[Block]:
+    """Yield a table of words before and after a step, nothing if no word changed."""
+    if not total:
+        return
+    yield Heading(f"changed words ({total:,})")
+    rows = tuple(
+        (f"{change.count:,}", " ".join(change.before), " ".join(change.after)) for change in changes
+    )
+    yield Grid(("count", "before", "after"), rows, ("count",), omitted=total - len(changes))
+
+
+# ---- WordPiece by pruning
+
+
+@dataclass(frozen=True)
+class EntryLoss:
+    """An entry that pruning can remove: its count as a substring, and what removing it costs in tokens.
+
+    >>> EntryLoss("##ug", count=20, loss=0.0).loss
+    0.0
+    """
+
+    entry: str
+    count: int
+    loss: float
+
+
+@dataclass(frozen=True)
+class TrainingRemoval:
+    """One removal of the pruning learner: the entry with the least loss, and the words that change.
+
+    >>> import piecework as pw
+    >>> counts = pw.analysis.training_example("hugs").counts
+    >>> trainer = pw.WordPieceTrainer(10, algorithm="pruning", special_tokens=("[UNK]",))
+    >>> first = pw.analysis.explain_training(counts, trainer, steps="1").steps[0]
+    >>> first.removed.entry, first.removed.loss
+    ('bu', 0.0)
+
+    `candidates` are the entries with the least loss of all `removable` ones, the least first. `put_back` is
+    a removed entry that returns in place of this one, with what that saves; None outside the last rounds.
+    """
+
+    number: int
+    removed: EntryLoss
+    candidates: tuple[EntryLoss, ...]
+    removable: int
+    tied: int
+    changes: tuple[SplitChange, ...]
+    changed_words: int
+    vocab_size: int
+    put_back: EntryLoss | None = None
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the step shows."""
+        entry, loss = self.removed.entry, shown_score(self.removed.loss)
+        title = f"removal {self.number}: {entry}"
+        back = self.put_back
+        yield Heading(title if back is None else f"swap {self.number}: {back.entry} for {entry}", 2)
+        if back is not None:
+            saved = shown_score(back.loss)
+            yield Paragraph(f"{back.entry} returns: without it the corpus costs {saved} more")
+        why = f"{entry} has the least loss of {self.removable:,} entries: {loss}"
+        rule = f"; {self.tied:,} share it, and of these the rarest goes first, then the longest"
+        yield Paragraph(why + (rule if self.tied > 1 else ""))
+        yield Heading(f"least losses (of {self.removable:,})")
+        rows = tuple(
+            (one.entry, f"{one.count:,}", shown_score(one.loss)) for one in self.candidates
+        )
+        omitted = self.removable - len(rows)
+        yield Grid(("entry", "count", "loss"), rows, ("count", "loss"), (0,), omitted)
+        yield from _changed(self.changes, self.changed_words)
+        yield Paragraph(f"vocabulary: {self.vocab_size:,} entries")
+
+
+# ---- Unigram
+
+
+@dataclass(frozen=True)
+class PieceEstimate:
+    """A piece, its expected count over all segmentations, and its new score, None if it was dropped.
+
+    >>> PieceEstimate("hug", expected=15.0, score=-1.3).piece
+    'hug'
+    """
+
+    piece: str
+    expected: float
+    score: float | None
+
+
+@dataclass(frozen=True)
+class TrainingEstimate:
+    """One EM iteration of Unigram training: the log-likelihood, and the pieces with their new scores.
+
+    >>> import piecework as pw
+    >>> counts = pw.analysis.training_example("hugs").counts
+    >>> trainer = pw.UnigramTrainer(12, special_tokens=("<unk>",))
+    >>> first = pw.analysis.explain_training(counts, trainer, steps="1").steps[0]
+    >>> first.pieces, round(first.log_likelihood, 2)
+    (17, -90.68)
+
+    `log_likelihood` is that of the corpus under the `pieces` pieces before the iteration, in nats.
+    `estimates` are the pieces with the largest expected counts; `dropped` have a count below 0.5.
+    """
+
+    number: int
+    round: int
+    iteration: int
+    pieces: int
+    log_likelihood: float
+    estimates: tuple[PieceEstimate, ...]
+    dropped: tuple[str, ...]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the step shows."""
+        yield Heading(f"step {self.number}: round {self.round}, EM iteration {self.iteration}", 2)
+        yield Paragraph(f"{self.pieces:,} pieces, log-likelihood {self.log_likelihood:.6g}")
+        yield Heading("pieces by expected count")
+        rows = tuple(
+            (
+                one.piece,
+                f"{one.expected:.4f}",
+                "dropped" if one.score is None else f"{one.score:.4f}",
+            )
+            for one in self.estimates
+        )
+        header = ("piece", "expected count", "new score")
+        yield Grid(header, rows, header[1:], omitted=self.pieces - len(rows))
+        if self.dropped:
+            yield Paragraph(f"dropped, expected less than 0.5 times: {' '.join(self.dropped)}")
+
+
+@dataclass(frozen=True)
+class PieceLoss:
+    """A piece, its count in the best segmentations, and the log-likelihood that is lost without it.
+
+    >>> PieceLoss("hug", count=15, loss=None, reason="a single character").reason
+    'a single character'
+
+    `loss` is None for a piece that is kept or removed for the `reason`, whatever its loss.
+    """
+
+    piece: str
+    count: int
+    loss: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class TrainingPruning:
+    """One pruning round of Unigram training: the pieces with the least loss go.
+
+    >>> import piecework as pw
+    >>> counts = pw.analysis.training_example("course").counts
+    >>> trainer = pw.UnigramTrainer(34, special_tokens=("<unk>",))
+    >>> [third] = pw.analysis.explain_training(counts, trainer, steps="3").steps
+    >>> third.pieces, third.removed_count
+    (48, 11)
+
+    `removed` go, the least loss first; `kept` are the next ones, which stay.
+    """
+
+    number: int
+    round: int
+    pieces: int
+    removed: tuple[PieceLoss, ...]
+    removed_count: int
+    kept: tuple[PieceLoss, ...]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the step shows."""
+        yield Heading(f"step {self.number}: round {self.round}, pruning", 2)
+        left = self.pieces - self.removed_count
+        yield Paragraph(f"{self.pieces:,} pieces, {self.removed_count:,} removed, {left:,} left")
+        for title, found, total in (
+            ("removed, the least loss first", self.removed, self.removed_count),
+            ("kept, the least loss first", self.kept, left),
+        ):
+            yield Heading(f"{title} ({total:,})")
+            rows = tuple(
+                (
+                    one.piece,
+                    f"{one.count:,}",
+                    "" if one.loss is None else f"{one.loss:.4f}",
+                    one.reason,
+                )
+                for one in found
+            )
+            header = ("piece", "count", "loss", "why")
+            yield Grid(header, rows, ("count", "loss"), omitted=total - len(found))
+
+
+# ---- WordPiece from the top down
+
+
+@dataclass(frozen=True)
+class LengthCount:
+    """The substrings of one length: how many there are, how many are frequent, and how many are kept.
+
+    >>> LengthCount(3, substrings=9, frequent=5, kept=2).kept
+    2
+    """
+
+    length: int
+    substrings: int
+    frequent: int
+    kept: int
+
+
+@dataclass(frozen=True)
+class TrainingThreshold:
+    """One threshold that the top-down learner tries: the entries it gives, by length, and if they fit.
+
+    >>> import piecework as pw
+    >>> counts = pw.analysis.training_example("hugs").counts
+    >>> trainer = pw.WordPieceTrainer(10, score="top-down", special_tokens=("[UNK]",))
+    >>> tried = pw.analysis.explain_training(counts, trainer, steps="all").steps
+    >>> [(one.threshold, one.vocab_size, one.fits) for one in tried][-2:]
+    [(4, 13, False), (5, 12, False)]
+
+    `entries` are the most frequent of the entries beyond alphabet and special tokens, with their counts.
+    """
+
+    number: int
+    threshold: int
+    vocab_size: int
+    fits: bool
+    lengths: tuple[LengthCount, ...]
+    entries: tuple[tuple[str, int], ...]
+    entry_count: int
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the step shows."""
+        verdict = "fits" if self.fits else "too large"
+        yield Heading(f"step {self.number}: threshold {self.threshold:,}", 2)
+        yield Paragraph(f"{self.vocab_size:,} entries: {verdict}")
+        yield Heading("substrings by length")
+        header = ("length", "substrings", f"{self.threshold:,} times or more", "kept")
+        numbers = ((one.length, one.substrings, one.frequent, one.kept) for one in self.lengths)
+        yield Grid(header, tuple(tuple(f"{n:,}" for n in row) for row in numbers), header)
+        yield Heading(f"entries by count ({self.entry_count:,})")
+        rows = tuple((entry, f"{count:,}") for entry, count in self.entries)
+        yield Grid(("entry", "count"), rows, ("count",), omitted=self.entry_count - len(rows))
+
+
+TrainingStep: TypeAlias = (
+    TrainingMerge | TrainingRemoval | TrainingEstimate | TrainingPruning | TrainingThreshold
+)
+
+
+def shown_score(score: Score) -> str:
+    """Return a score with up to six digits.
+
+    >>> shown_score(Fraction(1, 36)), shown_score(20)
+    ('0.0277778', '20')
+    """
+    return f"{score:,}" if isinstance(score, int) else f"{float(score):.6g}"

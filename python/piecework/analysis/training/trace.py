@@ -1,0 +1,165 @@
+"""What a learner did, as data, text and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from piecework.analysis.blocks import WIDTH, Block, Grid, Heading, Paragraph, as_html, as_text
+from piecework.analysis.plain_data import plain
+from piecework.analysis.training.steps import TrainingMerge, TrainingStep
+from piecework.errors import ArgumentError
+
+LINES = 20
+"""The default number of lines of each list."""
+
+
+@dataclass(frozen=True)
+class TrainingTrace:
+    """The state before the first step of a learner, the chosen steps, and the vocabulary at the end.
+
+    >>> import piecework as pw
+    >>> example = pw.analysis.training_example("hugs")
+    >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1-2")
+    >>> trace.alphabet
+    ('##g', '##n', '##s', '##u', 'b', 'h', 'p')
+    >>> [(step.winner.token, str(step.winner.score)) for step in trace.steps]
+    [('##gs', '1/20'), ('hu', '1/36')]
+
+    - `words` are the distinct words of the corpus with their counts.
+    - `splits` are their symbols before the first merge; empty for learners that merge no pairs.
+    - `seeds` are the first pieces or entries of learners that remove some, with their scores or counts.
+    - `steps` are the chosen ones of `step_count` steps.
+    - `vocab` has the entries in id order; `scores` are those of Unigram pieces, empty otherwise.
+    - `stopped_early` is the reason why the vocabulary is smaller than required, None if it is not.
+
+    `str` returns the trace as text, and `to_dict` as JSON data.
+    """
+
+    learner: str
+    words: tuple[tuple[str, int], ...]
+    special_tokens: tuple[str, ...]
+    alphabet: tuple[str, ...]
+    splits: tuple[tuple[tuple[str, ...], int], ...]
+    seeds: tuple[tuple[str, float], ...]
+    steps: tuple[TrainingStep, ...]
+    step_count: int
+    vocab: tuple[str, ...]
+    scores: tuple[float, ...] = ()
+    stopped_early: str | None = None
+
+    def vocab_after(self, number: int) -> tuple[str, ...]:
+        """Return the vocabulary after a merge that is one of `steps`, in id order.
+
+        >>> import piecework as pw
+        >>> example = pw.analysis.training_example("hugs")
+        >>> pw.analysis.explain_training(example.counts, example.trainer, steps="1").vocab_after(1)[-2:]
+        ('p', '##gs')
+
+        Raises `ArgumentError` for a step that is not a merge or not in `steps`.
+        """
+        for step in self.steps:
+            if isinstance(step, TrainingMerge) and step.number == number:
+                return self.vocab[: step.vocab_size]
+        raise ArgumentError("number", str(number), "the number of a merge in steps")
+
+    def to_text(self, lines: int = LINES, width: int = WIDTH) -> str:
+        """Return the trace as text: at most `lines` lines of each list, wrapped at `width` columns.
+
+        >>> import piecework as pw
+        >>> example = pw.analysis.training_example("hugs")
+        >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1")
+        >>> print(trace.to_text().split("best pairs (of 6)")[1].split("changed words")[0], end="")
+        <BLANKLINE>
+          pair     count  left  right  score  as decimal  merged
+        > ##g ##s      5    20      5   1/20        0.05  ##gs
+          h ##u       15    15     36   1/36   0.0277778  hu
+          ##u ##g     20    36     20   1/36   0.0277778  ##ug
+          p ##u       17    17     36   1/36   0.0277778  pu
+          ##u ##n     16    36     16   1/36   0.0277778  ##un
+          b ##u        4     4     36   1/36   0.0277778  bu
+        """
+        return as_text(self.blocks(lines), width).lstrip("\n")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trace as JSON data: a fraction as a number, and beside it as text.
+
+        >>> import piecework as pw
+        >>> example = pw.analysis.training_example("hugs")
+        >>> found = pw.analysis.explain_training(example.counts, example.trainer, steps="1").to_dict()
+        >>> found["steps"][0]["winner"]["score"], found["steps"][0]["winner"]["score_fraction"]
+        (0.05, '1/20')
+        """
+        found = plain(self)
+        assert isinstance(found, dict)
+        for step, data in zip(self.steps, found["steps"], strict=True):
+            data["kind"] = type(step).__name__
+            if isinstance(step, TrainingMerge):
+                data["vocab"] = list(self.vocab[: step.vocab_size])
+        return found
+
+    def blocks(self, lines: int = LINES) -> Iterator[Block]:
+        """Yield what the trace shows, at most `lines` lines of each list."""
+        yield Heading(f"training: {self.learner}", 1)
+        total = sum(count for _, count in self.words)
+        yield Heading(f"word counts ({len(self.words):,} distinct, {total:,} in all)")
+        yield _counted("word", self.words, lines)
+        if self.special_tokens:
+            yield Heading(f"special tokens ({len(self.special_tokens):,})")
+            yield Paragraph(" ".join(self.special_tokens))
+        if self.alphabet:
+            yield Heading(f"alphabet ({len(self.alphabet):,})")
+            yield Paragraph(" ".join(self.alphabet))
+        if self.splits:
+            yield Heading(f"splits ({len(self.splits):,})")
+            splits = tuple((" ".join(symbols), count) for symbols, count in self.splits[:lines])
+            yield _counted("symbols", splits, lines, len(self.splits))
+        if self.seeds:
+            yield Heading(f"seeds ({len(self.seeds):,})")
+            yield _scored(self.seeds, lines)
+        for step in self.steps:
+            yield from step.blocks()
+            if isinstance(step, TrainingMerge):
+                yield Paragraph(self._vocabulary_so_far(step.vocab_size, lines))
+        yield Heading("result", 1)
+        if self.step_count > len(self.steps):
+            yield Paragraph(f"{len(self.steps):,} of {self.step_count:,} steps are shown")
+        if self.stopped_early:
+            yield Paragraph(f"stopped early: {self.stopped_early}")
+        if self.scores:
+            pairs = zip(self.vocab, self.scores, strict=True)
+            scored = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
+            yield Heading(f"scores ({len(scored):,})")
+            yield _scored(tuple(scored), lines)
+        yield Heading(f"vocabulary ({len(self.vocab):,})")
+        yield Paragraph(" ".join(self.vocab))
+
+    def _vocabulary_so_far(self, size: int, most: int) -> str:
+        """Return a line with the last learned entries of a vocabulary."""
+        fixed = {*self.special_tokens, *self.alphabet}
+        learned = [entry for entry in self.vocab[:size] if entry not in fixed]
+        more = "... " if len(learned) > most else ""
+        return f"vocabulary ({size:,}): alphabet, {more}{' '.join(learned[-most:])}"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return as_html(self.blocks())
+
+
+def _counted(
+    name: str, rows: tuple[tuple[str, int], ...], lines: int, total: int | None = None
+) -> Grid:
+    shown = tuple((text, f"{count:,}") for text, count in rows[:lines])
+    omitted = (len(rows) if total is None else total) - len(shown)
+    return Grid((name, "count"), shown, ("count",), omitted=omitted)
+
+
+def _scored(rows: tuple[tuple[str, float], ...], lines: int) -> Grid:
+    kind = "count" if all(isinstance(score, int) for _, score in rows) else "score"
+    shown = tuple(
+        (text, f"{score:,}" if kind == "count" else f"{score:.4f}") for text, score in rows[:lines]
+    )
+    return Grid(("entry", kind), shown, (kind,), omitted=len(rows) - len(shown))

@@ -1,0 +1,139 @@
+"""The EM iterations and pruning rounds of the Unigram learner: the reference repeats the learner."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from piecework.analysis.step_selection import Selection
+from piecework.analysis.training.limits import check_same, check_small
+from piecework.analysis.training.merges import settings_of
+from piecework.analysis.training.steps import (
+    PieceEstimate,
+    PieceLoss,
+    TrainingEstimate,
+    TrainingPruning,
+)
+from piecework.analysis.training.trace import TrainingTrace
+from piecework.reference import unigram_training as reference
+from piecework.reference.lattice import Lattice
+from piecework.train import Counts, UnigramTrainer
+from piecework.train.trainers.unigram import LearnedPieces
+
+MAX_CHARACTERS = 20_000
+
+
+def trace_unigram(
+    counts: Counts, trainer: UnigramTrainer, wanted: Selection, top: int
+) -> TrainingTrace:
+    """Trace the Unigram learner."""
+    check_small(counts, MAX_CHARACTERS, "the Unigram learner")
+    learned = trainer.learn_pieces(counts)
+    settings = settings_of(reference.Settings, trainer)
+    words = list(counts)
+    run = _Run(words, settings, learned)
+    steps = [step for step in run.steps(top) if step.number in wanted]
+    check_same(run.chosen(), learned.pieces, "the pieces")
+    return TrainingTrace(
+        learner="Unigram",
+        words=tuple(words),
+        special_tokens=trainer.special_tokens,
+        alphabet=tuple(run.required),
+        splits=(),
+        seeds=tuple(sorted(run.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
+        steps=tuple(steps),
+        step_count=run.step_count,
+        vocab=tuple(piece for piece, _ in learned.pieces),
+        scores=tuple(score for _, score in learned.pieces),
+    )
+
+
+class _Run:
+    """The learner of the reference, step by step."""
+
+    def __init__(
+        self, words: list[tuple[str, int]], settings: reference.Settings, learned: LearnedPieces
+    ) -> None:
+        self.settings, self.learned = settings, learned
+        parts = reference.around_symbols(words, settings.user_defined_symbols)
+        self.reserved = reference.reserved_entries(settings)
+        alphabet = reference.alphabet(parts, settings)
+        self.segments = reference.within_alphabet(parts, alphabet)
+        self.required = [character for character in alphabet if character not in self.reserved]
+        self.seeds = reference.seeds(self.segments, self.reserved, settings)
+        self.scores: Mapping[str, float] = self.seeds
+        self.wanted = settings.vocab_size - len(self.reserved)
+        self.step_count = 0
+
+    def steps(self, top: int) -> Iterator[TrainingEstimate | TrainingPruning]:
+        """Yield every step."""
+        settings = self.settings
+        target = int(settings.vocab_size * reference.SURPLUS)
+        estimates = iter(self.learned.steps)
+        for round in range(1, len(self.learned.steps) + 1):
+            for iteration in range(1, settings.num_sub_iterations + 1):
+                found = next(estimates)
+                check_same(len(self.scores), found.pieces, "the number of pieces")
+                yield self._estimate(round, iteration, found.log_likelihood, top)
+            if len(self.scores) <= target:
+                return
+            size = max(int(settings.shrinking_factor * len(self.scores)), target)
+            yield self._prune(round, size, top)
+
+    def chosen(self) -> tuple[tuple[str, float], ...]:
+        """Return the reserved entries and the best pieces."""
+        reserved = tuple((entry, 0.0) for entry in self.reserved)
+        return (*reserved, *reference.choose(self.scores, self.required, self.wanted))
+
+    def _estimate(
+        self, round: int, iteration: int, log_likelihood: float, top: int
+    ) -> TrainingEstimate:
+        unit = reference.unit(self.segments)
+        expected = reference.expect(self.segments, self.scores)
+        before, self.scores = self.scores, reference.maximize(expected, unit, self.wanted)
+        order = sorted(expected, key=lambda piece: (-expected[piece], piece))
+        self.step_count += 1
+        return TrainingEstimate(
+            number=self.step_count,
+            round=round,
+            iteration=iteration,
+            pieces=len(before),
+            log_likelihood=log_likelihood,
+            estimates=tuple(
+                PieceEstimate(piece, expected[piece] / unit, self.scores.get(piece))
+                for piece in order[:top]
+            ),
+            dropped=tuple(piece for piece in order if piece not in self.scores),
+        )
+
+    def _prune(self, round: int, size: int, top: int) -> TrainingPruning:
+        before = self.scores
+        self.scores = reference.prune(self.segments, before, size, self.wanted)
+        counts: Counter[str] = Counter()
+        for segment, count in self.segments:
+            for piece in Lattice(segment, before).best().pieces:
+                counts[piece] += count if piece in before else 0
+        losses = {piece: reference.loss(piece, before, counts) for piece in before}
+        order = sorted(before, key=lambda piece: (losses[piece], before[piece], piece))
+        shown = [_piece_loss(piece, counts[piece], losses[piece]) for piece in order]
+        removed = [one for one in shown if one.piece not in self.scores]
+        kept = [one for one in shown if one.piece in self.scores]
+        self.step_count += 1
+        return TrainingPruning(
+            number=self.step_count,
+            round=round,
+            pieces=len(before),
+            removed=tuple(removed[:top]),
+            removed_count=len(removed),
+            kept=tuple(kept[:top]),
+        )
+
+
+def _piece_loss(piece: str, count: int, loss: float) -> PieceLoss:
+    if math.isfinite(loss):
+        return PieceLoss(piece, count, loss, "")
+    if loss > 0:
+        return PieceLoss(piece, count, None, "a single character in use stays")
+    reason = "its parts are likelier" if count else "in no best segmentation"
+    return PieceLoss(piece, count, None, reason)

@@ -1,0 +1,338 @@
+"""A trace shows what the trainer did: the figures of published examples, and the same steps on any corpus."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import piecework as pw
+from piecework.analysis import (
+    SplitChange,
+    TrainingEstimate,
+    TrainingMerge,
+    TrainingPruning,
+    TrainingRemoval,
+    TrainingThreshold,
+    TrainingTrace,
+    explain_training,
+    training_example,
+)
+from piecework.errors import ArgumentError, CorpusError, InternalError, TrainingError
+from piecework.reference import wordpiece_training as reference
+from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
+
+patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+
+# The vocabulary that the course prints.
+PRINTED = (
+    "[PAD] [UNK] [CLS] [SEP] [MASK] ##a ##b ##c ##d ##e ##f ##g ##h ##i ##k ##l ##m ##n ##o ##p ##r ##s "
+    "##t ##u ##v ##w ##y ##z , . C F H T a b c g h i s t u w y ab ##fu Fa Fac ##ct ##ful ##full ##fully "
+    "Th ch ##hm cha chap chapt ##thm Hu Hug Hugg sh th is ##thms ##za ##zat ##ut"
+).split()
+
+
+def trace_of(name: str, steps: str = "all", top: int = 100) -> TrainingTrace:
+    example = training_example(name)
+    return explain_training(example.counts, example.trainer, steps=steps, top=top)
+
+
+def merges_of(trace: TrainingTrace) -> list[TrainingMerge]:
+    return [step for step in trace.steps if isinstance(step, TrainingMerge)]
+
+
+# ---- published figures
+
+
+def test_the_five_words_of_the_course() -> None:
+    trace = trace_of("hugs")
+    assert trace.alphabet == ("##g", "##n", "##s", "##u", "b", "h", "p")
+    assert trace.splits[4] == (("h", "##u", "##g", "##s"), 5)
+    first, second, third, fourth = merges_of(trace)
+    assert (first.winner.left, first.winner.right) == ("##g", "##s")
+    assert first.winner.score == Fraction(1, 20)
+    assert {pair.score for pair in first.candidates[1:]} == {Fraction(1, 36)}
+    assert trace.vocab_after(1)[1:] == ("##g", "##n", "##s", "##u", "b", "h", "p", "##gs")
+    assert (second.winner.token, second.tied, second.pairs) == ("hu", 6, 6)
+    assert "occurs first" in second.reason
+    assert second.changes == (
+        SplitChange(10, ("h", "##u", "##g"), ("hu", "##g")),
+        SplitChange(5, ("h", "##u", "##gs"), ("hu", "##gs")),
+    )
+    assert (third.winner.token, third.winner.score) == ("hugs", Fraction(1, 15))
+    [printed] = [pair for pair in third.candidates if pair.token == "hug"]
+    assert printed.score == Fraction(2, 45)
+    assert third.note is not None
+    assert "2/45" in third.note
+    assert (fourth.winner.token, fourth.winner.score) == ("hug", Fraction(1, 15))
+    assert first.note is None
+
+
+def test_the_four_sentences_of_the_course() -> None:
+    trace = trace_of("course")
+    assert dict(trace.words)["This"] == 3
+    assert list(trace.vocab) == PRINTED
+    first = merges_of(trace)[0]
+    scores = {(pair.left, pair.right): float(pair.score) for pair in first.candidates}
+    printed = {
+        ("T", "##h"): 0.125,
+        ("##h", "##i"): 0.03409090909090909,
+        ("##i", "##s"): 0.02727272727272727,
+        ("i", "##s"): 0.1,
+        ("t", "##h"): 0.03571428571428571,
+        ("##h", "##e"): 0.011904761904761904,
+    }
+    assert {pair: scores[pair] for pair in printed} == printed
+    assert (first.winner.left, first.winner.right, float(first.winner.score)) == ("a", "##b", 0.2)
+    assert ("ab", "##o", "##u", "##t") in [change.after for change in first.changes]
+    assert trace.step_count == len(trace.steps) == 25
+
+
+def test_the_merges_of_the_bpe_chapter() -> None:
+    counts = training_example("hugs").counts
+    trace = explain_training(counts, pw.BPETrainer(11, special_tokens=("<unk>",)), steps="all")
+    steps = merges_of(trace)
+    winners = [(step.winner.left, step.winner.right, step.winner.count) for step in steps]
+    assert winners == [("u", "g", 20), ("u", "n", 16), ("h", "ug", 15)]
+    assert trace.vocab == ("<unk>", "b", "g", "h", "n", "p", "s", "u", "ug", "un", "hug")
+    assert steps[0].changes[-1] == SplitChange(5, ("h", "u", "g", "s"), ("h", "ug", "s"))
+
+
+# ---- the steps are those of the trainer
+
+
+def counts_of(words: Words) -> pw.Counts:
+    positions = list(range(len(words)))
+    return pw.Counts([word for word, _ in words], [count for _, count in words], positions)
+
+
+def traced(words: Words, trainer: Any) -> TrainingTrace | None:
+    """Return a trace of all steps; a result that differs from the trainer's raises `InternalError`."""
+    try:
+        return explain_training(counts_of(words), trainer, steps="all", top=3)
+    except TrainingError:
+        return None
+
+
+@pytest.mark.parametrize("score", ["pmi", "likelihood", "frequency"])
+@given(data=st.data(), words=word_counts())
+@patiently
+def test_every_wordpiece_merge_is_the_trainers(
+    score: str, data: st.DataObject, words: Words
+) -> None:
+    trainer = pw.WordPieceTrainer(**data.draw(train_settings(score)), algorithm="merges")
+    trace = traced(words, trainer)
+    if trace is None:
+        return
+    learned = trainer.learn_vocabulary(counts_of(words))
+    assert trace.vocab == learned.entries
+    assert len(trace.steps) == trace.step_count == len(learned.merges)
+    symbols = dict(enumerate(split for split, _ in trace.splits))
+    for step, merge in zip(merges_of(trace), learned.merges, strict=True):
+        won = step.winner
+        shown = (won.left, won.right, won.token, won.count, float(won.score))
+        assert shown == (merge.left, merge.right, merge.token, merge.pair_count, merge.score)
+        assert merge.token in trace.vocab_after(step.number)
+        assert step.candidates[0] == won
+        assert step.changed_words <= len(symbols)
+
+
+@given(words=word_counts(), size=st.integers(8, 30), ties=st.sampled_from(pw.BPETrainer.TIES))
+@patiently
+def test_every_bpe_merge_is_the_trainers(words: Words, size: int, ties: str) -> None:
+    trainer = pw.BPETrainer(size, ties=ties, min_frequency=1)
+    trace = traced(words, trainer)
+    if trace is not None:
+        learned = trainer.learn_vocabulary(counts_of(words))
+        shown = [
+            (step.winner.left, step.winner.right, step.winner.count) for step in merges_of(trace)
+        ]
+        assert shown == [(m.left, m.right, m.pair_count) for m in learned.merges]
+
+
+@given(data=st.data(), words=word_counts())
+@settings(parent=patiently, max_examples=15)
+def test_removals_lead_to_the_trainers_vocabulary(data: st.DataObject, words: Words) -> None:
+    trainer = pw.WordPieceTrainer(**data.draw(pruning_settings()))
+    trace = traced(words, trainer)
+    if trace is None:
+        return
+    left = {entry for entry, _ in trace.seeds}
+    for step in trace.steps:
+        assert isinstance(step, TrainingRemoval)
+        left |= {step.put_back.entry} if step.put_back else set()
+        left.remove(step.removed.entry)
+        assert step.removed == step.candidates[0]
+    base = {*trace.special_tokens, *trace.alphabet}
+    assert left | base == set(trace.vocab)
+
+
+@given(data=st.data(), words=word_counts())
+@patiently
+def test_thresholds_lead_to_the_trainers_vocabulary(data: st.DataObject, words: Words) -> None:
+    trainer = pw.WordPieceTrainer(**data.draw(train_settings("top-down")))
+    trace = traced(words, trainer)
+    for step in trace.steps if trace else ():
+        assert isinstance(step, TrainingThreshold)
+        assert step.fits == (step.vocab_size <= trainer.vocab_size)
+
+
+@given(words=word_counts(), size=st.integers(4, 30))
+@patiently
+def test_estimates_and_prunings_lead_to_the_trainers_pieces(words: Words, size: int) -> None:
+    trainer = pw.UnigramTrainer(size, special_tokens=("<unk>",))
+    trace = traced(words, trainer)
+    if trace is None:
+        return
+    learned = trainer.learn_pieces(counts_of(words))
+    assert tuple(zip(trace.vocab, trace.scores, strict=True)) == learned.pieces
+    estimates = [step for step in trace.steps if isinstance(step, TrainingEstimate)]
+    assert [(one.pieces, one.log_likelihood) for one in estimates] == [
+        (step.pieces, step.log_likelihood) for step in learned.steps
+    ]
+    for step in trace.steps:
+        if isinstance(step, TrainingPruning):
+            losses = [one.loss for one in step.removed if one.loss is not None]
+            assert losses == sorted(losses)
+
+
+def test_another_merge_than_the_reference_makes_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = reference.ranked_merges
+    monkeypatch.setattr(reference, "ranked_merges", lambda *given: real(*given)[::-1])
+    with pytest.raises(InternalError, match="merge 1, but another pair scores higher"):
+        trace_of("hugs")
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [pw.WordTrainer(), pw.CharTrainer(), pw.ByteBPETrainer(270, min_frequency=1)],
+    ids=["word", "char", "byte-bpe"],
+)
+def test_other_trainers_have_a_trace(trainer: Any) -> None:
+    trace = explain_training(["hug pug hug", "hugs"], trainer, steps="all")
+    assert "hug" in str(trace)
+    assert trace.vocab == tuple(trainer.learn(_counts(trainer)).vocab)
+
+
+def _counts(trainer: Any) -> pw.Counts:
+    plan = pw.train.Plan.of(trainer, None, None, {})
+    return pw.count_texts(["hug pug hug", "hugs"], pipeline=plan.pipeline)
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+def test_sentencepiece_has_pieces_and_likelihoods(model_type: Any) -> None:
+    trainer = pw.SentencePieceTrainer(model_type, 14)
+    trace = explain_training(["hug pug pun bun hugs"] * 3, trainer, steps="all")
+    assert "▁" in trace.vocab
+    assert trace.step_count == len(trace.steps)
+    assert (trace.step_count > 0) == (model_type == "unigram")
+
+
+# ---- choosing steps
+
+
+@pytest.mark.parametrize(
+    ("steps", "numbers"),
+    [("3,5-8", [3, 5, 6, 7, 8]), ("24-", [24, 25]), ([2, 4], [2, 4]), (" 1 - 2 ", [1, 2])],
+)
+def test_chosen_steps_are_those_of_the_whole_trace(steps: Any, numbers: list[int]) -> None:
+    example = training_example("course")
+    chosen = explain_training(example.counts, example.trainer, steps=steps, top=100)
+    every = trace_of("course")
+    assert list(chosen.steps) == [every.steps[number - 1] for number in numbers]
+    assert chosen.step_count == 25
+
+
+@pytest.mark.parametrize("steps", ["", "0", "3-1", "x", "1,,2", "-", [0], [True], 3, "9" * 40])
+def test_wrong_steps_are_rejected(steps: Any) -> None:
+    example = training_example("hugs")
+    with pytest.raises(
+        ArgumentError, match='^steps: found .*, expected step numbers from 1, such as "3'
+    ):
+        explain_training(example.counts, example.trainer, steps=steps)
+
+
+def test_steps_beyond_the_last_are_rejected() -> None:
+    with pytest.raises(ArgumentError, match="steps: found 26-, expected at most 25"):
+        trace_of("course", "26-")
+
+
+# ---- bad input
+
+
+def test_an_empty_corpus_is_rejected() -> None:
+    with pytest.raises(CorpusError, match="no words"):
+        explain_training([], pw.WordPieceTrainer(score="pmi", algorithm="merges"))
+
+
+def test_a_string_is_no_corpus() -> None:
+    with pytest.raises(ArgumentError, match="corpus: found str, expected Counts, or a list"):
+        explain_training("hug", pw.WordTrainer())
+
+
+@pytest.mark.parametrize(
+    "trainer", [pw.WordPieceTrainer(60, algorithm="pruning"), pw.UnigramTrainer(60)]
+)
+def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any) -> None:
+    words = [f"word{number}" for number in range(5000)]
+    with pytest.raises(
+        ArgumentError, match="corpus: found distinct words of .* characters, expected"
+    ):
+        explain_training(pw.Counts(words, [1] * len(words)), trainer)
+
+
+def test_a_corpus_of_many_words_is_followed_quickly_between_steps() -> None:
+    words = [f"w{number}" for number in range(3000)]
+    trainer = pw.BPETrainer(300, min_frequency=1)
+    trace = explain_training(pw.Counts(words, [1] * len(words)), trainer, steps="280-")
+    assert trace.steps[0].number == 280
+
+
+# ---- text, JSON, HTML
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", ["hugs", "course"])
+def test_text_fits_the_width(name: str, width: int) -> None:
+    shown = trace_of(name).to_text(width=width)
+    assert max(map(len, shown.splitlines())) <= width
+    assert shown.startswith("training: WordPiece by merges")
+
+
+def test_data_is_json() -> None:
+    counts = training_example("hugs").counts
+    for trainer in (
+        training_example("hugs").trainer,
+        pw.WordPieceTrainer(10, algorithm="pruning", special_tokens=("[UNK]",)),
+        pw.UnigramTrainer(9, special_tokens=("<unk>",)),
+    ):
+        data = json.dumps(explain_training(counts, trainer, steps="all").to_dict(), allow_nan=False)
+        assert json.loads(data)["vocab"]
+    first = trace_of("hugs").to_dict()["steps"][0]
+    assert (first["kind"], first["winner"]["score_fraction"]) == ("TrainingMerge", "1/20")
+    assert first["vocab"][-1] == "##gs"
+
+
+HOSTILE = ["<script>alert(1)</script>", '"><img/src=x>', "&lt;b&gt;", "\x1b[31m", "</style>"]
+
+
+def test_hostile_words_are_escaped() -> None:
+    counts = pw.Counts(HOSTILE, [9, 8, 7, 6, 5])
+    for trainer in (
+        pw.BPETrainer(60, min_frequency=1),
+        pw.WordPieceTrainer(80, algorithm="pruning", min_frequency=1),
+        pw.UnigramTrainer(40),
+        pw.WordTrainer(),
+    ):
+        trace = explain_training(counts, trainer, steps="all")
+        html = trace._repr_html_()
+        assert "<script" not in html
+        assert "<img" not in html
+        assert html.count("</style>") == 1
+        assert "\x1b" not in html + str(trace)
