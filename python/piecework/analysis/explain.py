@@ -28,26 +28,63 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
     >>> [(step.rank, step.left, step.right) for step in word.merges]
     [(0, 'u', 'g'), (1, 'h', 'ug')]
     """
-    encoding = tokenizer.encode(text)
-    added = _added_token_spans(tokenizer, encoding, text)
-    return Explanation(
-        text=text,
-        added_tokens=tuple(added),
-        normalized=_normalized(tokenizer, text, added),
-        words=tuple(_words(tokenizer, text, added)),
-        tokens=tuple(_tokens(tokenizer, encoding, added)),
-        is_byte_level=is_byte_level(tokenizer.spec),
-    )
+    return Explainer(tokenizer).explain(text)
 
 
-def _added_token_spans(tokenizer: Tokenizer, encoding: Encoding, text: str) -> list[Span]:
-    """Return the spans of added tokens in the text, without tokens that the post-processor adds."""
-    contents = {token.content for token in tokenizer.spec.added_tokens}
-    spans = []
-    for token, span in zip(encoding.tokens, encoding.offsets, strict=True):
-        if token in contents and text[slice(*span)].strip() == token:
-            spans.append(span)
-    return spans
+class Explainer:
+    """Explains texts with one tokenizer; builds the tables of its model once.
+
+    >>> import piecework as pw
+    >>> explainer = Explainer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))
+    >>> [len(explainer.explain(text).tokens) for text in ("hug", "hugs")]
+    [1, 2]
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        spec = tokenizer.spec
+        self._contents = {token.content for token in spec.added_tokens}
+        self._is_byte_level = is_byte_level(spec)
+        self._word = _explainer(spec.model)
+        self._scores = _scores(spec.model)
+
+    def explain(self, text: str) -> Explanation:
+        """Explain every stage of encoding a text."""
+        tokenizer = self._tokenizer
+        encoding = tokenizer.encode(text)
+        added = self._added_token_spans(encoding, text)
+        return Explanation(
+            text=text,
+            added_tokens=tuple(added),
+            normalized=_normalized(tokenizer, text, added),
+            words=tuple(self._words(text, added)),
+            tokens=tuple(self._tokens(encoding, added)),
+            is_byte_level=self._is_byte_level,
+        )
+
+    def _added_token_spans(self, encoding: Encoding, text: str) -> list[Span]:
+        """Return the spans of added tokens in the text, without tokens that the post-processor adds."""
+        spans = []
+        for token, span in zip(encoding.tokens, encoding.offsets, strict=True):
+            if token in self._contents and text[slice(*span)].strip() == token:
+                spans.append(span)
+        return spans
+
+    def _words(self, text: str, added: Sequence[Span]) -> Iterator[ExplainedWord]:
+        for offset, part, is_added in _split_at_added_tokens(text, added):
+            if is_added:
+                yield ExplainedWord(part, (offset, offset + len(part)))
+                continue
+            for word, (start, end) in self._tokenizer.pre_tokenize(part):
+                yield self._word(word, (offset + start, offset + end))
+
+    def _tokens(self, encoding: Encoding, added: Sequence[Span]) -> Iterator[ExplainedToken]:
+        fields = (encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids)
+        for id, token, span, word in zip(*fields, strict=True):
+            is_spelled = self._is_byte_level and token not in self._contents
+            text = text_of_bytes(token) if is_spelled else token
+            score = None if word is None or span in added else self._scores.get(token)
+            yield ExplainedToken(id, token, span, text, word, score)
 
 
 def _split_at_added_tokens(text: str, added: Sequence[Span]) -> Iterator[tuple[int, str, bool]]:
@@ -63,16 +100,6 @@ def _split_at_added_tokens(text: str, added: Sequence[Span]) -> Iterator[tuple[i
 def _normalized(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> str:
     parts = _split_at_added_tokens(text, added)
     return "".join(part if is_added else tokenizer.normalize(part) for _, part, is_added in parts)
-
-
-def _words(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> Iterator[ExplainedWord]:
-    explained = _explainer(tokenizer.spec.model)
-    for offset, part, is_added in _split_at_added_tokens(text, added):
-        if is_added:
-            yield ExplainedWord(part, (offset, offset + len(part)))
-            continue
-        for word, (start, end) in tokenizer.pre_tokenize(part):
-            yield explained(word, (offset + start, offset + end))
 
 
 def _explainer(model: Model) -> Callable[[str, Span], ExplainedWord]:
@@ -100,20 +127,6 @@ def _merged_by(table: MergeTable | ScoredMerges) -> Callable[[str, Span], Explai
         return ExplainedWord(word, span, tuple(symbols), merges, note=note)
 
     return explained
-
-
-def _tokens(
-    tokenizer: Tokenizer, encoding: Encoding, added: Sequence[Span]
-) -> Iterator[ExplainedToken]:
-    spec = tokenizer.spec
-    byte_level = is_byte_level(spec)
-    names = {token.content for token in spec.added_tokens}
-    scores = _scores(spec.model)
-    fields = (encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids)
-    for id, token, span, word in zip(*fields, strict=True):
-        text = text_of_bytes(token) if byte_level and token not in names else token
-        score = None if word is None or span in added else scores.get(token)
-        yield ExplainedToken(id, token, span, text, word, score)
 
 
 def _scores(model: Model) -> Mapping[str, float]:
