@@ -7,9 +7,10 @@ from functools import partial
 import click
 
 import piecework as pw
-from piecework._internal.extras import import_extra
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import Hints, names_of_files, tokenizer_options, try_each
+from piecework.playground import serve as serve_page
+from piecework.playground.server import check_extra
 
 _EXAMPLE = """\b
 Example:
@@ -37,15 +38,13 @@ Example:
 )
 @option("--open", "open_page", is_flag=True, help="Open the page in the browser.")
 @partial(tokenizer_options, argument="Each TOKENIZER")
-def serve(
-    tokenizers: tuple[str, ...], host: str, port: int, open_page: bool, hints: Hints
-) -> None:
+def serve(tokenizers: tuple[str, ...], host: str, port: int, open_page: bool, hints: Hints) -> None:
     """Serve a local web page that shows the tokens of a text, until Ctrl-C.
 
     Several TOKENIZERs are shown side by side. A TOKENIZER that does not load is shown with its error. Install
     piecework[serve] for this command.
     """
-    playground = import_extra("piecework.playground", "serve")
+    check_extra()  # before tokenizers take their time to load
 
     def ready(address: str) -> None:
         click.echo(f"piecework playground at {address} (Ctrl-C ends it)")
@@ -55,4 +54,4 @@ def serve(
     loaded: dict[str, pw.Tokenizer | pw.PieceworkError] = try_each(
         names_of_files(tokenizers), hints
     )
-    playground.serve(loaded, host=host, port=port, ready=ready)
+    serve_page(loaded, host=host, port=port, ready=ready)

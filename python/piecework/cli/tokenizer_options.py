@@ -71,9 +71,7 @@ def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]
     return loaded
 
 
-def try_each(
-    paths: Mapping[str, str], hints: Hints
-) -> dict[str, pw.Tokenizer | pw.PieceworkError]:
+def try_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer | pw.PieceworkError]:
     """Load tokenizers as `load_each` does; the error of one that does not load takes its place."""
     loaded: dict[str, pw.Tokenizer | pw.PieceworkError] = {}
     applied = not _arguments(hints)

@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 Answer = Callable[[Any], Awaitable[Any]]
 
 
-class TooLarge(ArgumentError):
+class TooLargeError(ArgumentError):
     """The body of a request is over the limit."""
 
 
@@ -43,8 +43,9 @@ def create_app(
 
     Raises `ArgumentError` without a tokenizer, and `MissingExtraError` without the extra "serve".
     """
-    if not isinstance(tokenizers, Mapping) or not tokenizers:
-        found = "none" if isinstance(tokenizers, Mapping) else type(tokenizers).__name__
+    given: object = tokenizers
+    if not isinstance(given, Mapping) or not given:
+        found = "none" if isinstance(given, Mapping) else type(given).__name__
         raise ArgumentError("tokenizers", found, "names -> tokenizers, at least one")
     if hosts is None and token is None:
         raise ArgumentError("hosts", "None without a token", "names of hosts, or a token")
@@ -90,7 +91,8 @@ class _Answers:
         """Return the tokens of the text by the tokenizers of `tokenizers=0,2`, as bytes."""
 
         def answer(text: str) -> bytes:
-            chosen = [self._index(part) for part in request.query_params.get("tokenizers", "").split(",")]
+            named = request.query_params.get("tokenizers", "").split(",")
+            chosen = list(dict.fromkeys(map(self._index, named)))
             special = request.query_params.get("special") == "1"
             return encoded_text(self._tokenizers, chosen, text, add_special_tokens=special)
 
@@ -135,9 +137,11 @@ class _Answers:
                 text = (await _body(request)).decode(errors="replace")
                 return response(await self._run(partial(answer, text)))
         except TimeoutError:
-            message = f"request: found no answer after {SECONDS:.0f} seconds, expected a shorter text"
+            message = (
+                f"request: found no answer after {SECONDS:.0f} seconds, expected a shorter text"
+            )
             return json({"error": message}, status_code=503)
-        except TooLarge as error:
+        except TooLargeError as error:
             return json({"error": str(error)}, status_code=413)
         except PieceworkError as error:
             return json({"error": str(error)}, status_code=400)
@@ -167,7 +171,9 @@ async def _body(request: Any) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > TEXT_BYTES:
-            raise TooLarge("text", f"more than {TEXT_BYTES:,} bytes", f"at most {TEXT_BYTES:,}")
+            raise TooLargeError(
+                "text", f"more than {TEXT_BYTES:,} bytes", f"at most {TEXT_BYTES:,}"
+            )
         parts.append(part)
     return b"".join(parts)
 

@@ -4,7 +4,7 @@ The answer is a header of JSON and columns of numbers, all little-endian:
 
     length of the header in bytes, uint32, a multiple of 4
     header: for each tokenizer the index, the number of tokens, counts, and its tokens by id
-    for each tokenizer: ids int32, starts int32, ends int32 (UTF-16 units of the text), flags uint8, padded to 4
+    for each tokenizer: ids, starts, ends (UTF-16 units of the text) as int32, flags as uint8, padded to 4
 
 A flag has the bits ONLY_HERE (no other tokenizer has a token with this span), UNKNOWN and TEMPLATE (added by
 the post-processor).
@@ -45,14 +45,14 @@ def encoded_text(
         for index in chosen
     }
     units = _utf16_positions(text)
-    headers, arrays = [], []
+    headers: list[dict[str, Any]] = []
+    arrays: list[npt.NDArray[Any]] = []
     for index, found in columns.items():
         others = [other for at, other in columns.items() if at != index]
         flags = _flags(found, others, tokenizers[index].unknown_id)
         headers.append(_header(tokenizers[index], index, found, flags))
         spans = found.spans if units is None else units[found.spans]
-        arrays += [found.ids, spans[:, 0], spans[:, 1]]
-        arrays.append(flags)
+        arrays += [found.ids, spans[:, 0], spans[:, 1], flags]
     header = json.dumps({"tokenizers": headers}, ensure_ascii=False).encode()
     header += b" " * (-len(header) % 4)
     return b"".join([len(header).to_bytes(4, "little"), header, *map(_packed, arrays)])
@@ -61,12 +61,13 @@ def encoded_text(
 def _header(
     tokenizer: ServedTokenizer, index: int, found: TokenColumns, flags: npt.NDArray[np.uint8]
 ) -> dict[str, Any]:
+    distinct = np.flatnonzero(np.bincount(found.ids)).tolist()
     return {
         "index": index,
         "count": len(found),
         "unknown": int(np.count_nonzero(flags & UNKNOWN)),
         "onlyHere": int(np.count_nonzero(flags & ONLY_HERE)),
-        "distinct": len(distinct := np.unique(found.ids).tolist()),
+        "distinct": len(distinct),
         "tokens": {id: tokenizer.readable(id) for id in distinct},
     }
 
@@ -74,13 +75,24 @@ def _header(
 def _flags(
     found: TokenColumns, others: Sequence[TokenColumns], unknown_id: int
 ) -> npt.NDArray[np.uint8]:
-    flags = (found.ids == unknown_id).astype(np.uint8) * UNKNOWN
-    flags |= found.is_template.astype(np.uint8) * TEMPLATE
+    flags = np.zeros(len(found), np.uint8)
+    flags[found.ids == unknown_id] |= UNKNOWN
+    flags[found.is_template] |= TEMPLATE
     if others:
         keys = np.concatenate([other.span_keys[~other.is_template] for other in others])
-        only_here = ~np.isin(found.span_keys, keys) & ~found.is_template
-        flags |= only_here.astype(np.uint8) * ONLY_HERE
-    return flags.astype(np.uint8)
+        only_here = ~_is_in(found.span_keys, keys) & ~found.is_template
+        flags[only_here] |= ONLY_HERE
+    return flags
+
+
+def _is_in(keys: Numbers, others: Numbers) -> npt.NDArray[np.bool_]:
+    """Return which keys are among the others; numpy's own function hashes, and these keys collide."""
+    if not len(others):
+        return np.zeros(len(keys), np.bool_)
+    ordered = np.sort(others, kind="stable")
+    at = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
+    found: npt.NDArray[np.bool_] = ordered[at] == keys
+    return found
 
 
 def _utf16_positions(text: str) -> Numbers | None:

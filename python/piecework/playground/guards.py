@@ -99,7 +99,9 @@ class Guard:
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
         given = query.get("token", [""])[0]
         if scope["method"] != "GET" or not self._is_token(given):
-            await _answer(send, 401, "token: found none, expected the address that the server printed")
+            await _answer(
+                send, 401, "token: found none, expected the address that the server printed"
+            )
             return
         cookie = f"{self._cookie}={given}; Path=/; HttpOnly; SameSite=Strict"
         extra = [(b"location", b"/"), (b"set-cookie", cookie.encode("latin-1"))]

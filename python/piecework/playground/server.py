@@ -41,11 +41,10 @@ def serve(
     Raises `ArgumentError` for a host or a port that cannot be used, and `MissingExtraError` without the extra
     "serve".
     """
-    uvicorn = import_extra("uvicorn", "serve", "playground")
     token = None if _is_loopback(host) else secrets.token_urlsafe(24)
-    app = create_app(
-        tokenizers, hosts={*LOOPBACK, host} if token is None else None, token=token
-    )
+    hosts = {*LOOPBACK, host} if token is None else None
+    app = create_app(tokenizers, hosts=hosts, token=token)
+    uvicorn = import_extra("uvicorn", "serve", "playground")
     with listening_socket(host, port) as listener:
         config = uvicorn.Config(
             app,
@@ -58,6 +57,15 @@ def serve(
         )
         ready(address(listener, host, token))
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def check_extra() -> None:
+    """Raise `MissingExtraError` without the extra "serve".
+
+    >>> check_extra()
+    """
+    for module in ("uvicorn", "starlette.applications"):
+        import_extra(module, "serve", "playground")
 
 
 def listening_socket(host: str, port: int) -> socket.socket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import piecework as pw
 from piecework.errors import ArgumentError
@@ -11,20 +11,23 @@ from piecework.playground.limits import CORPUS_CHARS, STEPS, VOCAB_SIZE, check_l
 
 _TOP = 12
 
-LEARNERS: Mapping[str, Callable[[int], pw.train.Trainer]] = {
-    "wordpiece-pmi": lambda size: pw.WordPieceTrainer(
-        size, "pmi", min_frequency=1, algorithm="merges"
-    ),
-    "wordpiece-likelihood": lambda size: pw.WordPieceTrainer(
-        size, "likelihood", min_frequency=1, algorithm="merges"
-    ),
-    "wordpiece-frequency": lambda size: pw.WordPieceTrainer(
-        size, "frequency", min_frequency=1, algorithm="merges"
-    ),
-    "bpe": lambda size: pw.BPETrainer(size, min_frequency=1, special_tokens=("[UNK]",)),
-    "unigram": lambda size: pw.UnigramTrainer(size, special_tokens=("<unk>",)),
+Special: TypeAlias = tuple[str, ...]
+
+
+def _wordpiece(score: Any) -> Callable[[int, Special], pw.train.Trainer]:
+    return lambda size, special: pw.WordPieceTrainer(
+        size, score, min_frequency=1, special_tokens=special, algorithm="merges"
+    )
+
+
+LEARNERS: Mapping[str, Callable[[int, Special], pw.train.Trainer]] = {
+    "wordpiece-pmi": _wordpiece("pmi"),
+    "wordpiece-likelihood": _wordpiece("likelihood"),
+    "wordpiece-frequency": _wordpiece("frequency"),
+    "bpe": lambda size, _: pw.BPETrainer(size, min_frequency=1, special_tokens=("<unk>",)),
+    "unigram": lambda size, _: pw.UnigramTrainer(size, special_tokens=("<unk>",)),
 }
-"""The learners of the page, by name; each takes the size of the vocabulary."""
+"""The learners of the page, by name; each takes a vocabulary size, and special tokens for WordPiece."""
 
 
 def training_replay(example: str, text: str, learner: str, vocab_size: int) -> dict[str, Any]:
@@ -32,7 +35,7 @@ def training_replay(example: str, text: str, learner: str, vocab_size: int) -> d
 
     >>> found = training_replay("course", "", "wordpiece-pmi", 70)
     >>> found["steps"][0]["winner"]["left"], found["step_count"]
-    ('a', 26)
+    ('a', 25)
 
     Raises `ArgumentError` for a corpus, a size or a learner outside the limits of the page, and the errors of
     the trainer.
@@ -44,18 +47,17 @@ def training_replay(example: str, text: str, learner: str, vocab_size: int) -> d
     check_length("corpus", text, CORPUS_CHARS)
     if not example and not text.strip():
         raise ArgumentError("corpus", "no words", "a text, or one of the examples")
-    trainer = LEARNERS[learner](vocab_size)
-    corpus = text.splitlines() if not example else _example_corpus(example, learner)
+    corpus: pw.Counts | list[str] = text.splitlines()
+    special: Special = ("[UNK]",)
+    if example:
+        found = pw.analysis.training_example(example)
+        special = found.trainer.special_tokens
+        # Learners other than WordPiece split the texts in their own way.
+        other = found.texts and not learner.startswith("wordpiece")
+        corpus = list(found.texts) if other else found.counts
+    trainer = LEARNERS[learner](vocab_size, special)
     trace = pw.analysis.explain_training(corpus, trainer, steps=f"1-{STEPS}", top=_TOP)
-    found = trace.to_dict()
-    for step in found["steps"]:
+    data = trace.to_dict()
+    for step in data["steps"]:
         step.pop("vocab", None)  # the page takes the first `vocab_size` entries of the vocabulary
-    return found
-
-
-def _example_corpus(example: str, learner: str) -> pw.Counts | list[str]:
-    """Return the word counts of a published example, its texts for learners that split them otherwise."""
-    found = pw.analysis.training_example(example)
-    if found.texts and not learner.startswith("wordpiece"):
-        return list(found.texts)
-    return found.counts
+    return data

@@ -39,7 +39,8 @@ export class Details {
   point(tokenizer, text, columns, i) {
     const { token, text: shown, hex } = columns.token(i);
     const span = columns.isTemplate(i) ? "added by the post-processor" : spanOf(text, columns, i);
-    const bytes = hex || [...new TextEncoder().encode(shown)].map(inHex).join(" ");
+    const covered = text.slice(columns.starts[i], columns.ends[i]) || shown;
+    const bytes = hex || [...new TextEncoder().encode(covered)].map(inHex).join(" ");
     const rows = [
       ["id", grouped(columns.ids[i])],
       ["entry", element("code", {}, visible(token))],
@@ -100,13 +101,13 @@ function spanOf(text, columns, i) {
 
 /** Return the text between whitespace around a span, with one space before it, and where the span is, in characters. */
 function surroundings(text, start, end) {
-  let from = start;
-  while (from > 0 && start - from < MOST_UNITS && !/\s/.test(text[from - 1])) from--;
+  let first = start;
+  while (first < end - 1 && /\s/.test(text[first])) first++;
+  let from = first;
+  while (from > 0 && first - from < MOST_UNITS && !/\s/.test(text[from - 1])) from--;
   if (from > 0 && text[from - 1] === " ") from--;
   let to = Math.max(end, start + 1);
   while (to < text.length && to - end < MOST_UNITS && !/\s/.test(text[to])) to++;
   const part = text.slice(from, Math.min(to, from + 2 * MOST_UNITS));
-  let at = start;
-  while (at < end - 1 && /\s/.test(text[at])) at++;
-  return { text: part, at: [...text.slice(from, at)].length };
+  return { text: part, at: [...text.slice(from, first)].length };
 }

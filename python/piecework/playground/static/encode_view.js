@@ -141,7 +141,7 @@ export class EncodeView {
       do {
         this.isStale = false;
         const text = this.text.value;
-        this.show(text, await encode(text, this.chosen, this.special.checked));
+        await this.show(text, await encode(text, this.chosen, this.special.checked));
         this.say("");
       } while (this.isStale);
       this.changed();
@@ -153,12 +153,13 @@ export class EncodeView {
     }
   }
 
-  show(text, columns) {
+  async show(text, columns) {
     this.shown = { text, columns };
     const most = Math.max(1, ...[...columns.values()].map(({ count }) => count));
     const characters = text.length;
     for (const [index, found] of columns) {
       const { counts, stream } = this.panels[index];
+      if (text.length > SMALL) await nextFrame();
       stream.show(text, found);
       this.showCounts(counts, found.header, characters, most, columns.size > 1);
     }
@@ -188,8 +189,8 @@ export class EncodeView {
   point(index, i) {
     if (this.details.picked && !this.isKeyboard(index)) return this.mark(index, i);
     this.mark(index, i);
-    const { text, columns } = this.shown;
-    this.details.point(this.tokenizers[index], text, columns.get(index), i);
+    const { text, columns } = this.panels[index].stream.state;
+    if (i < columns.count) this.details.point(this.tokenizers[index], text, columns, i);
     return undefined;
   }
 
@@ -200,7 +201,7 @@ export class EncodeView {
   /** Mark a token, and in the other streams the tokens that share characters with it. */
   mark(index, i) {
     const columns = this.shown.columns.get(index);
-    if (!columns || i >= columns.count) return;
+    if (!columns || i < 0 || i >= columns.count) return;
     for (const [other, found] of this.shown.columns) {
       const { stream } = this.panels[other];
       if (other === index) {
@@ -221,8 +222,15 @@ export class EncodeView {
   pick(index, i) {
     this.details.picked = null;
     this.point(index, i);
-    const { text, columns } = this.shown;
-    this.details.pick(this.tokenizers[index], text, columns.get(index), i);
+    const { text, columns } = this.panels[index].stream.state;
+    this.details.pick(this.tokenizers[index], text, columns, i).then(() => this.uncover(index));
+  }
+
+  /** Scroll the page if the details cover the active token. */
+  uncover(index) {
+    const { stream, root } = this.panels[index];
+    const below = stream.activeSpan?.getBoundingClientRect().bottom;
+    if (below > this.details.root.getBoundingClientRect().top) root.scrollIntoView({ block: "start", behavior: "smooth" });
   }
 
   /** Move to the token of the next stream at the same place. */
@@ -240,4 +248,8 @@ export class EncodeView {
     stream.moveTo(same);
     stream.root.focus({ preventScroll: true });
   }
+}
+
+function nextFrame() {
+  return new Promise((resolve) => requestAnimationFrame(resolve));
 }

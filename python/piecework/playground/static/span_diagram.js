@@ -3,7 +3,7 @@
 import { svg, visible } from "./dom.js";
 
 const CELL = 42;
-const ROW = 34;
+const ROW = 28;
 const PAD = 10;
 const MOST_ROWS = 60;
 
@@ -54,12 +54,12 @@ function drawnBar(bar, bottom, pick) {
   const width = (bar.end - bar.start) * CELL - 4;
   const y = bottom - (bar.row + 1) * ROW + 3;
   const group = svg("g", { class: `piece ${bar.kind}${pick ? " can-pick" : ""}` });
-  group.append(svg("rect", { x, y, width, height: ROW - 8, rx: 6 }));
+  group.append(svg("rect", { x, y, width, height: ROW - 5, rx: 6 }));
   const most = Math.max(1, Math.floor((width - 4) / 8));
   const label = visible(bar.label);
   const room = bar.note ? Math.floor((width - 8) / 7.4) - label.length - 1 : 0;
   const note = bar.note && room >= bar.note.length ? ` ${bar.note}` : "";
-  const text = svg("text", { x: x + width / 2, y: y + 18 });
+  const text = svg("text", { x: x + width / 2, y: y + 16 });
   text.textContent = label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label;
   if (note) {
     const small = svg("tspan", { class: "note" });

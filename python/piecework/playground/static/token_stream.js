@@ -4,8 +4,8 @@
 import { element, visible, withoutControls } from "./dom.js";
 import { changedPart } from "./token_columns.js";
 
-const LINES = 12;
-const CHARACTERS = 1200;
+const LINES = 24;
+const CHARACTERS = 2000;
 const COLORS = 5;
 
 export class TokenStream {

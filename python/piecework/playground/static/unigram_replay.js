@@ -5,6 +5,7 @@ import { element, grouped, svg, visible } from "./dom.js";
 const WIDTH = 640;
 const HEIGHT = 160;
 const PAD = 28;
+const LEFT = 76;
 
 export class UnigramReplay {
   constructor(trace, root) {
@@ -102,7 +103,7 @@ function likelihoodChart(steps, current) {
   if (points.length < 2) return [];
   const values = points.map((step) => step.log_likelihood);
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const x = (number) => PAD + ((number - 1) / Math.max(steps.length - 1, 1)) * (WIDTH - 2 * PAD);
+  const x = (number) => LEFT + ((number - 1) / Math.max(steps.length - 1, 1)) * (WIDTH - LEFT - PAD);
   const y = (value) => HEIGHT - PAD - ((value - low) / (high - low || 1)) * (HEIGHT - 2 * PAD);
   const line = points.map((step) => `${x(step.number)},${y(step.log_likelihood)}`).join(" ");
   const title = `Log-likelihood by step, from ${values[0].toFixed(2)} to ${values.at(-1).toFixed(2)}`;
@@ -121,7 +122,7 @@ function likelihoodChart(steps, current) {
     text.textContent = value;
     drawing.append(text);
   };
-  label(high.toFixed(1), 14);
+  label(high.toFixed(1), PAD + 4);
   label(low.toFixed(1), HEIGHT - PAD + 4);
   const caption = svg("text", { x: WIDTH - PAD, y: HEIGHT - 6, "text-anchor": "end" });
   caption.textContent = "log-likelihood at each EM iteration; a line is a pruning round";

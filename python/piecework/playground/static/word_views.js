@@ -43,11 +43,11 @@ function searchView(word, search) {
   tried.forEach((one, i) => {
     const kind = one.isMatch ? "match" : "failed";
     const row = tried.length - 1 - i;
-    bars.push({ ...one, row, label: one.prefix, kind, note: one.isMatch ? "" : "not an entry" });
+    bars.push({ ...one, row, label: one.prefix, kind });
   });
   const made = [];
   if (tried.length) {
-    made.push(note("Each row is a prefix that was tried, from the top: the longest first, then shorter ones."));
+    made.push(note("Prefixes in the order of the search: the longest first. A dashed one is no entry of the vocabulary; the first that is one becomes a token."));
     made.push(scrolled(spanDiagram({ cells, bars, title: `Prefixes tried for ${word}` })));
   }
   made.push(element("p", {}, chips(search.tokens)));
