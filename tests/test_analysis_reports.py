@@ -261,3 +261,14 @@ def test_inspect_prints_every_kind_and_json(cli: Run, tmp_path: Path) -> None:
     code, out, _ = cli("inspect", path, "--json")
     assert code == 0
     assert json.loads(out) == pw.analysis.inspect(pw.Tokenizer.load(path)).to_dict()
+
+
+# ---- notebooks
+
+
+def test_a_notebook_shows_the_tables_with_escaped_names(found: Comparison) -> None:
+    html = found._repr_html_()
+    assert "<td>fertility</td>" in html
+    assert "<img" not in html
+    assert "&lt;img" in html
+    assert "<p>2 texts, " in html

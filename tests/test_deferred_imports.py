@@ -56,6 +56,9 @@ FORMATS |= {"piecework._internal.memory", "graphlib"}
 # A trainer's preset needs the counting that it describes, and checkpoints need the trainers.
 CYCLE = {"piecework.train.sentencepiece_presets", "piecework.train.checkpoints"}
 
+# What only a notebook shows.
+NOTEBOOKS = {"piecework.analysis.text_tables", "IPython.display", "html"}
+
 EXPECTED = (
     SPECIFICATIONS
     | TRAINING
@@ -66,6 +69,7 @@ EXPECTED = (
     | FORMATS
     | NAMES
     | CYCLE
+    | NOTEBOOKS
 )
 
 

@@ -225,13 +225,39 @@ def _counts(trainer: Any) -> pw.Counts:
     return pw.count_texts(["hug pug hug", "hugs"], pipeline=plan.pipeline)
 
 
-@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
-def test_sentencepiece_has_pieces_and_likelihoods(model_type: Any) -> None:
-    trainer = pw.SentencePieceTrainer(model_type, 14)
+@pytest.mark.parametrize("model_type", ["unigram", "bpe", "word", "char"])
+def test_sentencepiece_has_pieces_and_steps(model_type: Any) -> None:
+    trainer = pw.SentencePieceTrainer(model_type, 14, hard_vocab_limit=False)
     trace = explain_training(["hug pug pun bun hugs"] * 3, trainer, steps="all")
-    assert "▁" in trace.vocab
+    assert "hug" in str(trace)
     assert trace.step_count == len(trace.steps)
-    assert (trace.step_count > 0) == (model_type == "unigram")
+    kinds = {"unigram": {TrainingEstimate}, "bpe": {TrainingMerge}}
+    assert {type(step) for step in trace.steps} == kinds.get(model_type, set())
+
+
+@given(words=word_counts(), size=st.integers(8, 40))
+@patiently
+def test_every_sentencepiece_merge_is_the_trainers(words: Words, size: int) -> None:
+    trainer = pw.SentencePieceTrainer("bpe", size, hard_vocab_limit=False, character_coverage=1.0)
+    texts = [" ".join([word] * min(count, 5)) for word, count in words]
+    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    try:
+        trace = explain_training(counts, trainer, steps="all")
+    except TrainingError:
+        return
+    pieces = [piece for piece, _ in trainer.learn_pieces(counts).pieces if len(piece) > 1]
+    assert [step.winner.token for step in merges_of(trace)] == pieces
+    for step in merges_of(trace):
+        assert trace.vocab_after(step.number)[-1] == step.winner.token
+
+
+def test_sentencepiece_merges_of_cut_words_are_not_shown() -> None:
+    trainer = pw.SentencePieceTrainer(
+        "bpe", 20, hard_vocab_limit=False, user_defined_symbols=("gp",)
+    )
+    trace = explain_training(["hug pug hug gpu"] * 3, trainer, steps="all")
+    assert trace.step_count == 0
+    assert "▁hug" in trace.vocab
 
 
 # ---- choosing steps
@@ -277,10 +303,18 @@ def test_a_string_is_no_corpus() -> None:
 
 
 @pytest.mark.parametrize(
-    "trainer", [pw.WordPieceTrainer(60, algorithm="pruning"), pw.UnigramTrainer(60)]
+    ("trainer", "size"),
+    [
+        (pw.WordPieceTrainer(60, algorithm="pruning"), 5000),
+        (pw.WordPieceTrainer(60, "top-down"), 5000),
+        (pw.UnigramTrainer(60), 5000),
+        (pw.SentencePieceTrainer("bpe", 60), 5000),
+        (pw.BPETrainer(60), 250_000),
+    ],
+    ids=["pruning", "top-down", "unigram", "sentencepiece", "bpe"],
 )
-def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any) -> None:
-    words = [f"word{number}" for number in range(5000)]
+def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any, size: int) -> None:
+    words = [f"word{number}" for number in range(size)]
     with pytest.raises(
         ArgumentError, match="corpus: found distinct words of .* characters, expected"
     ):
@@ -314,9 +348,10 @@ def test_data_is_json() -> None:
     ):
         data = json.dumps(explain_training(counts, trainer, steps="all").to_dict(), allow_nan=False)
         assert json.loads(data)["vocab"]
-    first = trace_of("hugs").to_dict()["steps"][0]
+    data = trace_of("hugs").to_dict()
+    first = data["steps"][0]
     assert (first["kind"], first["winner"]["score_fraction"]) == ("TrainingMerge", "1/20")
-    assert first["vocab"][-1] == "##gs"
+    assert data["vocab"][: first["vocab_size"]][-1] == "##gs"
 
 
 HOSTILE = ["<script>alert(1)</script>", '"><img/src=x>', "&lt;b&gt;", "\x1b[31m", "</style>"]

@@ -44,6 +44,11 @@ def encoded_files(folder: Path) -> pw.EncodedFiles:
     return pw.encode_files(bert(), folder / "in.txt", folder / "out.txt")
 
 
+def trace(trainer: pw.train.Trainer) -> pw.analysis.TrainingTrace:
+    counts = pw.analysis.training_example("hugs").counts
+    return pw.analysis.explain_training(counts, trainer, steps="all")
+
+
 RESULTS: dict[str, Callable[[], object]] = {
     "encoding": lambda: bert().encode("hug hugs pug don't"),
     "plain encoding": lambda: KINDS["gpt2"]().encode("hugs 🤗 é"),
@@ -60,6 +65,12 @@ RESULTS: dict[str, Callable[[], object]] = {
     "sampling": lambda: pw.Sampling(alpha=0.2, seed=3),
     "explanation": lambda: pw.analysis.explain(unigram(), "hugs"),
     "explanation of merges": lambda: pw.analysis.explain(KINDS["bpe"](), "hugs pug"),
+    "explanation of a search": lambda: pw.analysis.explain(bert(), "hugs pug"),
+    "trace of merges": lambda: trace(pw.analysis.training_example("hugs").trainer),
+    "trace of pruning": lambda: trace(pw.WordPieceTrainer(20, algorithm="pruning")),
+    "trace of Unigram": lambda: trace(pw.UnigramTrainer(12)),
+    "side by side": lambda: pw.analysis.side_by_side({"a": bert(), "b": KINDS["gpt2"]()}, "hugs"),
+    "lineage": lambda: pw.analysis.lineage(KINDS["bpe"](), "hug"),
     "inspection": lambda: pw.analysis.inspect(bert()),
     "comparison": lambda: pw.analysis.compare({"a": bert(), "b": KINDS["gpt2"]()}, CORPUS),
     "id map": lambda: KINDS["bert"]().prune(["hug"])[1],

@@ -1,4 +1,4 @@
-"""Show progress on stderr: a bar on a terminal, otherwise a line every 30 seconds.
+"""Show progress on stderr: a bar on a terminal or in a notebook, otherwise a line every 30 seconds.
 
 Progress in bytes shows the rate, the remaining time and the current file too.
 """
@@ -41,6 +41,8 @@ def progress_bar(
         return nullcontext(_ignore)
     if sys.stderr.isatty():
         return contextmanager(_terminal_bar)(title, in_bytes)
+    if _is_notebook():
+        return contextmanager(_notebook_bar)(title)
 
     return nullcontext(_LinePrinter(title, clock or monotonic, in_bytes))
 
@@ -88,6 +90,59 @@ def _byte_columns() -> tuple[ProgressColumn, ...]:
 
     source = TextColumn("{task.fields[source]}", markup=False)
     return TransferSpeedColumn(), TextColumn("left"), TimeRemainingColumn(), source
+
+
+_SECONDS_BETWEEN_UPDATES = 0.1
+
+
+def _is_notebook() -> bool:
+    """Return whether the program runs in a Jupyter kernel."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", _no_shell)()
+    return hasattr(shell, "kernel")
+
+
+def _no_shell() -> None:
+    return None
+
+
+def _notebook_bar(title: str) -> Iterator[Update]:
+    """Yield a function that updates a bar in the output of a cell; it needs no widgets."""
+    from IPython.display import display
+
+    begun = monotonic()
+    handle = display(_NotebookBar(title, 0, 0, ""), display_id=True)
+    shown = begun
+
+    class Bar(_ProgressOfFiles):
+        def __call__(self, done: int, total: int) -> None:
+            nonlocal shown
+            now = monotonic()
+            if now - shown >= _SECONDS_BETWEEN_UPDATES:
+                shown = now
+                handle.update(_NotebookBar(title, done, total, self.shown_source))
+
+    try:
+        yield Bar()
+    finally:
+        handle.update(_NotebookBar(f"{title}: {_minutes(monotonic() - begun)}", 1, 1, ""))
+
+
+class _NotebookBar:
+    """A bar that a notebook shows; other front ends show its text."""
+
+    def __init__(self, title: str, done: int, total: int, source: str) -> None:
+        self._title, self._done, self._total, self._source = title, done, total, source
+
+    def __repr__(self) -> str:
+        share = f" {100 * self._done // self._total}%" if self._total else f" {self._done:,}"
+        return f"{self._title}{share} {self._source}".rstrip()
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        value = f' value="{self._done}" max="{self._total}"' if self._total else ""
+        label = escape(f"{self._title} {self._source}".rstrip())
+        return f'<label>{label} <progress{value} style="vertical-align: middle"></progress></label>'
 
 
 class _LinePrinter(_ProgressOfFiles):

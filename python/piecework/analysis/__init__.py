@@ -12,6 +12,7 @@ from piecework.analysis.compare import Comparison, Measures, compare, compare_fi
 from piecework.analysis.explain import explain
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
+from piecework.analysis.lineage import Lineage, LineageMerge, lineage
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
@@ -54,6 +55,8 @@ __all__ = [
     "Inspection",
     "LatticeEdge",
     "LengthCount",
+    "Lineage",
+    "LineageMerge",
     "Measures",
     "MergeStep",
     "PairScore",
@@ -85,6 +88,7 @@ __all__ = [
     "explain_training",
     "html_report",
     "inspect",
+    "lineage",
     "read_gold",
     "save_plots",
     "side_by_side",

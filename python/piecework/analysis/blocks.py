@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TypeAlias
@@ -65,30 +65,37 @@ Block: TypeAlias = Heading | Paragraph | Grid
 # ---- text
 
 
-def as_text(blocks: Iterable[Block], width: int = WIDTH) -> str:
-    """Return blocks as lines of at most `width` columns, unless a single word is longer.
+def as_text(
+    blocks: Iterable[Block], width: int = WIDTH, emphasis: Callable[[str], str] = str
+) -> str:
+    """Return blocks as lines of at most `width` columns; long words and wide first columns exceed it.
 
     >>> print(as_text([Heading("splits"), Paragraph("h ##u ##g")]), end="")
     splits
       h ##u ##g
+
+    `emphasis` changes headings and the rows that won, for a terminal.
     """
-    return "".join(f"{line.rstrip()}\n" for block in blocks for line in _lines(block, width))
+    lines = (line for block in blocks for line in _lines(block, width, emphasis))
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(block: Block, width: int) -> Iterator[str]:
+def _lines(block: Block, width: int, emphasis: Callable[[str], str]) -> Iterator[str]:
     if isinstance(block, Heading):
-        yield from _heading(block)
+        yield from _heading(block, emphasis)
     elif isinstance(block, Paragraph):
-        yield from (" " * _INDENT + line for line in wrapped(block.text, width - _INDENT))
+        for line in wrapped(block.text, width - _INDENT):
+            yield (" " * _INDENT + line).rstrip()
     else:
-        yield from _grid(block, width)
+        for line, won in _grid(block, width):
+            yield emphasis(line.rstrip()) if won else line.rstrip()
 
 
-def _heading(heading: Heading) -> Iterator[str]:
+def _heading(heading: Heading, emphasis: Callable[[str], str]) -> Iterator[str]:
     text = escape_controls(heading.text)
     if heading.level < 3:
         yield ""
-    yield text
+    yield emphasis(text)
     if heading.level < 3:
         yield ("=" if heading.level == 1 else "-") * cell_len(text)
 
@@ -113,9 +120,10 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
-def _grid(grid: Grid, width: int) -> Iterator[str]:
+def _grid(grid: Grid, width: int) -> Iterator[tuple[str, bool]]:
+    """Yield each line, and whether its row won."""
     if not grid.rows:
-        yield " " * _INDENT + "none"
+        yield " " * _INDENT + "none", False
         return
     rows = [tuple(map(escape_controls, row)) for row in (grid.header, *grid.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
@@ -123,17 +131,18 @@ def _grid(grid: Grid, width: int) -> Iterator[str]:
     room = max(width - before_last, _LEAST_WIDTH)
     is_number = [name in grid.numbers for name in grid.header]
     for at, row in enumerate(rows):
-        mark = ">" if at - 1 in grid.marked else " "
+        won = at - 1 in grid.marked
+        mark = ">" if won else " "
         cells = [
             _padded(cell, size, right)
             for cell, size, right in zip(row[:-1], widths, is_number, strict=False)
         ]
         last = _padded(row[-1], widths[-1], is_number[-1]) if is_number[-1] else row[-1]
         first, *more = wrapped(last, room) if not is_number[-1] else [last]
-        yield mark + " " * (_INDENT - 1) + "  ".join([*cells, first])
-        yield from (" " * before_last + line for line in more)
+        yield mark + " " * (_INDENT - 1) + "  ".join([*cells, first]), won
+        yield from ((" " * before_last + line, won) for line in more)
     if grid.omitted:
-        yield " " * _INDENT + f"... and {grid.omitted:,} more"
+        yield " " * _INDENT + f"... and {grid.omitted:,} more", False
 
 
 def _padded(cell: str, width: int, right: bool) -> str:
@@ -151,7 +160,7 @@ STYLE = textwrap.dedent("""\
     .piecework td { font-family: ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere }
     .piecework .number { text-align: right; font-variant-numeric: tabular-nums }
     .piecework .won td { background: rgba(66,133,244,.25); font-weight: 600 }
-    .piecework p { margin: .2em 0 .6em; overflow-wrap: anywhere }
+    .piecework p { margin: .2em 0 .6em; overflow-wrap: anywhere; white-space: pre-wrap }
     .piecework h3, .piecework h4, .piecework h5 { margin: .9em 0 .2em }
     .piecework h5 { font-size: 1em; font-weight: 600 }
     .piecework .token { border-radius: 2px; white-space: pre-wrap }

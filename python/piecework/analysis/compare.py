@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
+from piecework.analysis.blocks import as_html
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.entry_bytes import family
@@ -113,6 +114,12 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as dicts, lists, strings and numbers, for JSON."""
         return asdict(self) | {"measures": [one.to_dict() for one in self.measures]}
+
+    def _repr_html_(self) -> str:
+        """Return the tables as HTML, for notebooks."""
+        from piecework.analysis.text_tables import blocks
+
+        return as_html(blocks(self))
 
 
 def compare(

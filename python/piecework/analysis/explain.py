@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
 
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation, Span
 from piecework.analysis.merge_steps import MergeTable, ScoredMerges
@@ -14,6 +16,11 @@ from piecework.encoding import Encoding
 from piecework.spec import BPE, Model, SentencePiece, Unigram, WordPiece
 from piecework.tokenizer import Tokenizer
 
+MAX_CHARS = 100_000
+"""The words of a text are explained up to this number of characters."""
+
+_NOWHERE = (0, 0)
+_WORDS_KEPT = 4096
 _BYTE_PIECE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
@@ -27,6 +34,8 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
     >>> [word] = pw.analysis.explain(tok, "hug").words
     >>> [(step.rank, step.left, step.right) for step in word.merges]
     [(0, 'u', 'g'), (1, 'h', 'ug')]
+
+    The first 100,000 characters of words have their segmentation step by step.
     """
     return Explainer(tokenizer).explain(text)
 
@@ -71,12 +80,16 @@ class Explainer:
         return spans
 
     def _words(self, text: str, added: Sequence[Span]) -> Iterator[ExplainedWord]:
+        used = 0
         for offset, part, is_added in _split_at_added_tokens(text, added):
             if is_added:
                 yield ExplainedWord(part, (offset, offset + len(part)))
                 continue
             for word, (start, end) in self._tokenizer.pre_tokenize(part):
-                yield self._word(word, (offset + start, offset + end))
+                used += len(word)
+                span = (offset + start, offset + end)
+                found = self._word(word) if used <= MAX_CHARS else ExplainedWord(word, span)
+                yield replace(found, span=span)
 
     def _tokens(self, encoding: Encoding, added: Sequence[Span]) -> Iterator[ExplainedToken]:
         fields = (encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids)
@@ -102,31 +115,29 @@ def _normalized(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> str:
     return "".join(part if is_added else tokenizer.normalize(part) for _, part, is_added in parts)
 
 
-def _explainer(model: Model) -> Callable[[str, Span], ExplainedWord]:
-    """Return the function that explains a word; tables of the model are built once."""
+def _explainer(model: Model) -> Callable[[str], ExplainedWord]:
+    """Return the function that explains a word; tables of the model are built once, words are kept."""
+    kept = lru_cache(_WORDS_KEPT)
     if isinstance(model, WordPiece):
-        return lambda word, span: ExplainedWord(word, span, search=search_word(word, model))
+        return kept(lambda word: ExplainedWord(word, _NOWHERE, search=search_word(word, model)))
     if isinstance(model, Unigram) or (isinstance(model, SentencePiece) and model.kind == "unigram"):
         scored = ScoredPieces(model)
-        return lambda word, span: ExplainedWord(word, span, lattice=scored.lattice(word))
+        return kept(lambda word: ExplainedWord(word, _NOWHERE, lattice=scored.lattice(word)))
     if isinstance(model, BPE):
-        return _merged_by(MergeTable(model))
+        return kept(partial(_merged_by, MergeTable(model)))
     if isinstance(model, SentencePiece) and model.kind == "bpe":
-        return _merged_by(ScoredMerges(model))
-    return ExplainedWord
+        return kept(partial(_merged_by, ScoredMerges(model)))
+    return lambda word: ExplainedWord(word, _NOWHERE)
 
 
-def _merged_by(table: MergeTable | ScoredMerges) -> Callable[[str, Span], ExplainedWord]:
-    def explained(word: str, span: Span) -> ExplainedWord:
-        symbols = table.symbols(word)
-        if isinstance(table, ScoredMerges):
-            steps, note = table.steps(word), None
-        else:
-            steps, note = table.steps(symbols), table.note(word)
-        merges = None if steps is None else tuple(steps)
-        return ExplainedWord(word, span, tuple(symbols), merges, note=note)
-
-    return explained
+def _merged_by(table: MergeTable | ScoredMerges, word: str) -> ExplainedWord:
+    symbols = table.symbols(word)
+    if isinstance(table, ScoredMerges):
+        steps, note = table.steps(word), None
+    else:
+        steps, note = table.steps(symbols), table.note(word)
+    merges = None if steps is None else tuple(steps)
+    return ExplainedWord(word, _NOWHERE, tuple(symbols), merges, note=note)
 
 
 def _scores(model: Model) -> Mapping[str, float]:

@@ -179,6 +179,10 @@ class Explanation:
     def __str__(self) -> str:
         return self.to_text()
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the text in IPython, in place of all fields."""
+        printer.text(str(self))
+
     def _repr_html_(self) -> str:
         return as_html(self.blocks())
 

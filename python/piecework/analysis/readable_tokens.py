@@ -40,7 +40,7 @@ def bytes_of(token: str) -> bytes | None:
     return bytes(BYTE_OF_CHARACTER[character] for character in token)
 
 
-_WHITESPACE_SYMBOLS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+_WHITESPACE_SYMBOLS = str.maketrans({" ": "␣", "\n": "⏎", "\t": "⇥"})
 
 
 def show_whitespace(text: str) -> str:
@@ -49,7 +49,7 @@ def show_whitespace(text: str) -> str:
     >>> show_whitespace("a b\\n")
     'a␣b⏎'
     """
-    return "".join(_WHITESPACE_SYMBOLS.get(c) or escape_controls(c) for c in text)
+    return escape_controls(text.translate(_WHITESPACE_SYMBOLS))
 
 
 def escape_controls(text: str) -> str:
@@ -58,4 +58,6 @@ def escape_controls(text: str) -> str:
     >>> escape_controls("hug\x1b[31m")
     'hug\\x1b[31m'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

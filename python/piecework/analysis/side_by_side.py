@@ -117,10 +117,12 @@ class SideBySide:
 
     def colored(self, lines: int, width: int) -> list[Line]:
         """Return at most `lines` blocks of aligned lines, in parts with the kinds of their colors."""
-        shown = aligned_lines(self.text, self._rows(), width)
+        text, rows = self._beginning(lines * width)
+        shown = aligned_lines(text, rows, width)
         most = lines * (len(self.sides) + 2)
-        more = f"... and {len(shown) - most:,} more lines"
-        return [*shown[:most], [Part(more, "plain")]] if len(shown) > most else shown
+        if len(shown) <= most and len(text) == len(self.text):
+            return shown
+        return [*shown[:most], [Part("... and more lines", "plain")]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sides as JSON data.
@@ -172,14 +174,29 @@ class SideBySide:
         >>> "<table" in pw.analysis.side_by_side({"characters": tok}, "ab").to_html()
         True
         """
-        drawn = aligned_html(self.text, self._rows(), most=lines)
+        text, rows = self._beginning(lines * WIDTH)
+        drawn = aligned_html(text, rows, most=lines)
+        drawn += "<p>... and more lines</p>" if len(text) < len(self.text) else ""
         return fragment(drawn + "".join(map(html_of, self.blocks(lines))))
 
     def __str__(self) -> str:
         return self.to_text()
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the text in IPython, in place of all fields."""
+        printer.text(str(self))
+
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def _beginning(self, length: int) -> tuple[str, list[Row]]:
+        """Return at least `length` characters of the text, and the rows for them; a column is a character."""
+        rows = [
+            Row(row.name, row.total, [group for group in row.groups if group.start < length])
+            for row in self._rows()
+        ]
+        ends = [group.end for row in rows for group in row.groups]
+        return self.text[: max([length, *ends])], rows
 
     def _rows(self) -> list[Row]:
         return [Row(side.name, len(side.tokens), _groups(side)) for side in self.sides]

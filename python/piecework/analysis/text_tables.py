@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.compare import Comparison, Measures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
 
@@ -58,6 +59,21 @@ def tables(comparison: Comparison) -> list[Table]:
             tuple((f"rank {rank:,}", _rank_cell(rank)) for rank in _RANKS if rank in ranks),
         ),
     ]
+
+
+def blocks(comparison: Comparison) -> Iterator[Block]:
+    """Yield the headline and the three tables.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> [first, *_] = blocks(pw.analysis.compare({"characters": tok}, ["abba", "abc"]))
+    >>> first.text
+    '2 texts, 2 words, 7 characters, 7 bytes'
+    """
+    yield Paragraph(headline(comparison))
+    for table in tables(comparison):
+        yield Heading(table.title)
+        yield Grid(table.header, table.rows, table.header[1:])
 
 
 def headline(comparison: Comparison) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from typing import Any, Literal
 
 import click
 
 import piecework as pw
-from piecework.analysis.blocks import as_html, page
+from piecework.analysis.blocks import as_html, as_text, page
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.step_selection import Selection
-from piecework.cli.explain_text import print_aligned, print_tokens
+from piecework.cli.explain_text import color_console, print_aligned, print_tokens
 from piecework.cli.explain_training import trace_corpus, trace_example
 from piecework.cli.options import (
     OnError,
@@ -21,7 +22,7 @@ from piecework.cli.options import (
     requested_model,
     training_options,
 )
-from piecework.cli.outputs import check_output
+from piecework.cli.outputs import check_output, training_log_of
 from piecework.cli.parameters import InputFile, OutputFile, command, option
 from piecework.cli.sentencepiece_options import sentencepiece_options
 from piecework.cli.terminal_tables import width
@@ -38,6 +39,7 @@ _EXAMPLE = """\b
 Example:
   piecework explain tokenizer.json "I have a new GPU!"
   piecework explain bert.json gpt2.json "I have a new GPU!"
+  piecework explain tokenizer.json --token hug
   piecework explain --training --example course --steps 1-3
   piecework explain --training corpus.txt --score frequency --vocab-size 70 --all
 """
@@ -46,21 +48,36 @@ _DEFAULT_STEPS = "1-10"
 
 @command(epilog=_EXAMPLE)
 @click.argument("arguments", nargs=-1, metavar="(TOKENIZER... TEXT | CORPUS...)", type=InputFile())
-@option("--training", is_flag=True, help="Train on CORPUS and print the steps of the trainer.")
+@option(
+    "--training",
+    section="Explanation",
+    is_flag=True,
+    help="Train on CORPUS and print the steps of the trainer.",
+)
 @option(
     "--example",
+    section="Explanation",
     type=click.Choice(pw.analysis.EXAMPLES),
     help="With --training: a published example in place of CORPUS.",
 )
 @option(
+    "--token",
+    section="Explanation",
+    metavar="TOKEN",
+    help="Print the merges that made TOKEN, in place of encoding a text: from the tokenizer, or from the "
+    "NAME.training.json beside it.",
+)
+@option(
     "--steps",
+    section="Explanation",
     metavar="N,N-N",
     help="Steps to show, such as 3,5-8 or 10-: merges of each word, or steps of the trainer.  "
     "[default: all merges; --training: 1-10]",
 )
-@option("--all", "all_steps", is_flag=True, help="Show all steps.")
+@option("--all", "all_steps", section="Explanation", is_flag=True, help="Show all steps.")
 @option(
     "--lines",
+    section="Explanation",
     default=20,
     show_default=True,
     type=click.IntRange(min=1),
@@ -82,6 +99,7 @@ def explain(
     arguments: tuple[str, ...],
     training: bool,
     example: str | None,
+    token: str | None,
     steps: str | None,
     all_steps: bool,
     lines: int,
@@ -122,6 +140,9 @@ def explain(
             trace = trace_corpus(arguments, kind, preset, given, reading, on_error, **how)
         show(trace, as_json, html_path, lines)
         return
+    if token is not None:
+        _print_lineage(arguments, token, hints, as_json, html_path, lines)
+        return
     text = (
         arguments[-1].encode(errors="surrogateescape").decode(errors="replace") if arguments else ""
     )
@@ -142,6 +163,27 @@ def explain(
         print_tokens([show_whitespace(token.text) for token in explained.tokens])
 
 
+def _print_lineage(
+    arguments: tuple[str, ...],
+    token: str,
+    hints: Hints,
+    as_json: bool,
+    html_path: str | None,
+    lines: int,
+) -> None:
+    """Print the merges that made a token of one tokenizer."""
+    if len(arguments) != 1:
+        found = f"{len(arguments)} arguments with --token"
+        raise pw.errors.ArgumentError("arguments", found, "one TOKENIZER")
+    log = training_log_of(arguments[0])
+    source: pw.Tokenizer | pw.train.LearnedVocabulary
+    if os.path.exists(log):
+        source = pw.train.LearnedVocabulary.load(log)
+    else:
+        source = load_tokenizer(arguments[0], hints)
+    show(pw.analysis.lineage(source, token), as_json, html_path, lines)
+
+
 def _check_training(training: bool, example: str | None, arguments: tuple[str, ...]) -> None:
     """Raise for arguments that the kind of explanation does not take."""
     if example is not None and not training:
@@ -154,7 +196,7 @@ def _check_training(training: bool, example: str | None, arguments: tuple[str, .
 
 
 def show(
-    found: pw.analysis.TrainingTrace | pw.analysis.Explanation,
+    found: pw.analysis.TrainingTrace | pw.analysis.Explanation | pw.analysis.Lineage,
     as_json: bool,
     html_path: str | None,
     lines: int,
@@ -168,7 +210,9 @@ def show(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
-        click.echo(found.to_text(lines, width(), **how), nl=False)
+        emphasis = partial(click.style, bold=True) if color_console() else str
+        text = as_text(found.blocks(lines, **how), width(), emphasis)
+        click.echo(text.lstrip("\n"), nl=False)
 
 
 def show_sides(

@@ -27,7 +27,7 @@ _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_gr
 
 def print_tokens(tokens: Sequence[str]) -> None:
     """Print tokens on alternating background colors, or separated by bars without a color terminal."""
-    console = _color_console()
+    console = color_console()
     if console is None:
         click.echo(f"  {'|'.join(tokens)}")
         return
@@ -40,7 +40,7 @@ def print_tokens(tokens: Sequence[str]) -> None:
 
 def print_aligned(found: pw.analysis.SideBySide, width: int, lines: int) -> None:
     """Print the tokens of several tokenizers below each other, and a table of their counts."""
-    console = _color_console()
+    console = color_console()
     if console is None:
         click.echo(found.to_text(lines, width), nl=False)
         return
@@ -51,7 +51,7 @@ def print_aligned(found: pw.analysis.SideBySide, width: int, lines: int) -> None
     click.echo("\n" + as_text(found.blocks(lines), width), nl=False)
 
 
-def _color_console() -> Console | None:
+def color_console() -> Console | None:
     """Return a console for a terminal with colors, None for another stdout."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None

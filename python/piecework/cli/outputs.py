@@ -33,3 +33,14 @@ def check_tokenizer_output(path: str) -> None:
         return
     inside = path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path))
     check_writable(os.path.join(inside, "tokenizer.json"))
+
+
+def training_log_of(path: str) -> str:
+    """Return the file beside a tokenizer that has the merges of its training.
+
+    >>> training_log_of("out/tokenizer.json")
+    'out/tokenizer.training.json'
+    """
+    trimmed = path.rstrip(os.sep)
+    root = trimmed if is_folder_path(path) else os.path.splitext(trimmed)[0]
+    return f"{root}.training.json"

@@ -22,16 +22,18 @@ from piecework.cli.options import (
     requested_model,
     training_options,
 )
-from piecework.cli.outputs import check_tokenizer_output, save_tokenizer
+from piecework.cli.outputs import check_tokenizer_output, save_tokenizer, training_log_of
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
     command,
     is_quiet,
+    option,
     output_option,
     quiet_option,
 )
 from piecework.cli.sentencepiece_options import sentencepiece_options
+from piecework.io.atomic_files import check_writable
 from piecework.io.saving import is_folder_path
 
 _EXAMPLE = """\b
@@ -58,6 +60,13 @@ Example:
     type=TokenizerOutput(),
     required=True,
 )
+@option(
+    "--training-log",
+    section="Output",
+    is_flag=True,
+    help="Write the merges with their counts and scores beside the tokenizer, as NAME.training.json, for "
+    "`piecework explain --token`.",
+)
 @quiet_option
 def train(
     corpus: tuple[str, ...],
@@ -71,6 +80,7 @@ def train(
     address: str | None,
     master: str | None,
     path: str,
+    training_log: bool,
     **settings: Any,
 ) -> None:
     """Train a tokenizer on CORPUS.
@@ -91,6 +101,7 @@ def train(
         raise pw.errors.ArgumentError("vocab_size", found, "one size, or no self_test_sample_size")
     for output in outputs.values():
         check_tokenizer_output(output)
+    log = _training_log(training_log, path, sizes, plan)
     _check_portable(plan, path)
     counts = count_on_engine(corpus, plan, field, errors, engine, address, master, counting)
     if counts is None and plan.tests:
@@ -123,7 +134,7 @@ def train(
         )
         _note_memory(counts, plan, budget)
         for size, learned in _train(
-            counts, plan, sizes, num_threads, budget, counting["checkpoint"]
+            counts, plan, sizes, num_threads, budget, counting["checkpoint"], log
         ):
             save_tokenizer(learned, outputs[size])
             _note_trained(learned, f"{len(counts):,} distinct words", outputs[size])
@@ -171,6 +182,20 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
     }
 
 
+def _training_log(
+    wanted: bool, path: str, sizes: tuple[int, ...], plan: pw.train.Plan
+) -> str | None:
+    """Return the file for the merges, None if the user wants none; raise if it cannot be written."""
+    if not wanted:
+        return None
+    if path == "-" or sizes or plan.tests:
+        found = "- as output" if path == "-" else "several sizes" if sizes else "a self-test"
+        raise pw.errors.ArgumentError("training_log", found, "one tokenizer in a file or folder")
+    log = training_log_of(path)
+    check_writable(log)
+    return log
+
+
 def _note_memory(counts: pw.Counts, plan: pw.train.Plan, budget: int) -> None:
     needed = pw.train.estimated_memory(counts, plan.trainer)
     note(f"learning: about {format_size(needed)} of {format_size(budget)}")
@@ -203,6 +228,7 @@ def _train(
     num_threads: int | None,
     memory: int,
     checkpoint: str | None,
+    training_log: str | None,
 ) -> Iterator[tuple[int | None, pw.Tokenizer]]:
     """Yield the tokenizer of each size, or of the size of the trainer."""
     with progress("learning") as update:
@@ -221,6 +247,8 @@ def _train(
             ).items():
                 specs[size] = spec
         else:
-            specs[None] = pw.train.learn_spec(counts, plan.trainer, plan.preset, **options)
+            specs[None] = pw.train.learn_spec(
+                counts, plan.trainer, plan.preset, training_log=training_log, **options
+            )
     for key, spec in specs.items():
         yield key, pw.Tokenizer.from_spec(spec)

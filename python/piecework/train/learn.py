@@ -63,6 +63,7 @@ def learn_spec(
     num_threads: int | None = None,
     memory: int | str | None = None,
     checkpoint: PathLike | None = None,
+    training_log: PathLike | None = None,
 ) -> TokenizerSpec:
     """Learn a model from counts and return it with the pipeline of the preset.
 
@@ -81,15 +82,25 @@ def learn_spec(
     and Unigram write what they have learned there once a minute and when they are interrupted, continue
     from it in the next run, and delete it at the end. The result is that of an undisturbed run.
 
+    `training_log` is a file for the merges with their counts and scores, for `LearnedVocabulary.load`; only
+    trainers that merge pairs have any.
+
     Raises `ArgumentError` if the counts come from another pipeline or the checkpoint from other counts or
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
+    if training_log is not None:
+        _check_merges(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
     if isinstance(trainer, SentencePieceTrainer):
         _warn_without_checkpoints(trainer, checkpoint)
         return _learn_sentencepiece(counts, trainer, preset, progress, num_threads)
     assert not isinstance(preset, SentencePiecePreset)
     chosen = _preset_of(counts, trainer, preset)
+    if training_log is not None:
+        assert isinstance(trainer, WordPieceTrainer | BPETrainer | ByteBPETrainer)
+        learned = trainer.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        learned.save(training_log)
+        return _spec_of(trainer, trainer.model_of(learned), chosen)
     if checkpoint is None or not has_checkpoints(trainer):
         _warn_without_checkpoints(trainer, checkpoint)
         model: Model = trainer.learn(counts, progress, num_threads)
@@ -167,6 +178,16 @@ def nests(trainer: Trainer) -> bool:
     if isinstance(trainer, WordPieceTrainer):
         return trainer.learner == "merges"
     return not isinstance(trainer, UnigramTrainer | SentencePieceTrainer)
+
+
+def _check_merges(trainer: Trainer) -> None:
+    """Raise `ArgumentError` for a trainer that merges no pairs, so that it has nothing to log."""
+    merges = isinstance(trainer, BPETrainer | ByteBPETrainer)
+    if isinstance(trainer, WordPieceTrainer):
+        merges = trainer.learner == "merges"
+    if not merges:
+        expected = 'a trainer that merges pairs: BPE, or WordPiece with algorithm="merges"'
+        raise ArgumentError("training_log", f"the {kind_of(trainer)} trainer", expected)
 
 
 def _checked_sizes(sizes: Sequence[int]) -> list[int]:

@@ -12,8 +12,9 @@ from piecework._internal import validation as checks
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
-from piecework.analysis.training.others import trace_ranking, trace_sentencepiece
+from piecework.analysis.training.others import trace_ranking
 from piecework.analysis.training.pruning import trace_pruning
+from piecework.analysis.training.sentencepiece import trace_sentencepiece
 from piecework.analysis.training.steps import (
     EntryLoss,
     LengthCount,
@@ -87,9 +88,10 @@ def explain_training(
     numbered from 1: "3,5-8", "10-", "all", or numbers. Each step has the `top` best candidates and the first
     `top` changed words.
 
-    A step takes time proportional to the corpus. Learners that remove entries are repeated in plain Python,
-    so the distinct words may have at most 20,000 characters together, 3,000 for "pruning". For a
-    `SentencePieceTrainer`, the steps have only the log-likelihood of each EM iteration.
+    A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
+    together. Learners that remove entries, and SentencePiece BPE, are repeated in plain Python: at most
+    20,000 characters, 3,000 for "pruning". For a
+    `SentencePieceTrainer`, BPE has merges, and Unigram only the log-likelihood of each EM iteration.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.
@@ -115,7 +117,7 @@ def _trace(counts: Counts, trainer: Trainer, wanted: Selection, top: int) -> Tra
     if isinstance(trainer, UnigramTrainer):
         return trace_unigram(counts, trainer, wanted, top)
     if isinstance(trainer, SentencePieceTrainer):
-        return trace_sentencepiece(counts, trainer, wanted)
+        return trace_sentencepiece(counts, trainer, wanted, top)
     return trace_ranking(counts, trainer)
 
 

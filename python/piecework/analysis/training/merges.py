@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.errata import erratum_of
+from piecework.analysis.training.limits import check_small
 from piecework.analysis.training.steps import PairScore, SplitChange, TrainingMerge
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import InternalError
@@ -21,6 +22,8 @@ from piecework.reference import wordpiece_training as wordpiece
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
 from piecework.train.trainers.common import Merge
 
+MAX_CHARACTERS = 2_000_000
+
 Settings = TypeVar("Settings")
 
 
@@ -28,6 +31,7 @@ def trace_wordpiece(
     counts: Counts, trainer: WordPieceTrainer, wanted: Selection, top: int
 ) -> TrainingTrace:
     """Trace a WordPiece learner that merges pairs."""
+    check_small(counts, MAX_CHARACTERS, "merges")
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(wordpiece.Settings, trainer)
     words = list(counts)
@@ -43,11 +47,11 @@ def trace_wordpiece(
             for m in wordpiece.ranked_merges(splits, vocab, settings)
         ]
 
-    ties = trainer.ties or wordpiece.DEFAULT_TIES[trainer.score]
+    ties = trainer.ties or wordpiece.DEFAULT_TIES[settings.score]
     replay = _Replay(learned, splits, ranked, ties)
-    merges = replay.steps(wanted, top, words if trainer.score == "pmi" else [])
+    merges = replay.steps(wanted, top, words if settings.score == "pmi" else [])
     return TrainingTrace(
-        learner=f"WordPiece by merges, score {trainer.score!r}, ties {ties!r}",
+        learner=f"WordPiece by merges, score {settings.score!r}, ties {ties!r}",
         words=tuple(words),
         special_tokens=trainer.special_tokens,
         alphabet=tuple(alphabet),
@@ -64,6 +68,7 @@ def trace_bpe(
     counts: Counts, trainer: BPETrainer | ByteBPETrainer, wanted: Selection, top: int
 ) -> TrainingTrace:
     """Trace a BPE learner."""
+    check_small(counts, MAX_CHARACTERS, "merges")
     name = "byte-level BPE" if isinstance(trainer, ByteBPETrainer) else "BPE"
     trainer = trainer.by_characters() if isinstance(trainer, ByteBPETrainer) else trainer
     learned = trainer.learn_vocabulary(counts)
@@ -106,9 +111,12 @@ def trace_bpe(
 
 
 def settings_of(kind: type[Settings], trainer: Any) -> Settings:
-    """Return the settings of the reference that a trainer has."""
+    """Return the settings of the reference that a trainer has; None means the default of the reference."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in asdict(trainer).items() if name in known})
+    given = {name: value for name, value in asdict(trainer).items() if name in known}
+    if given.get("score", "") is None:
+        del given["score"]
+    return kind(**given)
 
 
 class _Replay:

@@ -85,6 +85,8 @@ class TrainingTrace:
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as JSON data: a fraction as a number, and beside it as text.
 
+        After a merge, the vocabulary is the first `vocab_size` entries of `vocab`.
+
         >>> import piecework as pw
         >>> example = pw.analysis.training_example("hugs")
         >>> found = pw.analysis.explain_training(example.counts, example.trainer, steps="1").to_dict()
@@ -95,8 +97,6 @@ class TrainingTrace:
         assert isinstance(found, dict)
         for step, data in zip(self.steps, found["steps"], strict=True):
             data["kind"] = type(step).__name__
-            if isinstance(step, TrainingMerge):
-                data["vocab"] = list(self.vocab[: step.vocab_size])
         return found
 
     def blocks(self, lines: int = LINES) -> Iterator[Block]:
@@ -129,7 +129,8 @@ class TrainingTrace:
             yield Paragraph(f"stopped early: {self.stopped_early}")
         if self.scores:
             pairs = zip(self.vocab, self.scores, strict=True)
-            scored = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
+            learned = (pair for pair in pairs if pair[0] not in self.special_tokens)
+            scored = sorted(learned, key=lambda pair: -pair[1])
             yield Heading(f"scores ({len(scored):,})")
             yield _scored(tuple(scored), lines)
         yield Heading(f"vocabulary ({len(self.vocab):,})")
@@ -140,10 +141,16 @@ class TrainingTrace:
         fixed = {*self.special_tokens, *self.alphabet}
         learned = [entry for entry in self.vocab[:size] if entry not in fixed]
         more = "... " if len(learned) > most else ""
+        # SentencePiece puts the alphabet behind the merges.
+        size += len(set(self.alphabet) - set(self.vocab[:size]))
         return f"vocabulary ({size:,}): alphabet, {more}{' '.join(learned[-most:])}"
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the text in IPython, in place of all fields."""
+        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         return as_html(self.blocks())

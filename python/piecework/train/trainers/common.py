@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from piecework._core import LearnedEntries
 from piecework._internal import validation as checks
+from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError
 from piecework.train.counts import Counts
+from piecework.train.learned_files import read_learned, write_learned
 
 if TYPE_CHECKING:
-    from piecework._internal.validation import PathLike
     from piecework.train.counting import Progress
 
 
@@ -52,6 +53,30 @@ class LearnedVocabulary:
     def _of(cls, learned: LearnedEntries) -> LearnedVocabulary:
         merges = tuple(Merge(*merge) for merge in learned.merges)
         return cls(tuple(learned.vocab), merges, learned.stopped_early)
+
+    def save(self, path: PathLike) -> None:
+        """Write the entries and merges as JSON, atomically; by custom `tokenizer.training.json`.
+
+        >>> import tempfile
+        >>> from piecework.train import BPETrainer, count_texts
+        >>> trainer = BPETrainer(vocab_size=4, special_tokens=("<unk>",), min_frequency=1)
+        >>> learned = trainer.learn_vocabulary(count_texts(["ab"], pipeline="whitespace"))
+        >>> path = tempfile.mkdtemp() + "/tokenizer.training.json"
+        >>> learned.save(path)
+        >>> LearnedVocabulary.load(path) == learned
+        True
+
+        A tokenizer file has the result of training only, this one the count and score of each merge too.
+        Raises `FileError` if the path is not writable.
+        """
+        rows = [(m.left, m.right, m.token, m.pair_count, m.score) for m in self.merges]
+        write_learned(path, self.entries, rows, self.stopped_early)
+
+    @classmethod
+    def load(cls, path: PathLike) -> LearnedVocabulary:
+        """Read a file of `save`; raises `FileError`, and `FormatError` with the field."""
+        entries, rows, stopped_early = read_learned(path)
+        return cls(entries, tuple(Merge(*row) for row in rows), stopped_early)
 
     def prefix(self, size: int) -> LearnedVocabulary:
         """Return what the same trainer learns with a smaller `vocab_size`, at least its alphabet.

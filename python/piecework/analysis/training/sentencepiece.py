@@ -1,0 +1,160 @@
+"""The pieces of a SentencePiece trainer: the merges of BPE, and the likelihoods of Unigram."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from piecework.analysis.step_selection import Selection
+from piecework.analysis.training.limits import check_same, check_small
+from piecework.analysis.training.merges import settings_of
+from piecework.analysis.training.steps import (
+    PairScore,
+    SplitChange,
+    TrainingEstimate,
+    TrainingMerge,
+)
+from piecework.analysis.training.trace import TrainingTrace
+from piecework.reference.bpe import merge
+from piecework.reference.sentencepiece_training import Shape, allows
+from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
+
+MAX_CHARACTERS = 20_000
+
+Pair = tuple[str, str]
+
+
+def trace_sentencepiece(
+    counts: Counts, trainer: SentencePieceTrainer, wanted: Selection, top: int
+) -> TrainingTrace:
+    """Trace the merges of BPE and the EM iterations of Unigram; words and characters have no steps.
+
+    BPE has no steps if characters or symbols are cut out of the words before they are merged.
+    """
+    if trainer.model_type == "bpe":
+        check_small(counts, MAX_CHARACTERS, "SentencePiece BPE")
+    learned = trainer.learn_pieces(counts)
+    words = list(counts)
+    alphabet = {piece for piece, _ in learned.pieces if len(piece) == 1}
+    is_whole = alphabet.issuperset("".join(word for word, _ in words)) and not _cuts_words(trainer)
+    steps: list[TrainingMerge] | list[TrainingEstimate] = _estimates(learned, trainer)
+    count = len(steps)
+    merges = [piece for piece, _ in learned.pieces if len(piece) > 1]
+    if trainer.model_type == "bpe" and is_whole:
+        steps, count = list(_merges(words, merges, trainer, wanted, top)), len(merges)
+    pieces = trainer.learn(counts).pieces
+    return TrainingTrace(
+        learner=f"SentencePiece, model type {trainer.model_type!r}",
+        words=tuple(words),
+        special_tokens=tuple(piece.text for piece in trainer.meta_pieces.values()),
+        alphabet=tuple(sorted(alphabet)),
+        splits=tuple((tuple(word), count) for word, count in words),
+        seeds=(),
+        steps=tuple(step for step in steps if step.number in wanted),
+        step_count=count,
+        vocab=tuple(piece.text for piece in pieces),
+        scores=tuple(piece.score for piece in pieces),
+    )
+
+
+def _cuts_words(trainer: SentencePieceTrainer) -> bool:
+    symbols = trainer.user_defined_symbols or trainer.user_defined_symbols_file
+    return bool(symbols or trainer.pretokenization_delimiter)
+
+
+def _estimates(learned: LearnedPieces, trainer: SentencePieceTrainer) -> list[TrainingEstimate]:
+    per_round = trainer.num_sub_iterations
+    return [
+        TrainingEstimate(
+            number=number,
+            round=(number - 1) // per_round + 1,
+            iteration=(number - 1) % per_round + 1,
+            pieces=step.pieces,
+            log_likelihood=step.log_likelihood,
+            estimates=(),
+            dropped=(),
+        )
+        for number, step in enumerate(learned.steps, 1)
+    ]
+
+
+# ---- BPE
+
+
+def _merges(
+    words: Sequence[tuple[str, int]],
+    merges: Sequence[str],
+    trainer: SentencePieceTrainer,
+    wanted: Selection,
+    top: int,
+) -> Iterator[TrainingMerge]:
+    """Replay the merges of the trainer with the counts of all pairs."""
+    shape = settings_of(Shape, trainer)
+    splits = [(list(word), count) for word, count in words]
+    known: set[str] = set()
+    for number, piece in enumerate(merges, 1):
+        order = _ranked(splits, known, shape)
+        check_same(order[0].token if order else None, piece, f"merge {number}")
+        best = order[0]
+        after = [(merge(symbols, (best.left, best.right)), count) for symbols, count in splits]
+        if number in wanted:
+            size = len(trainer.meta_pieces) + number
+            yield _step(number, order, _changes(splits, after), size, top)
+        splits = after
+        known.add(piece)
+
+
+def _ranked(
+    splits: Sequence[tuple[list[str], int]], known: set[str], shape: Shape
+) -> list[PairScore]:
+    """Return the pairs that make a new piece: by falling count, then by length, then by code points."""
+    pairs: Counter[Pair] = Counter()
+    symbols: Counter[str] = Counter()
+    for split, count in splits:
+        for pair in pairwise(split):
+            pairs[pair] += count
+        for symbol in split:
+            symbols[symbol] += count
+    new = [pair for pair in pairs if "".join(pair) not in known and allows("".join(pair), shape)]
+    new.sort(key=lambda pair: (-pairs[pair], len("".join(pair)), "".join(pair), pair))
+    return [
+        PairScore(
+            *pair, "".join(pair), pairs[pair], symbols[pair[0]], symbols[pair[1]], pairs[pair]
+        )
+        for pair in new
+    ]
+
+
+def _changes(
+    before: Sequence[tuple[list[str], int]], after: Sequence[tuple[list[str], int]]
+) -> list[SplitChange]:
+    return [
+        SplitChange(count, tuple(old), tuple(new))
+        for (old, count), (new, _) in zip(before, after, strict=True)
+        if len(new) < len(old)
+    ]
+
+
+def _step(
+    number: int, order: Sequence[PairScore], changes: Sequence[SplitChange], size: int, top: int
+) -> TrainingMerge:
+    best = order[0]
+    tied = sum(pair.count == best.count for pair in order)
+    reason = f"the most frequent pair, {best.count:,} times"
+    if tied > 1:
+        reason = (
+            f"{tied:,} pairs occur {best.count:,} times; the shortest piece wins, then the first"
+        )
+    return TrainingMerge(
+        number=number,
+        winner=best,
+        reason=reason,
+        candidates=tuple(order[:top]),
+        pairs=len(order),
+        tied=tied,
+        changes=tuple(changes[:top]),
+        changed_words=len(changes),
+        vocab_size=size,
+        is_new=True,
+    )
