@@ -19,7 +19,7 @@ function filled(made, properties, children) {
     } else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value != null) made.setAttribute(name, value);
   }
-  made.append(...children.filter((child) => child != null && child !== ""));
+  made.append(...children.filter((child) => child != null && child !== false && child !== ""));
   return made;
 }
 

@@ -6,6 +6,7 @@ import { encode } from "./requests.js";
 import { TokenStream } from "./token_stream.js";
 
 const SMALL = 20000;
+const LARGE = 50000;
 const PAUSE = 120;
 
 export class EncodeView {
@@ -28,6 +29,7 @@ export class EncodeView {
       if (this.text.value.length > SMALL) this.updateLater();
       else this.update();
     });
+    this.text.addEventListener("paste", (event) => this.paste(event));
     document.getElementById("input").addEventListener("submit", (event) => event.preventDefault());
     document.getElementById("encode").addEventListener("keydown", (event) => {
       if (event.key === "Escape" && event.target !== this.text) {
@@ -35,6 +37,15 @@ export class EncodeView {
         this.text.focus();
       }
     });
+  }
+
+  /** Insert a large text at once: editors of browsers take seconds for many lines. */
+  paste(event) {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (pasted.length < LARGE) return;
+    event.preventDefault();
+    this.text.setRangeText(pasted, this.text.selectionStart, this.text.selectionEnd, "end");
+    this.text.dispatchEvent(new Event("input"));
   }
 
   // ---- state in the address

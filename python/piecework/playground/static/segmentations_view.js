@@ -10,7 +10,7 @@ export function segmentationsView(tokenizer, view, text) {
   const field = (label, input) => element("label", {}, `${label} `, input);
   const draw = element(
     "select",
-    {},
+    { "aria-label": "Kind of segmentations" },
     isScored && element("option", { value: "best" }, "n-best"),
     element("option", { value: "sample" }, isScored ? "samples" : "samples (dropout)"),
   );

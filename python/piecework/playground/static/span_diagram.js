@@ -86,5 +86,5 @@ function place(bars) {
     }
     (taken[bar.row] ??= []).push([bar.start, bar.end]);
   }
-  return order;
+  return order.sort((a, b) => a.index - b.index);
 }

@@ -1,5 +1,5 @@
 // The tokens of one tokenizer as coloured spans over the text. The text is divided into blocks of lines; a block
-// gets its spans when it is near the visible part, and an edit replaces only the blocks that it touches.
+// is empty until it is near the visible part, and an edit replaces only the blocks that it touches.
 
 import { element, visible, withoutControls } from "./dom.js";
 import { changedPart } from "./token_columns.js";
@@ -7,6 +7,7 @@ import { changedPart } from "./token_columns.js";
 const LINES = 24;
 const CHARACTERS = 2000;
 const COLORS = 5;
+const CHARACTER_WIDTH = 9.2; // pixels, in the font of the stream
 
 export class TokenStream {
   /** `listener` has the functions `point(index)`, `leave()` and `pick(index)`, called with indices of tokens. */
@@ -21,7 +22,6 @@ export class TokenStream {
       role: "listbox",
       tabindex: "0",
       "aria-label": `Tokens of ${name}`,
-      dir: "auto",
     });
     this.observer = new IntersectionObserver((seen) => this.showSeen(seen), {
       root: this.root,
@@ -67,6 +67,7 @@ export class TokenStream {
   /** Return new blocks for a part of the text; blocks end after whole tokens, mostly at ends of lines. */
   partition(from, to, firstToken) {
     const { text, columns } = this.state;
+    this.columns = Math.max(20, Math.floor(this.root.clientWidth / CHARACTER_WIDTH));
     const blocks = [];
     let start = from;
     let token = firstToken;
@@ -92,12 +93,22 @@ export class TokenStream {
 
   block(from, to, first, last) {
     const root = element("div", { class: "block", role: "none" });
-    root.textContent = withoutControls(this.state.text.slice(from, to));
-    const lines = Math.max(1, Math.ceil((to - from) / 60));
-    root.style.setProperty("--lines", lines);
+    root.style.setProperty("--lines", this.linesOf(from, to));
     const block = { root, from, to, first, last, spans: null };
     root.block = block;
     return block;
+  }
+
+  /** Return how many lines a part of the text takes, about: the height of its block until it has spans. */
+  linesOf(from, to) {
+    const { text } = this.state;
+    let lines = 0;
+    for (let at = from; at < to; ) {
+      const end = lineEnd(text, at, to);
+      lines += Math.max(1, Math.ceil((end - at) / this.columns));
+      at = end;
+    }
+    return lines;
   }
 
   replaceBlocks(first, last, blocks) {
@@ -121,7 +132,7 @@ export class TokenStream {
     for (const { target, isIntersecting } of seen) if (isIntersecting) this.fill(target.block);
   }
 
-  /** Replace the text of a block by spans. */
+  /** Show the text of a block, with a span for each token. */
   fill(block) {
     if (block.spans) return;
     const { text, columns } = this.state;
@@ -150,13 +161,16 @@ export class TokenStream {
     let kinds = `t c${number % COLORS}`;
     if (columns.isOnlyHere(i)) kinds += " own";
     if (columns.isUnknown(i)) kinds += " unknown";
-    if (!text) kinds += columns.isTemplate(i) ? " template" : " ghost";
+    if (isInvisible(text)) kinds += " ghost";
+    else if (!text) kinds += columns.isTemplate(i) ? " template" : " ghost";
     else if (hex) kinds += " split";
     span.className = kinds;
     span.setAttribute("role", "option");
     span.setAttribute("aria-selected", "false");
-    if (text) span.textContent = withoutControls(text.replaceAll("\n", "⏎\n").replaceAll("\t", "⇥\t"));
+    if (isInvisible(text)) span.textContent = codesOf(text);
+    else if (text) span.textContent = withoutControls(text.replaceAll("\n", "⏎\n").replaceAll("\t", "⇥\t"));
     else span.textContent = hex ? `·${hex.replaceAll(" ", "·")}` : visible(token) || "∅";
+    if (!span.textContent.trim()) span.setAttribute("aria-label", visible(token) || "empty");
     span.number = number;
     return span;
   }
@@ -229,6 +243,15 @@ export class TokenStream {
     } else return;
     event.preventDefault();
   }
+}
+
+/** Return whether a text has nothing to see: only characters that control direction, joining or breaking. */
+function isInvisible(text) {
+  return /^[\p{Cf}\p{Zl}\p{Zp}]+$/u.test(text);
+}
+
+function codesOf(text) {
+  return [...text].map((c) => `U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
 }
 
 function lineEnd(text, start, limit) {

@@ -27,7 +27,7 @@ export class TrainingView {
     this.corpus = choice(CORPORA);
     this.learner = choice(LEARNERS);
     this.size = element("input", { type: "number", min: 1, max: 2000, value: 70 });
-    this.text = element("textarea", { rows: 3, maxlength: 10000, spellcheck: "false", "aria-label": "Corpus" });
+    this.text = element("textarea", { rows: 3, maxlength: 10000, spellcheck: "false", "aria-label": "Your text" });
     this.text.value = "low low low low low lower lower newest newest newest newest newest newest widest widest widest";
     this.slider = element("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Step" });
     this.position = element("output", { class: "number" });
