@@ -237,11 +237,11 @@ export class EncodeView {
     this.details.pick(this.tokenizers[index], text, columns, i).then(() => this.uncover(index));
   }
 
-  /** Scroll the page if the details cover the active token. */
+  /** Scroll the page if the details cover the tokens. */
   uncover(index) {
-    const { stream, root } = this.panels[index];
-    const below = stream.activeSpan?.getBoundingClientRect().bottom;
-    if (below > this.details.root.getBoundingClientRect().top) root.scrollIntoView({ block: "start", behavior: "smooth" });
+    const { root } = this.panels[index];
+    const covered = this.details.root.getBoundingClientRect().top;
+    if (root.getBoundingClientRect().bottom > covered) root.scrollIntoView({ block: "start", behavior: "smooth" });
   }
 
   /** Move to the token of the next stream at the same place. */

@@ -72,7 +72,7 @@ export class MergeReplay {
       });
       row.replaceChildren(
         element("span", { class: "chips" }, ...chips),
-        element("span", { class: "quiet number" }, ` ×${grouped(this.trace.splits[i][1])}`),
+        element("span", { class: "quiet number" }, `×${grouped(this.trace.splits[i][1])}`),
       );
     };
     show(symbols);
