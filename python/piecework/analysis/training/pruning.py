@@ -30,10 +30,9 @@ def trace_pruning(
     found = find_seeds(words, settings)
     seeds = {entry: count for entry, count in found.items() if entry not in base}
     pruner = RecordingPruner(usable_words(words, settings), settings, base, seeds)
-    pruner.watch(wanted, top)
+    pruner.start_recording(wanted, top)
     if len(base) + len(seeds) > settings.vocab_size:
         pruner.prune(settings.vocab_size - len(base))
-        pruner.is_swapping = True
         pruner.put_back()
     traced = {*base, *pruner.removable()}
     check_same(traced, set(learned.entries), "the vocabulary")
@@ -57,9 +56,8 @@ class RecordingPruner(Pruner):
 
     steps: list[TrainingRemoval] = field(default_factory=list)
     step_count: int = 0
-    is_swapping: bool = False
 
-    def watch(self, wanted: Selection, top: int) -> None:
+    def start_recording(self, wanted: Selection, top: int) -> None:
         """Record the wanted removals from now on, each with the `top` least losses."""
         self.wanted, self.top = wanted, top
         self.returned: tuple[EntryLoss, dict[str, list[str]]] | None = None
@@ -70,9 +68,9 @@ class RecordingPruner(Pruner):
             entry: [(word, count) for word, count in self.words if text in word]
             for entry, text in bare.items()
         }
-        self.present = _Watched(self.present, self)
+        self.present = _RecordedEntries(self.present, self)
 
-    # ---- what the learner asks for
+    # ---- the learner
 
     def loss(self, entry: str, vocab: set[str]) -> int:
         """Return what the words cost more without an entry; only words that contain it can."""
@@ -104,13 +102,13 @@ class RecordingPruner(Pruner):
 
     # ---- the record
 
-    def added(self, entry: str) -> None:
+    def record_addition(self, entry: str) -> None:
         """Keep what an entry saves that returns."""
         before = self.present - {entry}
         saved = self.loss(entry, set(self.present))
         self.returned = (self._loss_of(entry, saved), self._segmented(before))
 
-    def removed(self, entry: str) -> None:
+    def record_removal(self, entry: str) -> None:
         """Record a removal, or the swap that it completes; `entry` is not removed yet."""
         returned, self.returned = self.returned, None
         if returned is not None and returned[0].entry == entry:
@@ -149,8 +147,8 @@ class RecordingPruner(Pruner):
         return {word: self.segment(word, known) for word, _ in self.words}
 
 
-class _Watched(set[str]):
-    """The present entries; tells the pruner before an entry is removed, and after one is added."""
+class _RecordedEntries(set[str]):
+    """The present entries; calls the pruner before it removes an entry and after it adds one."""
 
     def __init__(self, entries: Iterable[str], pruner: RecordingPruner) -> None:
         super().__init__(entries)
@@ -158,8 +156,8 @@ class _Watched(set[str]):
 
     def add(self, entry: str) -> None:
         super().add(entry)
-        self._pruner.added(entry)
+        self._pruner.record_addition(entry)
 
     def remove(self, entry: str) -> None:
-        self._pruner.removed(entry)
+        self._pruner.record_removal(entry)
         super().remove(entry)

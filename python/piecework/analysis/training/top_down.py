@@ -25,7 +25,7 @@ def trace_top_down(
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(Settings, trainer)
     words = list(counts)
-    learner = _Recording(words, settings, wanted, top)
+    learner = _RecordingLearner(words, settings, wanted, top)
     check_same(tuple(learner.learn().vocab), learned.entries, "the vocabulary")
     return TrainingTrace(
         learner="WordPiece from the top down",
@@ -41,7 +41,7 @@ def trace_top_down(
     )
 
 
-class _Recording(TopDownLearner):
+class _RecordingLearner(TopDownLearner):
     """The learner of the reference, which records the thresholds it tries."""
 
     def __init__(

@@ -32,7 +32,7 @@ def trace_unigram(
     learned = trainer.learn_pieces(counts)
     settings = settings_of(reference.Settings, trainer)
     words = list(counts)
-    run = _Run(words, settings, learned)
+    run = _UnigramReplay(words, settings, learned)
     steps = [step for step in run.steps(top) if step.number in wanted]
     check_same(run.chosen(), learned.pieces, "the pieces")
     return TrainingTrace(
@@ -49,7 +49,7 @@ def trace_unigram(
     )
 
 
-class _Run:
+class _UnigramReplay:
     """The learner of the reference, step by step."""
 
     def __init__(
