@@ -332,8 +332,8 @@ def test_a_server_that_ended_is_reported(site: str, opened: Open) -> None:
 def test_a_text_over_the_limit_is_reported(site: str, opened: Open) -> None:
     page = opened(site)
     settled(page)
-    page.evaluate(PASTE, "a" * 4_000_001)
-    expect(page.locator("#status")).to_contain_text("more than 4,000,000 bytes")
+    page.evaluate(PASTE, "a" * 2_000_001)
+    expect(page.locator("#status")).to_contain_text("more than 2,000,000 bytes")
     opened.faults.clear()  # type: ignore[attr-defined]
 
 

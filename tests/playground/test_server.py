@@ -220,7 +220,7 @@ def test_a_text_over_the_limit_is_rejected(client: TestClient) -> None:
     assert answer.status_code == 413
     assert (
         answer.json()["error"]
-        == "text: found more than 4,000,000 bytes, expected at most 4,000,000"
+        == "text: found more than 2,000,000 bytes, expected at most 2,000,000"
     )
     for path in ("explain?tokenizer=0", "segmentations?tokenizer=2"):
         answer = client.post(f"/api/{path}", content=b"a" * (limits.WORD_CHARS + 1))

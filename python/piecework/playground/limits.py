@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from piecework.errors import ArgumentError
 
-TEXT_BYTES = 4_000_000
+TEXT_BYTES = 2_000_000
 """UTF-8 bytes of a text to encode."""
 PAGE_CHARS = 8_000
 """Characters of a text in the address of the page."""

@@ -95,8 +95,15 @@ function inHex(byte) {
 
 function spanOf(text, columns, i) {
   const [start, end] = [columns.starts[i], columns.ends[i]];
-  const before = text.length < 200000 ? [...text.slice(0, start)].length : start;
-  return `${grouped(before)} to ${grouped(before + [...text.slice(start, end)].length)}`;
+  const before = characters(text, 0, start);
+  return `${grouped(before)} to ${grouped(before + characters(text, start, end))}`;
+}
+
+/** Return the number of characters between two positions in UTF-16 units. */
+function characters(text, start, end) {
+  let count = end - start;
+  for (let at = start; at < end; at++) if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
+  return count;
 }
 
 /** Return the text between whitespace around a span, with one space before it, and where the span is, in characters. */
@@ -109,5 +116,5 @@ function surroundings(text, start, end) {
   let to = Math.max(end, start + 1);
   while (to < text.length && to - end < MOST_UNITS && !/\s/.test(text[to])) to++;
   const part = text.slice(from, Math.min(to, from + 2 * MOST_UNITS));
-  return { text: part, at: [...text.slice(from, first)].length };
+  return { text: part, at: characters(text, from, first) };
 }
