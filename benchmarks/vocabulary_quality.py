@@ -56,6 +56,11 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "pruning-balance2-cap16": {"algorithm": "pruning", "balance": 2.0, "use_cap": 16.0},
 }
 
+UNIGRAM_LEARNERS: dict[str, dict[str, Any]] = {
+    "unigram": {},
+    "unigram-exponent0.8": {"count_exponent": 0.8},
+}
+
 Split = list[str] | None
 Segment = Callable[[Sequence[str]], list[Split]]
 
@@ -89,8 +94,9 @@ def main() -> None:
         if options.peers:
             judge("tokenizers WordPiece", *timed(tokenizers_wordpiece, words, size), words)
             judge("sentencepiece Unigram", *timed(sentencepiece_unigram, words, size), words)
-        for name in options.learners or LEARNERS:
-            judge(name, *timed(piecework_wordpiece, words, size, name), words)
+        for name in options.learners or [*LEARNERS, *UNIGRAM_LEARNERS]:
+            train = piecework_unigram if name in UNIGRAM_LEARNERS else piecework_wordpiece
+            judge(name, *timed(train, words, size, name), words)
 
 
 def timed(train: Callable[..., Any], *arguments: Any) -> tuple[float, int, Segment]:
@@ -156,6 +162,38 @@ def piecework_wordpiece(words: Words, size: int, learner: str) -> tuple[int, Seg
 
     def segment(texts: Sequence[str]) -> list[Split]:
         batch = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        ids, ends = batch.ids.tolist(), batch.row_offsets.tolist()
+        rows = (ids[start:end] for start, end in pairwise(ends))
+        return [None if 0 in row else [tokens[id] for id in row] for row in rows]
+
+    return len(tokens), segment
+
+
+def piecework_unigram(words: Words, size: int, learner: str) -> tuple[int, Segment]:
+    """Train a Unigram model of the same words, each after a space."""
+    spaced = [WORD_MARK + word for word in words.training.words]
+    totals: Counter[str] = Counter()
+    for word, count in words.training:
+        for character in word:
+            totals[character] += count
+    kept = {character for character, _ in totals.most_common(words.limit_alphabet)}
+    rows = [
+        (word, count)
+        for word, count in zip(spaced, words.training.counts.tolist(), strict=True)
+        if kept.issuperset(word[1:])
+    ]
+    trainer = pw.UnigramTrainer(
+        vocab_size=size,
+        special_tokens=("<unk>",),
+        character_coverage=1.0,
+        **UNIGRAM_LEARNERS[learner],
+    )
+    model = trainer.learn(pw.Counts([word for word, _ in rows], [count for _, count in rows]))
+    tokenizer = pw.Tokenizer.from_spec(pw.TokenizerSpec(model))
+    tokens = [piece for piece, _ in model.pieces]
+
+    def segment(texts: Sequence[str]) -> list[Split]:
+        batch = tokenizer.encode_batch([WORD_MARK + text for text in texts])
         ids, ends = batch.ids.tolist(), batch.row_offsets.tolist()
         rows = (ids[start:end] for start, end in pairwise(ends))
         return [None if 0 in row else [tokens[id] for id in row] for row in rows]

@@ -91,12 +91,13 @@ class ReferenceEngine:
         return list(counts.items())  # a Counter keeps the order of first occurrence
 
     def learn(self, words: WordCounts, settings: Mapping[str, Any]) -> Outcome:
-        default = "top-down" if settings.get("score") == "top-down" else "merges"
+        merges = settings.get("score") or settings.get("ties")
+        default = "top-down" if merges == "top-down" else "merges" if merges else "pruning"
         learners = {"merges": learn, "pruning": learn_pruning, "top-down": learn_top_down}
         learner = learners[settings.get("algorithm") or default]
         learned = learner(words, Settings(**settings))
-        merges = [(*merge[:4], float(merge.score)) for merge in learned.merges]
-        return Outcome(learned.vocab, merges, learned.stopped_early is not None)
+        made = [(*merge[:4], float(merge.score)) for merge in learned.merges]
+        return Outcome(learned.vocab, made, learned.stopped_early is not None)
 
     def relearn(
         self,

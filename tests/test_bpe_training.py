@@ -217,6 +217,7 @@ def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
         ({"vocab_size": 0}, "vocab_size"),
         ({"min_frequency": -1}, "min_frequency"),
         ({"ties": "first"}, "ties"),
+        ({"alphabet_order": "byte-values"}, "alphabet_order"),
         ({"limit_alphabet": 0}, "limit_alphabet"),
         ({"max_token_length": 0}, "max_token_length"),
         ({"end_of_word_suffix": 1}, "end_of_word_suffix"),

@@ -1,4 +1,4 @@
-"""`piecework extend` and `piecework prune`: files in, files out, one line for a wrong use."""
+"""The commands that change a vocabulary: files in, files out, one line for a wrong use."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sentencepiece
 
 import piecework as pw
 from piecework.cli.app import run
@@ -41,10 +42,11 @@ def test_extend_does_what_the_method_does_and_writes_the_map(cli: Run) -> None:
     assert (code, said) == (0, "24 tokens kept, 3 added, saved as new.json\n")
     expected, id_map = pw.Tokenizer.load("tok.json").extend(OTHER.splitlines(), 3)
     assert pw.Tokenizer.load("new.json") == expected
-    assert json.loads(Path("m.json").read_text()) == {
-        "new_ids": id_map.new_ids.tolist(),
-        "added": id_map.added.tolist(),
-    }
+    written = json.loads(Path("m.json").read_text())
+    assert written["new_ids"] == id_map.new_ids.tolist()
+    assert written["added"] == id_map.added.tolist()
+    assert written["sources"] == [list(ids) for ids in id_map.sources]
+    assert pw.IdMap.from_json(Path("m.json").read_text()) == id_map
 
 
 def test_extend_takes_counts_made_with_the_same_pipeline(cli: Run) -> None:
@@ -60,7 +62,10 @@ def test_prune_keeps_what_a_corpus_uses(cli: Run) -> None:
     code, said = cli("prune", "tok.json", *arguments, "-o", "new.json")
     old, new = pw.Tokenizer.load("tok.json"), pw.Tokenizer.load("new.json")
     assert code == 0
-    assert said == f"{new.get_vocab_size()} tokens kept, 0 added, saved as new.json\n"
+    sizes = f"{new.get_vocab_size()} tokens kept, 0 added, saved as new.json"
+    tokens = sum(map(len, old.encode_batch(OTHER.splitlines(), add_special_tokens=False)))
+    assert said.startswith(f"corpus tokens: {tokens} -> ")
+    assert said.splitlines()[1:] == [sizes]
     assert new.get_vocab_size() < old.get_vocab_size()
     new_ids = np.load("map.npy")
     for line in OTHER.splitlines()[:2]:
@@ -87,6 +92,57 @@ def test_prune_keeps_the_tokens_of_a_file(cli: Run) -> None:
     assert set(pw.Tokenizer.load("new.json").get_vocab()) == {*special, "hugs", "the"}
 
 
+def test_a_dry_run_prints_the_loss_and_writes_nothing(
+    cli: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(Path(".").iterdir())
+    arguments = ("--size", "22", "--corpus", "other.txt", "--dry-run")
+    assert run(["prune", "tok.json", *arguments]) == 0
+    plan = pw.analysis.plan_prune_files(pw.Tokenizer.load("tok.json"), "other.txt", size=22)
+    assert capsys.readouterr().out == f"{plan}\n"
+    assert len(plan.tokenizer) == 22
+    assert sorted(Path(".").iterdir()) == before
+
+
+def test_shrink_and_add_do_what_the_methods_do(cli: Run) -> None:
+    tok = pw.Tokenizer.load("tok.json")
+    assert cli("shrink", "tok.json", "--size", "20", "-o", "new.json", "--map", "m.npy") == (
+        0,
+        "20 tokens kept, 0 added, saved as new.json\n",
+    )
+    smaller, id_map = tok.shrink(20)
+    assert pw.Tokenizer.load("new.json") == smaller
+    assert np.array_equal(np.load("m.npy"), id_map.new_ids)
+    Path("words.txt").write_text("shrugs\n\nthunder\n")
+    assert cli("add", "tok.json", "words.txt", "-o", "new.json", "--map", "m.json")[0] == 0
+    larger, id_map = tok.add_words(["shrugs", "thunder"])
+    assert pw.Tokenizer.load("new.json") == larger
+    written = json.loads(Path("m.json").read_text())
+    assert written["sources"] == [list(ids) for ids in id_map.sources]
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_models_of_sentencepiece_stay_models_of_sentencepiece(cli: Run, kind: str) -> None:
+    trainer = pw.SentencePieceTrainer(model_type=kind, vocab_size=36, hard_vocab_limit=False)
+    pw.Tokenizer.train("text.txt", trainer=trainer).save("old.model")
+    Path("words.txt").write_text("shunning\n")
+    size = len(pw.Tokenizer.load("old.model"))
+    commands = {
+        "extended.model": ("extend", "old.model", "other.txt", "-n", "2"),
+        "added.model": ("add", "old.model", "words.txt"),
+        "pruned.model": ("prune", "old.model", "--min-count", "1", "--corpus", "other.txt"),
+        "shrunk.model": ("shrink", "old.model", "--size", str(size - 1)),
+    }
+    for name, arguments in commands.items():
+        code, said = cli(*arguments, "-o", name)
+        assert code == 0, said
+        changed = pw.Tokenizer.load(name)
+        theirs = sentencepiece.SentencePieceProcessor(model_file=name)
+        assert changed.get_vocab_size() == theirs.get_piece_size()
+        for line in (*TEXT.splitlines()[:2], *OTHER.splitlines()[:2], "shunning"):
+            assert changed.encode(line).ids == theirs.encode(line)
+
+
 def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[str]) -> None:
     Path("keep.txt").write_text("hugs\n")
     assert run(["prune", "tok.json", "--keep", "keep.txt", "-o", "-"]) == 0
@@ -98,7 +154,20 @@ def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("prune", "tok.json"), "give --keep, --min-count, or both"),
+        (("prune", "tok.json"), "give --keep, --min-count, --size or --residues"),
+        (("prune", "tok.json", "--size", "9"), "--min-count and --corpus is missing"),
+        (
+            ("prune", "tok.json", "--size", "2", "--corpus", "other.txt"),
+            "--size: found 2, expected at le",
+        ),
+        (("prune", "tok.json", "--size", "9", "--corpus", "-"), "read --corpus twice"),
+        (
+            ("prune", "tok.json", "--size", "9", "--corpus", "other.txt", "--dry-run"),
+            "no file; leave out",
+        ),
+        (("shrink", "tok.json", "--size", "3"), "--size: found 3, expected at least"),
+        (("shrink", "tok.json"), "--size"),
+        (("add", "tok.json", "text.txt"), "WORDS: found"),
         (("prune", "tok.json", "--min-count", "2"), "--min-count and --corpus is missing"),
         (("prune", "tok.json", "--keep", "absent.txt"), "absent.txt"),
         (("prune", "tok.json", "--keep", "text.txt"), "keep: found"),

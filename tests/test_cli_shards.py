@@ -14,11 +14,11 @@ import piecework as pw
 Run = Callable[..., tuple[int, str, str]]
 
 WAYS = {
-    "likelihood": ("bert-uncased", ()),
+    "likelihood": ("bert-uncased", ("--score", "likelihood")),
     "frequency": ("bert-uncased", ("--score", "frequency")),
     "pmi": ("bert-cased", ("--score", "pmi", "--ties", "smallest-strings")),
     "top-down": ("bert-uncased", ("--score", "top-down")),
-    "pruning": ("bert-uncased", ("--algorithm", "pruning")),
+    "pruning": ("bert-uncased", ()),
     "limited-alphabet": ("bert-cased", ("--limit-alphabet", "40")),
     "bpe": ("whitespace", ("--model", "bpe")),
     "byte-bpe": ("gpt2", ("--model", "byte-bpe")),

@@ -22,7 +22,9 @@ from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 Run = Callable[..., tuple[int, str, str]]
 
-READS_A_TOKENIZER = "encode decode inspect explain compare bench extend prune convert".split()
+READS_A_TOKENIZER = (
+    "encode decode inspect explain compare bench extend add prune shrink convert".split()
+)
 LONG = "train count encode decode compare bench extend prune convert normalize".split()
 TEXT = "hug pug hugs\npun bun\n"
 
@@ -414,6 +416,8 @@ def test_every_command_reads_ranks(
 ) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("257 32 258\n")
+    words = tmp_path / "words.txt"
+    words.write_text("hugs\n")
     out = str(tmp_path / "out.json")
     rest = {
         "encode": [corpus],
@@ -423,7 +427,9 @@ def test_every_command_reads_ranks(
         "compare": ["--corpus", corpus, "--json"],
         "bench": [*[corpus] * 4, "--repetitions", "1", "--json"],
         "extend": [corpus, "-n", "1", "-o", out],
+        "add": [str(words), "-o", out],
         "prune": ["--min-count", "1", "--corpus", corpus, "-o", out],
+        "shrink": ["--size", "258", "-o", out],
         "convert": [out],
     }
     hints = ["--pattern", "gpt2", "--special-token", "<end>=258"]

@@ -20,6 +20,7 @@ VOCABULARY = {
     "piecework.vocabulary.pieces",
     "piecework.vocabulary.prune",
     "piecework.vocabulary.shrink",
+    "piecework.vocabulary.words",
 }
 ROOT_NAMES = {"piecework._core", "piecework.batch", "piecework.encoding", "piecework.tokenizer"}
 ROOT_NAMES |= {"piecework.sampling", "importlib"}

@@ -28,7 +28,11 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 # Run by `make test-torch`.
-NEED_TORCH = ("docs/how-to/train-a-bert.md", "docs/how-to/train-with-torch.md")
+NEED_TORCH = (
+    "docs/how-to/adapt-a-model.md",
+    "docs/how-to/train-a-bert.md",
+    "docs/how-to/train-with-torch.md",
+)
 # Run by `make test-ray` and `make test-spark`.
 NEED_RAY = ("docs/how-to/count-with-ray.md",)
 NEED_SPARK = ("docs/how-to/count-with-spark.md",)

@@ -50,6 +50,7 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     ("preset", "settings"),
     [
         ("bert-uncased", {"score": "frequency", "vocab_size": 20_000}),
+        ("bert-uncased", {"vocab_size": 20_000, "seed_size": 80_000}),
         ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 20_000}),
         ("sentencepiece", {"model": "unigram", "vocab_size": 6_000}),
     ],

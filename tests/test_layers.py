@@ -506,8 +506,8 @@ def test_compat_and_integrations_use_no_private_name_of_the_tokenizer() -> None:
 
 
 TYPES_WITH_SEVERAL_DEFINITIONS = {
-    # Each route has its own, and each level its own form of a kernel.
-    "core": {"MissQueue", "Segmenter", "LowestIds"},
+    # Each route has its own, each learner its own order of ties, and each level its own form of a kernel.
+    "core": {"MissQueue", "Segmenter", "LowestIds", "FirstSeen"},
     "kernels": {"CodeUnit", "SimdPosition", "Plain"},
 }
 

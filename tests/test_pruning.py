@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import piecework as pw
-from piecework.train import count_texts
+from piecework.train import count_texts, learn_spec, learn_specs
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = ["hug"] * 10 + ["pug"] * 5 + ["pun"] * 12 + ["bun"] * 4 + ["hugs"] * 5
@@ -118,9 +120,21 @@ def test_top_down_has_two_names(counts: pw.Counts) -> None:
         ({"algorithm": "pruning", "use_cap": 0}, "use_cap: found 0, expected a number from 0.0001"),
         ({"algorithm": "pruning", "use_cap": True}, "use_cap: found bool, expected a number"),
         ({"algorithm": "pruning", "segmentation": "long"}, "segmentation: found 'long'"),
-        ({"balance": 2.0}, "balance: found 2.0 with algorithm='merges', expected 0.0"),
-        ({"segmentation": "shortest"}, "segmentation: found 'shortest' with algorithm='merges'"),
-        ({"score": "top-down", "use_cap": 2.0}, "use_cap: found 2.0 with algorithm='top-down'"),
+        (
+            {"algorithm": "merges", "balance": 2.0},
+            'balance: found 2.0 with algorithm="merges", expected 0.0, or algorithm="pruning"',
+        ),
+        (
+            {"score": "frequency", "segmentation": "shortest"},
+            "segmentation: found 'shortest' with score=\"frequency\"",
+        ),
+        (
+            {"ties": "lowest-ids", "seed_size": 99_999},
+            'seed_size: found 99999 with ties="lowest-ids"',
+        ),
+        ({"score": "top-down", "use_cap": 2.0}, 'use_cap: found 2.0 with score="top-down"'),
+        ({"seed_size": 29_999}, "seed_size: found 29999, expected an integer of at least 30000"),
+        ({"score": "top"}, "score: found 'top', expected one of likelihood"),
     ],
 )
 def test_an_unusable_setting_is_named(settings: dict[str, Any], message: str) -> None:
@@ -128,12 +142,85 @@ def test_an_unusable_setting_is_named(settings: dict[str, Any], message: str) ->
         pw.WordPieceTrainer(**settings)
 
 
+@pytest.mark.parametrize(
+    ("settings", "learner"),
+    [
+        ({}, "pruning"),
+        ({"balance": 2.0}, "pruning"),
+        ({"score": "likelihood"}, "merges"),
+        ({"score": "pmi"}, "merges"),
+        ({"ties": "first-seen"}, "merges"),
+        ({"algorithm": "merges"}, "merges"),
+        ({"score": "top-down"}, "top-down"),
+    ],
+)
+def test_a_score_or_ties_select_merges_and_nothing_selects_pruning(
+    settings: dict[str, Any], learner: str
+) -> None:
+    trainer = pw.WordPieceTrainer(**settings)
+    assert trainer.learner == learner
+    assert replace(trainer, algorithm=learner).learner == learner
+
+
+def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None:
+    trainer = pw.WordPieceTrainer()
+    specs = learn_specs(counts, trainer, [300, 1000])
+    alone = learn_spec(counts, replace(trainer, vocab_size=300, seed_size=8000))
+    assert specs[300] == alone
+    assert specs[1000] == learn_spec(counts, replace(trainer, vocab_size=1000))
+    with pytest.raises(pw.errors.ArgumentError, match='sizes: found score="pmi"'):
+        pw.WordPieceTrainer(score="pmi").learn_sizes(counts, [300, 1000])
+
+
+def test_removals_end_with_the_learned_vocabulary(counts: pw.Counts) -> None:
+    trainer = pw.WordPieceTrainer(vocab_size=500, seed_size=900)
+    learned = trainer.learn_removals(counts)
+    assert learned.entries == trainer.learn_vocabulary(counts).entries
+    present = set(learned.entries)
+    for removal in reversed(learned.removals):
+        assert removal.token not in present
+        present.add(removal.token)
+        present.discard(removal.put_back or "")
+    longest = [removal.loss for removal in learned.removals if removal.put_back is None]
+    assert len(present) == 500 + len(longest)
+
+
+def test_three_lines_of_text_give_whole_words() -> None:
+    texts = ["the river runs to the sea", "the runner runs along the river", "rivers run"]
+    with pytest.warns(pw.errors.TrainingWarning, match="no more substrings occur 2 times"):
+        tokenizer = pw.Tokenizer.train_from_iterator(texts)
+    assert tokenizer.encode("the river runs", add_special_tokens=False).tokens == [
+        "the",
+        "river",
+        "runs",
+    ]
+    assert tokenizer.decode(tokenizer.encode("runners along the rivers").ids)
+
+
+def test_explain_shows_removals_and_what_they_cost(cli: Run, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(WORDS))
+    code, out, err = cli("explain", "--training", str(corpus), "--vocab-size", "15", "--json")
+    assert code == 0, err
+    steps = json.loads(out)["steps"]
+    assert [(step["removed"]["entry"], step["removed"]["loss"]) for step in steps[-2:]] == [
+        ("hugs", 5),
+        ("bun", 8),
+    ]
+
+
 def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "vocab.txt"
     corpus.write_text("\n".join(WORDS))
-    options = ["--algorithm", "pruning", "--balance", "0.5", "--use-cap", "3", "--vocab-size", "15"]
+    options = ["--balance", "0.5", "--use-cap", "3", "--vocab-size", "15"]
     code, _, err = cli("train", str(corpus), *options, "-o", str(out))
     assert code == 0, err
     assert len(out.read_text().split()) == 15
-    code, _, err = cli("train", str(corpus), "--balance", "2", "-o", str(out))
-    assert (code, "--balance: found 2.0" in err) == (2, True)
+    code, _, err = cli(
+        "train", str(corpus), "--balance", "2", "--score", "frequency", "-o", str(out)
+    )
+    assert (code, "--balance: found 2.0 with --score" in err) == (2, True), err
+    sizes = ["--vocab-size", "15,18", "--seed-size", "20", "--checkpoint", str(tmp_path / "state")]
+    code, _, err = cli("train", str(corpus), *sizes, "-o", str(tmp_path / "v.txt"))
+    assert (code, "separately" in err) == (0, False), err
+    assert [len((tmp_path / f"v-{size}.txt").read_text().split()) for size in (15, 18)] == [15, 18]

@@ -63,6 +63,8 @@ ANALYSIS_NAMES = {
     "MergeStep",
     "PairScore",
     "PeerSpeeds",
+    "PrunePlan",
+    "RemovedToken",
     "PieceEstimate",
     "PieceLoss",
     "PrefixSearch",
@@ -91,6 +93,8 @@ ANALYSIS_NAMES = {
     "explain_training",
     "html_report",
     "inspect",
+    "plan_prune",
+    "plan_prune_files",
     "read_gold",
     "save_plots",
     "token_counts",
@@ -139,10 +143,12 @@ TRAIN_NAMES = {
 
 VOCABULARY_NAMES = {
     "IdMap",
+    "ResizedTable",
     "add_pieces",
     "as_components",
     "as_sentencepiece",
     "remove_pieces",
+    "resize_embeddings",
     "set_scores",
     "set_types",
 }
@@ -173,6 +179,7 @@ TOKENIZER_NAMES = {
     "extend",
     "prune",
     "shrink",
+    "add_words",
     "with_vocabulary",
     "with_extras",
     "with_decoder",

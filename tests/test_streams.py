@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -106,3 +109,82 @@ def test_what_is_no_ids_is_refused() -> None:
         tok.decode_streams(2)
     with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\]: found str"):
         tok.decode_streams([[1], "a"])
+
+
+@pytest.mark.parametrize(
+    ("id", "error", "message"),
+    [
+        (-1, pw.errors.ArgumentError, r"ids\[0\]: found -1"),
+        (1 << 32, pw.errors.ArgumentError, r"ids\[0\]: found 4294967296"),
+        ("a", pw.errors.InputTypeError, r"ids\[0\]: found str"),
+        (1.5, pw.errors.InputTypeError, r"ids\[0\]: found float"),
+        (1 << 20, pw.errors.ArgumentError, "ids: found 1048576, expected an id of the vocabulary"),
+    ],
+)
+def test_ids_that_do_not_exist_change_no_stream(
+    id: Any, error: type[Exception], message: str
+) -> None:
+    tok = tokenizer("byte-bpe")
+    ids = ids_of("byte-bpe", "the 🤗 garden")
+    stream, both = tok.decode_stream(), tok.decode_streams([[], []])
+    text = ""
+    for known in ids:
+        with pytest.raises(error, match=message):
+            stream.step(id)
+        with pytest.raises(error, match=message.replace("0", "[01]", 1)):
+            both.step([known, id])
+        text += stream.step(known) or ""
+    assert text == "the 🤗 garden"
+    assert both.finish() == [None, None]
+    with pytest.raises(pw.errors.InputTypeError, match="ids"):
+        both.step(7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_copies_and_pickles_continue_where_the_stream_is(kind: str, data: st.DataObject) -> None:
+    tok = tokenizer(kind)
+    last = tok.get_vocab_size() - 1
+    before = data.draw(st.lists(st.integers(0, last), max_size=90))
+    prefill = data.draw(st.lists(st.integers(0, last), max_size=40))
+    skip = data.draw(st.booleans())
+    stream = tok.decode_stream(prefill, skip_special_tokens=skip)
+    for id in before:
+        stream.step(id)
+    others = [copy.copy(stream), copy.deepcopy(stream), pickle.loads(pickle.dumps(stream))]
+    after = data.draw(st.lists(st.integers(0, last), max_size=12))
+    assert list(others[0].feed(after)) == list(others[2].feed(after))
+    assert list(stream.feed(after)) == list(others[1].feed(after))
+    assert list(others[0].feed(after)) == list(
+        tok.decode_stream(skip_special_tokens=skip).feed(after)
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
+    tok = tokenizer(kind)
+    rows = [ids_of(kind, text) for text in ("the garden 👩‍🚀", "漢字 café and 🤗")]
+    for cut in range(min(map(len, rows))):
+        streams = tok.decode_streams([row[:cut] for row in rows])
+        same = [streams, copy.copy(streams), pickle.loads(pickle.dumps(streams))]
+        found = [
+            [each.step([row[at] for row in rows]) for at in range(cut, min(map(len, rows)))]
+            for each in same
+        ]
+        assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        ([1], "ab", [2], 0, 0),
+        ([1], "ab", [], 3, 0),
+        ([1], "é", [], 1, 0),
+        ([1, 2], "", [1, 1], 0, 0),
+        ([1], "", [], 0, 2),
+        ([1] * 1000, "", [], 0, 0),
+    ],
+)
+def test_states_of_no_stream_are_refused(state: Any) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="a state that no stream has"):
+        tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None)

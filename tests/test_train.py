@@ -203,7 +203,7 @@ def test_numpy_integers_are_integers() -> None:
             "best",
             "score: found 'best', expected one of likelihood, pmi, frequency, top-down",
         ),
-        ("score", None, "score: found None"),
+        ("score", "", "score: found ''"),
         ("score", ["pmi"], "score: found ['pmi']"),
         ("min_frequency", -1, "min_frequency: found -1, expected an integer of at least 0"),
         ("limit_alphabet", 0, "limit_alphabet: found 0, expected an integer of at least 1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,31 @@ def test_steps_tell_how_the_likelihood_grows_within_a_round() -> None:
     assert len(learned.pieces) == 70
 
 
+def test_there_are_sixteen_seeds_for_each_entry_by_default() -> None:
+    words = ["".join(letters) for letters in product("abcd", repeat=5)]
+    counts = pw.Counts(words, [1 + 7 * row % 50 for row in range(len(words))])
+    settings: dict[str, Any] = {"vocab_size": 20, "special_tokens": ("<unk>",)}
+    found = UnigramTrainer(**settings).learn_pieces(counts)
+    assert found == UnigramTrainer(**settings, seed_size=320).learn_pieces(counts)
+    assert found.steps[0].pieces == 320
+
+
+def test_a_lower_count_exponent_reduces_the_effect_of_frequent_words() -> None:
+    counts = pw.Counts(["hug", "pun"], [600, 20])
+    settings: dict[str, Any] = {
+        "vocab_size": 8,
+        "special_tokens": ("<unk>",),
+        "character_coverage": 1,
+    }
+
+    def gap(exponent: float) -> float:
+        trainer = UnigramTrainer(**settings, count_exponent=exponent)
+        scores = dict(trainer.learn(counts).pieces)
+        return scores["hug"] - scores["pun"]
+
+    assert gap(1.0) > gap(0.8) > gap(0.5) > 0
+
+
 # ---- wrong use
 
 
@@ -170,6 +196,8 @@ def test_steps_tell_how_the_likelihood_grows_within_a_round() -> None:
         ({"shrinking_factor": "0.5"}, "shrinking_factor: found '0.5'"),
         ({"num_sub_iterations": 0}, "num_sub_iterations: found 0"),
         ({"seed_size": True}, "seed_size: found True"),
+        ({"count_exponent": 0}, "count_exponent: found 0, expected a number above 0 and at most 1"),
+        ({"count_exponent": 1.5}, "count_exponent: found 1.5"),
         ({"user_defined_symbols": [""]}, "user_defined_symbols: found an empty string"),
         ({"unk_token": "[UNK]"}, "special_tokens"),
         ({"score": "pmi"}, "score: found an unknown setting"),

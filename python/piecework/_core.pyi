@@ -133,6 +133,14 @@ class Core:
     ) -> RawDecodeStream:
         """Return a decoding stream for each list of `prefill`, positioned after its ids."""
 
+    def continue_decode_stream(
+        self,
+        states: Sequence[StreamState],
+        skip_special_tokens: bool,
+        clean_up: bool | None,
+    ) -> RawDecodeStream:
+        """Return decoding streams that continue from what `RawDecodeStream.state` returned."""
+
     def filling(self, pad_tokens: Sequence[str]) -> tuple[int | None, str, int, str]:
         """Return the settings that pad a rectangle: padding id, its token, type id, "left" or "right".
 
@@ -645,11 +653,20 @@ class Encoding:
 def missing_column(name: str) -> ArgumentError:
     """Return the error for a column that a batch did not keep."""
 
+StreamState: TypeAlias = tuple[list[int], str, list[int], int, int]
+"""Ids of the window, its returned text, boundaries, bytes returned since the last one, ids since then."""
+
 class RawDecodeStream:
     """Streams that decode several sequences token by token."""
 
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
         """Decode the next id of each sequence (None for a finished one); return the text that each adds."""
+
+    def copy(self) -> RawDecodeStream:
+        """Return streams that continue independently of these."""
+
+    def state(self) -> tuple[list[StreamState], bool, bool | None]:
+        """Return what each stream remembers, and `skip_special_tokens` and `clean_up`."""
 
     def finish(self) -> list[str | None]:
         """Return the text that each sequence still buffers."""
@@ -779,6 +796,9 @@ class WordCounter:
     ) -> None:
         """Count the next texts of `source`, in which `replacements` invalid sequences became U+FFFD."""
 
+    def add_column(self, column: TextColumn, source: int, start: int, end: int) -> None:
+        """Count the texts `start` to `end` of a column as the next texts of `source`."""
+
     def add_block(self, block: bytes, source: int, offset: int, strict: bool, name: str) -> None:
         """Count a block of UTF-8 at byte `offset` of `source`; invalid sequences become U+FFFD or raise."""
 
@@ -858,6 +878,9 @@ class LearningLog:
     def merges(self) -> _Merges:
         """Return the merges so far: left, right and merged ids, counts and scores."""
 
+    def choices(self) -> npt.NDArray[np.uint64]:
+        """Return the choices so far of a trainer that merges no pairs."""
+
     def take_round(self) -> tuple[list[tuple[str, float]], list[tuple[int, float]]] | None:
         """Remove and return the last round of a Unigram trainer: pieces with scores, and EM steps."""
 
@@ -869,7 +892,9 @@ class LearnedEntries:
 
     vocab: list[str]
     merges: list[tuple[str, str, str, int, float]]
-    """(left, right, merged token, pair count, score) for each merge; empty for `top-down`."""
+    """(left, right, merged token, pair count, score) for each merge; empty without merges."""
+    removals: list[tuple[str, float, str | None]]
+    """(entry, loss in tokens, entry put back in exchange) for each removal; empty unless requested."""
     stopped_early: str | None
     """The reason why fewer than `vocab_size` entries were learned, else None."""
 
@@ -904,19 +929,26 @@ def learn_wordpiece(
     special_tokens: Sequence[str],
     continuing_subword_prefix: str,
     max_token_length: int | None,
+    alphabet_order: str,
     segmentation: str,
     balance: float,
     use_cap: float | None,
+    seed_size: int | None,
     progress: Callable[[int, int], None] | None,
+    sizes: Sequence[int] | None = None,
+    record_removals: bool = False,
     earlier: _Merges | None = None,
+    earlier_choices: npt.NDArray[np.uint64] | None = None,
     log: LearningLog | None = None,
-) -> LearnedEntries:
+) -> list[LearnedEntries]:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
     `score` is "likelihood", "pmi", "frequency", "top-down" or "pruning". The last one alone uses
-    `segmentation`, `balance` and `use_cap`.
-    `earlier` are the merges of an earlier run with the same counts and settings, which are applied first.
-    `log` receives all merges.
+    `segmentation`, `balance`, `use_cap` and `seed_size`. It alone can learn several `sizes`, of which
+    `vocab_size` is the largest; the result has one item for each size, else one item.
+    `alphabet_order` is "sorted", "first-seen" or "given". `earlier` and `earlier_choices` are the merges or
+    the choices of an earlier run with the same counts and settings, which are applied first. `log` receives
+    all merges and choices. `record_removals` lists the removals of "pruning" in the result.
     """
 
 def learn_bpe(
@@ -930,12 +962,13 @@ def learn_bpe(
     continuing_subword_prefix: str,
     end_of_word_suffix: str,
     max_token_length: int | None,
+    alphabet_order: str,
     ties: str,
     progress: Callable[[int, int], None] | None,
     earlier: _Merges | None = None,
     log: LearningLog | None = None,
 ) -> LearnedEntries:
-    """Learn a BPE vocabulary and its merges; `ties` is "lowest-ids" or "greatest-strings"."""
+    """Learn a BPE vocabulary and its merges; `ties` is one of `BPETrainer.TIES`."""
 
 class LearnedPieces:
     """The result of a Unigram trainer: entries in id order with their scores, and its steps."""
@@ -954,6 +987,7 @@ def learn_unigram(
     character_coverage: float,
     initial_alphabet: Sequence[str],
     seed_size: int,
+    count_exponent: float,
     max_piece_length: int,
     shrinking_factor: float,
     num_sub_iterations: int,

@@ -5,9 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from piecework._core import RawDecodeStream
+from piecework._internal.lazy import hints, pw
+from piecework._internal.validation import id_list, listed
 
 
-class DecodeStream:
+class _Streams:
+    """Decoding streams that can be copied, and pickled with their tokenizer."""
+
+    def __init__(self, raw: RawDecodeStream, tokenizer: pw.Tokenizer) -> None:
+        self._raw = raw
+        self._tokenizer = tokenizer
+
+    def _step(self, ids: Sequence[int | None]) -> list[str | None]:
+        try:
+            return self._raw.step(ids)
+        except (TypeError, OverflowError):
+            id_list([id for id in listed(ids, "ids") if id is not None], "ids")
+            raise
+
+    def __copy__(self) -> hints.Self:
+        return type(self)(self._raw.copy(), self._tokenizer)
+
+    def __deepcopy__(self, memo: object) -> hints.Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> hints.Any:
+        return _unpickled, (type(self), self._tokenizer, self._raw.state())
+
+
+def _unpickled(
+    cls: type[_Streams], tokenizer: pw.Tokenizer, state: tuple[hints.Any, ...]
+) -> _Streams:
+    return cls(tokenizer._core.continue_decode_stream(*state), tokenizer)
+
+
+class DecodeStream(_Streams):
     """Decode the ids of one sequence as they arrive, in complete characters.
 
     >>> import piecework as pw
@@ -18,15 +50,16 @@ class DecodeStream:
     ['hug', 's', ' hug']
 
     The concatenated texts equal `decode` of all ids. Memory is bounded, and a step takes constant time for
-    any length of the sequence.
+    any length of the sequence. A stream can be copied (`copy.copy`), to continue in several ways, and pickled
+    with its tokenizer, to continue in another process.
     """
 
-    def __init__(self, raw: RawDecodeStream) -> None:
-        self._raw = raw
-
     def step(self, id: int) -> str | None:
-        """Add the next id; return the text that it adds, None while a character is incomplete."""
-        return self._raw.step([id])[0]
+        """Add the next id; return the text that it adds, None while a character is incomplete.
+
+        Raises `InputTypeError` for another type, and `ArgumentError` for an id that is not in the vocabulary.
+        """
+        return self._step([id])[0]
 
     def finish(self) -> str | None:
         """Return the text of incomplete characters, None if there is none, and reset the stream."""
@@ -41,7 +74,7 @@ class DecodeStream:
             yield rest
 
 
-class DecodeStreams:
+class DecodeStreams(_Streams):
     """Decode several sequences in parallel, one id of each at a time.
 
     >>> import piecework as pw
@@ -50,12 +83,13 @@ class DecodeStreams:
     ['a', 'b']
     """
 
-    def __init__(self, raw: RawDecodeStream) -> None:
-        self._raw = raw
-
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
-        """Add the next id of each sequence, None for a finished one; return the text that each adds."""
-        return self._raw.step(ids)
+        """Add the next id of each sequence, None for a finished one; return the text that each adds.
+
+        Raises `InputTypeError` for another type, and `ArgumentError` for an id that is not in the vocabulary
+        or another number of ids; the streams are then unchanged.
+        """
+        return self._step(ids)
 
     def finish(self) -> list[str | None]:
         """Return the text of incomplete characters of each sequence, and reset the streams."""

@@ -363,7 +363,7 @@ class Tokenizer(metaclass=WithForeignNames):
     @classmethod
     def train_from_iterator(
         cls,
-        texts: Iterable[str],
+        texts: Iterable[str] | hints.Texts,
         trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
@@ -374,7 +374,7 @@ class Tokenizer(metaclass=WithForeignNames):
         checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
-        """Train a tokenizer on texts, each a string; settings are those of `train`.
+        """Train a tokenizer on an iterable or a column of texts; settings are those of `train`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
@@ -923,10 +923,11 @@ class Tokenizer(metaclass=WithForeignNames):
         ' b'
 
         `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
-        return their text.
+        return their text. A stream can be copied and pickled.
         """
         ids = id_list(prefill, "prefill")
-        return DecodeStream(self._core.decode_stream([ids], skip_special_tokens, clean_up))
+        raw = self._core.decode_stream([ids], skip_special_tokens, clean_up)
+        return DecodeStream(raw, self)
 
     def decode_streams(
         self,
@@ -944,7 +945,8 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         given = listed(prefills, "prefills", "ids")
         rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]
-        return DecodeStreams(self._core.decode_stream(rows, skip_special_tokens, clean_up))
+        raw = self._core.decode_stream(rows, skip_special_tokens, clean_up)
+        return DecodeStreams(raw, self)
 
     # ---- vocabulary
 
@@ -1457,13 +1459,20 @@ class Tokenizer(metaclass=WithForeignNames):
         (15, array([14]))
 
         `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`).
-        Words are segmented with the present vocabulary, and training continues from there: BPE appends
-        merges of the most frequent pair (a `Char` model becomes BPE); WordPiece merges by `score`,
-        "likelihood" by default. Ids do not change; new entries get the ids after the highest. Characters
+        Words are segmented with the present vocabulary, and training continues from there:
+
+        - BPE appends merges of the most frequent pair (a `Char` model becomes BPE).
+        - WordPiece merges by `score`, "likelihood" by default.
+        - Unigram adds the pieces that gain most in the likelihood of the text, with their log probabilities.
+          Present pieces keep their scores.
+
+        Ids of entries do not change; new entries get the ids after the highest. Unigram and SentencePiece
+        number entries by position, so the ids of added tokens after the last entry move up. Characters
         outside the vocabulary stay unknown.
 
         Warns with `TrainingWarning` if the corpus does not yield `n` entries. Raises `ArgumentError` for
-        WordLevel and Unigram models, and `CorpusError` for a corpus without words.
+        models of whole words and SentencePiece models of characters, and `CorpusError` for a corpus without
+        words.
         """
         from piecework._internal.progress import progress_bar
         from piecework.train.runs import counts_for
@@ -1483,7 +1492,7 @@ class Tokenizer(metaclass=WithForeignNames):
                 max_token_length=max_token_length,
                 progress=progress,
             )
-        return self._derived(spec), id_map
+        return self._resized(spec, id_map)
 
     def prune(
         self, keep: Iterable[str | int], *, keep_alphabet: bool = True
@@ -1505,13 +1514,15 @@ class Tokenizer(metaclass=WithForeignNames):
         characters without an entry become unknown, or are dropped if there is no unknown token. Ids above a
         removed one move down.
 
-        A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens and
-        for Unigram models.
+        Unigram models keep bytes, and the entry with the lowest score, from which the score of unknown
+        characters is derived. SentencePiece models keep control, user-defined and byte pieces.
+
+        A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
         """
         from piecework.vocabulary.prune import prune_spec
 
         spec, id_map = prune_spec(self.spec, keep, keep_alphabet)
-        return self._derived(spec), id_map
+        return self._resized(spec, id_map)
 
     def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
         """Remove the last learned entries until `size` tokens are left; return tokenizer and map of ids.
@@ -1523,15 +1534,47 @@ class Tokenizer(metaclass=WithForeignNames):
         (12, 2)
 
         `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
-        only they produce. Other models remove the entries with the highest ids. The alphabet, special
-        tokens, and tokens of post-processor and padding are kept; `ArgumentError` if they are more than
-        `size`.
+        only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models
+        those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
+        `ArgumentError` if they are more than `size`.
         """
         from piecework.vocabulary.shrink import shrink_spec
 
         check_size("size", size)
         spec, id_map = shrink_spec(self.spec, size)
-        return self._derived(spec), id_map
+        return self._resized(spec, id_map)
+
+    def add_words(
+        self, words: Iterable[str] | Mapping[str, float], *, replace_unused: bool = False
+    ) -> tuple[hints.Self, pw.IdMap]:
+        """Add words as ordinary entries, one token each; return the tokenizer and the map of ids.
+
+        >>> import piecework as pw
+        >>> vocab = {"[UNK]": 0, "[unused1]": 1, "hug": 2, "##s": 3}
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab), pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> tok.add_words(["hugs"])[0].encode("hugs hug").tokens
+        ['hugs', 'hug']
+        >>> tok.add_words(["hugs"], replace_unused=True)[0].get_vocab()
+        {'[UNK]': 0, 'hugs': 1, 'hug': 2, '##s': 3}
+
+        Unlike added tokens, words are normalized and pre-tokenized as text is, and must be one pre-token;
+        write a space before a word for a byte-level model that keeps it (GPT-2).
+
+        - WordPiece and WordLevel get an entry.
+        - BPE gets merges after all others, with the entries that they need in between and characters that the
+          vocabulary lacks. Text without a new token is encoded as before.
+        - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than that of the
+          present segmentation of the word. A mapping of words to log probabilities gives other scores.
+
+        Ids are those of `extend`. With `replace_unused`, the new entries take the ids of the entries
+        `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that are
+        entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
+        than the model reads, and more words than unused entries.
+        """
+        from piecework.vocabulary.words import add_words_spec
+
+        spec, id_map = add_words_spec(self._core, self.spec, words, replace_unused=replace_unused)
+        return self._resized(spec, id_map)
 
     def with_vocabulary(
         self,
@@ -1723,6 +1766,10 @@ class Tokenizer(metaclass=WithForeignNames):
         Settings that no specification contains (cache budget, roles, templates) are carried over here only.
         """
         return _restored_from_spec(type(self), spec, self._core.cache_budget, self._settings)
+
+    def _resized(self, spec: pw.TokenizerSpec, id_map: pw.IdMap) -> tuple[hints.Self, pw.IdMap]:
+        """Compile a specification with another vocabulary; return the map with the checks of this one."""
+        return self._derived(spec), id_map.with_checks(self.get_vocab())
 
     def _variant(
         self,

@@ -13,6 +13,7 @@ import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
 import piecework as pw
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train import BPETrainer, ByteBPETrainer
 from tests.data import corpora_dir, missing, need
 
@@ -20,6 +21,7 @@ FULL = bool(os.environ.get("PIECEWORK_FULL"))
 SIZE = 32_000 if FULL else 4_000
 # The corpus has about 29,600 entries with marks.
 MARKED_SIZE = min(SIZE, 24_000)
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 SAMPLE_CHARS = 20_000_000 if FULL else 500_000
 
 
@@ -195,3 +197,20 @@ def test_the_published_codes_of_subword_nmt_are_reproduced() -> None:
     learned = trainer.learn_vocabulary(pw.Counts(list(totals), list(totals.values())))
     codes = [(merge.left, merge.right) for merge in learned.merges]
     assert codes[: len(published)] == published
+
+
+@pytest.mark.parametrize("path", corpora()[:3])
+def test_byte_merges_by_first_occurrence_equal_the_teaching_module_of_tiktoken(path: Path) -> None:
+    educational = pytest.importorskip("tiktoken._educational")
+    text = "".join(texts_of(path))[:20_000]
+    expected = educational.bpe_train(text, 500, GPT2_PATTERN, visualise=None)
+    trainer = ByteBPETrainer(
+        vocab_size=500,
+        min_frequency=1,
+        special_tokens=(),
+        ties="first-seen",
+        alphabet_order="byte-values",
+    )
+    model = trainer.learn(pw.count_texts([text], pipeline="gpt2"))
+    found = {bytes(BYTE_OF_CHARACTER[c] for c in token): id for token, id in model.vocab.items()}
+    assert found == expected

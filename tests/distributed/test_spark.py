@@ -16,15 +16,8 @@ from pyspark.sql import SparkSession, Window, functions
 import piecework as pw
 from piecework.cli.app import run
 from piecework.distributed import spark as on_spark
-from piecework.errors import (
-    ArgumentError,
-    CorpusError,
-    FileError,
-    InvalidUtf8Error,
-    TrainingError,
-    TrainingWarning,
-)
-from tests.distributed.laws import KillsOnce, columns, pipeline_of, unchanged
+from piecework.errors import ArgumentError, TrainingError
+from tests.distributed.laws import FileLaws, columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
 PACKAGE = Path(pw.__file__).parent.parent
@@ -42,64 +35,9 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
-def test_counts_equal_those_of_one_process(corpus: list[Path], spark: SparkSession) -> None:
-    for pipeline in ("bert-uncased", "gpt2"):
-        expected = pw.count_files(corpus, pipeline=pipeline)
-        for task_bytes in (1, 1 << 30):
-            counts = on_spark.count_files(corpus, pipeline=pipeline, task_bytes=task_bytes)
-            assert columns(counts) == columns(expected)
-            assert counts == expected
-
-
-def test_options_equal_those_of_one_process(corpus: list[Path], spark: SparkSession) -> None:
-    options = {"sample": 0.5, "seed": 3, "max_word_length": 5, "first_source": 7}
-    expected = pw.count_files(corpus, **options)
-    counts = on_spark.count_files(corpus, task_bytes=1, session=spark, **options)
-    assert columns(counts) == columns(expected)
-
-
-@pytest.mark.parametrize("ties", ["first-seen", "smallest-strings"])
-def test_vocabulary_equals_that_of_one_process(
-    ties: str, corpus: list[Path], spark: SparkSession
-) -> None:
-    expected = pw.Tokenizer.train(corpus, vocab_size=400, ties=ties)
-    counts = on_spark.count_files(corpus, task_bytes=1)
-    learned = pw.Tokenizer.train_from_counts(counts, vocab_size=400, ties=ties)
-    assert learned.to_json() == expected.to_json()
-
-
-def test_replacements_are_warned_of_once(corpus: list[Path], spark: SparkSession) -> None:
-    with pytest.warns(TrainingWarning, match="2 invalid UTF-8 sequences were") as caught:
-        on_spark.count_files(corpus, task_bytes=1)
-    assert len([one for one in caught if one.category is TrainingWarning]) == 1
-
-
-def test_a_killed_worker_loses_and_doubles_nothing(
-    corpus: list[Path], spark: SparkSession, tmp_path: Path
-) -> None:
-    marker = tmp_path / "killed"
-    pipeline = pipeline_of(KillsOnce(marker, "hug"))
-    counts = on_spark.count_files(corpus[:6], pipeline=pipeline, task_bytes=1)
-    assert marker.exists()
-    expected = pw.count_files(corpus[:6], pipeline=pipeline_of(unchanged))
-    assert columns(counts) == columns(expected)
-
-
-def test_a_killed_worker_writes_the_same_files(
-    corpus: list[Path], spark: SparkSession, tmp_path: Path
-) -> None:
-    tok = pw.Tokenizer.train(corpus[0], vocab_size=300)
-    marker = tmp_path / "killed"
-    killer = tok.with_normalizer(pw.spec.CustomNormalizer(KillsOnce(marker, "hug"), "normalize"))
-    same = tok.with_normalizer(pw.spec.CustomNormalizer(unchanged, "normalize"))
-    done = on_spark.encode_files(killer, corpus[:6], tmp_path / "out")
-    assert marker.exists()
-    assert [Path(file.input) for file in done] == corpus[:6]
-    assert sorted(map(str, (tmp_path / "out").iterdir())) == [file.output for file in done]
-    for file in done:
-        encoded = pw.encode_files(same, file.input, tmp_path / "one.parquet", format="parquet")
-        assert Path(file.output).read_bytes() == (tmp_path / "one.parquet").read_bytes()
-        assert file[2:] == (encoded.lines_written, encoded.tokens[0], encoded.replacements)
+@pytest.mark.usefixtures("spark")
+class TestFiles(FileLaws):
+    engine = on_spark
 
 
 def test_a_frame_is_counted_in_the_order_of_path_and_row(spark: SparkSession) -> None:
@@ -144,26 +82,13 @@ def test_ids_of_a_frame_equal_those_of_one_process(
     assert [row.ids for row in by_function] == expected
 
 
-def test_errors_of_workers_are_raised_here(
-    corpus: list[Path], spark: SparkSession, tmp_path: Path
+def test_columns_and_sessions_that_do_not_fit_are_errors(
+    corpus: list[Path], spark: SparkSession
 ) -> None:
-    with pytest.raises(FileError, match="missing.txt"):
-        on_spark.count_files([corpus[0], tmp_path / "missing.txt"])
-    with pytest.raises(InvalidUtf8Error, match="2.txt.*byte"):
-        on_spark.count_files(corpus, errors="strict")
-    damaged = tmp_path / "damaged.jsonl"
-    damaged.write_text('{"text": 1}\n')
-    with pytest.raises(CorpusError, match="damaged"):
-        on_spark.count_files(damaged)
     with pytest.raises(ArgumentError, match="column 'text': found values of type int64"):
         on_spark.count_frame(spark.range(3).withColumnRenamed("id", "text"))
     with pytest.raises(TrainingError, match="sources below 2\\*\\*23"):
         on_spark.count_files(corpus[0], first_source=1 << 23)
-
-
-def test_arguments_are_checked_before_tasks_start(corpus: list[Path], spark: SparkSession) -> None:
-    with pytest.raises(ArgumentError, match="stdin"):
-        on_spark.count_files("-")
     with pytest.raises(ArgumentError, match="master: found 'local', expected None"):
         on_spark.count_files(corpus, master="local")
     tok = pw.Tokenizer.train(corpus[0])

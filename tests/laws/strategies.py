@@ -35,6 +35,7 @@ def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
     ties = st.none() | st.sampled_from(["smallest-strings", "lowest-ids", "first-seen"])
     return {
         "ties": None if score == "top-down" else draw(ties),
+        "alphabet_order": draw(st.sampled_from(["sorted", "sorted", "first-seen", "given"])),
         "vocab_size": draw(st.integers(8, 22) | st.integers(1, 60)),
         "score": score,
         "min_frequency": draw(st.sampled_from([1, 1, 0, 2, 5])),
@@ -50,12 +51,14 @@ def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
 def pruning_settings(draw: st.DrawFn) -> dict[str, Any]:
     """Draw every setting of the pruning learner."""
     shared = draw(train_settings("top-down"))
+    seeds = st.integers(shared["vocab_size"], 8 * shared["vocab_size"])
     return {
         **{name: value for name, value in shared.items() if name not in ("score", "ties")},
         "algorithm": "pruning",
         "segmentation": draw(st.sampled_from(["greedy", "shortest"])),
         "balance": draw(st.sampled_from([0.0, 0.0, 0.5, 2.0])),
         "use_cap": draw(st.sampled_from([None, None, 0.3, 1.0, 1.5])),
+        "seed_size": draw(st.none() | seeds),
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import warnings
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework._core import LearningLog
 from piecework.errors import ArgumentError, FormatError, TrainingError
 from piecework.train import BPETrainer, UnigramTrainer, WordPieceTrainer, learn_spec, learn_specs
 from piecework.train.checkpoints import LearningCheckpoint
-from tests.laws.strategies import Words, train_settings, word_counts
+from tests.laws.counting import compared, compares_some
+from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
 
 MERGING = ["pmi", "likelihood", "frequency", "bpe"]
 COUNTS = pw.Counts(
@@ -110,6 +114,66 @@ def test_every_size_of_one_pass_equals_a_run_of_its_own(
             assert largest.prefix(size) == expected, size
 
 
+def choices_of(trainer: WordPieceTrainer, counts: pw.Counts, **arguments: Any) -> Any:
+    """Return all choices of an undisturbed run."""
+    log = LearningLog()
+    trainer._run(counts, progress=None, log=log, **arguments)
+    return log.choices()
+
+
+@compares_some
+@given(data=st.data(), words=word_counts(), learner=st.sampled_from(["pruning", "top-down"]))
+@settings(deadline=None, max_examples=150)
+def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
+    tmp_path_factory: pytest.TempPathFactory, learner: str, data: st.DataObject, words: Words
+) -> None:
+    how = data.draw(pruning_settings() if learner == "pruning" else train_settings(learner))
+    trainer, counts = WordPieceTrainer(**how, unk_token="[UNK]"), counts_of(words)
+    try:
+        expected = trainer.learn_vocabulary(counts)
+    except TrainingError:
+        return
+    choices = choices_of(trainer, counts)
+    made = data.draw(st.integers(0, len(choices)))
+    log = LearningLog()
+    (learned,) = trainer._run(counts, progress=None, earlier_choices=choices[:made], log=log)
+    assert (tuple(learned.vocab), learned.stopped_early) == (
+        expected.entries,
+        expected.stopped_early,
+    )
+    assert log.choices().tolist() == choices.tolist()
+    compared()
+
+
+@compares_some
+@given(data=st.data(), words=word_counts(), how=pruning_settings())
+@settings(deadline=None, max_examples=150)
+def test_every_size_of_one_pruning_run_equals_a_run_with_the_same_seeds(
+    data: st.DataObject, words: Words, how: dict[str, Any]
+) -> None:
+    counts = counts_of(words)
+    largest = WordPieceTrainer(**how, unk_token="[UNK]")
+    sizes = data.draw(st.lists(st.integers(1, largest.vocab_size), unique=True, max_size=3))
+    sizes.append(largest.vocab_size)
+    sizes = data.draw(st.permutations(list(dict.fromkeys(sizes))))
+    seeds = largest.seed_size or 8 * largest.vocab_size
+    expected = {}
+    for size in sizes:
+        alone = replace(largest, vocab_size=size, seed_size=seeds)
+        try:
+            expected[size] = alone.learn_vocabulary(counts)
+        except TrainingError:
+            with pytest.raises(TrainingError):
+                largest.learn_sizes(counts, sizes)
+            return
+    assert largest.learn_sizes(counts, sizes) == expected
+    choices = choices_of(largest, counts, sizes=sizes)
+    made = data.draw(st.integers(0, len(choices)))
+    learned = largest._run(counts, progress=None, sizes=sizes, earlier_choices=choices[:made])
+    assert [tuple(one.vocab) for one in learned] == [one.entries for one in expected.values()]
+    compared()
+
+
 @given(words=word_counts(), data=st.data())
 @settings(deadline=None, max_examples=30)
 def test_unigram_continues_after_any_round(
@@ -139,7 +203,8 @@ def test_unigram_continues_after_any_round(
             byte_fallback=False,
             character_coverage=trainer.character_coverage,
             initial_alphabet=(),
-            seed_size=trainer.seed_size,
+            seed_size=16 * size,
+            count_exponent=1.0,
             max_piece_length=trainer.max_piece_length,
             shrinking_factor=0.5,
             num_sub_iterations=trainer.num_sub_iterations,
@@ -163,7 +228,7 @@ def checkpoint_of(folder: Path, trainer: Any, merges: int = 3) -> Path:
 
 
 def test_a_checkpoint_of_other_counts_is_refused_with_both_named(tmp_path: Path) -> None:
-    trainer = WordPieceTrainer(vocab_size=24)
+    trainer = WordPieceTrainer(vocab_size=24, score="likelihood")
     checkpoint_of(tmp_path, trainer)
     other = pw.Counts(["hug"], [3], first=[0])
     with pytest.raises(ArgumentError, match="10 distinct words.*1 distinct words"):
@@ -171,11 +236,10 @@ def test_a_checkpoint_of_other_counts_is_refused_with_both_named(tmp_path: Path)
 
 
 def test_a_checkpoint_of_other_settings_is_refused_with_both_named(tmp_path: Path) -> None:
-    checkpoint_of(tmp_path, WordPieceTrainer(vocab_size=24, min_frequency=3))
+    trainer = WordPieceTrainer(vocab_size=24, min_frequency=3, score="likelihood")
+    checkpoint_of(tmp_path, trainer)
     with pytest.raises(ArgumentError, match="min_frequency=3 in .*min_frequency=1"):
-        WordPieceTrainer(vocab_size=24, min_frequency=1).learn_vocabulary(
-            COUNTS, checkpoint=tmp_path
-        )
+        replace(trainer, min_frequency=1).learn_vocabulary(COUNTS, checkpoint=tmp_path)
 
 
 @given(data=st.data())
@@ -183,7 +247,7 @@ def test_a_checkpoint_of_other_settings_is_refused_with_both_named(tmp_path: Pat
 def test_a_damaged_checkpoint_is_an_error_that_says_so(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    trainer = WordPieceTrainer(vocab_size=24)
+    trainer = WordPieceTrainer(vocab_size=24, score="likelihood")
     path = checkpoint_of(tmp_path_factory.mktemp("checkpoint"), trainer)
     content = bytearray(path.read_bytes())
     if data.draw(st.booleans()):
@@ -217,14 +281,40 @@ def test_merges_that_the_counts_do_not_yield_are_refused() -> None:
                 continuing_subword_prefix="",
                 end_of_word_suffix="",
                 max_token_length=None,
+                alphabet_order="sorted",
                 ties="lowest-ids",
                 progress=None,
                 earlier=columns,
             )
 
 
+@given(data=st.data())
+@settings(deadline=None, max_examples=100)
+def test_a_changed_choice_is_refused_or_another_vocabulary(data: st.DataObject) -> None:
+    learner = data.draw(st.sampled_from(["pruning", "top-down"]))
+    trainer = WordPieceTrainer(vocab_size=24, algorithm=learner, min_frequency=1)
+    choices = choices_of(trainer, COUNTS).astype("u8").copy()
+    at = data.draw(st.integers(0, len(choices) - 1))
+    choices[at] = data.draw(st.integers(2, 2**64 - 2))
+    with suppress(ArgumentError):  # other choices can be possible ones
+        trainer._run(COUNTS, progress=None, earlier_choices=choices)
+
+
+@pytest.mark.parametrize("wrong", [[0], [2**64 - 1], [2**64 - 2], [1 << 32], [2**32 - 1] * 9])
+def test_a_wrong_choice_is_named(wrong: list[int]) -> None:
+    import numpy as np
+
+    trainer = WordPieceTrainer(vocab_size=24, min_frequency=1)
+    with pytest.raises(ArgumentError, match="choice 1 of the checkpoint"):
+        trainer._run(COUNTS, progress=None, earlier_choices=np.array(wrong, np.uint64))
+    more = np.append(choices_of(trainer, COUNTS), np.uint64(2**64 - 1))
+    with pytest.raises(ArgumentError, match=f"choice {len(more)} of the checkpoint"):
+        trainer._run(COUNTS, progress=None, earlier_choices=more)
+
+
+@pytest.mark.parametrize("score", ["frequency", "top-down", None])
 def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
-    tmp_path: Path,
+    tmp_path: Path, score: str | None
 ) -> None:
     # Enough words that learning calls back in the middle.
     draw = random.Random(1)
@@ -233,7 +323,7 @@ def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
     counts = pw.Counts(
         words, [1 + i % 97 for i in range(len(words))], first=list(range(len(words)))
     )
-    trainer = WordPieceTrainer(vocab_size=30_000, score="frequency", min_frequency=1)
+    trainer = WordPieceTrainer(vocab_size=30_000, score=score, min_frequency=1)
     expected = trainer.learn_vocabulary(counts)
     calls = 0
 
@@ -253,11 +343,11 @@ def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
 # ---- several sizes
 
 
-@pytest.mark.parametrize("model", ["wordpiece", "top-down", "bpe", "byte-bpe", "unigram", "word"])
+@pytest.mark.parametrize("model", ["merges", "top-down", "bpe", "byte-bpe", "unigram", "word"])
 def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None:
     texts = ["hug hugs hugging bug bugs pug pugs bugging gnu gnus žába"] * 7
-    kind = "wordpiece" if model == "top-down" else model
-    how: dict[str, Any] = {"score": "top-down"} if model == "top-down" else {}
+    kind = "wordpiece" if model in ("merges", "top-down") else model
+    how: dict[str, Any] = {"algorithm": model} if kind != model else {}
     sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [22, 24, 25])
     plan = pw.train.Plan.of(None, kind, None, how)
     counts = pw.count_texts(texts, pipeline=plan.pipeline)

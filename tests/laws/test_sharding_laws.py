@@ -17,7 +17,10 @@ from piecework.errors import TrainingError
 from piecework.train import Pipeline, count_files, count_texts
 
 TRAINERS: dict[str, tuple[str, Any]] = {
-    "likelihood": ("bert-uncased", pw.WordPieceTrainer(vocab_size=60, min_frequency=1)),
+    "likelihood": (
+        "bert-uncased",
+        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="likelihood"),
+    ),
     "frequency": (
         "bert-uncased",
         pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="frequency"),
@@ -32,9 +35,13 @@ TRAINERS: dict[str, tuple[str, Any]] = {
     ),
     "pruning": (
         "bert-uncased",
-        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, algorithm="pruning", balance=0.5),
+        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, balance=0.5),
     ),
     "likelihood-limited-alphabet": (
+        "bert-uncased",
+        pw.WordPieceTrainer(vocab_size=40, min_frequency=1, limit_alphabet=5, score="likelihood"),
+    ),
+    "pruning-limited-alphabet": (
         "bert-uncased",
         pw.WordPieceTrainer(vocab_size=40, min_frequency=1, limit_alphabet=5),
     ),

@@ -1,5 +1,7 @@
 //! Text columns: Arrow strings and numpy arrays of bytes, read without a copy, and the lines of a block.
 
+use std::ops::Range;
+
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use piecework_capsules::{column_of_array, column_of_stream};
 use piecework_catch_panics::catch_panics;
@@ -184,12 +186,18 @@ impl TextColumn {
 }
 
 impl BorrowedColumn<'_> {
+    /// Borrow some rows as text; errors name the row.
+    pub(crate) fn texts_of_rows(&self, rows: Range<usize>, place: &str) -> PyResult<Vec<&str>> {
+        rows.map(|row| text(self.row(row), place, row)).collect()
+    }
+
     /// Borrow every row as text; errors name the row.
     pub(crate) fn texts(&self, place: &str) -> PyResult<Vec<&str>> {
-        let checked = |(row, bytes)| text(bytes, place, row);
         match self {
-            Self::Arrow(column) => column.iter().enumerate().map(checked).collect(),
-            Self::Bytes { len, .. } => (0..*len).map(|row| checked((row, self.row(row)))).collect(),
+            Self::Arrow(column) => {
+                column.iter().enumerate().map(|(row, bytes)| text(bytes, place, row)).collect()
+            }
+            Self::Bytes { len, .. } => self.texts_of_rows(0..*len, place),
             Self::Lines(rows) => {
                 let sized = |(row, text)| check_size(text, || format!("{place}[{row}]")).map(|()| text);
                 rows.iter().enumerate().map(sized).collect()

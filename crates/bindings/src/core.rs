@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::batch::{Encoder, ExtraColumns, Source};
+use piecework_core::decode::StreamState;
 use piecework_core::encode::{Input, Options, Origin, Scratch, Tokenizer};
 use piecework_core::encoding::Token;
 use piecework_core::error::Error;
@@ -298,6 +299,19 @@ impl Core {
     ) -> PyResult<RawDecodeStream> {
         let encoder = Arc::clone(&self.encoder);
         RawDecodeStream::begin(encoder, &prefill, skip_special_tokens, clean_up).map_err(raise)
+    }
+
+    /// Return decoding streams that continue from what `RawDecodeStream.state` returned.
+    fn continue_decode_stream(
+        &self,
+        states: Vec<StreamState>,
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> PyResult<RawDecodeStream> {
+        let encoder = Arc::clone(&self.encoder);
+        RawDecodeStream::continued(encoder, states, skip_special_tokens, clean_up).ok_or_else(|| {
+            bad_argument("states", "a state that no stream has", "one of RawDecodeStream.state")
+        })
     }
 
     /// Return the settings that pad a rectangle: the id, its token, its type id and the side.

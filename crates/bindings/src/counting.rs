@@ -144,6 +144,21 @@ impl WordCounter {
         })
     }
 
+    /// Count the texts `start` to `end` of a column as the next texts of `source`.
+    fn add_column(
+        &self,
+        py: Python<'_>,
+        column: &Bound<'_, TextColumn>,
+        source: u32,
+        start: usize,
+        end: usize,
+    ) -> PyResult<()> {
+        let end = end.min(column.len()?);
+        let column = TextColumn::borrow(column);
+        let texts = column.texts_of_rows(start.min(end)..end, "texts")?;
+        py.detach(|| self.with(|counter| counter.add_texts(&texts, source)))
+    }
+
     /// Count a block of UTF-8 at byte `offset` of `source`; invalid sequences become U+FFFD or, if `strict`, raise.
     fn add_block(
         &self,
@@ -156,8 +171,7 @@ impl WordCounter {
     ) -> PyResult<()> {
         py.detach(|| {
             self.with(|counter| {
-                let added = counter.add_block(block, source, offset, strict);
-                added.map(drop).map_err(|error| error.within(name))
+                counter.add_block(block, source, offset, strict).map_err(|error| error.within(name))
             })
         })
     }

@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::spec::Segmentation;
 use piecework_core::train::wordpiece::{PairScore, PruningSpec, WordPieceTies};
-use piecework_core::train::{bpe, wordpiece, Learned, Merge, Resume};
+use piecework_core::train::{bpe, wordpiece, AlphabetOrder, Learned, Merge, Resume};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;
@@ -42,6 +43,13 @@ impl LearnedEntries {
         self.learned.merges.iter().map(merge).collect()
     }
 
+    /// The removals of the pruning trainer: entry, loss in tokens, and the entry put back in exchange.
+    #[getter]
+    fn removals(&self) -> Vec<(&str, f64, Option<&str>)> {
+        let removals = self.learned.removals.iter();
+        removals.map(|removal| (&*removal.entry, removal.loss, removal.put_back.as_deref())).collect()
+    }
+
     /// Why training stopped below `vocab_size`; None if it did not.
     #[getter]
     fn stopped_early(&self) -> Option<&str> {
@@ -49,12 +57,13 @@ impl LearnedEntries {
     }
 }
 
-/// Learn a WordPiece vocabulary.
+/// Learn a WordPiece vocabulary, or by pruning one of each size.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, segmentation, balance, use_cap, progress, earlier=None, log=None
+    continuing_subword_prefix, max_token_length, alphabet_order, segmentation, balance, use_cap, seed_size, progress,
+    sizes=None, record_removals=false, earlier=None, earlier_choices=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
@@ -69,13 +78,18 @@ pub(crate) fn learn_wordpiece(
     special_tokens: Vec<String>,
     continuing_subword_prefix: String,
     max_token_length: Option<usize>,
+    alphabet_order: &str,
     segmentation: &str,
     balance: f64,
     use_cap: Option<f64>,
+    seed_size: Option<usize>,
     progress: Option<Py<PyAny>>,
+    sizes: Option<Vec<usize>>,
+    record_removals: bool,
     earlier: Option<GivenMerges<'_>>,
+    earlier_choices: Option<PyReadonlyArray1<'_, u64>>,
     log: Option<&LearningLog>,
-) -> PyResult<LearnedEntries> {
+) -> PyResult<Vec<LearnedEntries>> {
     let spec = wordpiece::WordPieceTrainSpec {
         vocab_size,
         score: if score == "pruning" { PairScore::Pruning } else { score_named(score)? },
@@ -85,13 +99,29 @@ pub(crate) fn learn_wordpiece(
         initial_alphabet,
         special_tokens,
         continuing_subword_prefix,
+        alphabet_order: alphabet_order_named(alphabet_order)?,
         max_token_length,
-        pruning: PruningSpec { segmentation: segmentation_named(segmentation)?, balance, use_cap },
+        pruning: PruningSpec {
+            segmentation: segmentation_named(segmentation)?,
+            balance,
+            use_cap,
+            seed_size,
+            record_removals,
+        },
     };
     let earlier = merges_of(earlier)?;
-    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges) };
-    let learned = watched(py, progress, |pulse| wordpiece::resume(&counts.counts, &spec, resume, pulse))?;
-    Ok(LearnedEntries { learned })
+    let choices = earlier_choices.map(|choices| choices.as_slice().map(<[u64]>::to_vec)).transpose()?;
+    let resume = Resume {
+        earlier: &earlier,
+        log: log.map(|log| &log.merges),
+        earlier_choices: choices.as_deref().unwrap_or_default(),
+        choice_log: log.map(|log| &log.choices),
+    };
+    let learned = watched(py, progress, |pulse| match &sizes {
+        Some(sizes) => wordpiece::learn_sizes(&counts.counts, &spec, sizes, resume, pulse),
+        None => Ok(vec![wordpiece::resume(&counts.counts, &spec, resume, pulse)?]),
+    })?;
+    Ok(learned.into_iter().map(|learned| LearnedEntries { learned }).collect())
 }
 
 /// Learn a BPE vocabulary and its merges.
@@ -99,7 +129,8 @@ pub(crate) fn learn_wordpiece(
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, end_of_word_suffix, max_token_length, ties, progress, earlier=None, log=None
+    continuing_subword_prefix, end_of_word_suffix, max_token_length, alphabet_order, ties, progress, earlier=None,
+    log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_bpe(
@@ -113,6 +144,7 @@ pub(crate) fn learn_bpe(
     continuing_subword_prefix: String,
     end_of_word_suffix: String,
     max_token_length: Option<usize>,
+    alphabet_order: &str,
     ties: &str,
     progress: Option<Py<PyAny>>,
     earlier: Option<GivenMerges<'_>>,
@@ -126,12 +158,13 @@ pub(crate) fn learn_bpe(
         special_tokens,
         continuing_subword_prefix,
         end_of_word_suffix,
+        alphabet_order: alphabet_order_named(alphabet_order)?,
         max_token_length,
         ties: bpe_ties_named(ties)?,
         ..bpe::BpeTrainSpec::default()
     };
     let earlier = merges_of(earlier)?;
-    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges) };
+    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges), ..Resume::default() };
     let learned = watched(py, progress, |pulse| bpe::resume(&counts.counts, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
 }
@@ -212,6 +245,17 @@ fn bpe_ties_named(name: &str) -> PyResult<bpe::BpeTies> {
     match name {
         "lowest-ids" => Ok(bpe::BpeTies::LowestIds),
         "greatest-strings" => Ok(bpe::BpeTies::GreatestStrings),
-        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids or greatest-strings")),
+        "first-seen" => Ok(bpe::BpeTies::FirstSeen),
+        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, greatest-strings or first-seen")),
+    }
+}
+
+/// Return the order of the alphabet of a name.
+fn alphabet_order_named(name: &str) -> PyResult<AlphabetOrder> {
+    match name {
+        "sorted" => Ok(AlphabetOrder::Sorted),
+        "first-seen" => Ok(AlphabetOrder::FirstSeen),
+        "given" => Ok(AlphabetOrder::Given),
+        _ => Err(bad_argument("alphabet_order", format!("{name:?}"), "sorted, first-seen or given")),
     }
 }

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::catch_panics;
 use piecework_core::train::unigram::{EmStep, RoundLog, UnigramRound};
-use piecework_core::train::{check_available, Merge, MergeLog};
+use piecework_core::train::{check_available, ChoiceLog, Merge, MergeLog};
 use pyo3::prelude::*;
 
 use crate::arrays::array;
@@ -27,11 +27,12 @@ pub(crate) type GivenMerges<'py> = (
     PyReadonlyArray1<'py, f64>,
 );
 
-/// The merges of a trainer, readable while it runs.
+/// The merges, choices or rounds of a trainer, readable while it runs.
 #[pyclass(frozen, module = "piecework._core")]
 #[derive(Default)]
 pub struct LearningLog {
     pub(crate) merges: MergeLog,
+    pub(crate) choices: ChoiceLog,
     pub(crate) rounds: RoundLog,
 }
 
@@ -53,6 +54,11 @@ impl LearningLog {
             array(py, merges.iter().map(|merge| merge.count).collect())?,
             array(py, merges.iter().map(|merge| merge.score).collect())?,
         ))
+    }
+
+    /// Return the choices so far of a trainer that merges no pairs.
+    fn choices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        array(py, self.choices.choices())
     }
 
     /// Remove and return the last round of a Unigram trainer: pieces with scores, and EM steps.

@@ -40,7 +40,7 @@ type GivenRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, special_tokens, user_defined_symbols, byte_fallback, character_coverage,
-    initial_alphabet, seed_size, max_piece_length, shrinking_factor, num_sub_iterations, num_threads, progress,
+    initial_alphabet, seed_size, count_exponent, max_piece_length, shrinking_factor, num_sub_iterations, num_threads, progress,
     earlier=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
@@ -54,6 +54,7 @@ pub(crate) fn learn_unigram(
     character_coverage: f64,
     initial_alphabet: Vec<char>,
     seed_size: usize,
+    count_exponent: f64,
     max_piece_length: usize,
     shrinking_factor: f64,
     num_sub_iterations: usize,
@@ -70,6 +71,7 @@ pub(crate) fn learn_unigram(
         character_coverage,
         initial_alphabet,
         seed_size,
+        count_exponent,
         max_piece_length,
         shrinking_factor,
         num_sub_iterations,

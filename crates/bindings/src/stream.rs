@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::batch::Encoder;
-use piecework_core::decode::DecodeStream;
+use piecework_core::decode::{DecodeStream, StreamState};
 use piecework_core::error::Error;
 use pyo3::prelude::*;
 
@@ -16,6 +16,7 @@ use crate::panics::lock;
 pub struct RawDecodeStream {
     streams: Mutex<Vec<DecodeStream>>,
     encoder: Arc<Encoder>,
+    skip_special_tokens: bool,
     clean_up: Option<bool>,
 }
 
@@ -31,7 +32,19 @@ impl RawDecodeStream {
         for (stream, ids) in streams.iter_mut().zip(prefill) {
             stream.prefill(ids, |ids, skip| encoder.tokenizer().decode(ids, skip, clean_up))?;
         }
-        Ok(Self { streams: Mutex::new(streams), encoder, clean_up })
+        Ok(Self { streams: Mutex::new(streams), encoder, skip_special_tokens, clean_up })
+    }
+
+    /// Continue the streams with these states.
+    pub(crate) fn continued(
+        encoder: Arc<Encoder>,
+        states: Vec<StreamState>,
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> Option<Self> {
+        let stream = |state| DecodeStream::of_state(skip_special_tokens, state);
+        let streams = states.into_iter().map(stream).collect::<Option<_>>()?;
+        Some(Self { streams: Mutex::new(streams), encoder, skip_special_tokens, clean_up })
     }
 
     /// Lock the streams.
@@ -54,6 +67,12 @@ impl RawDecodeStream {
             let expected = format!("{rows}, one for each sequence");
             return Err(bad_argument("ids", format!("{} ids", ids.len()), &expected));
         }
+        if let Some(unknown) =
+            ids.iter().flatten().find(|&&id| self.encoder.tokenizer().token_of(id).is_none())
+        {
+            let expected = "an id of the vocabulary, or None for a finished sequence";
+            return Err(bad_argument("ids", unknown.to_string(), expected));
+        }
         let step = |(stream, id): (&mut DecodeStream, Option<u32>)| match id {
             Some(id) => stream.step(id, |ids, skip| self.decode(ids, skip)),
             None => Ok(None),
@@ -61,6 +80,24 @@ impl RawDecodeStream {
         py.detach(|| {
             self.streams()?.iter_mut().zip(ids).map(step).collect::<Result<_, Error>>().map_err(raise)
         })
+    }
+
+    /// Return streams that continue independently of these.
+    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        let streams = py.detach(|| self.streams().map(|streams| streams.clone()))?;
+        Ok(Self {
+            streams: Mutex::new(streams),
+            encoder: Arc::clone(&self.encoder),
+            skip_special_tokens: self.skip_special_tokens,
+            clean_up: self.clean_up,
+        })
+    }
+
+    /// Return what each stream remembers, and the settings of all.
+    fn state(&self, py: Python<'_>) -> PyResult<(Vec<StreamState>, bool, Option<bool>)> {
+        let states =
+            py.detach(|| self.streams().map(|streams| streams.iter().map(DecodeStream::state).collect()))?;
+        Ok((states, self.skip_special_tokens, self.clean_up))
     }
 
     /// Return the text that each sequence still buffers.

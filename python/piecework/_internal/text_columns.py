@@ -20,13 +20,22 @@ def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | Text
     """
     if isinstance(texts, (list, tuple)):
         return list(texts)
+    column = text_column(texts, name)
+    return listed(texts, name) if column is None else column
+
+
+def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:
+    """Return a column that shares the memory of the argument; None if the argument is no column.
+
+    Raises `ArgumentError` for a column of another type.
+    """
     if isinstance(texts, TextColumn):
         return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
         return TextColumn.of_arrow(texts, name)
     if getattr(getattr(texts, "dtype", None), "kind", None) == "S":
         return _byte_column(texts, name)
-    return listed(texts, name)
+    return None
 
 
 def _byte_column(values: npt.NDArray[np.bytes_], name: str) -> TextColumn:

@@ -16,6 +16,7 @@ from piecework.analysis.lineage import Lineage, LineageMerge, lineage
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
+from piecework.analysis.prune_plan import PrunePlan, RemovedToken, plan_prune, plan_prune_files
 from piecework.analysis.report import html_report
 from piecework.analysis.side_by_side import Side, SideBySide, SideToken, side_by_side
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
@@ -64,6 +65,8 @@ __all__ = [
     "PieceEstimate",
     "PieceLoss",
     "PrefixSearch",
+    "PrunePlan",
+    "RemovedToken",
     "SequenceLengths",
     "Side",
     "SideBySide",
@@ -89,6 +92,8 @@ __all__ = [
     "html_report",
     "inspect",
     "lineage",
+    "plan_prune",
+    "plan_prune_files",
     "read_gold",
     "save_plots",
     "side_by_side",

@@ -103,8 +103,8 @@ def lineage(source: Tokenizer | LearnedVocabulary, token: str) -> Lineage:
 
     A WordPiece file has no merges. `LearnedVocabulary.load` reads them from the file that
     `piecework train --training-log` writes, and `trainer.learn_vocabulary` returns them. If several merges
-    make the same token, the first counts. Raises `ArgumentError` for a token that is no entry, and for a
-    source without merges.
+    make the same token, the first counts. Raises `ArgumentError` for a token that is not in the
+    vocabulary, and for a source without merges.
     """
     if isinstance(source, LearnedVocabulary):
         entries: Iterable[str] = source.entries

@@ -179,7 +179,7 @@ def _vocabulary_options() -> tuple[Callable[[Command], Command], ...]:
         add(
             "--min-frequency",
             type=int,
-            help="Do not merge pairs that occur less often.  [default: 2]",
+            help="Do not learn pairs or substrings that occur less often.  [default: 2]",
         ),
         add("--limit-alphabet", type=int, help="Keep only the N most frequent characters."),
         add(
@@ -212,30 +212,30 @@ def _wordpiece_options() -> tuple[Callable[[Command], Command], ...]:
             "--algorithm",
             type=click.Choice(pw.WordPieceTrainer.ALGORITHMS),
             help="How to learn: merge pairs by --score, remove the least useful of many substrings, or "
-            "keep the longest frequent substrings.  [default: merges]",
+            "keep the longest frequent substrings.  [default: pruning; with --score or --ties: merges]",
         ),
         add(
             "--score",
             type=click.Choice(pw.WordPieceTrainer.SCORES),
             help="Score that selects the next pair. pmi is the textbook formula; with a low "
-            "--min-frequency it learns rare, noisy tokens.  [default: likelihood]",
+            "--min-frequency it learns rare, noisy tokens.  [default of merges: likelihood]",
         ),
         add(
             "--segmentation",
             type=click.Choice(pw.WordPieceTrainer.SEGMENTATIONS),
-            help="With --algorithm pruning: learn for longest match, or for the fewest tokens, which other "
+            help="With pruning: learn for longest match, or for the fewest tokens, which other "
             "libraries do not have.  [default: greedy]",
         ),
         add(
             "--balance",
             type=float,
-            help="With --algorithm pruning: weight of surprisal in the cost of a token; 2 gives boundaries "
+            help="With pruning: weight of surprisal in the cost of a token; 2 gives boundaries "
             "nearer to those of morphemes, and more tokens.  [default: 0]",
         ),
         add(
             "--use-cap",
             type=float,
-            help="With --algorithm pruning: the most that one use of an entry counts for; 1.5 leaves fewer "
+            help="With pruning: the most that one use of an entry counts for; 1.5 leaves fewer "
             "rarely used entries.  [default: no limit]",
         ),
     )
@@ -256,6 +256,18 @@ def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
             help="Which of several pairs with equal scores to merge; first-seen needs counts with "
             "positions.  "
             "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
+        ),
+        both(
+            "--alphabet-order",
+            type=click.Choice(
+                list(
+                    dict.fromkeys(
+                        (*pw.BPETrainer.ALPHABET_ORDERS, *pw.ByteBPETrainer.ALPHABET_ORDERS)
+                    )
+                )
+            ),
+            help="Order of the alphabet in the vocabulary; first-seen needs counts with positions, "
+            "byte-values is for byte-bpe.  [default: sorted]",
         ),
         add(
             "--end-of-word-suffix",
@@ -285,7 +297,17 @@ def _unigram_options() -> tuple[Callable[[Command], Command], ...]:
             type=float,
             help="Share of the pieces that each pruning step keeps.  [default: 0.75]",
         ),
-        add("--seed-size", type=int, help="Number of seed pieces.  [default: 1000000]"),
+        add(
+            "--seed-size",
+            type=int,
+            help="Number of seed pieces, also of pruning.  [default: 16 for each entry; pruning: eight]",
+        ),
+        add(
+            "--count-exponent",
+            type=float,
+            help="EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+            "morphemes, and more tokens.  [default: 1]",
+        ),
         add(
             "--max-piece-length",
             type=int,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 import piecework as pw
-from piecework.cli.notes import progress
+from piecework.cli.notes import note, progress
 from piecework.cli.options import OnError, on_error_option, reading_options
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
+    VocabSizes,
     command,
     option,
     output_option,
@@ -28,6 +29,7 @@ from piecework.cli.tokenizer_options import (
 _EXAMPLE = """\b
 Example:
   piecework prune tokenizer.json --min-count 5 --corpus english.txt -o smaller.json --map ids.npy
+  piecework prune tokenizer.json --size 8000 --corpus english.txt --dry-run
   piecework prune tokenizer.json --keep tokens.txt -o smaller.json
 """
 
@@ -46,6 +48,20 @@ Example:
     section="Vocabulary",
     type=click.IntRange(min=1),
     help="Keep tokens that occur at least N times in --corpus.",
+)
+@option(
+    "--size",
+    section="Vocabulary",
+    type=VocabSizes(),
+    metavar="N",
+    help="Keep the N tokens that --corpus uses most, added tokens included.",
+)
+@option(
+    "--residues",
+    section="Vocabulary",
+    is_flag=True,
+    help="Also remove BPE tokens that --corpus uses less often than --min-count (default: never) and that "
+    "others are merged from, if other merges can make those.",
 )
 @option(
     "--drop-alphabet",
@@ -68,13 +84,20 @@ Example:
     "File to write: .json, .txt or another format by suffix; a name that ends in / is a folder for "
     "transformers; - writes a tokenizer.json to stdout.",
     type=TokenizerOutput(),
-    required=True,
+)
+@option(
+    "--dry-run",
+    section="Output",
+    is_flag=True,
+    help="Print what is removed and how many more tokens --corpus has, and write nothing.",
 )
 @quiet_option
 def prune(
     tokenizer: str,
     keep_path: str | None,
     min_count: int | None,
+    size: int | tuple[int, ...] | None,
+    residues: bool,
     corpus: tuple[str, ...],
     drop_alphabet: bool,
     field: str | None,
@@ -83,34 +106,98 @@ def prune(
     num_threads: int | None,
     hints: Hints,
     map_path: str | None,
-    path: str,
+    path: str | None,
+    dry_run: bool,
 ) -> None:
     """Remove tokens from TOKENIZER, and renumber the others.
 
-    The tokens of a file (--keep), the tokens that a corpus uses (--min-count), or both are kept. Special
-    tokens are kept too, and the tokens from which kept tokens are merged.
+    The tokens of a file (--keep), the tokens that a corpus uses (--min-count, --size), or both are kept.
+    Special tokens are kept too, and the tokens from which kept tokens are merged. With --corpus, prints how
+    many tokens the corpus has before and after.
     """
-    if keep_path is None and min_count is None:
-        raise click.UsageError("no tokens to keep; give --keep, --min-count, or both")
-    if (min_count is None) != (not corpus):
-        raise click.UsageError("one of --min-count and --corpus is missing; give both")
+    by_use = min_count is not None or size is not None or residues
+    _check(keep_path is not None, by_use, corpus, path, map_path, dry_run)
+    if "-" in corpus and (size is not None or residues):
+        raise click.UsageError("--size and --residues read --corpus twice; give files, not -")
+    if isinstance(size, tuple):
+        raise click.UsageError("--size takes one size")
     loaded = load_tokenizer(tokenizer, hints)
-    check_outputs(path, map_path)
+    if path is not None:
+        check_outputs(path, map_path)
     keep: list[str | int] = []
     if keep_path is not None:
         for lines in pw.export.read_lines(keep_path, errors="strict"):
             keep += filter(None, lines)
-    if min_count is not None:
-        with progress("counting", in_bytes=True) as update:
-            counts = pw.analysis.token_counts(
-                loaded,
-                corpus,
-                field=field,
-                errors=errors,
-                on_error=on_error,
-                num_threads=num_threads,
-                progress=update,
-            )
-        keep += (counts >= min_count).nonzero()[0].tolist()
-    smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)
+    reading = {
+        "field": field,
+        "errors": errors,
+        "on_error": on_error,
+        "num_threads": num_threads,
+    }
+    if corpus and "-" not in corpus:
+        chosen = {"min_count": min_count, "size": size, "residues": residues}
+        plan = _plan(loaded, corpus, keep, not drop_alphabet, chosen, reading)
+        smaller, id_map = plan.tokenizer, plan.id_map
+        if dry_run:
+            click.echo(str(plan))
+            return
+        tokens = f"{plan.tokens_before:,} -> {plan.tokens_after:,} ({plan.loss:+.2%})"
+        note(f"corpus tokens: {tokens}")
+    else:
+        if corpus:
+            keep += _used_in_stdin(loaded, corpus, min_count or 1, reading)
+        smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)
+    assert path is not None  # checked before
     save_resized(smaller, id_map, path, map_path)
+
+
+def _plan(
+    loaded: pw.Tokenizer,
+    corpus: tuple[str, ...],
+    keep: list[str | int],
+    keep_alphabet: bool,
+    chosen: dict[str, Any],
+    reading: dict[str, Any],
+) -> pw.analysis.PrunePlan:
+    """Prune by the use in files, which are read twice."""
+    with progress("encoding", in_bytes=True) as update:
+        return pw.analysis.plan_prune_files(
+            loaded,
+            corpus,
+            keep=keep,
+            keep_alphabet=keep_alphabet,
+            progress=update,
+            **chosen,
+            **reading,
+        )
+
+
+def _used_in_stdin(
+    loaded: pw.Tokenizer, corpus: tuple[str, ...], min_count: int, reading: dict[str, Any]
+) -> list[int]:
+    """Return the ids that a corpus uses, which is read once."""
+    with progress("counting", in_bytes=True) as update:
+        counts = pw.analysis.token_counts(loaded, corpus, progress=update, **reading)
+    ids: list[int] = (counts >= min_count).nonzero()[0].tolist()
+    return ids
+
+
+def _check(
+    keeps: bool,
+    by_use: bool,
+    corpus: tuple[str, ...],
+    path: str | None,
+    map_path: str | None,
+    dry_run: bool,
+) -> None:
+    """Raise for options that contradict each other, and for missing ones."""
+    if not keeps and not by_use:
+        raise click.UsageError("no tokens to keep; give --keep, --min-count, --size or --residues")
+    if by_use != bool(corpus):
+        raise click.UsageError("one of --min-count and --corpus is missing; give both")
+    if dry_run and (not corpus or "-" in corpus):
+        raise click.UsageError("--dry-run needs files in --corpus")
+    if dry_run and (path is not None or map_path is not None):
+        raise click.UsageError("--dry-run writes no file; leave out --output and --map")
+    if not dry_run and path is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")

@@ -1,8 +1,7 @@
-"""Shared by `extend` and `prune`: save the tokenizer and the map of its ids."""
+"""Shared by the commands that change a vocabulary: save the tokenizer and the map of its ids."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +27,8 @@ def map_option(command: Command) -> Command:
         section="Output",
         type=OutputFile(),
         metavar="*.npy|*.json",
-        help="Also write the new id of each old id, -1 for a removed token.",
+        help="Also write the new id of each old id, -1 for a removed token; .json also has the old ids "
+        "of the text of each new token.",
     )(command)
 
 
@@ -60,5 +60,4 @@ def _save_map(id_map: pw.IdMap, path: str) -> None:
         if path.endswith(".npy"):
             np.save(stream, id_map.new_ids)
         else:
-            ids = {"new_ids": id_map.new_ids.tolist(), "added": id_map.added.tolist()}
-            stream.write(json.dumps(ids).encode() + b"\n")
+            stream.write(id_map.to_json().encode() + b"\n")

@@ -221,6 +221,12 @@ def _check_portable(plan: pw.train.Plan, path: str) -> None:
     pw.TokenizerSpec(model, plan.pipeline.normalizer).to_json()
 
 
+def _learns_together(trainer: pw.train.Trainer) -> bool:
+    """Whether one run learns several sizes: smaller ones are prefixes, or have the same seeds."""
+    prunes = isinstance(trainer, pw.WordPieceTrainer) and trainer.learner == "pruning"
+    return prunes or pw.train.nests(trainer)
+
+
 def _train(
     counts: pw.Counts,
     plan: pw.train.Plan,
@@ -240,7 +246,7 @@ def _train(
         }
         specs: dict[int | None, pw.TokenizerSpec] = {}
         if sizes:
-            if not pw.train.nests(plan.trainer):
+            if not _learns_together(plan.trainer):
                 note("these vocabularies do not nest: each size is learned separately")
             for size, spec in pw.train.learn_specs(
                 counts, plan.trainer, sizes, plan.preset, **options

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from piecework._internal.surrogates import replace_surrogates
+from piecework._internal.text_columns import text_column
+from piecework._internal.types import Texts
 from piecework.errors import InputTypeError
 
 _BATCH_CHARS = 2 << 20
-_BATCH_TEXTS = 50_000
+BATCH_TEXTS = 50_000
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,14 @@ class TextBatch:
     replacements: int = 0
 
 
-def batches_of_texts(texts: Iterable[str]) -> Iterator[TextBatch]:
+def batches_of_texts(texts: Iterable[str] | Texts) -> Iterator[TextBatch]:
     """Yield batches of texts; lone surrogates become U+FFFD.
 
     Raises `InputTypeError` with the index of an item that is not a string.
     """
+    column = text_column(texts)
+    if column is not None:
+        texts = (column[row] for row in range(len(column)))
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
     batch: list[str] = []
@@ -36,7 +41,7 @@ def batches_of_texts(texts: Iterable[str]) -> Iterator[TextBatch]:
         batch.append(valid)
         chars += len(valid)
         replacements += surrogates
-        if chars >= _BATCH_CHARS or len(batch) >= _BATCH_TEXTS:
+        if chars >= _BATCH_CHARS or len(batch) >= BATCH_TEXTS:
             yield TextBatch(batch, replacements)
             batch, chars, replacements = [], 0, 0
     if batch:

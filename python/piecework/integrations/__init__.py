@@ -1,6 +1,11 @@
 """Other libraries, one file each; an extra installs the library, which is imported when it is used.
 
-    spacy       pre-tokenizer: the tokenizers of spaCy                        piecework[spacy]
+    arrow       ids and counts of columns, with nulls and dictionaries        piecework[arrow]
+    polars      expressions                                                   piecework[polars]
+    duckdb      SQL functions                                                 piecework[duckdb]
+    pandas      series                                                        piecework[pandas]
+    sklearn     analyzer for vectorizers                                      piecework[sklearn]
+    spacy       pre-tokenizer, tokenizer of pipelines, alignment              piecework[spacy]
     sacremoses  pre-tokenizer and punctuation normalizer of Moses             piecework[moses]
     segmenters  pre-tokenizer for text without spaces: jieba or any function  piecework[jieba]
     ftfy        normalizer that repairs text                                  piecework[ftfy]

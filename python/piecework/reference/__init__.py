@@ -32,5 +32,6 @@ Learners with the options of real trainers:
     wordpiece_top_down     WordPiece by frequent substrings
     wordpiece_pruning      WordPiece by removing the least useful substring
     unigram_training       Unigram
+    unigram_hard_em        Unigram by the best segmentation only, as surveys print it
     sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges
 """

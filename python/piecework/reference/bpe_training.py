@@ -5,6 +5,13 @@ words, a suffix at their end, limits on count and length, and a rule for equal c
 
     lowest-ids        the lower left id, then the lower right id, as in `tokenizers`
     greatest-strings  the greater left symbol, then the greater right symbol, by code points
+    first-seen        the pair that occurs first in the corpus
+
+`alphabet_order` arranges the entries of one character:
+
+    sorted            by code points, those with prefix or suffix after the others
+    first-seen        by first occurrence in the corpus, then the others
+    given             those of `initial_alphabet` in their order, then the others
 """
 
 from __future__ import annotations
@@ -34,6 +41,7 @@ class Settings:
     end_of_word_suffix: str = ""
     max_token_length: int | None = None
     ties: str = "lowest-ids"
+    alphabet_order: str = "sorted"
 
 
 @dataclass
@@ -53,12 +61,14 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedBPE:
     >>> learned.merges, learned.pair_counts
     ([('u', 'g'), ('u', 'n'), ('h', 'ug')], [20, 16, 15])
 
-    Raises `TrainingError` when special tokens and alphabet alone are more than `vocab_size`.
+    `words` are distinct and in order of first occurrence. Raises `TrainingError` when special tokens and
+    alphabet alone are more than `vocab_size`.
     """
     kept = alphabet(words, settings)
     splits = [(split(word, kept, settings), count) for word, count in words]
     symbols = sorted({symbol for entries, _ in splits for symbol in entries})
-    learned = LearnedBPE(list(dict.fromkeys([*settings.special_tokens, *sorted(kept), *symbols])))
+    first = in_order([*sorted(kept), *symbols], splits, settings)
+    learned = LearnedBPE(list(dict.fromkeys([*settings.special_tokens, *first])))
     if len(learned.vocab) > settings.vocab_size:
         expected = f"at least {len(learned.vocab)}"
         raise TrainingError("vocab_size", str(settings.vocab_size), expected)
@@ -72,6 +82,19 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedBPE:
         splits = [(merge(entries, best, settings), count) for entries, count in splits]
         learned.vocab = list(dict.fromkeys([*learned.vocab, merged(best, settings)]))
     return learned
+
+
+def in_order(entries: Sequence[str], splits: Sequence[Split], settings: Settings) -> list[str]:
+    """Arrange the entries of one character by `alphabet_order`.
+
+    >>> in_order(["a", "b"], [(["b", "a"], 2)], Settings(alphabet_order="first-seen"))
+    ['b', 'a']
+    """
+    seen = (symbol for symbols, _ in splits for symbol in symbols)
+    first = {"first-seen": seen, "given": settings.initial_alphabet}.get(
+        settings.alphabet_order, ()
+    )
+    return list(dict.fromkeys([*(entry for entry in first if entry in entries), *entries]))
 
 
 def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
@@ -139,6 +162,8 @@ def preference(
     >>> max(pairs, key=preference(pairs, ["a", "b"], Settings()))
     ('a', 'b')
     """
+    if settings.ties == "first-seen":
+        return lambda pair: (pairs[pair],)  # max keeps the first of equals
     if settings.ties == "greatest-strings":
         return lambda pair: (pairs[pair], pair)
     ids = {symbol: id for id, symbol in enumerate(vocab)}

@@ -24,6 +24,7 @@ Scores = Mapping[str, float]
 SURPLUS = 1.1
 THRESHOLD = 0.5
 RARE_CHARACTER_STEP = 0.0001
+SEEDS_PER_ENTRY = 16
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,11 @@ class Settings:
     byte_fallback: bool = False
     character_coverage: float = 0.9995
     initial_alphabet: Sequence[str] = ()
-    seed_size: int = 1_000_000
+    seed_size: int | None = None
     max_piece_length: int = 16
     shrinking_factor: float = 0.75
     num_sub_iterations: int = 2
+    count_exponent: float = 1.0
 
 
 def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
@@ -62,11 +64,12 @@ def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
     target = int(settings.vocab_size * SURPLUS)
     while True:
         for _ in range(settings.num_sub_iterations):
-            scores = maximize(expect(segments, scores), unit(segments), wanted)
+            expected = expect(segments, scores, settings.count_exponent)
+            scores = maximize(expected, unit(segments), wanted)
         if len(scores) <= target:
             return [(entry, 0.0) for entry in reserved] + choose(scores, required, wanted)
         size = max(int(settings.shrinking_factor * len(scores)), target)
-        scores = prune(segments, scores, size, wanted)
+        scores = prune(segments, scores, size, wanted, settings.count_exponent)
 
 
 def check_size(size: int, reserved: int, required: Sequence[str], scores: Scores) -> None:
@@ -175,7 +178,8 @@ def seeds(segments: Words, reserved: Sequence[str], settings: Settings) -> dict[
     }
     ranked = sorted(weights, key=lambda piece: (len(piece) > 1, -weights[piece], piece))
     characters = sum(len(piece) == 1 for piece in ranked)
-    chosen = ranked[: max(settings.seed_size, characters)]
+    size = settings.seed_size or SEEDS_PER_ENTRY * settings.vocab_size
+    chosen = ranked[: max(size, characters)]
     total = sum(weights[piece] for piece in chosen)
     return {piece: math.log(weights[piece]) - math.log(total) for piece in sorted(chosen)}
 
@@ -207,7 +211,16 @@ def unit(segments: Words) -> float:
     return 2.0 ** min(62 - characters.bit_length(), 40)
 
 
-def expect(segments: Words, scores: Scores) -> dict[str, int]:
+def weight(count: int, exponent: float) -> float:
+    """Return the weight of a word in EM and pruning: its count to the power of `count_exponent`.
+
+    >>> weight(16, 1.0), weight(16, 0.5)
+    (16.0, 4.0)
+    """
+    return float(count) if exponent == 1.0 else math.pow(count, exponent)
+
+
+def expect(segments: Words, scores: Scores, exponent: float = 1.0) -> dict[str, int]:
     """Return the expected count of each piece over all segmentations: the E step.
 
     >>> segments = [("a", 3)]
@@ -216,7 +229,7 @@ def expect(segments: Words, scores: Scores) -> dict[str, int]:
     """
     one, expected = unit(segments), dict.fromkeys(scores, 0)
     for segment, count in segments:
-        for piece, times in Lattice(segment, scores).expected(count * one):
+        for piece, times in Lattice(segment, scores).expected(weight(count, exponent) * one):
             expected[piece] += int(times)
     return expected
 
@@ -265,17 +278,39 @@ def digamma(x: float) -> float:
 # ---- pruning and the final choice
 
 
-def prune(segments: Words, scores: Scores, size: int, wanted: int) -> dict[str, float]:
+def use_unit(segments: Words, exponent: float) -> float:
+    """Return the integer that stands for one use in the best segmentation.
+
+    >>> use_unit([("ab", 1)], 1.0), use_unit([("ab", 1)], 0.9)
+    (1.0, 1024.0)
+    """
+    return 1.0 if exponent == 1.0 else min(unit(segments), 1024.0)
+
+
+def best_uses(segments: Words, scores: Scores, exponent: float = 1.0) -> dict[str, float]:
+    """Return the weighted count of each piece in the best segmentations.
+
+    >>> best_uses([("ab", 2)], {"a": -2.0, "b": -2.0, "ab": -1.0})
+    {'ab': 2.0}
+    """
+    one, uses = use_unit(segments, exponent), Counter[str]()
+    for segment, count in segments:
+        for piece in Lattice(segment, scores).best().pieces:
+            uses[piece] += int(weight(count, exponent) * one) if piece in scores else 0
+    return {piece: used / one for piece, used in uses.items()}
+
+
+def prune(
+    segments: Words, scores: Scores, size: int, wanted: int, exponent: float = 1.0
+) -> dict[str, float]:
     """Keep about `size` pieces, those with the greatest loss.
 
     >>> sorted(prune([("ab", 2)], {"a": -2.0, "b": -2.0, "ab": -1.0}, size=1, wanted=1))
     ['ab']
     """
-    counts: Counter[str] = Counter()
-    for segment, count in segments:
-        for piece in Lattice(segment, scores).best().pieces:
-            counts[piece] += count if piece in scores else 0
-    losses = {piece: loss(piece, scores, counts) for piece in scores}
+    counts = best_uses(segments, scores, exponent)
+    total = math.fsum(counts.values())
+    losses = {piece: loss(piece, scores, counts, total) for piece in scores}
     ranked = sorted(scores, key=lambda piece: (-losses[piece], _useless(piece, losses, scores)))
     useful = sum(found > -math.inf for found in losses.values())
     needed = sum(found == math.inf for found in losses.values())
@@ -287,17 +322,17 @@ def _useless(piece: str, losses: Scores, scores: Scores) -> tuple[float, str]:
     return (-scores[piece] if losses[piece] == -math.inf else 0.0, piece)
 
 
-def loss(piece: str, scores: Scores, counts: Counter[str]) -> float:
+def loss(piece: str, scores: Scores, counts: Mapping[str, float], total: float) -> float:
     """Return approximately how much log-likelihood the corpus loses without a piece.
 
-    >>> loss("a", {"a": -1.0}, Counter({"a": 2})), loss("a", {"a": -1.0}, Counter())
+    >>> loss("a", {"a": -1.0}, {"a": 2.0}, 2.0), loss("a", {"a": -1.0}, {}, 2.0)
     (inf, -inf)
 
     The best alternative segmentation of the piece replaces each of its uses. The loss of a used
     character is infinite. The loss of an unused piece, or of one that its alternative beats, is minus
     infinity.
     """
-    if not counts[piece]:
+    if not counts.get(piece):
         return -math.inf
     if len(piece) == 1:
         return math.inf
@@ -305,11 +340,11 @@ def loss(piece: str, scores: Scores, counts: Counter[str]) -> float:
     parts, without = Lattice(piece, others).best()
     if without > scores[piece]:
         return -math.inf
-    total, count = counts.total(), counts[piece]
+    count = counts[piece]
     log_total_after = math.log(total + count * (len(parts) - 1.0))
     after = 0.0
     for part in parts:
-        after += math.log(counts[part] + count) - log_total_after
+        after += math.log(counts.get(part, 0.0) + count) - log_total_after
     return count * (math.log(count) - math.log(total) - after)
 
 

@@ -118,7 +118,8 @@ def find_seeds(words: Sequence[tuple[str, int]], settings: Settings) -> dict[str
     seeds.sort(
         key=lambda entry: (-counts[entry] * length_of(entry, prefix), *spelling(entry, prefix))
     )
-    return {entry: counts[entry] for entry in seeds[: SEEDS_PER_ENTRY * settings.vocab_size]}
+    limit = settings.seed_size or SEEDS_PER_ENTRY * settings.vocab_size
+    return {entry: counts[entry] for entry in seeds[: max(limit, settings.vocab_size)]}
 
 
 def spelling(entry: str, prefix: str) -> tuple[bool, str]:

@@ -13,6 +13,8 @@ full. `score` chooses the score of a pair ab, where f counts occurrences:
     lowest-ids        the lower left id, then the lower right id, as in `tokenizers`
     first-seen        the pair that occurs first in the corpus
 
+`alphabet_order` arranges the entries of one character, as in `bpe_training`.
+
 Each step counts the whole corpus again.
 """
 
@@ -52,6 +54,8 @@ class Settings:
     segmentation: Literal["greedy", "shortest"] = "greedy"
     balance: float = 0.0
     use_cap: float | None = None
+    alphabet_order: Literal["sorted", "first-seen", "given"] = "sorted"
+    seed_size: int | None = None
 
 
 DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}
@@ -131,15 +135,23 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
 
     >>> alphabet_entries([("hug", 1)], Settings())
     ['##g', '##u', 'h']
+    >>> alphabet_entries([("hug", 1)], Settings(alphabet_order="first-seen"))
+    ['h', '##u', '##g']
     """
     prefix = settings.continuing_subword_prefix
     kept = alphabet(words, settings)
     starting = {word[0] for word, _ in words} & kept
     inside = {character for word, _ in words for character in word[1:]} & kept
-    if settings.score == "frequency":
-        return sorted(kept) + sorted(prefix + character for character in inside)
     given = kept.intersection(settings.initial_alphabet)
-    return sorted({*starting, *given} | {prefix + character for character in inside | given})
+    if settings.score == "frequency":
+        entries = sorted(kept) + sorted(prefix + character for character in inside)
+    else:
+        entries = sorted({*starting, *given} | {prefix + character for character in inside | given})
+    marked = ((c if at == 0 else prefix + c) for word, _ in words for at, c in enumerate(word))
+    first = {"first-seen": marked, "given": settings.initial_alphabet}.get(
+        settings.alphabet_order, ()
+    )
+    return list(dict.fromkeys([*(entry for entry in first if entry in entries), *entries]))
 
 
 def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:

@@ -1,15 +1,15 @@
 """Checkpoints of learning: what a trainer has learned so far, from which a later run continues.
 
-Merging is deterministic, so the merges restore a WordPiece or BPE trainer; the pieces and their scores
-after a round restore a Unigram trainer. A checkpoint is one file, replaced atomically: a line of JSON,
-then the columns.
+Learning is deterministic. So the merges restore a WordPiece or BPE trainer, or its choices where it merges
+no pairs, and the pieces and their scores after a round restore a Unigram trainer. A checkpoint is one file,
+replaced atomically: a line of JSON, then the columns.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -50,27 +50,30 @@ _COLUMNS: Final = (
 def has_checkpoints(trainer: Trainer) -> bool:
     """Whether a trainer can continue an interrupted run.
 
-    >>> has_checkpoints(WordPieceTrainer()), has_checkpoints(WordPieceTrainer(score="top-down"))
+    >>> from piecework.train import WordTrainer
+    >>> has_checkpoints(WordPieceTrainer()), has_checkpoints(WordTrainer())
     (True, False)
     """
-    if isinstance(trainer, WordPieceTrainer):
-        return trainer.learner == "merges"
-    return isinstance(trainer, BPETrainer | ByteBPETrainer | UnigramTrainer)
+    return isinstance(trainer, WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer)
 
 
 class LearningCheckpoint:
     """The checkpoint of one run of a trainer in a folder.
 
-    `arguments` are keyword arguments for the trainer of the core. Raises `ArgumentError` for a checkpoint of
-    other counts or settings, and `FormatError` for a damaged one.
+    `sizes` are the sizes that one run of pruning learns, if there are several. `arguments` are keyword
+    arguments for the trainer of the core. Raises `ArgumentError` for a checkpoint of other counts, settings
+    or sizes, and `FormatError` for a damaged one.
     """
 
-    def __init__(self, folder: PathLike, counts: Counts, trainer: Trainer) -> None:
+    def __init__(
+        self, folder: PathLike, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
+    ) -> None:
         self._log = LearningLog()
         self._is_unigram = isinstance(trainer, UnigramTrainer)
+        self._has_choices = isinstance(trainer, WordPieceTrainer) and trainer.learner != "merges"
         self._identity: dict[str, Any] = {
             "counts": f"{counts._raw.digest():016x}, {len(counts):,} distinct words",
-            "settings": json.loads(json.dumps({"model": kind_of(trainer)} | asdict(trainer))),
+            "settings": _settings_of(trainer, sizes),
         }
         name = f"learning-{kind_of(trainer)}-{trainer.vocab_size}.bin"
         self.path = Path(folder) / name
@@ -81,7 +84,8 @@ class LearningCheckpoint:
     @property
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of the trainer of the core: where it begins and where it records."""
-        return {"earlier": self._earlier, "log": self._log}
+        name = "earlier_choices" if self._has_choices else "earlier"
+        return {name: self._earlier, "log": self._log}
 
     @property
     def is_resumed(self) -> bool:
@@ -115,7 +119,7 @@ class LearningCheckpoint:
     def write(self) -> None:
         """Write what has been learned so far, if anything."""
         self._written = monotonic()
-        parts = self._round_parts() if self._is_unigram else self._merge_parts()
+        parts = self._parts()
         if parts is None:
             return
         fields, body = parts
@@ -126,6 +130,18 @@ class LearningCheckpoint:
             raise FileError(str(self.path.parent), str(error), "a folder") from error
         with atomic_file(self.path) as temporary:
             temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)
+
+    def _parts(self) -> tuple[dict[str, Any], bytes] | None:
+        """Return fields of the header and the body; None if nothing has been learned."""
+        if self._has_choices:
+            return self._choice_parts()
+        return self._round_parts() if self._is_unigram else self._merge_parts()
+
+    def _choice_parts(self) -> tuple[dict[str, Any], bytes] | None:
+        choices = self._log.choices()
+        return (
+            ({"choices": len(choices)}, choices.astype("<u8").tobytes()) if len(choices) else None
+        )
 
     def _merge_parts(self) -> tuple[dict[str, Any], bytes] | None:
         columns: tuple[npt.NDArray[Any], ...] = self._log.merges()
@@ -163,6 +179,8 @@ class LearningCheckpoint:
             raise FormatError(str(self.path), found, "delete the file to start again")
         self._check_identity(header)
         try:
+            if self._has_choices:
+                return _choices_of(header, body)
             return _round_of(header, body) if self._is_unigram else _merges_of(header, body)
         except (ValueError, KeyError, TypeError) as error:
             found, expected = "a damaged checkpoint", "delete the file to start again"
@@ -173,15 +191,49 @@ class LearningCheckpoint:
             found = f"counts {header.get('counts')} in {self.path}"
             expected = f"counts {self._identity['counts']}, or another folder"
             raise ArgumentError("checkpoint", found, expected)
-        mine, theirs = self._identity["settings"], header.get("settings")
+        mine = self._identity["settings"]
+        theirs = _stored_settings(header.get("settings"), mine)
         if theirs != mine:
-            theirs = theirs if isinstance(theirs, dict) else {}
-            differing = [name for name in mine if theirs.get(name) != mine[name]]
+            differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
             found = ", ".join(f"{name}={theirs.get(name)!r}" for name in differing)
-            expected = ", ".join(f"{name}={mine[name]!r}" for name in differing)
+            expected = ", ".join(f"{name}={mine.get(name)!r}" for name in differing)
             raise ArgumentError(
                 "checkpoint", f"{found} in {self.path}", f"{expected}, or another folder"
             )
+
+
+# Settings that are newer than the format, with the values that stand for what was done before.
+_ADDED_SETTINGS: Final = {"alphabet_order": "sorted", "count_exponent": 1.0}
+
+
+def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return the settings that a checkpoint must agree with, without those that are None."""
+    settings: dict[str, Any] = {"model": kind_of(trainer)} | asdict(trainer)
+    if isinstance(trainer, WordPieceTrainer):
+        score = trainer.pair_score if trainer.learner == "merges" else None
+        settings |= {"algorithm": trainer.learner, "score": score}
+    if sizes:
+        settings["sizes"] = sorted(sizes)
+    restored: dict[str, Any] = json.loads(json.dumps(settings))
+    return {name: value for name, value in restored.items() if value is not None}
+
+
+def _stored_settings(settings: object, mine: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a file, to compare with those of this run.
+
+    Earlier versions wrote None, no algorithm for merges, and nothing for settings that they lacked.
+    """
+    if not isinstance(settings, dict):
+        return {}
+    added = {name: value for name, value in _ADDED_SETTINGS.items() if name in mine}
+    added = {name: value for name, value in added.items() if name not in settings}
+    given = {name: value for name, value in settings.items() if value is not None} | added
+    return {"algorithm": "merges", **given} if given.get("model") == "wordpiece" else given
+
+
+def _choices_of(header: dict[str, Any], body: bytes) -> npt.NDArray[np.uint64]:
+    choices = np.frombuffer(body, "<u8", int(header["choices"]))
+    return np.ascontiguousarray(choices, np.uint64)
 
 
 def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:

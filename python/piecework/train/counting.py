@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from piecework._internal.types import Unpack
+from piecework._core import TextColumn, WordCounter
+from piecework._internal.text_columns import text_column
+from piecework._internal.types import Texts, Unpack
 from piecework._internal.validation import PathLike
-from piecework.corpus.batches import batches_of_texts
+from piecework.corpus.batches import BATCH_TEXTS, batches_of_texts
 from piecework.corpus.files import read_corpus
 from piecework.corpus.paths import corpus_files
 from piecework.corpus.rows import Utf8Errors
@@ -148,7 +150,7 @@ def count_files_to(
 
 
 def count_texts(
-    texts: Iterable[str],
+    texts: Iterable[str] | Texts,
     *,
     pipeline: Pipeline | str = "bert-uncased",
     num_threads: int | None = None,
@@ -160,12 +162,14 @@ def count_texts(
     seed: int = 0,
     max_word_length: int | None = None,
 ) -> Counts:
-    """Count the words of texts from an iterator.
+    """Count the words of texts from an iterator or a column.
 
     >>> count_texts(["hug pug", "Hug"]).most_common()
     [('hug', 2), ('pug', 1)]
 
-    All texts are one source with the number `source`. The other arguments are those of `count_files`.
+    `texts` is an iterable of strings, or a column of strings that is read without a copy, as for
+    `Tokenizer.encode_batch`. All texts are one source with the number `source`. The other arguments are those
+    of `count_files`.
     `progress(done, total)` receives numbers of texts; total 0 means unknown. Raises `InputTypeError` with
     the index of an item that is not a string.
     """
@@ -178,7 +182,7 @@ def count_texts(
 
 
 def _count_texts(
-    texts: Iterable[str],
+    texts: Iterable[str] | Texts,
     pipeline: Pipeline,
     settings: CountSettings,
     progress: Progress | None,
@@ -187,19 +191,39 @@ def _count_texts(
     sentences = settings.sentences
     if sentences.size:
         texts = sentences.select(text for batch in batches_of_texts(texts) for text in batch.texts)
-    total = len(texts) if isinstance(texts, Sequence) else 0
-    done = 0
+    column = None if sentences.size else text_column(texts)
     with scratch_folder() as folder:
         counter = settings.counter(pipeline, folder, keep_line_ends=False)
-        for batch in batches_of_texts(texts):
-            counter.add_texts(batch.texts, source, batch.replacements)
-            done += len(batch.texts)
-            if progress is not None:
-                progress(done, total)
+        if column is not None:
+            _add_column(counter, column, source, progress)
+        else:
+            _add_texts(counter, texts, source, progress)
         replacements = counter.replacements()
         warn_of_replacements(replacements, stacklevel=4)
         settings.warn_of_left_out(counter, stacklevel=4)
         return Counts._of(counter.finish().into_counts(), pipeline, replacements)
+
+
+def _add_texts(
+    counter: WordCounter, texts: Iterable[str] | Texts, source: int, progress: Progress | None
+) -> None:
+    total = len(texts) if isinstance(texts, Sequence) else 0
+    done = 0
+    for batch in batches_of_texts(texts):
+        counter.add_texts(batch.texts, source, batch.replacements)
+        done += len(batch.texts)
+        if progress is not None:
+            progress(done, total)
+
+
+def _add_column(
+    counter: WordCounter, column: TextColumn, source: int, progress: Progress | None
+) -> None:
+    for start in range(0, len(column), BATCH_TEXTS):
+        end = min(start + BATCH_TEXTS, len(column))
+        counter.add_column(column, source, start, end)
+        if progress is not None:
+            progress(end, len(column))
 
 
 def _check_unused(**arguments: object) -> None:

@@ -2,7 +2,7 @@
 
 The sum of the counts of shards, in any order and grouping, equals the counts of the whole corpus.
 
-First positions are an optional column that only `ties="first-seen"` reads. A position is
+First positions are an optional column that only "first-seen" (`ties`, `alphabet_order`) reads. A position is
 (source << 40) + byte offset in that source. Positions within one source cannot be compared between shards,
 so a sum of counts that share a source has no positions.
 """

@@ -25,12 +25,15 @@ from piecework.spec import (
     MetaspaceDecoder,
     Model,
     PostProcessor,
+    SentencePiece,
     SequenceDecoder,
+    Split,
     TokenizerSpec,
     Unigram,
     WordPiece,
     WordPieceDecoder,
 )
+from piecework.spec.patterns import Behavior
 from piecework.spec.templates import template_for
 from piecework.train.checkpoints import has_checkpoints
 from piecework.train.counting import Progress
@@ -78,9 +81,9 @@ def learn_spec(
 
     `memory` is the budget of learning besides the counts, a size in bytes or a text such as "2GB"; None
     means a quarter of the memory of the machine. If the estimate exceeds it, rare words are dropped with a
-    `TrainingWarning` (see `fit_to_memory`). `checkpoint` is a folder: WordPiece (except "top-down"), BPE
-    and Unigram write what they have learned there once a minute and when they are interrupted, continue
-    from it in the next run, and delete it at the end. The result is that of an undisturbed run.
+    `TrainingWarning` (see `fit_to_memory`). `checkpoint` is a folder: WordPiece, BPE and Unigram write what
+    they have learned there once a minute and when they are interrupted, continue from it in the next run,
+    and delete it at the end. The result is that of an undisturbed run.
 
     `training_log` is a file for the merges with their counts and scores, for `LearnedVocabulary.load`; only
     trainers that merge pairs have any.
@@ -121,7 +124,7 @@ def learn_specs(
     memory: int | str | None = None,
     checkpoint: PathLike | None = None,
 ) -> dict[int, TokenizerSpec]:
-    """Learn one specification for each vocabulary size; each equals that of `learn_spec` with that size.
+    """Learn one specification for each vocabulary size.
 
     >>> from piecework.train import WordTrainer, count_texts
     >>> counts = count_texts(["hug pug hug"], pipeline="whitespace")
@@ -129,14 +132,26 @@ def learn_specs(
     >>> [list(spec.model.vocab) for spec in specs.values()]
     [['[UNK]', 'hug'], ['[UNK]', 'hug', 'pug']]
 
-    Where smaller vocabularies are prefixes of larger ones (see `nests`), one run learns all sizes. The
-    other models are learned once for each size. The other arguments are those of `learn_spec`.
+    Where smaller vocabularies are prefixes of larger ones (see `nests`), one run learns all sizes, and so
+    does pruning, whose sizes share the seeds of the largest one. The other models are learned once for each
+    size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
+    `seed_size` of the largest. The other arguments are those of `learn_spec`.
     """
     chosen_sizes = _checked_sizes(sizes)
     sized = {size: replace(trainer, vocab_size=size) for size in chosen_sizes}
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
     counts, _ = fit_to_memory(counts, sized[max(sized)], memory)
     largest = sized[max(sized)]
+    if isinstance(largest, WordPieceTrainer) and largest.learner == "pruning":
+        assert not isinstance(preset, SentencePiecePreset)
+        chosen = _preset_of(counts, largest, preset)
+        pruned = largest.learn_sizes(
+            counts, chosen_sizes, progress, num_threads, checkpoint=checkpoint
+        )
+        return {
+            size: _spec_of(largest, replace(largest, vocab_size=size).model_of(vocabulary), chosen)
+            for size, vocabulary in pruned.items()
+        }
     if not nests(trainer) or isinstance(largest, SentencePieceTrainer | UnigramTrainer):
         return {
             size: learn_spec(
@@ -171,9 +186,11 @@ def learn_specs(
 def nests(trainer: Trainer) -> bool:
     """Whether a smaller vocabulary of a trainer is the beginning of a larger one.
 
-    >>> from piecework.train import UnigramTrainer, WordPieceTrainer
-    >>> nests(WordPieceTrainer()), nests(WordPieceTrainer(score="top-down")), nests(UnigramTrainer())
-    (True, False, False)
+    >>> from piecework.train import BPETrainer, UnigramTrainer, WordPieceTrainer
+    >>> nests(BPETrainer()), nests(UnigramTrainer())
+    (True, False)
+    >>> nests(WordPieceTrainer(score="frequency")), nests(WordPieceTrainer())
+    (True, False)
     """
     if isinstance(trainer, WordPieceTrainer):
         return trainer.learner == "merges"
@@ -235,7 +252,13 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
     >>> from piecework.spec import Char
     >>> pipeline_of(TokenizerSpec(Char({"a": 0})))
     Pipeline(normalizer=None, pre_tokenizer=None)
+
+    SentencePiece models segment whole texts; for them, the pre-tokenizer splits at ▁.
     """
+    if isinstance(spec.model, SentencePiece) and spec.pre_tokenizer is None:
+        ends = getattr(spec.normalizer, "treat_whitespace_as_suffix", False)
+        behavior: Behavior = "merged_with_previous" if ends else "merged_with_next"
+        return Pipeline(spec.normalizer, Split("▁", behavior))
     return Pipeline(spec.normalizer, spec.pre_tokenizer)
 
 

@@ -33,6 +33,7 @@ Amount: TypeAlias = Any  # a float64 array, or one number
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
+_SEED = 220  # a seed of the pruning trainer
 _PAIR = 110  # a pair in the tables of the trainer
 _BUCKETS = 32 << 20  # the largest table of sums of pair counts
 
@@ -180,15 +181,17 @@ def _wordpiece(trainer: WordPieceTrainer, size: _Size) -> Amount:
     if trainer.learner == "top-down":
         return _top_down(size)
     if trainer.learner == "pruning":
-        return _pruning(size)
-    position = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}[trainer.score]
+        return _pruning(trainer, size)
+    position = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}[trainer.pair_score]
     pairs = _PAIR * np.minimum(size.chars / 8, 400_000)
     return _cells(size) + position * size.chars + np.minimum(_BUCKETS, 2 * size.chars) + pairs
 
 
-def _pruning(size: _Size) -> Amount:
-    """Return the memory of the candidate entries, and of the segmentation of every word with its index."""
-    return 4 * (_cells(size) + 1.5 * size.chars)
+def _pruning(trainer: WordPieceTrainer, size: _Size) -> Amount:
+    """Return the memory of the sorted text, of the losses by word, and of the seeds with their index."""
+    seeds = 8 * trainer.vocab_size if trainer.seed_size is None else trainer.seed_size
+    # A position begins at most `max_token_length` substrings, 50 by default.
+    return 40 * size.chars + 250 * size.words + _SEED * np.minimum(seeds, 50 * size.chars)
 
 
 def _bpe(size: _Size) -> Amount:

@@ -21,7 +21,12 @@ from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.learn import check_pipeline, pipeline_of
-from piecework.train.trainers import PresetTrainer, SentencePieceTrainer, trainer_for
+from piecework.train.trainers import (
+    PresetTrainer,
+    SentencePieceTrainer,
+    WordPieceTrainer,
+    trainer_for,
+)
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 _KIND_OF_MODEL: dict[type[Model], str] = {
@@ -84,7 +89,7 @@ def _trainer_for(
 ) -> PresetTrainer:
     """Return a trainer with the settings of the specification and of the caller."""
     inherited = {"vocab_size": vocab_size, **_inherited_settings(spec)}
-    if isinstance(spec.model, WordPiece) and settings.get("algorithm") == "pruning":
+    if isinstance(spec.model, WordPiece) and _prunes(settings):
         inherited["segmentation"] = spec.model.segmentation
     for name in settings:
         if name in inherited and name != "special_tokens":
@@ -93,6 +98,12 @@ def _trainer_for(
     trainer = trainer_for(_KIND_OF_MODEL[type(spec.model)], {**inherited, **settings})
     assert not isinstance(trainer, SentencePieceTrainer)
     return trainer
+
+
+def _prunes(settings: Mapping[str, Any]) -> bool:
+    """Whether these settings of a WordPiece trainer select the pruning learner."""
+    choices: dict[str, Any] = {name: settings.get(name) for name in ("algorithm", "score", "ties")}
+    return WordPieceTrainer(**choices).learner == "pruning"
 
 
 def _inherited_settings(spec: TokenizerSpec) -> dict[str, Any]:

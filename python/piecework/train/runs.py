@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from piecework._internal.progress import progress_bar
+from piecework._internal.types import Texts
 from piecework._internal.validation import PathLike
+from piecework.corpus.batches import batches_of_texts
 from piecework.corpus.files import read_corpus
 from piecework.corpus.skipped import OnError
 from piecework.corpus.urls import is_url
@@ -92,7 +94,7 @@ def spec_from_files(
 
 
 def spec_from_texts(
-    texts: Iterable[str],
+    texts: Iterable[str] | Texts,
     plan: Plan,
     tokens_of: TokensOf,
     *,
@@ -104,7 +106,8 @@ def spec_from_texts(
     """Count the words of texts and learn from them."""
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
     if plan.tests:
-        texts = samples.sample_while_iterating(texts, plan.sentences.keep)
+        strings = (text for batch in batches_of_texts(texts) for text in batch.texts)
+        texts = samples.sample_while_iterating(strings, plan.sentences.keep)
     with progress_bar("counting", shown=show_progress) as progress:
         counts = count_texts(
             texts,

@@ -17,7 +17,7 @@ class RetrainSettings(TypedDict, total=False):
     """
 
     algorithm: Literal["merges", "pruning", "top-down"] | None
-    score: Literal["likelihood", "pmi", "frequency", "top-down"]
+    score: Literal["likelihood", "pmi", "frequency", "top-down"] | None
     segmentation: Literal["greedy", "shortest"]
     balance: float
     use_cap: float | None
@@ -28,11 +28,13 @@ class RetrainSettings(TypedDict, total=False):
     continuing_subword_prefix: str
     end_of_word_suffix: str
     ties: Literal["lowest-ids", "smallest-strings", "greatest-strings", "first-seen"] | None
+    alphabet_order: Literal["sorted", "first-seen", "given", "byte-values"]
     max_token_length: int | None
     user_defined_symbols: Sequence[str]
     byte_fallback: bool
     character_coverage: float
-    seed_size: int
+    seed_size: int | None
+    count_exponent: float
     max_piece_length: int
     shrinking_factor: float
     num_sub_iterations: int

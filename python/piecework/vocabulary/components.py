@@ -140,7 +140,7 @@ def _bpe(
         spec,
         model=BPE(
             model.vocab,
-            _merges(model),
+            merges_of(model),
             unk_token=model.unk_token,
             fuse_unk=True,
             byte_fallback=model.byte_fallback,
@@ -152,7 +152,7 @@ def _bpe(
     )
 
 
-def _merges(model: SentencePiece) -> tuple[tuple[str, str], ...]:
+def merges_of(model: SentencePiece) -> tuple[tuple[str, str], ...]:
     """Return all splits of a piece into two pieces, by decreasing score, then by the ids of the two."""
     scored = {piece.text: piece.score for piece in model.pieces if piece.type == "normal"}
     vocab = model.vocab

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from piecework._core import Core, LearnedEntries, continue_training
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
-from piecework.spec import BPE, Char, TokenizerSpec, WordPiece
+from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train import Counts, pipeline_of
-from piecework.vocabulary.alphabet import BYTE_TOKENS, all_ids, required_entries
-from piecework.vocabulary.id_map import IdMap, IdShift
+from piecework.train.counting import Progress
+from piecework.vocabulary.alphabet import BYTE_TOKENS, required_entries
+from piecework.vocabulary.components import merges_of
+from piecework.vocabulary.entries import NewEntry, with_entries
+from piecework.vocabulary.extend_unigram import learn_pieces
+from piecework.vocabulary.id_map import IdMap
+from piecework.vocabulary.segmenter import compiled_model
 
 _TIES = {"likelihood": "smallest-strings", "pmi": "smallest-strings", "frequency": "lowest-ids"}
 
-SCORES = {BPE: ("frequency",), WordPiece: ("likelihood", "frequency", "pmi")}
+SCORES: dict[type, tuple[str, ...]] = {
+    BPE: ("frequency",),
+    WordPiece: ("likelihood", "frequency", "pmi"),
+    Unigram: ("likelihood",),
+}
 
 
 def extend_spec(
@@ -27,9 +36,9 @@ def extend_spec(
     score: str | None = None,
     min_frequency: int = 2,
     max_token_length: int | None = None,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with `n` more entries, and the id map, which keeps all old ids.
+    """Return the specification with `n` more entries, and the id map.
 
     `core` is the compiled specification. `score` is one of `SCORES` for the model, None for the first.
     Ties do not depend on the order of the corpus. Warns with `TrainingWarning` if it learns fewer.
@@ -39,9 +48,14 @@ def extend_spec(
     scores = SCORES[type(model)]
     if score is not None and score not in scores:
         raise ArgumentError("score", repr(score), f"one of {', '.join(scores)}")
+    if isinstance(model, Unigram):
+        pieces, stopped = learn_pieces(spec, counts, n, min_frequency, max_token_length, progress)
+        _warn_if(stopped)
+        return with_entries(spec, [NewEntry(text, score, ids) for text, score, ids in pieces])
     chosen = score or scores[0]
+    converted = isinstance(spec.model, SentencePiece)
     learned = continue_training(
-        core,
+        compiled_model(TokenizerSpec(model)) if converted else core,
         counts._raw,
         vocab_size=len(model.vocab) + n,
         score=chosen,
@@ -52,45 +66,79 @@ def extend_spec(
         barriers=[model.vocab[token] for token in _barriers(spec, model)],
         progress=progress,
     )
-    if learned.stopped_early:
-        warnings.warn(f"stopped early: {learned.stopped_early}", TrainingWarning, stacklevel=3)
-    return _with_learned(spec, model, learned)
+    _warn_if(learned.stopped_early)
+    return _with_learned(replace(spec, model=spec.model if converted else model), learned)
 
 
-def _with_learned(
-    spec: TokenizerSpec, model: BPE | WordPiece, learned: LearnedEntries
-) -> tuple[TokenizerSpec, IdMap]:
-    new_ids = _new_ids(spec, learned.vocab[len(model.vocab) :])
-    larger: BPE | WordPiece = replace(model, vocab={**model.vocab, **new_ids})
-    if isinstance(larger, BPE):
+def _warn_if(stopped_early: str | None) -> None:
+    if stopped_early:
+        warnings.warn(f"stopped early: {stopped_early}", TrainingWarning, stacklevel=4)
+
+
+def _with_learned(spec: TokenizerSpec, learned: LearnedEntries) -> tuple[TokenizerSpec, IdMap]:
+    """Return the specification with learned entries; the two entries of a merge are its sources."""
+    model = spec.model
+    texts = learned.vocab[len(model.vocab) :]
+    first_merge: dict[str, tuple[str, str]] = {}
+    for left, right, merged, *_ in learned.merges:
+        first_merge.setdefault(merged, (left, right))
+    sources = lineage(model.vocab, texts, first_merge)
+    entries = [NewEntry(text, None, sources[text]) for text in texts]
+    if isinstance(model, BPE):
         merges = tuple((left, right) for left, right, *_ in learned.merges)
-        larger = replace(larger, merges=larger.merges + merges)
-    old = all_ids(spec)
-    return replace(spec, model=larger), IdShift(()).id_map(old, set(new_ids.values()) - old)
+        spec = replace(spec, model=replace(model, merges=model.merges + merges))
+    return with_entries(spec, entries)
 
 
-def _new_ids(spec: TokenizerSpec, entries: Sequence[str]) -> dict[str, int]:
-    """Return ids for new entries: those of their added tokens, otherwise the ids after all others."""
-    added = {token.content: token.id for token in spec.added_tokens}
-    first_free = max(all_ids(spec), default=-1) + 1
-    not_added = (entry for entry in entries if entry not in added)
-    ids = added | {entry: id for id, entry in enumerate(not_added, start=first_free)}
-    return {entry: ids[entry] for entry in entries}
+def lineage(
+    vocab: Mapping[str, int], texts: Iterable[str], merge_of: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[int, ...]]:
+    """Return the ids of the old entries that each new entry was merged from, in the order of the text.
+
+    >>> lineage({"h": 0, "u": 1, "g": 2}, ["hu", "hug"], {"hu": ("h", "u"), "hug": ("hu", "g")})
+    {'hu': (0, 1), 'hug': (0, 1, 2)}
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        parts = merge_of.get(text, ())
+        found[text] = tuple(
+            id for part in parts for id in found.get(part, (vocab[part],) if part in vocab else ())
+        )
+    return found
 
 
 def _barriers(spec: TokenizerSpec, model: BPE | WordPiece) -> set[str]:
     """Return the entries that must not be merged, because they do not represent text."""
     fallback = isinstance(model, BPE) and model.byte_fallback
-    return required_entries(spec) | (BYTE_TOKENS & model.vocab.keys() if fallback else set())
+    fixed = required_entries(spec) | (BYTE_TOKENS & model.vocab.keys() if fallback else set())
+    if isinstance(spec.model, SentencePiece):
+        fixed.update(piece.text for piece in spec.model.pieces if piece.type != "normal")
+    return fixed
 
 
-def _extensible(spec: TokenizerSpec) -> BPE | WordPiece:
-    """Return the model; a character model becomes a BPE model without merges."""
+def _extensible(spec: TokenizerSpec) -> BPE | WordPiece | Unigram:
+    """Return the model to learn with.
+
+    A character model becomes a BPE model without merges, a SentencePiece model one of its kind.
+    """
     model = spec.model
+    if isinstance(model, SentencePiece) and model.kind == "bpe":
+        return BPE(
+            model.vocab,
+            merges_of(model),
+            unk_token=model.unk_token,
+            fuse_unk=True,
+            byte_fallback=model.byte_fallback,
+        )
+    if isinstance(model, SentencePiece) and model.kind == "unigram":
+        return Unigram(tuple((piece.text, piece.score) for piece in model.pieces))
     if isinstance(model, Char):
         return BPE(model.vocab, (), unk_token=model.unk_token)
-    if not isinstance(model, BPE | WordPiece):
-        raise ArgumentError("model", type(model).__name__, "BPE, Char or WordPiece")
+    if not isinstance(model, BPE | WordPiece | Unigram):
+        found = type(model).__name__
+        if isinstance(model, SentencePiece):
+            found = f"a SentencePiece model of kind {model.kind!r}"
+        raise ArgumentError("model", found, "BPE, Char, Unigram or WordPiece")
     return model
 
 

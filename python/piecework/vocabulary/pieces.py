@@ -22,8 +22,7 @@ from piecework.spec import (
 )
 from piecework.spec.templates import template_for
 from piecework.spec.tokenizer_spec import checked_spec
-
-_FIXED_TYPES = ("control", "unknown", "user_defined", "byte")
+from piecework.vocabulary.alphabet import FIXED_TYPES
 
 
 def add_pieces(spec: TokenizerSpec, pieces: Iterable[ScoredPiece]) -> TokenizerSpec:
@@ -36,7 +35,7 @@ def add_pieces(spec: TokenizerSpec, pieces: Iterable[ScoredPiece]) -> TokenizerS
 
     Raises `ArgumentError` unless the model is a SentencePiece model.
     """
-    return _with_pieces(spec, (*pieces_of(spec).pieces, *pieces))
+    return with_pieces(spec, (*pieces_of(spec).pieces, *pieces))
 
 
 def remove_pieces(spec: TokenizerSpec, texts: Collection[str]) -> TokenizerSpec:
@@ -49,7 +48,7 @@ def remove_pieces(spec: TokenizerSpec, texts: Collection[str]) -> TokenizerSpec:
     model = pieces_of(spec)
     _check_known(model, texts, "texts")
     removed = set(texts)
-    return _with_pieces(spec, (piece for piece in model.pieces if piece.text not in removed))
+    return with_pieces(spec, (piece for piece in model.pieces if piece.text not in removed))
 
 
 def set_scores(spec: TokenizerSpec, scores: Mapping[str, float]) -> TokenizerSpec:
@@ -61,7 +60,7 @@ def set_scores(spec: TokenizerSpec, scores: Mapping[str, float]) -> TokenizerSpe
     """
     model = pieces_of(spec)
     _check_known(model, scores, "scores")
-    return _with_pieces(
+    return with_pieces(
         spec, (piece._replace(score=scores.get(piece.text, piece.score)) for piece in model.pieces)
     )
 
@@ -75,7 +74,7 @@ def set_types(spec: TokenizerSpec, types: Mapping[str, PieceType]) -> TokenizerS
     """
     model = pieces_of(spec)
     _check_known(model, types, "types")
-    return _with_pieces(
+    return with_pieces(
         spec, (piece._replace(type=types.get(piece.text, piece.type)) for piece in model.pieces)
     )
 
@@ -91,12 +90,12 @@ def restrict_pieces(spec: TokenizerSpec, texts: Collection[str] | None) -> Token
         raise ArgumentError("vocabulary", f"a model of kind {model.kind!r}", "'unigram' or 'bpe'")
 
     def type_of(piece: ScoredPiece) -> PieceType:
-        if piece.type in _FIXED_TYPES:
+        if piece.type in FIXED_TYPES:
             return piece.type
         return "normal" if texts is None or len(piece.text) == 1 or piece.text in kept else "unused"
 
     kept = set(texts or ())
-    changed = _with_pieces(spec, (piece._replace(type=type_of(piece)) for piece in model.pieces))
+    changed = with_pieces(spec, (piece._replace(type=type_of(piece)) for piece in model.pieces))
     scores = [piece.score for piece in model.pieces if piece.type == "normal"]
     lowest = min(scores, default=None) if model.lowest_score is None else model.lowest_score
     return replace(changed, model=replace(pieces_of(changed), lowest_score=lowest))
@@ -128,7 +127,8 @@ def pieces_of(spec: TokenizerSpec) -> SentencePiece:
     return model
 
 
-def _with_pieces(spec: TokenizerSpec, pieces: Iterable[ScoredPiece]) -> TokenizerSpec:
+def with_pieces(spec: TokenizerSpec, pieces: Iterable[ScoredPiece]) -> TokenizerSpec:
+    """Return the specification with other pieces, and normalizer and decoder to match."""
     model = replace(pieces_of(spec), pieces=tuple(pieces), self_test=())
     normalizer, decoder = spec.normalizer, spec.decoder
     if isinstance(normalizer, SentencePieceNormalizer):

@@ -2,41 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.spec import BPE, TokenizerSpec
+from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import renumbered
 from piecework.spec.tokenizer_spec import checked_spec
-from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries, resizable_model
+from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
 from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap, IdShift
+from piecework.vocabulary.pieces import remove_pieces
 
 
 def prune_spec(
     spec: TokenizerSpec, keep: Iterable[str | int], keep_alphabet: bool
 ) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with only the entries to keep and the required ones, and the id map."""
-    model = resizable_model(checked_spec(spec).model)
+    model = checked_spec(spec).model
     kept = _entries_to_keep(spec, keep) | required_entries(spec)
     if keep_alphabet:
         kept |= alphabet(model)
-    if isinstance(model, BPE):
-        kept = Derivations(model).closure(kept)
+    kept = Derivations(model).closure(kept)
     return remove_entries(spec, model.vocab.keys() - kept)
+
+
+def most_used(
+    spec: TokenizerSpec, uses: Sequence[int], size: int, keep: Iterable[str | int]
+) -> set[str]:
+    """Return `size` tokens to keep, without added tokens outside the model: the most used, by `uses`.
+
+    The least used entry that no other one is merged from is removed first; of equals, the one with the
+    highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
+    """
+    model = checked_spec(spec).model
+    vocab, derivations = model.vocab, Derivations(model)
+    fixed = derivations.closure(
+        _entries_to_keep(spec, keep) | required_entries(spec) | alphabet(model)
+    )
+    present = len(all_ids(spec))
+    if size > present:
+        raise ArgumentError("size", str(size), f"at most {present}, the present number of tokens")
+    used_by = {token: derivations.uses(token) & vocab.keys() for token in vocab.keys() - fixed}
+    users = Counter(used for parts in used_by.values() for used in parts)
+    removable = [(uses[vocab[t]], -vocab[t], t) for t in used_by if not users[t]]
+    heapify(removable)
+    kept = set(vocab)
+    while removable and present > size:
+        _, _, token = heappop(removable)
+        kept.discard(token)
+        present -= 1
+        for used in used_by[token]:
+            users[used] -= 1
+            if not users[used] and used not in fixed:
+                heappush(removable, (uses[vocab[used]], -vocab[used], used))
+    if present > size:
+        expected = f"at least {present}, for the alphabet and the tokens that are always kept"
+        raise ArgumentError("size", str(size), expected)
+    return kept
 
 
 def remove_entries(spec: TokenizerSpec, removed: set[str]) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification without these entries and without their merges, and the id map."""
-    model = resizable_model(spec.model)
-    shift = IdShift(model.vocab[token] for token in removed)
-    smaller = _without_merges(model, removed) if isinstance(model, BPE) else model
-    vocab = {token: shift(id) for token, id in model.vocab.items() if token not in removed}
-    shifted = renumbered(spec, replace(smaller, vocab=vocab), shift)
+    vocab = spec.model.vocab
+    shift = IdShift(vocab[token] for token in removed)
+    if isinstance(spec.model, SentencePiece):
+        smaller = remove_pieces(spec, removed)
+        shifted = renumbered(smaller, smaller.model, shift)
+    else:
+        shifted = renumbered(spec, _without(spec.model, removed, shift), shift)
     return shifted, shift.id_map(all_ids(spec))
+
+
+def _without(model: Model, removed: set[str], shift: IdShift) -> Model:
+    if isinstance(model, Unigram):
+        pieces = tuple(piece for piece in model.pieces if piece[0] not in removed)
+        return replace(model, pieces=pieces, unk_id=model.unk_id and shift(model.unk_id))
+    assert not isinstance(model, SentencePiece)
+    vocab = {token: shift(id) for token, id in model.vocab.items() if token not in removed}
+    smaller = _without_merges(model, removed) if isinstance(model, BPE) else model
+    return replace(smaller, vocab=vocab)
 
 
 def _without_merges(model: BPE, removed: set[str]) -> BPE:

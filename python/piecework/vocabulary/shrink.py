@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import replace
 
 from piecework.errors import ArgumentError
-from piecework.spec import BPE, TokenizerSpec
+from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.tokenizer_spec import checked_spec
-from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries, resizable_model
+from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
+from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.prune import remove_entries
 
 
 def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with `size` tokens, added tokens included, and the id map."""
-    model = resizable_model(checked_spec(spec).model)
+    model = checked_spec(spec).model
     present = len(all_ids(spec))
     if size > present:
         raise ArgumentError("size", str(size), f"at most {present}, the present number of tokens")
@@ -25,16 +25,42 @@ def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
         merges, removed = _drop_last_merges(model, fixed, present - size)
         spec = replace(spec, model=replace(model, merges=merges))
     else:
-        removed = _last_entries(model.vocab, fixed, present - size)
+        removed = _last_entries(model, fixed, present - size)
     if present - len(removed) > size:
         expected = f"at least {present - len(removed)}, for alphabet and special tokens"
         raise ArgumentError("size", str(size), expected)
     return remove_entries(spec, removed)
 
 
-def _last_entries(vocab: Mapping[str, int], fixed: set[str], excess: int) -> set[str]:
-    learned = sorted(vocab.keys() - fixed, key=vocab.__getitem__)
-    return set(learned[max(len(learned) - excess, 0) :])
+def _last_entries(model: Model, fixed: set[str], excess: int) -> set[str]:
+    """Return the entries to remove: those learned last, and those that cannot be merged without them."""
+    learned = [token for token in _in_learned_order(model) if token not in fixed]
+    if not isinstance(model, SentencePiece) or model.kind != "bpe":
+        return set(learned[max(len(learned) - excess, 0) :])
+    users, derivations = defaultdict[str, list[str]](list), Derivations(model)
+    for token in learned:
+        for used in derivations.uses(token):
+            users[used].append(token)
+    removed = set[str]()
+    for last in reversed(learned):
+        waiting = [last] if len(removed) < excess else []
+        while waiting:
+            token = waiting.pop()
+            if token not in removed:
+                removed.add(token)
+                waiting += users[token]
+    return removed
+
+
+def _in_learned_order(model: Model) -> list[str]:
+    """Return the entries by decreasing score, then by id; by id if they have no scores."""
+    vocab = model.vocab
+    scores: dict[str, float] = {}
+    if isinstance(model, Unigram):
+        scores = dict(model.pieces)
+    elif isinstance(model, SentencePiece):
+        scores = {piece.text: piece.score for piece in model.pieces}
+    return sorted(vocab, key=lambda token: (-scores.get(token, 0.0), vocab[token]))
 
 
 def _drop_last_merges(

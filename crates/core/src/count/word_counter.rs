@@ -234,14 +234,8 @@ impl WordCounter {
 
     /// Count the lines of a block that starts at byte `offset` of `source`.
     ///
-    /// Replaces invalid UTF-8 by U+FFFD, or fails if `strict`. Returns the number of replacements.
-    pub fn add_block(
-        &mut self,
-        block: &[u8],
-        source: u32,
-        offset: u64,
-        strict: bool,
-    ) -> Result<u64, Error> {
+    /// Replaces invalid UTF-8 by U+FFFD and counts the replacements, or fails if `strict`.
+    pub fn add_block(&mut self, block: &[u8], source: u32, offset: u64, strict: bool) -> Result<(), Error> {
         let (text, replaced) = match std::str::from_utf8(block) {
             Ok(text) => (text.into(), 0),
             Err(error) if strict => {
@@ -265,7 +259,7 @@ impl WordCounter {
         let byte_of = |at: usize| positioned[at].1 & ((1 << SOURCE_SHIFT) - 1);
         self.add(&positioned, |at| format!("line at byte {}", byte_of(at)))?;
         self.advance(source, replaced);
-        Ok(replaced)
+        Ok(())
     }
 
     fn advance(&mut self, source: u32, replacements: u64) {

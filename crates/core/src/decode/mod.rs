@@ -18,4 +18,4 @@ mod token_texts;
 
 pub use decode_table::{DecodeInput, DecodeTable};
 pub use decoder::Decoder;
-pub use stream::DecodeStream;
+pub use stream::{DecodeStream, StreamState};

@@ -27,6 +27,12 @@ pub struct DecodeStream {
     pending: usize,
 }
 
+/// What a stream remembers, as plain data.
+///
+/// In order: the ids of the window, its returned text, the boundaries in it, the bytes returned since the last
+/// boundary, and the ids since then.
+pub type StreamState = (Vec<u32>, String, Vec<usize>, usize, usize);
+
 /// Decoders write this for bytes that are not, or not yet, a character.
 const UNFINISHED: char = '\u{FFFD}';
 /// A character has at most four bytes: of this many ids, all but the last three are complete.
@@ -35,6 +41,8 @@ const MAX_CHAR_BYTES: usize = 4;
 const MAX_UNFINISHED: usize = MAX_CHAR_BYTES - 1;
 /// A longer window is shortened.
 const MAX_WINDOW: usize = 32;
+/// No window is longer.
+const MAX_STATE: usize = 4 * MAX_WINDOW;
 /// The least ids that remain.
 const MIN_WINDOW: usize = 8;
 
@@ -43,6 +51,30 @@ impl DecodeStream {
     #[must_use]
     pub fn new(skip_special_tokens: bool) -> Self {
         Self { skip_special_tokens, ..Self::default() }
+    }
+
+    /// Returns what the stream remembers.
+    #[must_use]
+    pub fn state(&self) -> StreamState {
+        let (ids, returned) = (self.ids.clone(), self.returned.clone());
+        (ids, returned, self.boundaries.clone(), self.returned_since_boundary, self.pending)
+    }
+
+    /// Continues where the stream with this state was; `None` for a state that no stream has.
+    #[must_use]
+    pub fn of_state(skip_special_tokens: bool, state: StreamState) -> Option<Self> {
+        let (ids, returned, boundaries, returned_since_boundary, pending) = state;
+        let context = returned.len().checked_sub(returned_since_boundary)?;
+        let is_increasing = boundaries.windows(2).all(|pair| pair[0] < pair[1]);
+        let last = boundaries.last().copied().unwrap_or(0);
+        let is_valid = ids.len() <= MAX_STATE
+            && is_increasing
+            && last <= ids.len()
+            && pending <= ids.len()
+            && returned.is_char_boundary(context);
+        let stream =
+            Self { skip_special_tokens, ids, returned, boundaries, returned_since_boundary, pending };
+        is_valid.then_some(stream)
     }
 
     /// Continues after ids whose text is known, such as a prompt; their text is not returned again.

@@ -5,11 +5,65 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::progress::Progress;
 use crate::count::Counts;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+
+/// The order of the entries of single characters in the vocabulary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AlphabetOrder {
+    /// By code points, in the groups of the model.
+    #[default]
+    Sorted,
+    /// By first occurrence in the corpus, then the others sorted; requires counts with first positions.
+    FirstSeen,
+    /// The characters of the initial alphabet in their order, then the others sorted.
+    Given,
+}
+
+impl AlphabetOrder {
+    /// Reject counts without the positions that the order needs.
+    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+        if self != Self::FirstSeen || counts.first().is_some() {
+            return Ok(());
+        }
+        let found = "\"first-seen\" with counts that have no first positions";
+        let expected = "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
+                        `piecework count --first-source`), Counts(..., first=...), or alphabet_order=\"sorted\"";
+        Err(Error::new(ErrorKind::Argument, "alphabet_order", found, expected))
+    }
+
+    /// Arrange sorted entries; `form` returns the entry of a character by its position in a word.
+    pub(super) fn arrange(
+        self,
+        entries: &mut [String],
+        counts: &Counts,
+        initial: &[char],
+        form: impl Fn(char, CharPosition) -> String,
+    ) {
+        let mut ranks: FxHashMap<String, usize> = FxHashMap::default();
+        match self {
+            Self::Sorted => return,
+            Self::Given => {
+                for (rank, character) in initial.iter().enumerate() {
+                    ranks.entry(character.to_string()).or_insert(rank);
+                }
+            }
+            Self::FirstSeen => {
+                let mut seen: FxHashSet<(char, usize)> = FxHashSet::default();
+                for (character, position) in counts.iter().flat_map(|(word, _)| char_positions(word)) {
+                    if seen.insert((character, position.index())) {
+                        let rank = ranks.len();
+                        ranks.entry(form(character, position)).or_insert(rank);
+                    }
+                }
+            }
+        }
+        entries.sort_by_key(|entry| ranks.get(entry).copied().unwrap_or(usize::MAX));
+    }
+}
 
 /// The characters that are entries, with their use.
 pub(super) struct Alphabet {

@@ -13,8 +13,21 @@ pub struct Learned {
     pub vocab: Vec<String>,
     /// The merges in the order of their creation; empty for `TopDown` and `Pruning`.
     pub merges: Vec<Merge>,
+    /// The removals in order, for `Pruning` if its settings ask for them.
+    pub removals: Vec<Removal>,
     /// The reason why there are fewer than `vocab_size` entries, if there are.
     pub stopped_early: Option<String>,
+}
+
+/// One step of the pruning trainer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Removal {
+    /// The entry that was removed.
+    pub entry: String,
+    /// What the removal added to the cost of the corpus; a token costs 1 without `balance`.
+    pub loss: f64,
+    /// The entry that was put back in exchange.
+    pub put_back: Option<String>,
 }
 
 /// Check that there are words and that the number of characters fits 64 bits, as then all other counts do;

@@ -8,7 +8,7 @@
 //! neighbour_changes  the changes of one merge, by neighbouring entry
 //! merge            a merge that a trainer has learned
 //! memory           reservations that fail with an error
-//! resume           training that continues after the merges of an earlier run
+//! resume           training that continues after the merges or choices of an earlier run
 //! progress         progress reports and interruption
 //! piece_rules      the rules for SentencePiece pieces
 //! symbol_splitter  splitting of words where no piece may cross
@@ -39,8 +39,9 @@ mod symbol_splitter;
 pub mod unigram;
 pub mod wordpiece;
 
-pub use learned::Learned;
+pub use alphabet::AlphabetOrder;
+pub use learned::{Learned, Removal};
 pub use memory::check_available;
 pub use merge::Merge;
 pub use piece_rules::PieceRules;
-pub use resume::{MergeLog, Resume};
+pub use resume::{ChoiceLog, MergeLog, Resume};

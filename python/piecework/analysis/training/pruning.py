@@ -23,7 +23,7 @@ def trace_pruning(
 ) -> TrainingTrace:
     """Trace the pruning learner."""
     check_small(counts, MAX_CHARACTERS, 'the learner algorithm="pruning"')
-    learned = trainer.learn_vocabulary(counts)
+    learned = trainer.learn_removals(counts)
     settings = settings_of(Settings, trainer)
     words = list(counts)
     base = initial_vocabulary(words, settings)
@@ -36,6 +36,16 @@ def trace_pruning(
         pruner.put_back()
     traced = {*base, *pruner.removable()}
     check_same(traced, set(learned.entries), "the vocabulary")
+    check_same(pruner.step_count, len(learned.removals), "the number of removals")
+    for step in pruner.steps:
+        back = None if step.put_back is None else step.put_back.entry
+        removal = learned.removals[step.number - 1]
+        traced_removal = (step.removed.entry, step.removed.loss, back)
+        check_same(
+            traced_removal,
+            (removal.token, removal.loss, removal.put_back),
+            f"removal {step.number}",
+        )
     return TrainingTrace(
         learner=f"WordPiece by pruning, segmentation {trainer.segmentation!r}",
         words=tuple(words),

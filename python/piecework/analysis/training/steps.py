@@ -271,11 +271,12 @@ class PieceLoss:
     >>> PieceLoss("hug", count=15, loss=None, reason="a single character").reason
     'a single character'
 
-    `loss` is None for a piece that is kept or removed for the `reason`, whatever its loss.
+    `loss` is None for a piece that is kept or removed for the `reason`, whatever its loss. With
+    `count_exponent`, the count is that of weighted words.
     """
 
     piece: str
-    count: int
+    count: float
     loss: float | None
     reason: str
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from piecework.analysis.step_selection import Selection
@@ -17,7 +16,6 @@ from piecework.analysis.training.steps import (
 )
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.reference import unigram_training as reference
-from piecework.reference.lattice import Lattice
 from piecework.train import Counts, UnigramTrainer
 from piecework.train.trainers.unigram import LearnedPieces
 
@@ -90,7 +88,8 @@ class _UnigramReplay:
         self, round: int, iteration: int, log_likelihood: float, top: int
     ) -> TrainingEstimate:
         unit = reference.unit(self.segments)
-        expected = reference.expect(self.segments, self.scores)
+        exponent = self.settings.count_exponent
+        expected = reference.expect(self.segments, self.scores, exponent)
         before, self.scores = self.scores, reference.maximize(expected, unit, self.wanted)
         order = sorted(expected, key=lambda piece: (-expected[piece], piece))
         self.step_count += 1
@@ -109,14 +108,13 @@ class _UnigramReplay:
 
     def _prune(self, round: int, size: int, top: int) -> TrainingPruning:
         before = self.scores
-        self.scores = reference.prune(self.segments, before, size, self.wanted)
-        counts: Counter[str] = Counter()
-        for segment, count in self.segments:
-            for piece in Lattice(segment, before).best().pieces:
-                counts[piece] += count if piece in before else 0
-        losses = {piece: reference.loss(piece, before, counts) for piece in before}
+        exponent = self.settings.count_exponent
+        self.scores = reference.prune(self.segments, before, size, self.wanted, exponent)
+        counts = reference.best_uses(self.segments, before, exponent)
+        total = math.fsum(counts.values())
+        losses = {piece: reference.loss(piece, before, counts, total) for piece in before}
         order = sorted(before, key=lambda piece: (losses[piece], before[piece], piece))
-        shown = [_piece_loss(piece, counts[piece], losses[piece]) for piece in order]
+        shown = [_piece_loss(piece, counts.get(piece, 0.0), losses[piece]) for piece in order]
         removed = [one for one in shown if one.piece not in self.scores]
         kept = [one for one in shown if one.piece in self.scores]
         self.step_count += 1
@@ -130,7 +128,8 @@ class _UnigramReplay:
         )
 
 
-def _piece_loss(piece: str, count: int, loss: float) -> PieceLoss:
+def _piece_loss(piece: str, uses: float, loss: float) -> PieceLoss:
+    count = int(uses) if uses.is_integer() else uses
     if math.isfinite(loss):
         return PieceLoss(piece, count, loss, "")
     if loss > 0:

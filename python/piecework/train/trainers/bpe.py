@@ -15,6 +15,7 @@ from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import (
+    ALPHABET_ORDERS,
     LearnedVocabulary,
     check_counts,
     check_special_tokens,
@@ -26,7 +27,8 @@ from piecework.train.trainers.common import (
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
 
-_TIES = ("lowest-ids", "greatest-strings")
+_BYTES_BY_VALUE = tuple(sorted(BYTE_OF_CHARACTER, key=BYTE_OF_CHARACTER.__getitem__))
+_TIES = ("lowest-ids", "greatest-strings", "first-seen")
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,17 @@ class BPETrainer:
       `end_of_word_suffix` follows the last.
     - `unk_token` must be one of `special_tokens`; None drops unknown characters.
     - `ties` selects among equally frequent pairs: "lowest-ids", the pair with the lower ids, as
-      `tokenizers` does, or "greatest-strings", the pair with the greater strings, as subword-nmt does.
+      `tokenizers` does, "greatest-strings", the pair with the greater strings, as subword-nmt does, or
+      "first-seen", the pair that occurs first in the corpus, as tiktoken's teaching module does.
+    - `alphabet_order`: the order of the alphabet in the vocabulary. "sorted" is by code points, "first-seen"
+      by first occurrence in the corpus, "given" that of `initial_alphabet`, then by code points.
+    - "first-seen" needs counts with first positions.
 
     Source: Sennrich et al. 2016, section 3.2.
     """
 
     TIES: ClassVar[tuple[str, ...]] = _TIES
+    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ALPHABET_ORDERS
 
     vocab_size: int = 30_000
     min_frequency: int = 2
@@ -66,6 +73,7 @@ class BPETrainer:
     max_token_length: int | None = None
     ties: str = "lowest-ids"
     unk_token: str | None = "<unk>"
+    alphabet_order: str = "sorted"
 
     def __post_init__(self) -> None:
         _check_settings(self)
@@ -75,6 +83,7 @@ class BPETrainer:
         set_field(self, "limit_alphabet", limit)
         checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
         checks.check_text("end_of_word_suffix", self.end_of_word_suffix)
+        checks.check_choice("alphabet_order", self.alphabet_order, self.ALPHABET_ORDERS)
 
     def learn(
         self,
@@ -87,7 +96,7 @@ class BPETrainer:
         """Return the model; warns with `TrainingWarning` if it has fewer entries than `vocab_size`.
 
         Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, and `CorpusError` if
-        there are no words.
+        there are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
         """
         learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
         return self.model_of(learned)
@@ -122,6 +131,7 @@ class BPETrainer:
                 continuing_subword_prefix=self.continuing_subword_prefix,
                 end_of_word_suffix=self.end_of_word_suffix,
                 max_token_length=self.max_token_length,
+                alphabet_order=self.alphabet_order,
                 ties=self.ties,
                 **run,
             )
@@ -138,19 +148,24 @@ class ByteBPETrainer:
     (('u', 'g'), ('h', 'ug'))
 
     The settings are those of `BPETrainer`. The `vocab_size` of GPT-2 is 256 bytes, 50,000 merges and one
-    special token: 50,257. Counts must come from a byte-level pipeline.
+    special token: 50,257. Counts must come from a byte-level pipeline. `alphabet_order` is "sorted", the 256
+    characters that stand for the bytes by code points, as in GPT-2, or "byte-values", the bytes by value.
+    With `ties="first-seen"` and "byte-values", ids are those of tiktoken's teaching module.
     """
 
     TIES: ClassVar[tuple[str, ...]] = _TIES
+    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ("sorted", "byte-values")
 
     vocab_size: int = 50_257
     min_frequency: int = 2
     special_tokens: tuple[str, ...] = ("<|endoftext|>",)
     max_token_length: int | None = None
     ties: str = "lowest-ids"
+    alphabet_order: str = "sorted"
 
     def __post_init__(self) -> None:
         _check_settings(self)
+        checks.check_choice("alphabet_order", self.alphabet_order, self.ALPHABET_ORDERS)
 
     @property
     def unk_token(self) -> None:
@@ -187,10 +202,12 @@ class ByteBPETrainer:
 
     def by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""
+        by_value = self.alphabet_order == "byte-values"
         return BPETrainer(
             vocab_size=self.vocab_size,
             min_frequency=self.min_frequency,
-            initial_alphabet=BYTE_ALPHABET,
+            initial_alphabet=_BYTES_BY_VALUE if by_value else BYTE_ALPHABET,
+            alphabet_order="given" if by_value else "sorted",
             special_tokens=self.special_tokens,
             max_token_length=self.max_token_length,
             ties=self.ties,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,18 @@ class Merge:
 
 
 @dataclass(frozen=True)
+class Removal:
+    """One step of pruning: the removal of `token` adds `loss` to the cost of the corpus, in tokens.
+
+    `put_back` is the token that returns to the vocabulary in exchange, None without one.
+    """
+
+    token: str
+    loss: float
+    put_back: str | None = None
+
+
+@dataclass(frozen=True)
 class LearnedVocabulary:
     """What a BPE or WordPiece trainer learned: entries in id order, merges in the order of learning.
 
@@ -42,17 +54,20 @@ class LearnedVocabulary:
     >>> learned.entries, learned.merges[0].pair_count
     (('<unk>', 'a', 'b', 'ab'), 1)
 
-    `stopped_early` is the reason why learning ended before `vocab_size`, None if it did not.
+    `stopped_early` is the reason why learning ended before `vocab_size`, None if it did not. `removals` are
+    the steps of `WordPieceTrainer.learn_removals`, else empty.
     """
 
     entries: tuple[str, ...]
     merges: tuple[Merge, ...]
     stopped_early: str | None
+    removals: tuple[Removal, ...] = ()
 
     @classmethod
     def _of(cls, learned: LearnedEntries) -> LearnedVocabulary:
         merges = tuple(Merge(*merge) for merge in learned.merges)
-        return cls(tuple(learned.vocab), merges, learned.stopped_early)
+        removals = tuple(Removal(*removal) for removal in learned.removals)
+        return cls(tuple(learned.vocab), merges, learned.stopped_early, removals)
 
     def save(self, path: PathLike) -> None:
         """Write the entries and merges as JSON, atomically; by custom `tokenizer.training.json`.
@@ -111,12 +126,18 @@ class LearnedVocabulary:
         return len(self.entries)
 
 
+ALPHABET_ORDERS = ("sorted", "first-seen", "given")
+
 # ---- checkpoints
 
 
 @contextmanager
 def resumable(
-    trainer: Any, counts: Counts, progress: Progress | None, checkpoint: PathLike | None
+    trainer: Any,
+    counts: Counts,
+    progress: Progress | None,
+    checkpoint: PathLike | None,
+    sizes: Sequence[int] = (),
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of the core for a run that continues the one in a checkpoint folder."""
     if checkpoint is None:
@@ -125,7 +146,7 @@ def resumable(
     # Imported here because checkpoints import the trainers.
     from piecework.train.checkpoints import LearningCheckpoint
 
-    run = LearningCheckpoint(checkpoint, counts, trainer)
+    run = LearningCheckpoint(checkpoint, counts, trainer, sizes)
     with run.kept_on_failure():
         yield {"progress": run.progress(progress), **run.arguments}
 

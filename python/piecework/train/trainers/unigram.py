@@ -14,6 +14,11 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import check_counts, check_special_tokens, resumable, set_field
 
+SEEDS_PER_ENTRY = 16
+"""The seeds for each entry of the vocabulary."""
+
+_MAX_SEEDS = 2**32
+
 
 @dataclass(frozen=True)
 class LearningStep:
@@ -57,11 +62,14 @@ class UnigramTrainer:
     - `user_defined_symbols` are always tokens of their own.
     - The alphabet has `initial_alphabet` and the most frequent characters that make up the fraction
       `character_coverage` of the text.
-    - `seed_size`: number of seed substrings, of at most `max_piece_length` characters.
+    - `seed_size`: number of seed substrings, of at most `max_piece_length` characters; by default 16 times
+      `vocab_size`.
+    - `count_exponent`: EM and pruning weight a word by its count to this power, above 0 and at most 1. Lower
+      ones give boundaries nearer to those of morphemes, for more tokens.
     - Each round runs `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of
       the pieces.
 
-    The defaults are those of SentencePiece. Source: Kudo 2018, section 3.2.
+    The other defaults are those of SentencePiece. Source: Kudo 2018, section 3.2.
     """
 
     vocab_size: int = 8_000
@@ -70,21 +78,24 @@ class UnigramTrainer:
     byte_fallback: bool = False
     character_coverage: float = 0.9995
     initial_alphabet: tuple[str, ...] = ()
-    seed_size: int = 1_000_000
+    seed_size: int | None = None
     max_piece_length: int = 16
     shrinking_factor: float = 0.75
     num_sub_iterations: int = 2
     unk_token: str | None = "<unk>"
+    count_exponent: float = 1.0
 
     def __post_init__(self) -> None:
         check_special_tokens(self, needs_unknown=False)
-        for name in ("vocab_size", "seed_size", "max_piece_length", "num_sub_iterations"):
+        for name in ("vocab_size", "max_piece_length", "num_sub_iterations"):
             set_field(self, name, checks.whole_number(name, getattr(self, name), 1))
+        set_field(self, "seed_size", checks.optional_number("seed_size", self.seed_size, 1))
         alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
         set_field(self, "initial_alphabet", alphabet)
         symbols = checks.distinct_tokens("user_defined_symbols", self.user_defined_symbols, None)
         set_field(self, "user_defined_symbols", symbols)
         checks.check_fraction("character_coverage", self.character_coverage, allow_one=True)
+        checks.check_fraction("count_exponent", self.count_exponent, allow_one=True)
         checks.check_fraction("shrinking_factor", self.shrinking_factor, allow_one=False)
 
     def learn(
@@ -125,7 +136,8 @@ class UnigramTrainer:
                 byte_fallback=self.byte_fallback,
                 character_coverage=self.character_coverage,
                 initial_alphabet=self.initial_alphabet,
-                seed_size=self.seed_size,
+                seed_size=self.seed_size or min(SEEDS_PER_ENTRY * self.vocab_size, _MAX_SEEDS),
+                count_exponent=self.count_exponent,
                 max_piece_length=self.max_piece_length,
                 shrinking_factor=self.shrinking_factor,
                 num_sub_iterations=self.num_sub_iterations,

@@ -3,12 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use super::spec::BpeTrainSpec;
+use crate::count::Counts;
 use crate::train::alphabet::{Alphabet, CharPosition};
 use crate::train::entries::Entries;
 
 /// Return the entries of the alphabet in vocabulary order: all bare characters, then the forms with prefix or
-/// suffix that occur, both by code points.
-pub(super) fn alphabet_entries(alphabet: &Alphabet, spec: &BpeTrainSpec) -> Vec<String> {
+/// suffix that occur, both by code points; then in the order of the settings.
+pub(super) fn alphabet_entries(counts: &Counts, alphabet: &Alphabet, spec: &BpeTrainSpec) -> Vec<String> {
     let mut bare: Vec<String> = alphabet.select(|_| true).map(String::from).collect();
     let mut affixed: Vec<String> = Vec::new();
     for position in CharPosition::ALL {
@@ -17,6 +18,8 @@ pub(super) fn alphabet_entries(alphabet: &Alphabet, spec: &BpeTrainSpec) -> Vec<
     bare.sort_unstable();
     affixed.sort_unstable();
     bare.append(&mut affixed);
+    spec.alphabet_order
+        .arrange(&mut bare, counts, &spec.initial_alphabet, |c, position| form(c, position, spec));
     bare
 }
 

@@ -62,7 +62,8 @@ pub use spec::{BpeTies, BpeTrainSpec};
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Corpus` for counts without words; `Training` if `vocab_size` cannot hold the special tokens and
+/// Errors: `Corpus` for counts without words; `Argument` for settings that need first positions that the counts
+/// do not have; `Training` if `vocab_size` cannot hold the special tokens and
 /// the alphabet, or if a sum of counts exceeds 64 bits; `Interrupted` if `progress` stops the trainer.
 pub fn learn(
     counts: &Counts,
@@ -84,11 +85,12 @@ pub fn resume(
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_merges(resume.log);
     let chars = check_counts(counts, &mut progress)?;
+    spec.check_positions(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        char_forms::alphabet_entries(&alphabet, spec),
+        char_forms::alphabet_entries(counts, &alphabet, spec),
         spec.vocab_size,
     )?;
     let mut forms = CharForms::new(&entries, &alphabet, spec);
@@ -169,6 +171,7 @@ fn learn_merges(
     match spec.ties {
         BpeTies::LowestIds => BpeTrainer::<pair_priority::LowestIds>::new(start).run(progress),
         BpeTies::GreatestStrings => BpeTrainer::<pair_priority::GreatestStrings>::new(start).run(progress),
+        BpeTies::FirstSeen => BpeTrainer::<pair_priority::FirstSeen>::new(start).run(progress),
         BpeTies::ShortestEntries => BpeTrainer::<pair_priority::ShortestEntries>::new(start).run(progress),
     }
 }

@@ -74,7 +74,7 @@ impl<O: PairPriority> Round<O> {
         for (pair, PairCount { count, positions }) in counts {
             let (left, right) = ((pair >> 32) as u32, pair as u32);
             if count >= round.threshold {
-                round.track(vocabulary, left, right, count, positions);
+                round.pairs.track(left, right, count, positions);
             } else {
                 for entry in [left, right] {
                     let slack = &mut round.slack[entry as usize];
@@ -83,6 +83,7 @@ impl<O: PairPriority> Round<O> {
             }
         }
         round.record_positions(words, progress)?;
+        (0..round.pairs.len() as u32).for_each(|pair| round.push(vocabulary, pair));
         Ok(round)
     }
 
@@ -101,12 +102,20 @@ impl<O: PairPriority> Round<O> {
     }
 
     /// Remove and return the best pair; `None` if no tracked pair reaches the threshold.
-    pub(super) fn pop_best(&mut self, vocabulary: &GrowingVocabulary<'_>) -> Option<u32> {
+    pub(super) fn pop_best(
+        &mut self,
+        vocabulary: &GrowingVocabulary<'_>,
+        words: &PackedWords,
+    ) -> Option<u32> {
         while let Some((count, priority, pair)) = self.heap.pop() {
-            let tracked = self.pairs.get(pair);
+            let tracked = self.pairs.get_mut(pair);
             let current = tracked.count;
             if current == count {
                 if vocabulary.duplicates_entry(tracked.left, tracked.right) {
+                    continue;
+                }
+                if let Some(found) = O::current(tracked, words).filter(|found| *found != priority) {
+                    self.heap.push((count, found, pair));
                     continue;
                 }
                 return (count >= vocabulary.min_frequency()).then_some(pair);
@@ -136,6 +145,7 @@ impl<O: PairPriority> Round<O> {
     ) -> bool {
         let mut must_restart = false;
         let mut gaining: Vec<Option<u32>> = Vec::with_capacity(changes.len());
+        let mut raised: Vec<u32> = Vec::new();
         for number in 0..changes.len() {
             let change = changes.change(number);
             let (old, new) = match change.side {
@@ -145,13 +155,18 @@ impl<O: PairPriority> Round<O> {
             if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
                 self.pairs.get_mut(pair).count -= change.lost;
             }
-            gaining.push(self.gain(vocabulary, new, &change, merged, &mut must_restart));
+            let gained = self.gain(vocabulary, new, &change, merged, &mut must_restart);
+            raised.extend(
+                gained.filter(|&pair| change.gained > 0 && self.pairs.get(pair).count >= self.threshold),
+            );
+            gaining.push(gained);
         }
         for &(number, position) in changes.gains() {
             if let Some(pair) = gaining[number as usize] {
                 self.pairs.get_mut(pair).add_position(position);
             }
         }
+        raised.into_iter().for_each(|pair| self.push(vocabulary, pair));
         must_restart
     }
 
@@ -167,10 +182,6 @@ impl<O: PairPriority> Round<O> {
         if let Some(pair) = self.pairs.find(left, right) {
             let tracked = self.pairs.get_mut(pair);
             tracked.count = tracked.count + change.gained - change.remerged;
-            let count = tracked.count;
-            if change.gained > 0 && count >= self.threshold {
-                self.heap.push((count, O::key(&vocabulary.entries, left, right), pair));
-            }
             return Some(pair);
         }
         let gained = change.gained.saturating_sub(change.remerged);
@@ -188,20 +199,13 @@ impl<O: PairPriority> Round<O> {
             return None;
         }
         *must_restart |= !merged.is_new;
-        merged.is_new.then(|| self.track(vocabulary, left, right, gained, change.positions))
+        merged.is_new.then(|| self.pairs.track(left, right, gained, change.positions))
     }
 
-    fn track(
-        &mut self,
-        vocabulary: &GrowingVocabulary<'_>,
-        left: u32,
-        right: u32,
-        count: u64,
-        positions: usize,
-    ) -> u32 {
-        let pair = self.pairs.track(left, right, count, positions);
-        self.heap.push((count, O::key(&vocabulary.entries, left, right), pair));
-        pair
+    /// Add a tracked pair, whose positions are recorded, to the heap.
+    fn push(&mut self, vocabulary: &GrowingVocabulary<'_>, pair: u32) {
+        let tracked = self.pairs.get(pair);
+        self.heap.push((tracked.count, O::bound(&vocabulary.entries, tracked), pair));
     }
 }
 

@@ -1,6 +1,8 @@
 //! The settings of BPE training.
 
-use crate::train::PieceRules;
+use crate::count::Counts;
+use crate::error::{Error, ErrorKind};
+use crate::train::{AlphabetOrder, PieceRules};
 
 /// The order among the most frequent pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub enum BpeTies {
     /// The pair whose merged entry has fewer characters, then the smaller string, as in SentencePiece; then
     /// the pair with the shorter left entry.
     ShortestEntries,
+    /// The pair that occurs first in the corpus; requires counts with first positions.
+    FirstSeen,
 }
 
 /// The settings of a BPE trainer.
@@ -32,6 +36,8 @@ pub struct BpeTrainSpec {
     pub continuing_subword_prefix: String,
     /// The suffix of entries that end a word; often empty.
     pub end_of_word_suffix: String,
+    /// The order of the entries of single characters.
+    pub alphabet_order: AlphabetOrder,
     /// The most characters of an entry, prefix and suffix not counted.
     pub max_token_length: Option<usize>,
     /// The order among the most frequent pairs.
@@ -40,4 +46,19 @@ pub struct BpeTrainSpec {
     pub piece_rules: Option<PieceRules>,
     /// Whether pairs whose merged string is already an entry are skipped.
     pub distinct: bool,
+}
+
+impl BpeTrainSpec {
+    /// Reject counts without the positions that the ties or the alphabet need.
+    pub(super) fn check_positions(&self, counts: &Counts) -> Result<(), Error> {
+        self.alphabet_order.check(counts)?;
+        if self.ties != BpeTies::FirstSeen || counts.first().is_some() {
+            return Ok(());
+        }
+        let found = "\"first-seen\" with counts that have no first positions";
+        let expected =
+            "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
+                        `piecework count --first-source`), Counts(..., first=...), or ties=\"lowest-ids\"";
+        Err(Error::new(ErrorKind::Argument, "ties", found, expected))
+    }
 }

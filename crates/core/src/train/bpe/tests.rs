@@ -29,7 +29,7 @@ fn run_naively(counts: &Counts, spec: &BpeTrainSpec) -> (Vec<String>, Vec<Number
     let mut progress = Progress::start(0, call).expect("a start");
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
         .expect("an alphabet");
-    let first = super::char_forms::alphabet_entries(&alphabet, spec);
+    let first = super::char_forms::alphabet_entries(counts, &alphabet, spec);
     let entries =
         first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
     let mut vocab = entries.expect("room for the alphabet").into_names();
@@ -74,8 +74,10 @@ fn split(
 
 fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &BpeTrainSpec) -> Option<(u32, u32, u64)> {
     let mut counted: std::collections::BTreeMap<(u32, u32), u64> = std::collections::BTreeMap::new();
+    let mut seen: Vec<(u32, u32)> = Vec::new();
     for (word, count) in words {
         for pair in word.windows(2) {
+            seen.push((pair[0].0, pair[1].0));
             if spec.max_token_length.is_none_or(|limit| pair[0].1 + pair[1].1 <= limit) {
                 *counted.entry((pair[0].0, pair[1].0)).or_default() += count;
             }
@@ -89,10 +91,12 @@ fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &BpeTrainSpec) 
     };
     let shortness =
         |pair: &(u32, u32)| Reverse((both(pair).chars().count(), both(pair), names(pair).0.len()));
+    let first = |pair: &(u32, u32)| Reverse(seen.iter().position(|one| one == pair));
     let best = counted.iter().filter(|(pair, _)| allowed(pair)).max_by(|one, two| {
         one.1.cmp(two.1).then_with(|| match spec.ties {
             BpeTies::LowestIds => two.0.cmp(one.0),
             BpeTies::GreatestStrings => names(one.0).cmp(&names(two.0)),
+            BpeTies::FirstSeen => first(one.0).cmp(&first(two.0)),
             BpeTies::ShortestEntries => shortness(one.0).cmp(&shortness(two.0)),
         })
     });
@@ -116,9 +120,11 @@ fn apply(word: &[Unit], left: u32, right: u32, merged: u32) -> Vec<Unit> {
 
 fn corpora() -> impl Strategy<Value = Counts> {
     let word = prop_oneof![3 => "[ab]{1,9}", 3 => "[abc#<]{1,8}", 1 => "a{1,20}", 1 => "[a-eé]{1,12}"];
-    proptest::collection::btree_map(word, 1_u64..40, 1..14).prop_map(|rows| {
-        let (words, counts): (Vec<String>, Vec<u64>) = rows.into_iter().unzip();
-        Counts::from_parts(&words, &counts, None).expect("distinct words")
+    proptest::collection::btree_map(word, (1_u64..40, 0_u64..1 << 20), 1..14).prop_map(|rows| {
+        let (words, columns): (Vec<String>, Vec<(u64, u64)>) = rows.into_iter().unzip();
+        let (counts, first): (Vec<u64>, Vec<u64>) = columns.into_iter().unzip();
+        let first: Vec<u64> = (0..).zip(first).map(|(row, position)| position << 4 | row).collect();
+        Counts::from_parts(&words, &counts, Some(&first)).expect("distinct words")
     })
 }
 
@@ -130,7 +136,7 @@ fn specs() -> impl Strategy<Value = BpeTrainSpec> {
         prop_oneof![3 => Just(""), 1 => Just("#"), 1 => Just("##")],
         prop_oneof![3 => Just(""), 1 => Just("<"), 1 => Just("</w>")],
         proptest::collection::vec(prop_oneof![Just("ab"), Just("abc"), Just("[UNK]"), Just("a")], 0..3),
-        prop_oneof![Just(BpeTies::LowestIds), Just(BpeTies::GreatestStrings)],
+        prop_oneof![Just(BpeTies::LowestIds), Just(BpeTies::GreatestStrings), Just(BpeTies::FirstSeen)],
     )
         .prop_map(
             |(vocab_size, min_frequency, limit_alphabet, prefix, suffix, special_tokens, ties)| {
@@ -207,6 +213,16 @@ proptest! {
         prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
     }
+}
+
+#[test]
+fn only_first_seen_needs_first_positions() {
+    let counts = Counts::from_parts(&["ba", "ab"], &[2, 2], None).expect("distinct words");
+    let spec = BpeTrainSpec { vocab_size: 3, ties: BpeTies::FirstSeen, ..BpeTrainSpec::default() };
+    let error = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(())).expect_err("no positions");
+    assert_eq!(error.place, "ties");
+    let spec = BpeTrainSpec { ties: BpeTies::LowestIds, ..spec };
+    assert_eq!(run(&counts, &spec).vocab, ["a", "b", "ab"]);
 }
 
 #[test]

@@ -5,6 +5,8 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::train::packed_words::PackedWords;
+
 /// The tracked pairs, numbered in the order of insertion.
 #[derive(Default)]
 pub(super) struct TrackedPairs {
@@ -18,10 +20,17 @@ pub(super) struct TrackedPair {
     pub(super) right: u32,
     pub(super) count: u64,
     positions: Vec<u32>,
+    /// The pair no longer occurs at `positions[..outdated]`.
+    outdated: u32,
     unsorted: bool,
 }
 
 impl TrackedPairs {
+    /// The number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.tracked.len()
+    }
+
     pub(super) fn get(&self, pair: u32) -> &TrackedPair {
         &self.tracked[pair as usize]
     }
@@ -40,7 +49,7 @@ impl TrackedPairs {
         let pair = self.tracked.len() as u32;
         self.ids.insert(key(left, right), pair);
         let positions = Vec::with_capacity(positions);
-        self.tracked.push(TrackedPair { left, right, count, positions, unsorted: false });
+        self.tracked.push(TrackedPair { left, right, count, positions, outdated: 0, unsorted: false });
         pair
     }
 }
@@ -53,11 +62,36 @@ impl TrackedPair {
         self.positions.push(position);
     }
 
+    /// Return a lower bound of the pair's first position, in constant time.
+    pub(super) fn first_position_bound(&self) -> u32 {
+        if self.unsorted {
+            return 0;
+        }
+        self.positions.get(self.outdated as usize).copied().unwrap_or(0)
+    }
+
+    /// Return the first position where the pair occurs; skips each outdated position once.
+    pub(super) fn first_position(&mut self, words: &PackedWords) -> Option<u32> {
+        self.sort();
+        let rest = &self.positions[self.outdated as usize..];
+        let occurs = |&&position: &&u32| words.starts_pair(position, self.left, self.right);
+        let outdated = rest.iter().take_while(|position| !occurs(position)).count();
+        self.outdated += outdated as u32;
+        rest.get(outdated).copied()
+    }
+
+    fn sort(&mut self) {
+        if std::mem::take(&mut self.unsorted) {
+            self.positions.drain(..self.outdated as usize);
+            self.positions.sort_unstable();
+            self.outdated = 0;
+        }
+    }
+
     /// Remove and return all positions, ascending, and the count: all matches are about to be merged.
     pub(super) fn take(&mut self) -> (Vec<u32>, u64) {
-        if std::mem::take(&mut self.unsorted) {
-            self.positions.sort_unstable();
-        }
+        self.sort();
+        self.outdated = 0;
         (std::mem::take(&mut self.positions), std::mem::take(&mut self.count))
     }
 }

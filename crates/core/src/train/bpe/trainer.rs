@@ -68,7 +68,7 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
     pub(super) fn run(mut self, progress: &mut Progress<'_>) -> Result<Learned, Error> {
         while !self.vocabulary.is_full() {
             progress.advance(1)?;
-            match self.round.pop_best(&self.vocabulary) {
+            match self.round.pop_best(&self.vocabulary, &self.words) {
                 Some(pair) => self.merge(pair, progress)?,
                 None if self.round.threshold() <= self.vocabulary.min_frequency() => break,
                 None => self.begin_round(u64::MAX, progress)?,
@@ -87,7 +87,12 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
                 spec.vocab_size
             )
         });
-        Learned { vocab: self.vocabulary.entries.into_names(), merges: self.merges, stopped_early }
+        Learned {
+            vocab: self.vocabulary.entries.into_names(),
+            merges: self.merges,
+            stopped_early,
+            ..Learned::default()
+        }
     }
 
     fn begin_round(&mut self, limit: u64, progress: &mut Progress<'_>) -> Result<(), Error> {

@@ -45,7 +45,7 @@ pub(super) fn expect(
         let mut log_likelihood = 0.0;
         for segment in segments {
             let lattice = TextLattice::new(&corpus.text, pieces, &links, unknown, segment.range());
-            let weight = segment.count as f64 * corpus.one;
+            let weight = segment.weight * corpus.one;
             let logarithm = lattice.expect(weight, &mut sums.scratch, &mut sums.counts);
             log_likelihood += segment.count as f64 * logarithm;
         }

@@ -169,7 +169,7 @@ pub(in crate::train) fn learn_within(
     progress: &mut Progress<'_>,
 ) -> Result<LearnedUnigram, Error> {
     let reserved = ReservedEntries::new(spec, alphabet)?;
-    let corpus = SegmentText::new(counts, splitter, alphabet, progress)?;
+    let corpus = SegmentText::new(counts, splitter, alphabet, spec.count_exponent, progress)?;
     let pieces = seeds::initial_pieces(&corpus, &reserved, spec, progress)?;
     let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
     if spec.hard_limit {

@@ -58,7 +58,7 @@ fn rank(decision: PruningDecision) -> f64 {
     }
 }
 
-/// Count each piece in the best segmentations of all segments.
+/// Count each piece in the best segmentations of all segments, in units of `1 / one_use`.
 fn counts_in_best(
     pieces: &PieceSet,
     corpus: &SegmentText,
@@ -69,12 +69,13 @@ fn counts_in_best(
     let counts = workers.run(&corpus.segments, new_state, |(scratch, counts), _, segments| {
         for segment in segments {
             let lattice = TextLattice::new(&corpus.text, pieces, &pieces.links, unknown, segment.range());
+            let uses = (segment.weight * corpus.one_use) as u64;
             lattice.best(
                 scratch,
                 |_, _| true,
                 |piece| {
                     if let Some(count) = counts.get_mut(piece as usize) {
-                        *count += segment.count;
+                        *count += uses;
                     }
                 },
             );
@@ -98,7 +99,7 @@ fn decisions(
         pieces,
         corpus,
         counts,
-        total: counts.iter().sum(),
+        total: counts.iter().sum::<u64>() as f64 / corpus.one_use,
         unknown: pieces.unknown_score(),
     };
     let numbers: Vec<u32> = (0..pieces.len() as u32).collect();
@@ -117,7 +118,7 @@ struct LossEstimator<'a> {
     pieces: &'a PieceSet,
     corpus: &'a SegmentText,
     counts: &'a [u64],
-    total: u64,
+    total: f64,
     unknown: f64,
 }
 
@@ -140,16 +141,20 @@ impl LossEstimator<'_> {
         if without > self.pieces.links[piece].value {
             return PruningDecision::Unused;
         }
-        PruningDecision::Loss(self.loss(self.counts[piece] as f64, &parts))
+        PruningDecision::Loss(self.loss(self.uses(piece), &parts))
+    }
+
+    fn uses(&self, piece: usize) -> f64 {
+        self.counts[piece] as f64 / self.corpus.one_use
     }
 
     /// The loss of likelihood when all `count` occurrences of a piece are replaced by `parts`.
     fn loss(&self, count: f64, parts: &[u32]) -> f64 {
-        let total = self.total as f64;
+        let total = self.total;
         let log_total_after = (total + count * (parts.len() as f64 - 1.0)).ln();
         let mut after = 0.0;
         for &part in parts.iter().rev() {
-            let own = if part == NONE { 0.0 } else { self.counts[part as usize] as f64 };
+            let own = if part == NONE { 0.0 } else { self.uses(part as usize) };
             after += (own + count).ln() - log_total_after;
         }
         count * (count.ln() - total.ln() - after)

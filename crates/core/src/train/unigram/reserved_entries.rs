@@ -27,12 +27,15 @@ pub(super) fn check(spec: &UnigramTrainSpec) -> Result<(), Error> {
     let reject = |place: &str, found: String, expected: &str| {
         Err(Error::new(ErrorKind::Argument, place, found, expected))
     };
-    let UnigramTrainSpec { character_coverage, shrinking_factor, .. } = *spec;
+    let UnigramTrainSpec { character_coverage, shrinking_factor, count_exponent, .. } = *spec;
     if !(character_coverage > 0.0 && character_coverage <= 1.0) {
         return reject("character_coverage", character_coverage.to_string(), "above 0 and at most 1");
     }
     if !(shrinking_factor > 0.0 && shrinking_factor < 1.0) {
         return reject("shrinking_factor", shrinking_factor.to_string(), "above 0 and below 1");
+    }
+    if !(count_exponent > 0.0 && count_exponent <= 1.0) {
+        return reject("count_exponent", count_exponent.to_string(), "above 0 and at most 1");
     }
     if spec.num_sub_iterations == 0 {
         return reject("num_sub_iterations", "0".into(), "at least 1");

@@ -16,12 +16,17 @@ const MAX_BITS: u32 = 62;
 /// The most fractional bits of expected counts.
 const MAX_FRACTION_BITS: u32 = 40;
 
+/// The most fractional bits of weighted uses.
+const MAX_USE_BITS: u32 = 10;
+
 /// The text of all segments.
 pub(super) struct SegmentText {
     pub(super) text: Vec<u8>,
     pub(super) segments: Vec<TextSegment>,
     /// The integer that represents an expected count of 1.
     pub(super) one: f64,
+    /// The integer that represents one use in the best segmentation.
+    pub(super) one_use: f64,
 }
 
 /// A part of a word that pieces cover, and its count.
@@ -30,6 +35,8 @@ pub(super) struct TextSegment {
     start: u32,
     end: u32,
     pub(super) count: u64,
+    /// The count to the power of `count_exponent`.
+    pub(super) weight: f64,
 }
 
 impl TextSegment {
@@ -39,23 +46,25 @@ impl TextSegment {
 }
 
 impl SegmentText {
-    /// Concatenate all words; fails for 2^31 bytes or more.
+    /// Concatenate all words, with counts to the power of `exponent`; fails for 2^31 bytes or more.
     pub(super) fn new(
         counts: &Counts,
         splitter: &SymbolSplitter,
         alphabet: &RankedAlphabet,
+        exponent: f64,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut corpus = Self { text: Vec::new(), segments: Vec::new(), one: 1.0 };
+        let mut corpus = Self { text: Vec::new(), segments: Vec::new(), one: 1.0, one_use: 1.0 };
         let mut chars = 0;
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
+            let weight = if exponent == 1.0 { count as f64 } else { (count as f64).powf(exponent) };
             splitter.known_parts(
                 word,
                 |c| alphabet.contains(c),
                 |part| {
                     chars += part.chars().count() as u64 * count;
-                    corpus.push(part, count);
+                    corpus.push(part, count, weight);
                 },
             );
             if corpus.text.len() >= i32::MAX as usize {
@@ -63,14 +72,18 @@ impl SegmentText {
                 return Err(Error::new(ErrorKind::Training, "counts", found, "fewer"));
             }
         }
-        corpus.one = f64::from(fraction_bits(chars)?).exp2();
+        let bits = fraction_bits(chars)?;
+        corpus.one = f64::from(bits).exp2();
+        if exponent < 1.0 {
+            corpus.one_use = f64::from(bits.min(MAX_USE_BITS)).exp2();
+        }
         Ok(corpus)
     }
 
-    fn push(&mut self, part: &str, count: u64) {
+    fn push(&mut self, part: &str, count: u64, weight: f64) {
         let start = self.text.len() as u32;
         self.text.extend_from_slice(part.as_bytes());
-        self.segments.push(TextSegment { start, end: self.text.len() as u32, count });
+        self.segments.push(TextSegment { start, end: self.text.len() as u32, count, weight });
         self.text.push(END);
     }
 }

@@ -21,6 +21,8 @@ pub struct UnigramTrainSpec {
     pub seed_size: usize,
     /// The initial pieces with their counts; `None` selects frequent substrings of the corpus.
     pub seeds: Option<Vec<(String, u64)>>,
+    /// The exponent of word counts in EM and pruning; above 0, at most 1. Lower ones weight frequent words less.
+    pub count_exponent: f64,
     /// The most characters of a piece.
     pub max_piece_length: usize,
     /// The share of the pieces that a round keeps; above 0 and below 1.
@@ -44,6 +46,7 @@ impl Default for UnigramTrainSpec {
             initial_alphabet: Vec::new(),
             seed_size: 1_000_000,
             seeds: None,
+            count_exponent: 1.0,
             max_piece_length: 16,
             shrinking_factor: 0.75,
             num_sub_iterations: 2,

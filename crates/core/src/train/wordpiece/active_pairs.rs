@@ -237,6 +237,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
         state: &mut MergeState<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<Option<ScoredPair>, Error> {
+        self.classes.drop_outdated();
         loop {
             let (best, is_final) = self.best_of_classes(state, progress)?;
             if is_final {

@@ -4,14 +4,19 @@ use rustc_hash::FxHashMap;
 
 use super::spec::{PairScore, WordPieceTrainSpec};
 use crate::count::Counts;
-use crate::train::alphabet::Alphabet;
+use crate::train::alphabet::{Alphabet, CharPosition};
 use crate::train::entries::Entries;
 
 /// The entries of the alphabet in vocabulary order.
 ///
 /// For `Frequency`, all characters without the prefix come first, as in `tokenizers`. For the other scores,
-/// each character has the forms in which it occurs, and all forms are sorted together.
-pub(super) fn alphabet_entries(alphabet: &Alphabet, spec: &WordPieceTrainSpec) -> Vec<String> {
+/// each character has the forms in which it occurs, and all forms are sorted together. `alphabet_order` then
+/// arranges them.
+pub(super) fn alphabet_entries(
+    counts: &Counts,
+    alphabet: &Alphabet,
+    spec: &WordPieceTrainSpec,
+) -> Vec<String> {
     let prefix = &spec.continuing_subword_prefix;
     let frequency = spec.score == PairScore::Frequency;
     let mut initial: Vec<String> = alphabet
@@ -28,6 +33,9 @@ pub(super) fn alphabet_entries(alphabet: &Alphabet, spec: &WordPieceTrainSpec) -
     if !frequency {
         initial.sort_unstable();
     }
+    let prefix_at = |first: bool| if first { "" } else { prefix.as_str() };
+    let form = |c: char, position: CharPosition| format!("{}{c}", prefix_at(position.first));
+    spec.alphabet_order.arrange(&mut initial, counts, &spec.initial_alphabet, form);
     initial
 }
 

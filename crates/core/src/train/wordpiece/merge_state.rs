@@ -251,7 +251,12 @@ impl<'a> MergeState<'a> {
         let stopped_early = (!self.is_full()).then(|| {
             format!("{}: {} of {} entries learned", reason(&self), self.entries.len(), self.spec.vocab_size)
         });
-        Learned { vocab: self.entries.into_names(), merges: self.merges, stopped_early }
+        Learned {
+            vocab: self.entries.into_names(),
+            merges: self.merges,
+            stopped_early,
+            ..Learned::default()
+        }
     }
 
     // ---- changes of a merge

@@ -54,12 +54,13 @@ mod top_down;
 use std::ops::ControlFlow;
 
 use crate::count::Counts;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
+use crate::train::resume::Choices;
 use crate::train::{Learned, Merge, Resume};
 
 use char_entries::{alphabet_entries, CharEntries};
@@ -96,10 +97,9 @@ pub fn learn(
     resume(counts, spec, Resume::default(), progress)
 }
 
-/// Continue after the merges of an earlier run; the result equals that of an undisturbed run.
+/// Continue after the merges or choices of an earlier run; the result equals that of an undisturbed run.
 ///
-/// `TopDown` merges no pairs and starts from the beginning. Errors: those of [`learn`], and `Argument` for
-/// merges that these counts and settings do not yield.
+/// Errors: those of [`learn`], and `Argument` for merges or choices that these counts and settings do not yield.
 pub fn resume(
     counts: &Counts,
     spec: &WordPieceTrainSpec,
@@ -107,19 +107,18 @@ pub fn resume(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    progress.log_merges(resume.log);
-    let chars = check_counts(counts, &mut progress)?;
-    spec.check_ties(counts)?;
-    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
-    let entries = first_entries(
-        &spec.continuing_subword_prefix,
-        &spec.special_tokens,
-        alphabet_entries(&alphabet, spec),
-        spec.vocab_size,
-    )?;
+    let (chars, alphabet, entries) = begin(counts, spec, resume, spec.vocab_size, &mut progress)?;
+    let mut choices = Choices::new(resume);
     let learned = match spec.score {
-        PairScore::TopDown => top_down::learn(counts, chars, spec, &alphabet, entries, &mut progress)?,
-        PairScore::Pruning => pruning::learn(counts, spec, &alphabet, entries, &mut progress)?,
+        PairScore::TopDown => {
+            top_down::learn(counts, chars, spec, &alphabet, entries, &mut choices, &mut progress)?
+        }
+        PairScore::Pruning => {
+            let sizes = &[spec.vocab_size];
+            let learned =
+                pruning::learn(counts, spec, sizes, &alphabet, &entries, &mut choices, &mut progress)?;
+            learned.into_iter().next().unwrap_or_default()
+        }
         _ => {
             let words = segmented(counts, chars, spec, &alphabet, &entries, &mut progress)?;
             drop(alphabet);
@@ -129,6 +128,54 @@ pub fn resume(
     };
     progress.finish(learned.vocab.len())?;
     Ok(learned)
+}
+
+/// Learn vocabularies of several sizes by pruning, in one run; returns them in the order of the sizes.
+///
+/// Each equals that of [`learn`] with its size and the seeds of the largest: the number of seeds is that of
+/// `spec.vocab_size`, unless `spec.pruning` sets it. Errors: those of [`resume`], and `Argument` for another
+/// score than `Pruning`.
+pub fn learn_sizes(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    sizes: &[usize],
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Vec<Learned>, Error> {
+    if spec.score != PairScore::Pruning {
+        let expected = "one size, or the pruning trainer";
+        return Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another trainer", expected));
+    }
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    let least = sizes.iter().copied().min().unwrap_or(spec.vocab_size);
+    let (_, alphabet, entries) = begin(counts, spec, resume, least, &mut progress)?;
+    let mut choices = Choices::new(resume);
+    let learned = pruning::learn(counts, spec, sizes, &alphabet, &entries, &mut choices, &mut progress)?;
+    progress.finish(spec.vocab_size)?;
+    Ok(learned)
+}
+
+/// Check counts and settings; returns the number of characters in distinct words, the alphabet, and the special
+/// tokens and the alphabet as entries, which fit `least_size`.
+fn begin<'r>(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    resume: Resume<'r>,
+    least_size: usize,
+    progress: &mut Progress<'r>,
+) -> Result<(usize, Alphabet, Entries), Error> {
+    progress.log_merges(resume.log);
+    let chars = check_counts(counts, progress)?;
+    spec.check_ties(counts)?;
+    spec.alphabet_order.check(counts)?;
+    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, progress)?;
+    let entries = first_entries(
+        &spec.continuing_subword_prefix,
+        &spec.special_tokens,
+        alphabet_entries(counts, &alphabet, spec),
+        least_size,
+    )?;
+    Ok((chars, alphabet, entries))
 }
 
 /// Segment the words into characters.

@@ -10,6 +10,9 @@ use std::hash::Hash;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+/// The members, outdated ones included, that are kept without looking for outdated ones; low in tests.
+const MIN_SPARSE: usize = if cfg!(test) { 8 } else { 1 << 14 };
+
 /// The class of a pair that is in none.
 pub(super) const UNCLASSED: u32 = u32::MAX;
 
@@ -41,6 +44,9 @@ pub(super) struct ScoreClasses<K, T> {
     pub(super) ranking: BinaryHeap<(OrderedFloat, u32)>,
     /// By pair.
     class_of: Vec<u32>,
+    /// The members of all classes, outdated ones included, and the number at which those are dropped.
+    stored: usize,
+    most_stored: usize,
 }
 
 impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
@@ -52,6 +58,8 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
             free: Vec::new(),
             ranking: BinaryHeap::new(),
             class_of: Vec::new(),
+            stored: 0,
+            most_stored: MIN_SPARSE,
         }
     }
 
@@ -91,7 +99,35 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         }
         self.class_of[pair as usize] = class;
         self.members[class as usize].push(Reverse((bound, pair)));
+        self.stored += 1;
         existed
+    }
+
+    /// Drop outdated members and empty classes if there may be more of them than others.
+    ///
+    /// Pairs whose score rises leave a class behind that never becomes the best again. Without this, a round
+    /// of many merges keeps one class for each score that a pair had. All classes must be in `ranking`.
+    pub(super) fn drop_outdated(&mut self) {
+        if self.stored < self.most_stored {
+            return;
+        }
+        self.stored = 0;
+        let ranking = std::mem::take(&mut self.ranking).into_vec();
+        let mut kept = Vec::new();
+        for (bound, class) in ranking {
+            let members = &mut self.members[class as usize];
+            members.retain(|&Reverse((_, pair))| self.class_of.get(pair as usize) == Some(&class));
+            members.shrink_to_fit();
+            self.stored += members.len();
+            if members.is_empty() {
+                self.remove_class(class);
+            } else {
+                kept.push((bound, class));
+            }
+        }
+        self.ranking = kept.into();
+        self.ids.shrink_to_fit();
+        self.most_stored = (2 * self.stored).max(MIN_SPARSE);
     }
 
     /// Remove a pair from its class.
@@ -108,6 +144,7 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
                 return Some((bound.clone(), *pair));
             }
             self.members[class as usize].pop();
+            self.stored = self.stored.saturating_sub(1);
         }
         None
     }
@@ -135,5 +172,28 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         self.ids.insert(key, class);
         self.ranking.push((OrderedFloat(value), class));
         class
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_that_pairs_have_left_are_dropped() {
+        let mut classes: ScoreClasses<u64, u32> = ScoreClasses::new();
+        classes.clear(3);
+        for score in 0..1000_u64 {
+            for pair in 0..3 {
+                classes.insert(pair, 10 * score + u64::from(pair % 2), pair, || score as f64);
+            }
+            classes.drop_outdated();
+            assert!(classes.ids.len() <= MIN_SPARSE && classes.ranking.len() <= MIN_SPARSE);
+        }
+        assert!(classes.keys.len() <= 2 * MIN_SPARSE);
+        classes.ranking.clear();
+        let best = classes.class_of(0);
+        assert_eq!((classes.key(best), classes.class_of(2)), (9990, best));
+        assert_eq!(classes.first_member(best), Some((0, 0)));
     }
 }

@@ -3,7 +3,10 @@
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::spec::Segmentation;
+use crate::train::AlphabetOrder;
 
+/// Seeds of the pruning trainer for each entry of the vocabulary.
+const SEEDS_PER_ENTRY: usize = 8;
 /// The largest `balance`.
 const MAX_BALANCE: f64 = 1000.0;
 /// The largest `use_cap`.
@@ -14,7 +17,6 @@ const MAX_USE_CAP: f64 = 1e6;
 pub enum PairScore {
     /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
     /// section 3.
-    #[default]
     Likelihood,
     /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
     Pmi,
@@ -23,6 +25,7 @@ pub enum PairScore {
     /// Frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
     TopDown,
     /// Many substrings, of which the one whose removal costs least is removed.
+    #[default]
     Pruning,
 }
 
@@ -57,6 +60,8 @@ pub struct WordPieceTrainSpec {
     pub special_tokens: Vec<String>,
     /// The continuation prefix: the prefix of entries that do not begin a word.
     pub continuing_subword_prefix: String,
+    /// The order of the entries of single characters.
+    pub alphabet_order: AlphabetOrder,
     /// The most characters of an entry, the prefix not counted.
     pub max_token_length: Option<usize>,
     /// The settings of `PairScore::Pruning`.
@@ -74,6 +79,7 @@ impl Default for WordPieceTrainSpec {
             initial_alphabet: Vec::new(),
             special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
             continuing_subword_prefix: "##".to_owned(),
+            alphabet_order: AlphabetOrder::default(),
             max_token_length: None,
             pruning: PruningSpec::default(),
         }
@@ -127,15 +133,30 @@ pub struct PruningSpec {
     pub balance: f64,
     /// The most that one use of an entry counts for in its loss; no limit if `None`.
     pub use_cap: Option<f64>,
+    /// The number of seeds, at least `vocab_size`; eight for each entry if `None`.
+    pub seed_size: Option<usize>,
+    /// Whether the result lists the removals.
+    pub record_removals: bool,
 }
 
 impl Default for PruningSpec {
     fn default() -> Self {
-        Self { segmentation: Segmentation::Greedy, balance: 0.0, use_cap: None }
+        Self {
+            segmentation: Segmentation::Greedy,
+            balance: 0.0,
+            use_cap: None,
+            seed_size: None,
+            record_removals: false,
+        }
     }
 }
 
 impl PruningSpec {
+    /// The number of seeds for a vocabulary of `vocab_size` entries.
+    pub(super) fn seeds(&self, vocab_size: usize) -> usize {
+        self.seed_size.unwrap_or_else(|| vocab_size.saturating_mul(SEEDS_PER_ENTRY)).max(vocab_size)
+    }
+
     /// Reject weights that are not finite or too large.
     pub(super) fn check(&self) -> Result<(), Error> {
         let reject = |name: &str, found: f64, expected: String| {

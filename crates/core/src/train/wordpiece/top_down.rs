@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
+use crate::train::resume::Choices;
 use crate::train::Learned;
 
 /// The default of `max_token_length`.
@@ -38,12 +39,15 @@ const ITERATIONS: usize = 4;
 const TRIE_MARGIN: u64 = 4;
 
 /// Find the vocabulary of the least threshold that fits, and fill it to `vocab_size`.
+///
+/// A choice is whether the vocabulary of a threshold fits: 0 or 1.
 pub(super) fn learn(
     counts: &Counts,
     chars: usize,
     spec: &WordPieceTrainSpec,
     alphabet: &Alphabet,
     entries: Entries,
+    choices: &mut Choices<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let text = CorpusText::new(counts, chars, alphabet, &spec.continuing_subword_prefix, progress)?;
@@ -51,14 +55,29 @@ pub(super) fn learn(
     let largest = text.largest_count(progress)?;
     let mut search = ThresholdSearch { spec, text, base: entries, min_count, trie: None };
     let (mut low, mut high) = (min_count, largest.saturating_add(1).max(min_count));
+    let steps = (high - low).checked_ilog2().map_or(0, |bits| bits as usize + 2);
+    let mut step = 0;
     while low < high {
+        progress.reach(spec.vocab_size * step / steps);
+        step += 1;
         let middle = low + (high - low) / 2;
-        if search.size(middle, progress)? <= spec.vocab_size {
+        let fits = match choices.replay() {
+            Some(choice) => {
+                (choice <= 1).then_some(choice == 1).ok_or_else(|| choices.wrong(choice.to_string()))?
+            }
+            None => {
+                let fits = search.size(middle, progress)? <= spec.vocab_size;
+                choices.record(u64::from(fits));
+                fits
+            }
+        };
+        if fits {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
+    choices.finish()?;
     let mut entries = search.entries_by_count(low, progress)?;
     if low > min_count {
         entries.extend(search.entries_by_count(low - 1, progress)?);
@@ -78,7 +97,7 @@ fn finish(mut base: Entries, entries: Vec<String>, spec: &WordPieceTrainSpec, mi
     let stopped_early = (size < spec.vocab_size).then(|| {
         format!("no more substrings occur {min_count} times: {size} of {} entries learned", spec.vocab_size)
     });
-    Learned { vocab: base.into_names(), merges: Vec::new(), stopped_early }
+    Learned { vocab: base.into_names(), stopped_early, ..Learned::default() }
 }
 
 /// The search for the threshold.

@@ -20,7 +20,7 @@ pub(super) fn seeded(words: &[(String, u64)], spec: &UnigramTrainSpec) -> (Segme
     let mut progress = Progress::start(1, &mut call).expect("nobody stops");
     let splitter = SymbolSplitter::new(&[], "").expect("no symbols");
     let alphabet = RankedAlphabet::choose(&counts, &splitter, spec, &mut progress).expect("nobody stops");
-    let corpus = SegmentText::new(&counts, &splitter, &alphabet, &mut progress).expect("small");
+    let corpus = SegmentText::new(&counts, &splitter, &alphabet, 1.0, &mut progress).expect("small");
     let reserved = ReservedEntries::new(spec, &alphabet).expect("large enough");
     let pieces = seeds::initial_pieces(&corpus, &reserved, spec, &mut progress).expect("nobody stops");
     (corpus, pieces)

@@ -61,15 +61,10 @@ pub(super) struct Gain {
 }
 
 impl<'a> Losses<'a> {
-    /// Start with all candidates in the vocabulary.
-    pub(super) fn new(
-        candidates: &'a Candidates,
-        segmentation: Segmentation,
-        rule: CostRule,
-        progress: &mut Progress<'_>,
-    ) -> Result<Self, Error> {
+    /// Start with all candidates in the vocabulary, each at a cost of 1; the losses are not computed yet.
+    pub(super) fn new(candidates: &'a Candidates, segmentation: Segmentation, rule: CostRule) -> Self {
         let size = candidates.len();
-        let mut losses = Self {
+        Self {
             candidates,
             segmenter: Segmenter::new(candidates, segmentation),
             rule,
@@ -85,10 +80,12 @@ impl<'a> Losses<'a> {
             spare: WordLosses::default(),
             tokens: Vec::new(),
             alternative: Vec::new(),
-        };
-        losses.estimate_costs(progress)?;
-        losses.recompute(progress)?;
-        Ok(losses)
+        }
+    }
+
+    /// Mark an entry as present or absent without updating losses; [`Self::recompute`] must follow.
+    pub(super) fn mark(&mut self, candidate: u32, present: bool) {
+        self.segmenter.present[candidate as usize] = present;
     }
 
     pub(super) fn is_present(&self, candidate: u32) -> bool {
@@ -111,6 +108,11 @@ impl<'a> Losses<'a> {
     pub(super) fn remove(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
         let words = std::mem::take(&mut self.words_of[candidate as usize]);
         self.set_present(candidate, false, words.into_iter(), progress)
+    }
+
+    /// The loss of an entry in tokens.
+    pub(super) fn loss_in_tokens(&self, candidate: u32) -> f64 {
+        self.loss[candidate as usize] as f64 / ONE as f64
     }
 
     /// Put an entry back.

@@ -8,6 +8,7 @@
 //! segmentation   longest match, or the fewest tokens
 //! token_cost     1 + balance x surprisal, in fixed point
 //! losses         what the removal of each entry costs, kept up to date
+//! pruner         the removals, what is put back, and the choices of an earlier run
 //! ```
 //!
 //! The entry with the least loss is removed until the vocabulary has its size. The loss is the exact change of
@@ -19,6 +20,7 @@
 
 mod candidates;
 mod losses;
+mod pruner;
 mod seeds;
 mod segmentation;
 mod sorted_starts;
@@ -27,51 +29,59 @@ mod word_text;
 
 use std::cmp::Reverse;
 
+use rustc_hash::FxHashSet;
+
 use super::spec::WordPieceTrainSpec;
 use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
+use crate::train::resume::Choices;
 use crate::train::Learned;
 
 use candidates::Candidates;
 use losses::Losses;
+use pruner::Pruner;
 use seeds::{SeedRules, Substring};
 use sorted_starts::SortedStarts;
-use token_cost::CostRule;
 use word_text::{WordText, MAX_WORD_CHARS};
 
-/// Seeds for each entry of the vocabulary.
-const SEEDS_PER_ENTRY: usize = 8;
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;
-/// Costs with surprisal are estimated anew when this share of the entries is left, in per cent.
-const STAGE_PERCENT: usize = 85;
-/// How often all removed entries are considered again.
-const PUT_BACK_ROUNDS: usize = 4;
 
-/// Learn the vocabulary; `entries` has the special tokens and the alphabet.
+/// Learn a vocabulary of each size; `entries` has the special tokens and the alphabet, which fit every size.
+///
+/// All sizes have the same seeds, so the removals for a larger size are the first ones for a smaller size. Each
+/// size puts entries back on its own.
 pub(super) fn learn(
     counts: &Counts,
     spec: &WordPieceTrainSpec,
+    sizes: &[usize],
     alphabet: &Alphabet,
-    entries: Entries,
+    entries: &Entries,
+    choices: &mut Choices<'_>,
     progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
+) -> Result<Vec<Learned>, Error> {
     spec.pruning.check()?;
     let text = WordText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
-    let candidates = find_candidates(text, spec, &entries, progress)?;
-    let rule = CostRule::new(&spec.pruning);
-    let mut losses = Losses::new(&candidates, spec.pruning.segmentation, rule, progress)?;
-    let wanted = spec.vocab_size - entries.len();
-    let removable = candidates.protected.iter().filter(|&&protected| !protected).count();
-    if removable > wanted {
-        prune(&mut losses, removable, wanted, spec, progress)?;
-        put_back(&mut losses, &candidates, rule, progress)?;
+    let candidates = find_candidates(text, spec, entries, progress)?;
+    let mut ascending: Vec<usize> = (0..sizes.len()).collect();
+    ascending.sort_by_key(|&at| sizes[at]);
+    let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
+    let mut pruner = Pruner::new(&candidates, &spec.pruning, choices);
+    if let Some(&least) = ascending.first() {
+        pruner.remove_until(wanted(least), spec.vocab_size, progress)?;
     }
-    let chosen = by_uses(&mut losses, &candidates, progress)?;
-    Ok(finish(entries, chosen, spec))
+    let mut learned = vec![Learned::default(); sizes.len()];
+    for at in ascending {
+        pruner.put_back(wanted(at), progress)?;
+        let chosen = by_uses(&mut pruner.losses, &candidates, progress)?;
+        learned[at] = finish(entries, chosen, sizes[at], spec);
+        learned[at].removals = pruner.removals(wanted(at));
+    }
+    pruner.finish()?;
+    Ok(learned)
 }
 
 /// Find the seeds and the entries of the base that occur in words.
@@ -85,7 +95,7 @@ fn find_candidates(
     let longest_special = spec.special_tokens.iter().map(|token| token.chars().count()).max().unwrap_or(0);
     let starts = SortedStarts::new(&text, max_chars.max(longest_special), progress)?;
     let rules = SeedRules {
-        limit: spec.vocab_size.saturating_mul(SEEDS_PER_ENTRY),
+        limit: spec.pruning.seeds(spec.vocab_size),
         min_count: spec.min_frequency.max(1),
         max_chars: max_chars as u32,
     };
@@ -111,74 +121,6 @@ fn occurrences(text: &WordText, starts: &SortedStarts, token: &str) -> Option<Su
     (!range.is_empty()).then_some(Substring { first: range.start, end: range.end, chars, count })
 }
 
-/// Remove the cheapest entry until `wanted` are left.
-fn prune(
-    losses: &mut Losses<'_>,
-    removable: usize,
-    wanted: usize,
-    spec: &WordPieceTrainSpec,
-    progress: &mut Progress<'_>,
-) -> Result<(), Error> {
-    let mut next_estimate = removable * STAGE_PERCENT / 100;
-    for left in (wanted..removable).rev() {
-        let Some((candidate, _)) = losses.cheapest() else { break };
-        losses.remove(candidate, progress)?;
-        let done = (removable - left) as u128 * spec.vocab_size as u128 / (removable - wanted) as u128;
-        progress.reach(done as usize);
-        if left == next_estimate && spec.pruning.balance > 0.0 {
-            losses.estimate_costs(progress)?;
-            losses.recompute(progress)?;
-            next_estimate = left * STAGE_PERCENT / 100;
-        }
-    }
-    Ok(())
-}
-
-/// Put removed entries back, each for the entry that is cheapest then, while that saves something.
-fn put_back(
-    losses: &mut Losses<'_>,
-    candidates: &Candidates,
-    rule: CostRule,
-    progress: &mut Progress<'_>,
-) -> Result<(), Error> {
-    for _ in 0..PUT_BACK_ROUNDS {
-        if rule.balance > 0 {
-            losses.estimate_costs(progress)?;
-            losses.recompute(progress)?;
-        }
-        let Some((_, least)) = losses.cheapest() else { break };
-        let gains = losses.gains(progress)?;
-        let mut ranked: Vec<_> = (0..candidates.len() as u32)
-            .filter(|&candidate| !losses.is_present(candidate) && gains[candidate as usize].gain > least)
-            .map(|candidate| {
-                let gain = gains[candidate as usize].gain;
-                (Reverse(gain), Reverse(candidates.rank[candidate as usize]), candidate)
-            })
-            .collect();
-        ranked.sort_unstable();
-        let mut swaps = 0;
-        for (_, _, candidate) in ranked {
-            swaps += usize::from(swap_in(losses, candidate, progress)?);
-        }
-        if swaps == 0 {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Put an entry back if it saves more than the cheapest entry, and remove the cheapest one.
-fn swap_in(losses: &mut Losses<'_>, candidate: u32, progress: &mut Progress<'_>) -> Result<bool, Error> {
-    let gain = losses.gain(candidate, progress)?.gain;
-    if losses.cheapest().is_none_or(|(_, loss)| gain <= loss) {
-        return Ok(false);
-    }
-    losses.insert(candidate, progress)?;
-    let Some((removed, _)) = losses.cheapest() else { return Ok(true) };
-    losses.remove(removed, progress)?;
-    Ok(removed != candidate)
-}
-
 /// Return the learned entries, the most used first, then by code points.
 fn by_uses(
     losses: &mut Losses<'_>,
@@ -195,14 +137,13 @@ fn by_uses(
 }
 
 /// Append the learned entries to the special tokens and the alphabet.
-fn finish(mut base: Entries, chosen: Vec<String>, spec: &WordPieceTrainSpec) -> Learned {
-    for name in chosen {
-        base.add(&name);
-    }
-    let size = base.len();
-    let stopped_early = (size < spec.vocab_size).then(|| {
+fn finish(base: &Entries, chosen: Vec<String>, size: usize, spec: &WordPieceTrainSpec) -> Learned {
+    let mut vocab: Vec<String> = base.names().iter().map(ToString::to_string).collect();
+    let mut known: FxHashSet<String> = vocab.iter().cloned().collect();
+    vocab.extend(chosen.into_iter().filter(|name| known.insert(name.clone())));
+    let stopped_early = (vocab.len() < size).then(|| {
         let count = spec.min_frequency.max(1);
-        format!("no more substrings occur {count} times: {size} of {} entries learned", spec.vocab_size)
+        format!("no more substrings occur {count} times: {} of {size} entries learned", vocab.len())
     });
-    Learned { vocab: base.into_names(), merges: Vec::new(), stopped_early }
+    Learned { vocab, stopped_early, ..Learned::default() }
 }

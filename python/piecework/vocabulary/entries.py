@@ -1,0 +1,145 @@
+"""Append entries to a model of any kind, or put them in the place of unused entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from piecework.errors import ArgumentError
+from piecework.spec import (
+    ScoredPiece,
+    SentencePiece,
+    TokenizerSpec,
+    Unigram,
+)
+from piecework.spec.renumbering import inserted_ids, renumbered
+from piecework.vocabulary.alphabet import all_ids
+from piecework.vocabulary.id_map import IdMap, map_of
+from piecework.vocabulary.pieces import with_pieces
+
+_UNUSED = re.compile(r"\[unused(\d+)\]|<unused(\d+)>")
+
+
+class NewEntry(NamedTuple):
+    """An entry to append, its score if the model has scores, and the old ids of its text."""
+
+    text: str
+    score: float | None
+    sources: tuple[int, ...]
+
+
+def with_entries(
+    spec: TokenizerSpec, entries: Sequence[NewEntry], *, replace_unused: bool = False
+) -> tuple[TokenizerSpec, IdMap]:
+    """Return the specification with new entries, and the id map.
+
+    New entries get the ids after the highest, or that of their added token. Unigram and SentencePiece number
+    entries by position, so new ones follow the last entry, and the ids of added tokens after it move up. With
+    `replace_unused`, new entries get the ids of entries such as `[unused1]`, which are removed.
+    """
+    if replace_unused:
+        return _in_unused(spec, entries)
+    if isinstance(spec.model, Unigram | SentencePiece):
+        return _after_last_piece(spec, entries)
+    added = {token.content: token.id for token in spec.added_tokens}
+    next_id = max(all_ids(spec), default=-1) + 1
+    new_ids: dict[str, int] = {}
+    for entry in entries:
+        new_ids[entry.text] = added.get(entry.text, next_id)
+        next_id += entry.text not in added
+    old = all_ids(spec)
+    sources = {new_ids[text]: origins for text, _, origins in entries if new_ids[text] not in old}
+    larger = replace(spec.model, vocab={**spec.model.vocab, **new_ids})
+    return replace(spec, model=larger), map_of(old, int, old, sources)
+
+
+def unused_entries(spec: TokenizerSpec) -> list[str]:
+    """Return the entries and added tokens that are named as unused, such as `[unused1]`, by their number.
+
+    >>> from piecework.spec import WordPiece
+    >>> unused_entries(TokenizerSpec(WordPiece({"[UNK]": 0, "[unused10]": 1, "[unused2]": 2})))
+    ['[unused2]', '[unused10]']
+    """
+    names = {**spec.model.vocab, **{token.content: token.id for token in spec.added_tokens}}
+    inserted = set(inserted_ids(spec))
+    found = {name: _UNUSED.fullmatch(name) for name, id in names.items() if id not in inserted}
+    numbers = {name: int(match[1] or match[2]) for name, match in found.items() if match}
+    return sorted(numbers, key=lambda name: (numbers[name], name))
+
+
+def _after_last_piece(
+    spec: TokenizerSpec, entries: Sequence[NewEntry]
+) -> tuple[TokenizerSpec, IdMap]:
+    first, n, old = len(spec.model.vocab), len(entries), all_ids(spec)
+
+    def new_id(id: int) -> int:
+        return id + n if id >= first else id
+
+    sources = {first + index: entry.sources for index, entry in enumerate(entries)}
+    larger = _with_pieces_after(spec, entries)
+    return renumbered(larger, larger.model, new_id), map_of(old, new_id, old, sources)
+
+
+def _with_pieces_after(spec: TokenizerSpec, entries: Sequence[NewEntry]) -> TokenizerSpec:
+    scored = [(text, 0.0 if score is None else score) for text, score, _ in entries]
+    if isinstance(spec.model, SentencePiece):
+        lowest = min((piece.score for piece in spec.model.pieces), default=0.0)
+        below = [
+            ScoredPiece(text, lowest - 1.0 - index if entry.score is None else entry.score)
+            for index, ((text, _), entry) in enumerate(zip(scored, entries, strict=True))
+        ]
+        return with_pieces(spec, (*spec.model.pieces, *below))
+    assert isinstance(spec.model, Unigram)
+    return replace(spec, model=replace(spec.model, pieces=(*spec.model.pieces, *scored)))
+
+
+def _in_unused(spec: TokenizerSpec, entries: Sequence[NewEntry]) -> tuple[TokenizerSpec, IdMap]:
+    unused = unused_entries(spec)
+    if len(entries) > len(unused):
+        expected = f"at most {len(unused)}, the number of unused entries such as [unused1]"
+        raise ArgumentError("words", f"{len(entries)} new entries", expected)
+    ids = {**spec.model.vocab, **{token.content: token.id for token in spec.added_tokens}}
+    place = dict(zip(unused, entries, strict=False))
+    tokens = tuple(token for token in spec.added_tokens if token.content not in place)
+    changed = replace(_with_places(spec, place, ids), added_tokens=tokens)
+    old, taken = all_ids(spec), {ids[name] for name in place}
+    sources = {ids[name]: entry.sources for name, entry in place.items()}
+    return changed, map_of(old - taken, int, old, sources)
+
+
+def _with_places(
+    spec: TokenizerSpec, place: dict[str, NewEntry], ids: dict[str, int]
+) -> TokenizerSpec:
+    """Return the specification with new entries in the place of others."""
+    model = spec.model
+    if isinstance(model, SentencePiece):
+        lowest = min((piece.score for piece in model.pieces), default=0.0)
+        order = {name: index for index, name in enumerate(place)}
+
+        def piece_at(piece: ScoredPiece) -> ScoredPiece:
+            entry = place.get(piece.text)
+            if entry is None:
+                return piece
+            score = lowest - 1.0 - order[piece.text] if entry.score is None else entry.score
+            return ScoredPiece(entry.text, score)
+
+        return with_pieces(spec, map(piece_at, model.pieces))
+    if isinstance(model, Unigram):
+        vocab = model.vocab
+        for name in place:
+            if name not in vocab:
+                raise ArgumentError("replace_unused", f"{name!r} outside the model", "entries")
+        pieces = tuple(
+            (place[text].text, place[text].score or 0.0) if text in place else (text, score)
+            for text, score in model.pieces
+        )
+        return replace(spec, model=replace(model, pieces=pieces))
+    kept = {token: id for token, id in model.vocab.items() if token not in place}
+    return replace(
+        spec,
+        model=replace(
+            model, vocab={**kept, **{entry.text: ids[name] for name, entry in place.items()}}
+        ),
+    )

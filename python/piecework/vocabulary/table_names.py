@@ -1,0 +1,82 @@
+"""Find the tables of a model that have a row for each token, by the names that transformers gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from piecework.errors import ArgumentError, FormatError
+
+_INPUT = re.compile(
+    r"(^|\.)(word_embeddings|word_embedding|wte|embed_tokens|tok_embeddings|tokens_embed|embed_in|shared)"
+    r"\.weight$"
+)
+_OUTPUT = re.compile(
+    r"(^|\.)(lm_head|lm_head\.decoder|predictions\.decoder|predictions|vocab_projector|generator_lm_head"
+    r"|embed_out|lm_loss|pred_layer\.proj)\.(weight|bias)$"
+    r"|^decoder\.(weight|bias)$"
+    r"|(^|\.)final_logits_bias$"
+)
+
+Shape = tuple[int, ...]
+
+
+def token_tables(
+    shapes: Mapping[str, Shape], tables: Collection[str] | None, rows: int | None, place: str
+) -> dict[str, int]:
+    """Return the tables with a row for each token, and their number of rows.
+
+    `tables` names them, None for those with known names. `rows` is the number of old ids; None for any.
+    Raises `FormatError` if the tables differ in rows, if there are none, or if another tensor has as many
+    rows as they have.
+    """
+    chosen = _named(shapes, tables) if tables is not None else _known(shapes)
+    if not chosen:
+        expected = "a table with a known name, such as wte.weight; name others with tables="
+        raise FormatError(place, "no embedding table", expected)
+    counts = {name: table_rows(shapes[name]) for name in chosen}
+    first = next((name for name in chosen if _INPUT.search(name)), chosen[0])
+    for name, count in counts.items():
+        if count != counts[first]:
+            found = f"{name!r} of shape {list(shapes[name])}"
+            expected = f"{counts[first]} rows, as {first!r} has"
+            raise FormatError(place, found, expected)
+    if rows is not None and counts[first] < rows:
+        found = f"{counts[first]} rows in {first!r}"
+        raise FormatError(place, found, f"{rows}, one for each id of the map")
+    if tables is None:
+        _check_others(shapes, counts, counts[first], place)
+    return counts
+
+
+def table_rows(shape: Shape) -> int:
+    """Return the number of rows of a table or of a bias; a bias of shape (1, n) has n.
+
+    >>> table_rows((5, 8)), table_rows((5,)), table_rows((1, 5))
+    (5, 5, 5)
+    """
+    return shape[1] if len(shape) == 2 and shape[0] == 1 else shape[0] if shape else 0
+
+
+def _known(shapes: Mapping[str, Shape]) -> list[str]:
+    inputs = [name for name, shape in shapes.items() if _INPUT.search(name) and len(shape) == 2]
+    outputs = [
+        name for name, shape in shapes.items() if _OUTPUT.search(name) and len(shape) in (1, 2)
+    ]
+    return inputs + outputs if inputs else []
+
+
+def _named(shapes: Mapping[str, Shape], tables: Collection[str]) -> Sequence[str]:
+    for name in tables:
+        if name not in shapes:
+            raise ArgumentError("tables", repr(name), "names of tensors of the model")
+    return list(dict.fromkeys(tables))
+
+
+def _check_others(
+    shapes: Mapping[str, Shape], counts: Mapping[str, int], rows: int, place: str
+) -> None:
+    for name, shape in shapes.items():
+        if name not in counts and shape and rows == shape[0]:
+            found = f"{name!r} of shape {list(shape)}, which may have a row for each token"
+            raise FormatError(place, found, "tables=, with the names of all such tensors")

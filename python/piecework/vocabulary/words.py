@@ -1,0 +1,212 @@
+"""Add words to a vocabulary as ordinary entries, which the model segments as one token each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from piecework._core import Core
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
+from piecework.vocabulary.alphabet import entry_scores
+from piecework.vocabulary.derivations import (
+    ListedMerges,
+    ScoredMerges,
+    merge_rules,
+    merge_steps,
+)
+from piecework.vocabulary.entries import NewEntry, with_entries
+from piecework.vocabulary.extend import lineage
+from piecework.vocabulary.id_map import IdMap
+from piecework.vocabulary.segmenter import compiled_model, segment
+
+_UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
+_MAX_CHARACTERS = 256
+_MARGIN = 1.0  # more than the rounding of a sum of 32-bit floats
+
+
+def add_words_spec(
+    core: Core,
+    spec: TokenizerSpec,
+    words: Iterable[str] | Mapping[str, float],
+    *,
+    replace_unused: bool = False,
+) -> tuple[TokenizerSpec, IdMap]:
+    """Return the specification with an entry for each word, and the id map.
+
+    `core` is the compiled specification. A mapping has the scores of the entries of a Unigram model. Words
+    that are entries or added tokens already change nothing.
+    """
+    given = _given(spec, words)
+    known = spec.model.vocab.keys() | {token.content for token in spec.added_tokens}
+    scores: dict[str, float | None] = {}
+    for word, score in given.items():
+        if word not in known:
+            pre_token = _pre_token(core, word)
+            if pre_token not in known:
+                scores.setdefault(pre_token, score)
+    merged, entries = _entries(spec, scores)
+    return with_entries(merged, entries, replace_unused=replace_unused)
+
+
+def _given(
+    spec: TokenizerSpec, words: Iterable[str] | Mapping[str, float]
+) -> Mapping[str, float | None]:
+    """Return the words, with their scores where they have some."""
+    if isinstance(words, str | bytes) or not isinstance(words, Iterable):
+        raise InputTypeError("words", type(words).__name__, "a list of words")
+    given = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)
+    for word, score in given.items():
+        if not isinstance(word, str):
+            raise InputTypeError("words", type(word).__name__, "str")
+        if score is not None and not _is_unigram(spec):
+            raise ArgumentError("words", f"a score for {word!r}", "a list: only Unigram has scores")
+        if score is not None and not -1e9 < score <= 0:
+            raise ArgumentError("words", f"the score {score} of {word!r}", "a log probability")
+    return given
+
+
+def _is_unigram(spec: TokenizerSpec) -> bool:
+    model = spec.model
+    return isinstance(model, Unigram) or (
+        isinstance(model, SentencePiece) and model.kind in ("unigram", "word")
+    )
+
+
+def _pre_token(core: Core, word: str) -> str:
+    """Return the only pre-token of a word; raise if it has several or none."""
+    pre_tokens = [text for text, _ in core.pre_tokenize(word)]
+    inner = "".join(pre_tokens).strip("▁")
+    if len(pre_tokens) != 1 or not inner or "▁" in inner:
+        found = f"{word!r}, which splits into {pre_tokens}"
+        raise ArgumentError("words", found, "words of one pre-token; for others with_added_tokens")
+    if len(pre_tokens[0]) > _MAX_CHARACTERS:
+        found = f"a word of {len(pre_tokens[0])} characters"
+        raise ArgumentError("words", found, f"at most {_MAX_CHARACTERS}")
+    return pre_tokens[0]
+
+
+def _entries(
+    spec: TokenizerSpec, scores: Mapping[str, float | None]
+) -> tuple[TokenizerSpec, list[NewEntry]]:
+    """Return the specification with the merges of the words, and their entries."""
+    model, words = spec.model, list(scores)
+    rules = merge_rules(model)
+    if rules is not None:
+        return _merged_entries(spec, rules, words)
+    if isinstance(model, WordPiece):
+        _check_lengths(model, words)
+    kind = model.kind if isinstance(model, SentencePiece) else type(model).__name__.lower()
+    if kind == "char":
+        for word in words:
+            if len(word) > 1:
+                raise ArgumentError("words", repr(word), "characters, for a character model")
+    if isinstance(model, Unigram | SentencePiece):
+        return spec, _scored_entries(spec, model, scores)
+    unknown = spec.model.vocab.get(spec.model.unk_token or "")
+    segmented = segment(compiled_model(spec), words)
+    return spec, [
+        NewEntry(word, None, () if unknown in ids else tuple(ids))
+        for word, ids in zip(words, segmented, strict=True)
+    ]
+
+
+def _check_lengths(model: WordPiece, words: Sequence[str]) -> None:
+    for word in words:
+        if len(word) > model.max_input_chars_per_word:
+            limit = f"at most {model.max_input_chars_per_word}, as max_input_chars_per_word"
+            raise ArgumentError("words", f"a word of {len(word)} characters", limit)
+
+
+def _merged_entries(
+    spec: TokenizerSpec, rules: ListedMerges | ScoredMerges, words: Sequence[str]
+) -> tuple[TokenizerSpec, list[NewEntry]]:
+    """Return entries for the words and for the symbols between, each made by a new last merge.
+
+    Merging the characters of a word with all merges so far leaves some symbols. A merge of two of them is
+    added after the others until one symbol is left; merges of two symbols whose token is not an entry yet
+    come first, because they change no text that has none of the new tokens.
+    """
+    vocab = dict(spec.model.vocab)
+    merge_of: dict[str, tuple[str, str]] = {}
+    new: dict[str, None] = {}
+    known = set(vocab)
+    for word in words:
+        start = rules.symbols(word) if isinstance(rules, ListedMerges) else list(word)
+        new.update(dict.fromkeys(symbol for symbol in start if symbol not in vocab))
+        symbols = _merge_all(rules, start)
+        while len(symbols) > 1:
+            pairs = list(pairwise(symbols))
+            unseen = [pair for pair in pairs if rules.merged(*pair) not in known]
+            left, right = (unseen or pairs)[0]
+            rules.add(left, right)
+            known.add(rules.merged(left, right))
+            merge_of.setdefault(rules.merged(left, right), (left, right))
+            new.setdefault(rules.merged(left, right))
+            symbols = _merge_all(rules, start)
+    fresh = [text for text in new if text not in vocab]
+    sources = lineage(vocab, fresh, merge_of)
+    if isinstance(spec.model, BPE) and isinstance(rules, ListedMerges):
+        spec = replace(spec, model=replace(spec.model, merges=tuple(rules.ranks)))
+    elif isinstance(spec.model, SentencePiece):
+        _check_pieces(spec.model, fresh)
+    return spec, [NewEntry(text, None, sources[text]) for text in fresh]
+
+
+def _merge_all(rules: ListedMerges | ScoredMerges, start: Sequence[str]) -> list[str]:
+    symbols = list(start)
+    for _ in merge_steps(rules, symbols):
+        pass
+    return symbols
+
+
+def _check_pieces(model: SentencePiece, texts: Sequence[str]) -> None:
+    """Raise for words that contain a user-defined piece, which is always a token of its own."""
+    symbols = [piece.text for piece in model.pieces if piece.type == "user_defined"]
+    for text in texts:
+        for symbol in symbols:
+            if symbol in text:
+                found = f"{text!r}, which contains the user-defined piece {symbol!r}"
+                raise ArgumentError("words", found, "words without such pieces")
+
+
+def _scored_entries(
+    spec: TokenizerSpec, model: Unigram | SentencePiece, scores: Mapping[str, float | None]
+) -> list[NewEntry]:
+    """Return entries with scores for which each word is the best segmentation of itself.
+
+    The score is the lowest of the vocabulary, or one more than that of the present segmentation of the word
+    if this is higher. Shorter words come first, because they can be parts of longer ones.
+    """
+    if isinstance(model, SentencePiece):
+        _check_pieces(model, list(scores))
+    present = entry_scores(model)
+    if model.unk_token is not None:
+        present.pop(model.unk_token, None)
+    lowest = min(entry_scores(model).values(), default=0.0)
+    ids = segment(compiled_model(spec), list(scores))
+    unknown = model.vocab.get(model.unk_token or "")
+    sources = dict(zip(scores, ids, strict=True))
+    chosen: dict[str, float] = {}
+    for word in sorted(scores, key=len):
+        best = _best_score(word, present, lowest - _UNKNOWN_PENALTY)
+        given = scores[word]
+        chosen[word] = max(lowest, best + _MARGIN) if given is None else max(given, lowest)
+        present[word] = chosen[word]
+    return [
+        NewEntry(word, chosen[word], () if unknown in sources[word] else tuple(sources[word]))
+        for word in scores
+    ]
+
+
+def _best_score(word: str, scores: Mapping[str, float], unknown: float) -> float:
+    """Return the score of the best segmentation of a word (Viterbi)."""
+    best = [0.0, *([float("-inf")] * len(word))]
+    for end in range(1, len(word) + 1):
+        best[end] = best[end - 1] + unknown
+        for start in range(end):
+            score = scores.get(word[start:end])
+            if score is not None:
+                best[end] = max(best[end], best[start] + score)
+    return best[-1]

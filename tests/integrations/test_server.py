@@ -1,0 +1,102 @@
+"""The server of the how-to page under load, and the event loop while a thread encodes."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+
+httpx = pytest.importorskip("httpx", reason="needs httpx")
+pytest.importorskip("starlette", reason="needs starlette")
+pytest.importorskip("uvicorn", reason="needs uvicorn")
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "serve-requests.md"
+TEXTS = ["to be or not to be", "", "naïve café 🐸 [SEP]", "a longer text " * 2000]
+SECONDS = 60
+
+
+def server_code() -> str:
+    """Return the code block of the page that makes the application."""
+    blocks = PAGE.read_text().split("```python\n")[1:]
+    (code,) = [block.split("```")[0] for block in blocks if "app = Starlette(" in block]
+    return code
+
+
+@pytest.fixture(scope="module")
+def tok() -> pw.Tokenizer:
+    texts = ["to be or not to be", "naïve café, a longer text"] * 9
+    return pw.Tokenizer.train_from_iterator(texts, model="byte-bpe", vocab_size=300)
+
+
+@pytest.fixture(scope="module")
+def url(tok: pw.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the server in a process of its own."""
+    folder = tmp_path_factory.mktemp("server")
+    tok.save(folder / "tokenizer.json")
+    (folder / "server.py").write_text(server_code())
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "uvicorn", "server:app", "--port", str(port)]
+    server = subprocess.Popen([*command, "--log-level", "warning"], cwd=folder)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            try:
+                httpx.get(address)
+                break
+            except httpx.TransportError:
+                assert server.poll() is None
+                time.sleep(0.1)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=SECONDS)
+
+
+def test_every_request_under_load_gets_its_own_answer(tok: pw.Tokenizer, url: str) -> None:
+    def ask(number: int) -> None:
+        texts = [f"{number} {text}" for text in TEXTS[: 1 + number % len(TEXTS)]]
+        expected = tok.encode_batch(texts, parse_special=False).to_lists()
+        with httpx.Client(base_url=url, timeout=SECONDS) as client:
+            assert client.post("/encode", json={"texts": texts}).json() == {"ids": expected}
+            with client.stream("POST", "/decode", json={"ids": expected[0]}) as response:
+                pieces = list(response.iter_text())
+            assert "".join(pieces) == tok.decode(expected[0])
+            assert client.post("/encode", json={"texts": [number]}).status_code == 400
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask, range(64), timeout=SECONDS))
+
+
+def test_input_of_a_wrong_type_is_answered_with_the_error(url: str) -> None:
+    response = httpx.post(f"{url}/encode", json={"texts": ["x", 7]}, timeout=SECONDS)
+    assert response.status_code == 400
+    assert response.json() == {"error": "texts[1]: found int, expected str"}
+    with pytest.raises(httpx.RemoteProtocolError):
+        httpx.post(f"{url}/decode", json={"ids": [1 << 30]}, timeout=SECONDS)
+
+
+def test_the_event_loop_runs_while_a_thread_encodes(tok: pw.Tokenizer) -> None:
+    texts = [TEXTS[3]] * 400
+
+    async def ticks_meanwhile() -> int:
+        ticks = 0
+        encoding = asyncio.create_task(asyncio.to_thread(tok.encode_batch, texts, num_threads=1))
+        while not encoding.done():
+            await asyncio.sleep(0.001)
+            ticks += 1
+        await encoding
+        return ticks
+
+    # With the global lock held, the loop could run once before and once after the call.
+    assert asyncio.run(ticks_meanwhile()) > 3

@@ -1,0 +1,126 @@
+"""The variants that surveys and courses print: hard EM, ties by first occurrence, unsorted alphabets."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+import piecework as pw
+from piecework.errors import ArgumentError, CorpusError, TrainingError
+from piecework.reference import unigram_hard_em, wordpiece_training
+from tests.reference.test_courses import FOUR_SENTENCES, SPECIAL_TOKENS
+
+TEXT = "hug pug pun bun hugs hug"
+CHARACTERS = Counter(TEXT.replace(" ", "_"))
+SEEDS = CHARACTERS | Counter({"ug": 4, "hug": 3, "un": 2, "pu": 2, "hugs": 1})
+# What the trainer that the survey prints gives for these seeds.
+SURVEY_SCORES = {
+    "h": -2.646781,
+    "u": -1.863448,
+    "g": -2.313448,
+    "_": -1.0968,
+    "p": -2.180134,
+    "n": -3.146781,
+    "b": -3.180134,
+    "s": -4.146781,
+    "ug": -3.180134,
+    "hug": -2.180134,
+    "un": -2.180134,
+}
+
+
+# ---- Unigram by hard EM
+
+
+def test_hard_em_gives_the_scores_of_the_printed_trainer() -> None:
+    learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 11)
+    assert {piece: round(score, 6) for piece, score in learned.scores.items()} == SURVEY_SCORES
+    pieces, score = unigram_hard_em.segment("hugs_pug", learned.scores)
+    assert pieces == ["hug", "s", "_", "p", "ug"]
+    assert score == pytest.approx(-12.783983106214965, abs=1e-9)
+
+
+def test_hard_em_prunes_by_seed_counts_and_of_equal_pieces_the_later_one() -> None:
+    learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 12)
+    assert set(SEEDS) - set(learned.scores) == {"hugs"}
+    learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 11)
+    assert set(SEEDS) - set(learned.scores) == {"hugs", "pu"}
+
+
+def test_hard_em_stops_by_delta_and_by_rounds() -> None:
+    seeds = Counter({"a": 9, "b": 9}) | Counter({f"{'a' * n}b": n for n in range(1, 20)})
+    text = "aaab aab ab aaaab b" * 3
+    seeds["_"] = 12
+    every = unigram_hard_em.train(text, seeds, "ab_", 5, delta=0.0, max_iterations=4)
+    assert all(len(found) <= 5 for found in every.rounds)
+    coarse = unigram_hard_em.train(text, seeds, "ab_", 5, delta=1e9, max_iterations=4)
+    assert all(len(found) == 2 for found in coarse.rounds)
+    one = unigram_hard_em.train(text, seeds, "ab_", 5, max_rounds=1)
+    assert len(one.scores) == len(seeds) - int(0.2 * len(seeds)) > 5
+
+
+def test_hard_em_rejects_unusable_input() -> None:
+    with pytest.raises(ArgumentError, match="vocab_size: found 3, expected at most 2"):
+        unigram_hard_em.train("ab", {"a": 1, "b": 1}, "ab", 3)
+    with pytest.raises(TrainingError, match="at least 2"):
+        unigram_hard_em.train("ab", {"a": 1, "b": 1}, "ab", 1, pruned_share=0.9)
+    with pytest.raises(CorpusError, match="'c'"):
+        unigram_hard_em.train("abc", {"a": 1, "b": 1}, "ab", 2)
+
+
+# ---- ties and alphabets
+
+
+def test_the_first_pair_of_equals_is_merged_first() -> None:
+    counts = pw.Counts(["ba", "ab", "cb"], [2, 2, 2], first=[2, 3, 1])
+    trainer = pw.BPETrainer(vocab_size=6, ties="first-seen", special_tokens=(), unk_token=None)
+    assert trainer.learn(counts).merges == (("c", "b"), ("b", "a"), ("a", "b"))
+    by_ids = pw.BPETrainer(vocab_size=6, special_tokens=(), unk_token=None)
+    assert by_ids.learn(counts).merges == (("a", "b"), ("b", "a"), ("c", "b"))
+
+
+def test_an_earlier_occurrence_that_a_merge_creates_decides() -> None:
+    # After "ab" is merged, (ab, c) and (d, e) occur twice each, and (ab, c) begins the first word.
+    counts = pw.Counts(["abc", "de", "ab"], [2, 2, 1], first=[1, 2, 3])
+    trainer = pw.BPETrainer(vocab_size=7, ties="first-seen", special_tokens=(), unk_token=None)
+    assert trainer.learn(counts).merges == (("a", "b"), ("ab", "c"))
+
+
+def test_the_alphabet_of_the_notebook_is_in_order_of_first_occurrence() -> None:
+    counts = pw.count_texts(FOUR_SENTENCES, pipeline="bert-cased")
+    settings = {"vocab_size": 70, "score": "pmi", "min_frequency": 1}
+    listed = list(pw.WordPieceTrainer(**settings, alphabet_order="first-seen").learn(counts).vocab)
+    # The eleven entries that the notebook prints, after the special tokens of the book section.
+    assert listed[:16] == [*SPECIAL_TOKENS, *"T ##h ##i ##s i t ##e H ##u ##g ##n".split()]
+    by_code_points = list(pw.WordPieceTrainer(**settings).learn(counts).vocab)
+    assert sorted(listed[:45]) == sorted(by_code_points[:45])
+    assert listed[45:] == by_code_points[45:]
+    reference = wordpiece_training.Settings(alphabet_order="first-seen", **settings)
+    assert wordpiece_training.learn(list(counts), reference).vocab == listed
+
+
+def test_a_given_alphabet_keeps_its_order() -> None:
+    counts = pw.Counts(["abc", "cab"], [2, 2])
+    trainer = pw.BPETrainer(
+        vocab_size=4, initial_alphabet="cb", alphabet_order="given", special_tokens=("<unk>",)
+    )
+    assert list(trainer.learn(counts).vocab) == ["<unk>", "c", "b", "a"]
+
+
+def test_bytes_are_numbered_by_value() -> None:
+    counts = pw.count_texts(["hug hug"], pipeline="gpt2")
+    trainer = pw.ByteBPETrainer(
+        vocab_size=257, special_tokens=(), alphabet_order="byte-values", ties="first-seen"
+    )
+    model = trainer.learn(counts)
+    assert [model.vocab[c] for c in "hugĠĀ"] == [*b"hug ", 0]
+
+
+@pytest.mark.parametrize("name", ["ties", "alphabet_order"])
+def test_first_seen_needs_first_positions(name: str) -> None:
+    counts = pw.Counts(["ba"], [2])
+    with pytest.raises(ArgumentError, match=f'{name}: found "first-seen" with counts that have no'):
+        pw.BPETrainer(vocab_size=9, **{name: "first-seen"}).learn(counts)
+    with pytest.raises(ArgumentError, match=f'{name}: found "first-seen" with counts that have no'):
+        pw.WordPieceTrainer(vocab_size=19, **{name: "first-seen"}).learn(counts)
