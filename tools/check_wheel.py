@@ -28,7 +28,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SECTION = "## The first five lines"
 MAX_WHEEL_BYTES = 6_000_000
-IN_EVERY_WHEEL = ("piecework/_core.pyi", "piecework/py.typed", "piecework/_core.abi3.so")
+IN_EVERY_WHEEL = (
+    "piecework/_core.pyi",
+    "piecework/py.typed",
+    "piecework/_core.abi3.so",
+    "piecework/playground/static/page.html",
+    "piecework/playground/static/main.js",
+)
 RUST = ("cargo", "rustc")
 
 # Runs Python blocks of the README in one namespace and compares what they print.

@@ -40,6 +40,7 @@ MODULES = (
     "piecework.distributed",
     "piecework.distributed.ray",
     "piecework.distributed.spark",
+    "piecework.playground",
     "piecework.errors",
     "piecework.compat.tiktoken",
     "piecework.compat.sentencepiece",

@@ -6,7 +6,7 @@ text is encoded into `Encoding` and `Batch`, and decoded again.
 >>> import piecework as pw
 >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
 >>> tok.encode_batch(["hugs", "pun"], add_special_tokens=False).to_lists()
-[[16], [18]]
+[[14], [16]]
 """
 
 from __future__ import annotations

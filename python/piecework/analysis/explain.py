@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import lru_cache, partial
 
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation, Span
 from piecework.analysis.merge_steps import MergeTable, ScoredMerges
@@ -20,6 +20,7 @@ MAX_CHARS = 100_000
 """The words of a text are explained up to this number of characters."""
 
 _NOWHERE = (0, 0)
+_WORDS_KEPT = 4096
 _BYTE_PIECE = re.compile(r"<0x[0-9A-F]{2}>")
 
 
@@ -36,26 +37,67 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
 
     The first 100,000 characters of words have their segmentation step by step.
     """
-    encoding = tokenizer.encode(text)
-    added = _added_token_spans(tokenizer, encoding, text)
-    return Explanation(
-        text=text,
-        added_tokens=tuple(added),
-        normalized=_normalized(tokenizer, text, added),
-        words=tuple(_words(tokenizer, text, added)),
-        tokens=tuple(_tokens(tokenizer, encoding, added)),
-        is_byte_level=is_byte_level(tokenizer.spec),
-    )
+    return Explainer(tokenizer).explain(text)
 
 
-def _added_token_spans(tokenizer: Tokenizer, encoding: Encoding, text: str) -> list[Span]:
-    """Return the spans of added tokens in the text, without tokens that the post-processor adds."""
-    contents = {token.content for token in tokenizer.spec.added_tokens}
-    spans = []
-    for token, span in zip(encoding.tokens, encoding.offsets, strict=True):
-        if token in contents and text[slice(*span)].strip() == token:
-            spans.append(span)
-    return spans
+class Explainer:
+    """Explains texts with one tokenizer; builds the tables of its model once.
+
+    >>> import piecework as pw
+    >>> explainer = Explainer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))
+    >>> [len(explainer.explain(text).tokens) for text in ("hug", "hugs")]
+    [1, 2]
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        spec = tokenizer.spec
+        self._contents = {token.content for token in spec.added_tokens}
+        self._is_byte_level = is_byte_level(spec)
+        self._word = _explainer(spec.model)
+        self._scores = _scores(spec.model)
+
+    def explain(self, text: str) -> Explanation:
+        """Explain every stage of encoding a text."""
+        tokenizer = self._tokenizer
+        encoding = tokenizer.encode(text)
+        added = self._added_token_spans(encoding, text)
+        return Explanation(
+            text=text,
+            added_tokens=tuple(added),
+            normalized=_normalized(tokenizer, text, added),
+            words=tuple(self._words(text, added)),
+            tokens=tuple(self._tokens(encoding, added)),
+            is_byte_level=self._is_byte_level,
+        )
+
+    def _added_token_spans(self, encoding: Encoding, text: str) -> list[Span]:
+        """Return the spans of added tokens in the text, without tokens that the post-processor adds."""
+        spans = []
+        for token, span in zip(encoding.tokens, encoding.offsets, strict=True):
+            if token in self._contents and text[slice(*span)].strip() == token:
+                spans.append(span)
+        return spans
+
+    def _words(self, text: str, added: Sequence[Span]) -> Iterator[ExplainedWord]:
+        used = 0
+        for offset, part, is_added in _split_at_added_tokens(text, added):
+            if is_added:
+                yield ExplainedWord(part, (offset, offset + len(part)))
+                continue
+            for word, (start, end) in self._tokenizer.pre_tokenize(part):
+                used += len(word)
+                span = (offset + start, offset + end)
+                found = self._word(word) if used <= MAX_CHARS else ExplainedWord(word, span)
+                yield replace(found, span=span)
+
+    def _tokens(self, encoding: Encoding, added: Sequence[Span]) -> Iterator[ExplainedToken]:
+        fields = (encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids)
+        for id, token, span, word in zip(*fields, strict=True):
+            is_spelled = self._is_byte_level and token not in self._contents
+            text = text_of_bytes(token) if is_spelled else token
+            score = None if word is None or span in added else self._scores.get(token)
+            yield ExplainedToken(id, token, span, text, word, score)
 
 
 def _split_at_added_tokens(text: str, added: Sequence[Span]) -> Iterator[tuple[int, str, bool]]:
@@ -73,31 +115,18 @@ def _normalized(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> str:
     return "".join(part if is_added else tokenizer.normalize(part) for _, part, is_added in parts)
 
 
-def _words(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> Iterator[ExplainedWord]:
-    explained = _explainer(tokenizer.spec.model)
-    used = 0
-    for offset, part, is_added in _split_at_added_tokens(text, added):
-        if is_added:
-            yield ExplainedWord(part, (offset, offset + len(part)))
-            continue
-        for word, (start, end) in tokenizer.pre_tokenize(part):
-            used += len(word)
-            span = (offset + start, offset + end)
-            found = explained(word) if used <= MAX_CHARS else ExplainedWord(word, span)
-            yield replace(found, span=span)
-
-
 def _explainer(model: Model) -> Callable[[str], ExplainedWord]:
     """Return the function that explains a word; tables of the model are built once, words are kept."""
+    kept = lru_cache(_WORDS_KEPT)
     if isinstance(model, WordPiece):
-        return cache(lambda word: ExplainedWord(word, _NOWHERE, search=search_word(word, model)))
+        return kept(lambda word: ExplainedWord(word, _NOWHERE, search=search_word(word, model)))
     if isinstance(model, Unigram) or (isinstance(model, SentencePiece) and model.kind == "unigram"):
         scored = ScoredPieces(model)
-        return cache(lambda word: ExplainedWord(word, _NOWHERE, lattice=scored.lattice(word)))
+        return kept(lambda word: ExplainedWord(word, _NOWHERE, lattice=scored.lattice(word)))
     if isinstance(model, BPE):
-        return cache(partial(_merged_by, MergeTable(model)))
+        return kept(partial(_merged_by, MergeTable(model)))
     if isinstance(model, SentencePiece) and model.kind == "bpe":
-        return cache(partial(_merged_by, ScoredMerges(model)))
+        return kept(partial(_merged_by, ScoredMerges(model)))
     return lambda word: ExplainedWord(word, _NOWHERE)
 
 
@@ -109,20 +138,6 @@ def _merged_by(table: MergeTable | ScoredMerges, word: str) -> ExplainedWord:
         steps, note = table.steps(symbols), table.note(word)
     merges = None if steps is None else tuple(steps)
     return ExplainedWord(word, _NOWHERE, tuple(symbols), merges, note=note)
-
-
-def _tokens(
-    tokenizer: Tokenizer, encoding: Encoding, added: Sequence[Span]
-) -> Iterator[ExplainedToken]:
-    spec = tokenizer.spec
-    byte_level = is_byte_level(spec)
-    names = {token.content for token in spec.added_tokens}
-    scores = _scores(spec.model)
-    fields = (encoding.ids, encoding.tokens, encoding.offsets, encoding.word_ids)
-    for id, token, span, word in zip(*fields, strict=True):
-        text = text_of_bytes(token) if byte_level and token not in names else token
-        score = None if word is None or span in added else scores.get(token)
-        yield ExplainedToken(id, token, span, text, word, score)
 
 
 def _scores(model: Model) -> Mapping[str, float]:

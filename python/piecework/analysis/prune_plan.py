@@ -29,7 +29,11 @@ _BATCH = 1000  # texts
 
 
 class RemovedToken(NamedTuple):
-    """A token that a plan removes: its text, its id and how often the corpus uses it."""
+    """A token that a plan removes: its text, its id and how often the corpus uses it.
+
+    >>> RemovedToken("hugs", id=5, uses=1).uses
+    1
+    """
 
     token: str
     id: int

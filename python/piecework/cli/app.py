@@ -40,6 +40,7 @@ VERBS = {
     "decode": "Decode the ids in the FILEs to text, one line per row.",
     "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
     "explain": "Print each stage of encoding TEXT, or each step of training on CORPUS.",
+    "serve": "Serve a local web page that shows the tokens of a text, until Ctrl-C.",
     "compare": "Measure several TOKENIZERs on a corpus and print a table.",
     "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
     "extend": "Add entries learned from CORPUS to TOKENIZER, without changing existing ids.",

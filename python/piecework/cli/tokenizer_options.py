@@ -61,22 +61,29 @@ def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]
 
     Raises `ArgumentError` if no file accepts the given options.
     """
-    given = _arguments(hints)
-    lowercase = {name: given[name] for name in ("lowercase",) if name in given}
-    # A self-contained format rejects options, so each file is first tried without them.
-    attempts = [lowercase, {}, given] if lowercase else [{}, given]
-    applied = not given
     loaded = {}
+    applied = not _arguments(hints)
     for name, path in paths.items():
-        always = _name_arguments(hints)
-        if os.path.exists(path):
-            always.pop("revision", None)
-        loaded[name], settings = _load_with_first(path, attempts, always)
-        applied = applied or bool(settings)
+        loaded[name], was_applied = _load_with_some(path, hints)
+        applied = applied or was_applied
     if not applied:
-        names = ", ".join(f"{name}=" for name in given)
-        found = f"{names} for files that are self-contained"
-        raise pw.errors.ArgumentError("tokenizers", found, "no such option for these formats")
+        raise _no_file_takes(hints)
+    return loaded
+
+
+def try_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer | pw.PieceworkError]:
+    """Load tokenizers as `load_each` does; the error of one that does not load takes its place."""
+    loaded: dict[str, pw.Tokenizer | pw.PieceworkError] = {}
+    applied = not _arguments(hints)
+    for name, path in paths.items():
+        try:
+            loaded[name], was_applied = _load_with_some(path, hints)
+            applied = applied or was_applied
+        except pw.PieceworkError as error:
+            loaded[name] = error
+            applied = True
+    if not applied:
+        raise _no_file_takes(hints)
     return loaded
 
 
@@ -96,15 +103,27 @@ def names_of_files(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _load_with_first(
-    path: str, attempts: Sequence[dict[str, Any]], always: dict[str, Any]
-) -> tuple[pw.Tokenizer, dict[str, Any]]:
-    for settings in attempts[:-1]:
+def _load_with_some(path: str, hints: Hints) -> tuple[pw.Tokenizer, bool]:
+    """Load a tokenizer with the given options that its format accepts; return whether it accepts some."""
+    given = _arguments(hints)
+    lowercase = {name: given[name] for name in ("lowercase",) if name in given}
+    # A self-contained format rejects options, so each file is first tried without them.
+    attempts = [lowercase, {}] if lowercase else [{}]
+    always = _name_arguments(hints)
+    if os.path.exists(path):
+        always.pop("revision", None)
+    for settings in attempts:
         try:
-            return pw.Tokenizer.load(path, **settings, **always), settings
+            return pw.Tokenizer.load(path, **settings, **always), bool(settings)
         except pw.errors.ArgumentError:
             continue
-    return pw.Tokenizer.load(path, **attempts[-1], **always), attempts[-1]
+    return pw.Tokenizer.load(path, **given, **always), bool(given)
+
+
+def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
+    names = ", ".join(f"{name}=" for name in _arguments(hints))
+    found = f"{names} for files that are self-contained"
+    return pw.errors.ArgumentError("tokenizers", found, "no such option for these formats")
 
 
 def _options() -> dict[str, Callable[[Any], Any]]:

@@ -36,7 +36,11 @@ _CONFIGS = ("config.json", "generation_config.json")
 
 
 class ResizedTable(NamedTuple):
-    """A table whose rows were moved: its name, and its numbers of rows before and after."""
+    """A table whose rows were moved: its name, and its numbers of rows before and after.
+
+    >>> ResizedTable("wte.weight", 50257, 49000).new_rows
+    49000
+    """
 
     name: str
     old_rows: int

@@ -38,7 +38,7 @@ class WordPieceTrainer:
     """Learn a WordPiece vocabulary by pruning, by merging pairs, or from the top down.
 
     >>> from piecework.train import count_texts
-    >>> trainer = WordPieceTrainer(vocab_size=10, special_tokens=("[UNK]",))
+    >>> trainer = WordPieceTrainer(vocab_size=8, special_tokens=("[UNK]",))
     >>> model = trainer.learn(count_texts(["hug hugs bug bugs"]))
     >>> list(model.vocab)[-3:]
     ['h', 'bug', 'hug']
@@ -211,8 +211,8 @@ class WordPieceTrainer:
         >>> counts = count_texts(["hug hugs bug bugs"])
         >>> trainer = WordPieceTrainer(special_tokens=("[UNK]",), min_frequency=1)
         >>> learned = trainer.learn_sizes(counts, [9, 10])
-        >>> [vocabulary.entries[7:] for vocabulary in learned.values()]
-        [('hug', 'bug'), ('bug', 'hug', 'hugs')]
+        >>> [vocabulary.entries[6:] for vocabulary in learned.values()]
+        [('bug', 'hug', 'hugs'), ('bug', 'bugs', 'hug', 'hugs')]
 
         All sizes start from the same substrings, those of the largest size. So each vocabulary equals that
         of a run of its own with `seed_size` set to eight times the largest size, or to that of this trainer.
@@ -231,7 +231,7 @@ class WordPieceTrainer:
         >>> trainer = WordPieceTrainer(vocab_size=8, special_tokens=("[UNK]",), min_frequency=1)
         >>> learned = trainer.learn_removals(count_texts(["hug hugs bug bugs"]))
         >>> learned.removals[-1]
-        Removal(token='hug', loss=2.0, put_back=None)
+        Removal(token='hugs', loss=1.0, put_back=None)
         """
         return self._learn(counts, None, None, record_removals=True)[0]
 

@@ -1,0 +1,193 @@
+"""The ASGI application: the page, its files, and the answers to its requests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+import piecework as pw
+from piecework._internal.extras import import_extra
+from piecework.errors import ArgumentError, PieceworkError
+from piecework.playground.encoded_text import encoded_text
+from piecework.playground.guards import LOOPBACK, App, Guard
+from piecework.playground.limits import SECONDS, TEXT_BYTES, THREADS
+from piecework.playground.page import STATIC, page
+from piecework.playground.served_tokenizer import Draw, ServedTokenizer
+from piecework.playground.training_replay import training_replay
+
+Result = TypeVar("Result")
+Answer = Callable[[Any], Awaitable[Any]]
+
+
+class TooLargeError(ArgumentError):
+    """The body of a request is over the limit."""
+
+
+def create_app(
+    tokenizers: Mapping[str, pw.Tokenizer | PieceworkError],
+    *,
+    hosts: Iterable[str] | None = LOOPBACK,
+    token: str | None = None,
+) -> App:
+    """Return the playground as an ASGI application.
+
+    >>> from piecework.playground import create_app
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    >>> callable(create_app({"characters": tok}))
+    True
+
+    `tokenizers` maps the names on the page to tokenizers. An error in place of one is shown under its name.
+    `hosts` are the names by which the server may be called, without ports; None allows all names, which is
+    safe only with a `token`. Requests then need the cookie that the address `/?token=...` sets.
+
+    Raises `ArgumentError` without a tokenizer, and `MissingExtraError` without the extra "serve".
+    """
+    given: object = tokenizers
+    if not isinstance(given, Mapping) or not given:
+        found = "none" if isinstance(given, Mapping) else type(given).__name__
+        raise ArgumentError("tokenizers", found, "names -> tokenizers, at least one")
+    if hosts is None and token is None:
+        raise ArgumentError("hosts", "None without a token", "names of hosts, or a token")
+    applications = import_extra("starlette.applications", "serve", "playground")
+    routing = import_extra("starlette.routing", "serve", "playground")
+    files = import_extra("starlette.staticfiles", "serve", "playground")
+    answers = _Answers([ServedTokenizer(name, one) for name, one in tokenizers.items()])
+    app: App = applications.Starlette(
+        routes=[
+            routing.Route("/", answers.page),
+            routing.Route("/api/tokenizers", answers.tokenizers),
+            routing.Route("/api/encode", answers.encode, methods=["POST"]),
+            routing.Route("/api/explain", answers.explain, methods=["POST"]),
+            routing.Route("/api/segmentations", answers.segmentations, methods=["POST"]),
+            routing.Route("/api/training", answers.training, methods=["POST"]),
+            routing.Mount("/static", files.StaticFiles(directory=STATIC)),
+        ]
+    )
+    return Guard(app, hosts, token)
+
+
+class _Answers:
+    """The answers to requests; texts are in the body, as UTF-8, and settings in the query."""
+
+    def __init__(self, tokenizers: list[ServedTokenizer]) -> None:
+        self._tokenizers = tokenizers
+        self._responses = import_extra("starlette.responses", "serve", "playground")
+        self._anyio = import_extra("anyio", "serve", "playground")
+        self._limiter: Any = None
+
+    async def page(self, request: Any) -> Any:
+        """Return the page; `?text=` is shown as tables."""
+        text = request.query_params.get("text")
+        html = await self._run(partial(page, self._tokenizers, text))
+        return self._responses.HTMLResponse(html)
+
+    async def tokenizers(self, request: Any) -> Any:
+        """Return what the page shows of each tokenizer."""
+        found = await self._run(lambda: [one.describe() for one in self._tokenizers])
+        return self._responses.JSONResponse({"tokenizers": found, "version": pw.__version__})
+
+    async def encode(self, request: Any) -> Any:
+        """Return the tokens of the text by the tokenizers of `tokenizers=0,2`, as bytes."""
+
+        def answer(text: str) -> bytes:
+            named = request.query_params.get("tokenizers", "").split(",")
+            chosen = list(dict.fromkeys(map(self._index, named)))
+            special = request.query_params.get("special") == "1"
+            return encoded_text(self._tokenizers, chosen, text, add_special_tokens=special)
+
+        return await self._answered(request, answer, self._responses.Response)
+
+    async def explain(self, request: Any) -> Any:
+        """Return how the words of the text are segmented."""
+
+        def answer(text: str) -> dict[str, Any]:
+            return self._tokenizer(request).explain(text)
+
+        return await self._answered(request, answer, self._responses.JSONResponse)
+
+    async def segmentations(self, request: Any) -> Any:
+        """Return the best segmentations of the text, or samples."""
+
+        def answer(text: str) -> list[dict[str, Any]]:
+            draw: Draw = "sample" if request.query_params.get("draw") == "sample" else "best"
+            n, seed = _whole(request, "n", 8), _whole(request, "seed", 0)
+            alpha = _decimal(request, "alpha", 0.1)
+            return self._tokenizer(request).segmentations(text, draw, n, alpha, seed)
+
+        return await self._answered(request, answer, self._responses.JSONResponse)
+
+    async def training(self, request: Any) -> Any:
+        """Return the steps of a learner."""
+
+        def answer(text: str) -> dict[str, Any]:
+            query = request.query_params
+            size = _whole(request, "vocab_size", 70)
+            return training_replay(query.get("example", ""), text, query.get("learner", ""), size)
+
+        return await self._answered(request, answer, self._responses.JSONResponse)
+
+    async def _answered(
+        self, request: Any, answer: Callable[[str], Result], response: Callable[..., Any]
+    ) -> Any:
+        """Return the answer to the text of a request, or its error as JSON."""
+        json = self._responses.JSONResponse
+        try:
+            with self._anyio.fail_after(SECONDS):
+                text = (await _body(request)).decode(errors="replace")
+                return response(await self._run(partial(answer, text)))
+        except TimeoutError:
+            message = (
+                f"request: found no answer after {SECONDS:.0f} seconds, expected a shorter text"
+            )
+            return json({"error": message}, status_code=503)
+        except TooLargeError as error:
+            return json({"error": str(error)}, status_code=413)
+        except PieceworkError as error:
+            return json({"error": str(error)}, status_code=400)
+
+    async def _run(self, function: Callable[[], Result]) -> Result:
+        """Call a function in a thread; a request that ends early does not wait for it."""
+        if self._limiter is None:
+            self._limiter = self._anyio.CapacityLimiter(THREADS)
+        found: Result = await self._anyio.to_thread.run_sync(
+            function, limiter=self._limiter, abandon_on_cancel=True
+        )
+        return found
+
+    def _tokenizer(self, request: Any) -> ServedTokenizer:
+        return self._tokenizers[self._index(request.query_params.get("tokenizer", ""))]
+
+    def _index(self, text: str) -> int:
+        count = len(self._tokenizers)
+        if not text.isascii() or not text.isdecimal() or int(text[:9]) >= count:
+            raise ArgumentError("tokenizer", repr(text), f"an index from 0 to {count - 1}")
+        return int(text)
+
+
+async def _body(request: Any) -> bytes:
+    """Return the body of a request; raise before it takes more memory than the limit."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > TEXT_BYTES:
+            raise TooLargeError(
+                "text", f"more than {TEXT_BYTES:,} bytes", f"at most {TEXT_BYTES:,}"
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _whole(request: Any, name: str, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if len(text) > 9 or not text.isascii() or not text.isdecimal():
+        raise ArgumentError(name, repr(text[:40]), "a whole number of at most 9 digits")
+    return int(text)
+
+
+def _decimal(request: Any, name: str, default: float) -> float:
+    text = request.query_params.get(name, str(default))
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ArgumentError(name, repr(text[:40]), "a number") from error

@@ -1,0 +1,126 @@
+"""Listen on a port of this machine and answer requests until Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+
+import piecework as pw
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_number
+from piecework.errors import ArgumentError, PieceworkError
+from piecework.playground.application import create_app
+from piecework.playground.guards import LOOPBACK
+from piecework.playground.limits import CONNECTIONS
+
+_PORTS_TRIED = 20
+
+
+def serve(
+    tokenizers: Mapping[str, pw.Tokenizer | PieceworkError],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    ready: Callable[[str], object] = print,
+) -> None:
+    """Serve the playground until Ctrl-C; call `ready` with its address when it listens.
+
+    >>> from piecework.playground import serve
+    >>> serve({}, port=0)
+    Traceback (most recent call last):
+    piecework.errors.ArgumentError: tokenizers: found none, expected names -> tokenizers, at least one
+
+    A `port` in use is replaced by the next free one of twenty; 0 takes any. A `host` that other machines can
+    reach needs a token: the address has a random one.
+
+    Raises `ArgumentError` for a host or a port that cannot be used, and `MissingExtraError` without the extra
+    "serve".
+    """
+    token = None if _is_loopback(host) else secrets.token_urlsafe(24)
+    hosts = {*LOOPBACK, host} if token is None else None
+    app = create_app(tokenizers, hosts=hosts, token=token)
+    uvicorn = import_extra("uvicorn", "serve", "playground")
+    with listening_socket(host, port) as listener:
+        config = uvicorn.Config(
+            app,
+            log_level=logging.WARNING,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=1,
+            lifespan="off",
+        )
+        ready(address(listener, host, token))
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def check_extra() -> None:
+    """Raise `MissingExtraError` without the extra "serve".
+
+    >>> check_extra()
+    """
+    for module in ("uvicorn", "starlette.applications"):
+        import_extra(module, "serve", "playground")
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on a port, or on the next free one of twenty.
+
+    >>> with listening_socket("127.0.0.1", 0) as listener:
+    ...     listener.getsockname()[0]
+    '127.0.0.1'
+    """
+    check_number("port", port, (int,), "int")
+    if not 0 <= port < 65536:
+        raise ArgumentError("port", str(port), "0 to 65535")
+    last = min(port + _PORTS_TRIED, 65536) if port else 1
+    for candidate in range(port, last):
+        try:
+            return _bound(host, candidate)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                reason = f"{host} ({(error.strerror or str(error)).lower()})"
+                raise ArgumentError("host", reason, "an address of this machine") from error
+    raise ArgumentError("port", f"{port} to {last - 1} in use", "a free port")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, location = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":  # elsewhere the option would share the port with another program
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(location)
+        listener.listen(CONNECTIONS)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def address(listener: socket.socket, host: str, token: str | None = None) -> str:
+    """Return the address of the page.
+
+    >>> with listening_socket("127.0.0.1", 0) as listener:
+    ...     address(listener, "::1").startswith("http://[::1]:")
+    True
+    """
+    name = f"[{host}]" if ":" in host else host
+    query = "" if token is None else f"?token={token}"
+    return f"http://{name}:{listener.getsockname()[1]}/{query}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

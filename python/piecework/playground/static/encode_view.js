@@ -1,0 +1,266 @@
+// The view of one text through several tokenizers.
+
+import { Details } from "./details.js";
+import { afterPause, element, grouped } from "./dom.js";
+import { encode } from "./requests.js";
+import { TokenStream } from "./token_stream.js";
+
+const SMALL = 20000;
+const LARGE = 50000;
+const PAUSE = 120;
+
+export class EncodeView {
+  /** `changed()` is called after a change of the state that belongs into the address. */
+  constructor(tokenizers, changed, say) {
+    this.tokenizers = tokenizers;
+    this.changed = changed;
+    this.say = say;
+    this.text = document.getElementById("text");
+    this.hidden = new Set();
+    this.panels = tokenizers.map((tokenizer, i) => this.panel(tokenizer, i));
+    document.getElementById("streams").append(...this.panels.map((panel) => panel.root));
+    this.details = new Details(document.getElementById("details"));
+    this.addOptions();
+    this.isBusy = false;
+    this.isStale = false;
+    this.shown = null;
+    this.updateLater = afterPause(PAUSE, () => this.update());
+    this.text.addEventListener("input", () => {
+      if (this.text.value.length > SMALL) this.updateLater();
+      else this.update();
+    });
+    this.text.addEventListener("paste", (event) => this.paste(event));
+    document.getElementById("input").addEventListener("submit", (event) => event.preventDefault());
+    document.getElementById("encode").addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && event.target !== this.text) {
+        this.details.clear();
+        this.text.focus();
+      }
+    });
+  }
+
+  /** Insert a large text at once: editors of browsers take seconds for many lines. */
+  paste(event) {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (pasted.length < LARGE) return;
+    event.preventDefault();
+    this.text.setRangeText(pasted, this.text.selectionStart, this.text.selectionEnd, "end");
+    this.text.dispatchEvent(new Event("input"));
+  }
+
+  // ---- state in the address
+
+  get state() {
+    return {
+      text: this.text.value,
+      hide: [...this.hidden].sort().join(","),
+      special: this.special.checked ? "1" : "",
+      rings: this.rings.checked ? "" : "0",
+    };
+  }
+
+  set state({ text, hide, special, rings }) {
+    if (text !== undefined) this.text.value = text;
+    this.special.checked = special === "1";
+    this.rings.checked = rings !== "0";
+    this.hidden = new Set((hide ?? "").split(",").filter(Boolean).map(Number));
+    this.toggles.forEach((toggle, i) => (toggle.checked = !this.hidden.has(i)));
+    this.showOptions();
+    this.update();
+  }
+
+  // ---- what is on the page once
+
+  addOptions() {
+    const check = (label, checked, action) => {
+      const input = element("input", { type: "checkbox", on: { change: action } });
+      input.checked = checked;
+      return [input, element("label", {}, input, ` ${label}`)];
+    };
+    const shown = this.tokenizers.map(({ name, error }, i) =>
+      check(name, true, () => {
+        if (this.toggles[i].checked) this.hidden.delete(i);
+        else this.hidden.add(i);
+        this.showOptions();
+        this.update();
+      }),
+    );
+    this.toggles = shown.map(([input]) => input);
+    const [special, specialLabel] = check("special tokens", false, () => this.update());
+    const [rings, ringsLabel] = check("rings: only here", true, () => {
+      this.showOptions();
+      this.changed();
+    });
+    Object.assign(this, { special, rings });
+    if (this.tokenizers.length < 2) ringsLabel.hidden = true;
+    const names = this.tokenizers.length > 1 ? shown.map(([, label]) => label) : [];
+    document.getElementById("options").append(
+      names.length ? element("span", { class: "group", role: "group", "aria-label": "Tokenizers" }, ...names) : "",
+      element("span", { class: "group", role: "group", "aria-label": "Display" }, specialLabel, ringsLabel),
+    );
+    this.showOptions();
+  }
+
+  showOptions() {
+    document.getElementById("streams").classList.toggle("rings", this.rings.checked);
+    this.panels.forEach((panel, i) => (panel.root.hidden = this.hidden.has(i)));
+  }
+
+  panel(tokenizer, i) {
+    const counts = element("dl", { class: "counts" });
+    const root = element("article", { class: "panel" });
+    root.append(
+      element(
+        "header",
+        {},
+        element("h2", {}, tokenizer.name),
+        element(
+          "p",
+          { class: "quiet" },
+          tokenizer.error ? "did not load" : `${tokenizer.model}, ${grouped(tokenizer.vocabSize)} tokens`,
+        ),
+      ),
+    );
+    if (tokenizer.error) {
+      root.append(element("p", { class: "error" }, tokenizer.error));
+      return { root };
+    }
+    const stream = new TokenStream(`stream-${i}`, tokenizer.name, {
+      point: (token) => this.point(i, token),
+      pick: (token) => this.pick(i, token),
+      leave: () => this.leave(),
+      cross: (step) => this.cross(i, step),
+    });
+    root.append(counts, stream.root);
+    return { root, counts, stream };
+  }
+
+  // ---- tokens
+
+  get chosen() {
+    return this.tokenizers.filter(({ index, error }) => !error && !this.hidden.has(index)).map(({ index }) => index);
+  }
+
+  /** Encode the text; while a request is under way, remember only that there is something newer. */
+  async update() {
+    if (this.isBusy) {
+      this.isStale = true;
+      return;
+    }
+    this.isBusy = true;
+    try {
+      do {
+        this.isStale = false;
+        const text = this.text.value;
+        await this.show(text, await encode(text, this.chosen, this.special.checked));
+        this.say("");
+      } while (this.isStale);
+      this.changed();
+    } catch (error) {
+      this.say(error.message, true);
+    } finally {
+      this.isBusy = false;
+      if (this.isStale) this.update();
+    }
+  }
+
+  async show(text, columns) {
+    this.shown = { text, columns };
+    const most = Math.max(1, ...[...columns.values()].map(({ count }) => count));
+    const characters = text.length;
+    for (const [index, found] of columns) {
+      const { counts, stream } = this.panels[index];
+      if (text.length > SMALL) await nextFrame();
+      stream.show(text, found);
+      this.showCounts(counts, found.header, characters, most, columns.size > 1);
+    }
+    if (!this.details.picked) this.details.clear();
+  }
+
+  showCounts(root, { count, unknown, onlyHere, distinct }, characters, most, isCompared) {
+    const meter = element("span", { class: "meter" });
+    meter.style.setProperty("--share", count / most);
+    const facts = [
+      ["tokens", grouped(count)],
+      ["per token", count ? `${(characters / count).toFixed(2)} chars` : "–"],
+      ["distinct", grouped(distinct)],
+      unknown && ["unknown", grouped(unknown)],
+      isCompared && ["only here", grouped(onlyHere)],
+    ];
+    root.replaceChildren(
+      ...facts.filter(Boolean).map(([name, value]) =>
+        element("div", { class: name === "unknown" ? "warn" : null }, element("dt", {}, name), element("dd", {}, value)),
+      ),
+    );
+    if (isCompared) root.append(element("div", { class: "wide", "aria-hidden": "true" }, meter));
+  }
+
+  // ---- the active token
+
+  point(index, i) {
+    if (this.details.picked && !this.isKeyboard(index)) return this.mark(index, i);
+    this.mark(index, i);
+    const { text, columns } = this.panels[index].stream.state;
+    if (i < columns.count) this.details.point(this.tokenizers[index], text, columns, i);
+    return undefined;
+  }
+
+  isKeyboard(index) {
+    return document.activeElement === this.panels[index].stream.root && this.details.picked?.tokenizer.index === index;
+  }
+
+  /** Mark a token, and in the other streams the tokens that share characters with it. */
+  mark(index, i) {
+    const columns = this.shown.columns.get(index);
+    if (!columns || i < 0 || i >= columns.count) return;
+    for (const [other, found] of this.shown.columns) {
+      const { stream } = this.panels[other];
+      if (other === index) {
+        stream.setActive(i);
+        stream.echo([]);
+      } else {
+        stream.setActive(-1);
+        stream.echo(found.overlapping(columns.starts[i], columns.ends[i]));
+      }
+    }
+  }
+
+  leave() {
+    if (this.details.picked) return;
+    for (const { stream } of this.panels) stream?.echo([]);
+  }
+
+  pick(index, i) {
+    this.details.picked = null;
+    this.point(index, i);
+    const { text, columns } = this.panels[index].stream.state;
+    this.details.pick(this.tokenizers[index], text, columns, i).then(() => this.uncover(index));
+  }
+
+  /** Scroll the page if the details cover the tokens. */
+  uncover(index) {
+    const { root } = this.panels[index];
+    const covered = this.details.root.getBoundingClientRect().top;
+    if (root.getBoundingClientRect().bottom > covered) root.scrollIntoView({ block: "start", behavior: "smooth" });
+  }
+
+  /** Move to the token of the next stream at the same place. */
+  cross(index, step) {
+    const order = this.chosen;
+    const next = order[order.indexOf(index) + step];
+    if (next === undefined) return;
+    const from = this.shown.columns.get(index);
+    const to = this.shown.columns.get(next);
+    const at = this.panels[index].stream.active;
+    if (at < 0 || !to.count) return;
+    const { stream } = this.panels[next];
+    const [same = Math.min(to.firstAt(from.anchors[at]), to.count - 1)] = to.overlapping(from.starts[at], from.ends[at]);
+    this.details.picked = null;
+    stream.moveTo(same);
+    stream.root.focus({ preventScroll: true });
+  }
+}
+
+function nextFrame() {
+  return new Promise((resolve) => requestAnimationFrame(resolve));
+}

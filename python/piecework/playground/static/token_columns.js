@@ -1,0 +1,106 @@
+// The tokens of one text by one tokenizer, as columns of numbers; positions are UTF-16 units of the text.
+
+const ONLY_HERE = 1;
+const UNKNOWN = 2;
+const TEMPLATE = 4;
+
+export class TokenColumns {
+  constructor(header, ids, starts, ends, flags) {
+    Object.assign(this, { header, ids, starts, ends, flags });
+    this.count = ids.length;
+    // Where each token is shown: its start, or after the tokens before it.
+    this.anchors = new Int32Array(ids.length);
+    let reached = 0;
+    for (let i = 0; i < ids.length; i++) {
+      if (starts[i] > reached) reached = starts[i];
+      this.anchors[i] = reached;
+    }
+  }
+
+  isOnlyHere(i) {
+    return (this.flags[i] & ONLY_HERE) !== 0;
+  }
+
+  isUnknown(i) {
+    return (this.flags[i] & UNKNOWN) !== 0;
+  }
+
+  isTemplate(i) {
+    return (this.flags[i] & TEMPLATE) !== 0;
+  }
+
+  /** Return the token as in the vocabulary, as text, and its bytes in hex if they are no text. */
+  token(i) {
+    const [token, text, hex] = this.header.tokens[this.ids[i]];
+    return { token, text, hex };
+  }
+
+  /** Return the index of the first token that is shown at a position or later. */
+  firstAt(position) {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.anchors[middle] < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Return the indices of at most 32 tokens that share characters with a span. */
+  overlapping(start, end) {
+    const found = [];
+    let i = this.firstAt(start);
+    while (i > 0 && this.ends[i - 1] > start) i--;
+    for (; i < this.count && this.anchors[i] < end && found.length < 32; i++) {
+      if (this.ends[i] > start && this.starts[i] < end) found.push(i);
+    }
+    return found;
+  }
+}
+
+/**
+ * Return the part that differs between two states, each a text and its columns: it starts at `from` and ends at
+ * `oldTo` and `newTo`. Null if nothing differs.
+ */
+export function changedPart(old, now) {
+  const [text0, text1] = [old.text, now.text];
+  const [tokens0, tokens1] = [old.columns, now.columns];
+  const shift = text1.length - text0.length;
+  const shorter = Math.min(text0.length, text1.length);
+  let prefix = 0;
+  while (prefix < shorter && text0.charCodeAt(prefix) === text1.charCodeAt(prefix)) prefix++;
+  let suffix = 0;
+  while (
+    suffix < shorter - prefix &&
+    text0.charCodeAt(text0.length - 1 - suffix) === text1.charCodeAt(text1.length - 1 - suffix)
+  )
+    suffix++;
+  const fewer = Math.min(tokens0.count, tokens1.count);
+  let first = 0;
+  while (first < fewer && isSame(tokens0, first, tokens1, first, 0)) first++;
+  if (first === fewer && tokens0.count === tokens1.count && shift === 0 && prefix === shorter) return null;
+  let last = 0;
+  while (
+    last < fewer - first &&
+    isSame(tokens0, tokens0.count - 1 - last, tokens1, tokens1.count - 1 - last, shift)
+  )
+    last++;
+  const from = Math.min(prefix, first < tokens0.count ? tokens0.anchors[first] : text0.length);
+  const end = (columns, length) => {
+    const i = columns.count - 1 - last;
+    return Math.max(length - suffix, i >= first ? Math.max(columns.ends[i], columns.anchors[i]) : 0);
+  };
+  const oldTo = Math.max(end(tokens0, text0.length), end(tokens1, text1.length) - shift, from);
+  return { from, oldTo, newTo: Math.max(oldTo + shift, from) };
+}
+
+function isSame(a, i, b, j, shift) {
+  return (
+    a.ids[i] === b.ids[j] &&
+    a.flags[i] === b.flags[j] &&
+    a.anchors[i] + shift === b.anchors[j] &&
+    a.ends[i] - a.anchors[i] === b.ends[j] - b.anchors[j] &&
+    a.header.tokens[a.ids[i]] !== undefined
+  );
+}

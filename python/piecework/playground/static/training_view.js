@@ -1,0 +1,154 @@
+// The view of a learner on a small corpus: a slider over its steps, and guesses of the next merge.
+
+import { element, grouped } from "./dom.js";
+import { MergeReplay } from "./merge_replay.js";
+import { train } from "./requests.js";
+import { UnigramReplay } from "./unigram_replay.js";
+
+const LEARNERS = {
+  "wordpiece-pmi": "WordPiece, pair score",
+  "wordpiece-likelihood": "WordPiece, likelihood",
+  "wordpiece-frequency": "WordPiece, frequency",
+  bpe: "BPE",
+  unigram: "Unigram",
+};
+const CORPORA = { course: "Four sentences of a course", hugs: "hug, pug, pun, bun, hugs", "": "Your own text" };
+const SIZES = { course: 70, hugs: 15, "": 100 };
+const PLAY = 900;
+
+export class TrainingView {
+  constructor(root, changed) {
+    this.root = root;
+    this.changed = changed;
+    this.isStarted = false;
+    this.latest = 0;
+    const choice = (options) =>
+      element("select", {}, ...Object.entries(options).map(([value, label]) => element("option", { value }, label)));
+    this.corpus = choice(CORPORA);
+    this.learner = choice(LEARNERS);
+    this.size = element("input", { type: "number", min: 1, max: 2000, value: 70 });
+    this.text = element("textarea", { rows: 3, maxlength: 10000, spellcheck: "false", "aria-label": "Your text" });
+    this.text.value = "low low low low low lower lower newest newest newest newest newest newest widest widest widest";
+    this.slider = element("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Step" });
+    this.position = element("output", { class: "number" });
+    this.predict = element("input", { type: "checkbox" });
+    this.body = element("div", { class: "replay" });
+    this.message = element("p", { class: "error", role: "alert" });
+    const field = (label, input) => element("label", {}, `${label} `, input);
+    const button = (label, title, action) =>
+      element("button", { type: "button", class: "plain", title, "aria-label": title, on: { click: action } }, label);
+    this.play = button("Play", "Play the steps", () => this.toggle());
+    this.predictLabel = element("label", {}, this.predict, " guess the next merge");
+    root.append(
+      element(
+        "form",
+        { class: "input", on: { submit: (event) => (event.preventDefault(), this.load()) } },
+        element(
+          "div",
+          { class: "bar" },
+          field("Corpus", this.corpus),
+          field("Learner", this.learner),
+          field("Vocabulary", this.size),
+          element("button", { type: "submit" }, "Train"),
+        ),
+        this.text,
+      ),
+      this.message,
+      element(
+        "div",
+        { class: "bar steps" },
+        button("◀", "Previous step", () => this.step(-1)),
+        this.slider,
+        button("▶", "Next step", () => this.step(1)),
+        this.play,
+        this.position,
+        this.predictLabel,
+      ),
+      this.body,
+    );
+    this.text.hidden = true;
+    this.corpus.addEventListener("change", () => {
+      this.text.hidden = this.corpus.value !== "";
+      this.size.value = SIZES[this.corpus.value];
+      this.load();
+    });
+    this.learner.addEventListener("change", () => this.load());
+    this.slider.addEventListener("input", () => this.show());
+    this.predict.addEventListener("change", () => this.show());
+  }
+
+  get state() {
+    return {
+      corpus: this.corpus.value,
+      learner: this.learner.value,
+      size: this.size.value,
+      step: this.slider.value,
+      text: this.corpus.value === "" ? this.text.value : "",
+    };
+  }
+
+  set state({ corpus, learner, size, step, text }) {
+    this.corpus.value = corpus ?? (text ? "" : "course");
+    if (learner in LEARNERS) this.learner.value = learner;
+    this.size.value = size ?? SIZES[this.corpus.value];
+    if (text) this.text.value = text;
+    this.text.hidden = this.corpus.value !== "";
+    this.load(Number(step ?? 0));
+  }
+
+  async load(step = 0) {
+    this.isStarted = true;
+    this.stop();
+    const request = ++this.latest;
+    const settings = { example: this.corpus.value, learner: this.learner.value, vocab_size: this.size.value || 0 };
+    try {
+      const trace = await train(settings, this.corpus.value ? "" : this.text.value);
+      if (request !== this.latest) return;
+      this.message.textContent = "";
+      const Replay = this.learner.value === "unigram" ? UnigramReplay : MergeReplay;
+      this.replay = new Replay(trace, this.body, () => this.step(1));
+      this.trace = trace;
+      this.slider.max = trace.steps.length;
+      this.slider.value = Math.min(step, trace.steps.length);
+      this.predictLabel.hidden = this.learner.value === "unigram";
+      this.show();
+    } catch (error) {
+      if (request !== this.latest) return;
+      this.replay = null;
+      this.body.replaceChildren();
+      this.message.textContent = error.message;
+    }
+  }
+
+  show() {
+    if (!this.replay) return;
+    const step = Number(this.slider.value);
+    const { steps, step_count: count } = this.trace;
+    const shown = count > steps.length ? ` (of ${grouped(count)})` : "";
+    this.position.value = step ? `step ${step} of ${grouped(steps.length)}${shown}` : `before step 1 of ${grouped(steps.length)}${shown}`;
+    this.replay.show(step, this.predict.checked);
+    this.changed();
+  }
+
+  step(by) {
+    const next = Number(this.slider.value) + by;
+    if (next < 0 || next > Number(this.slider.max)) return this.stop();
+    this.slider.value = next;
+    return this.show();
+  }
+
+  toggle() {
+    if (this.timer) return this.stop();
+    if (this.slider.value === this.slider.max) this.slider.value = 0;
+    this.show();
+    this.play.textContent = "Pause";
+    this.timer = setInterval(() => this.step(1), PLAY);
+    return undefined;
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = 0;
+    this.play.textContent = "Play";
+  }
+}

@@ -1,0 +1,90 @@
+"""Tests in this folder need Playwright and Chromium, as `make test-browser` has them.
+
+Without Playwright they are not collected.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+collect_ignore_glob = [] if find_spec("playwright") else ["test_*.py"]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        pytest.fail("found no Chromium, expected one of " + ", ".join(NAMES))
+    with sync_playwright() as playwright:
+        # A container often has no user for the sandbox.
+        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+def serving(tokenizers: Any) -> Iterator[str]:
+    """Serve tokenizers in a thread; yield the address."""
+    import uvicorn
+
+    from piecework.playground import create_app
+    from piecework.playground.server import address, listening_socket
+
+    with listening_socket("127.0.0.1", 0) as listener:
+        config = uvicorn.Config(create_app(tokenizers), log_level="warning", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield address(listener, "127.0.0.1")
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    from tests.playground.tokenizers import all_kinds
+
+    yield from serving(all_kinds())
+
+
+@pytest.fixture(scope="session")
+def hostile_site() -> Iterator[str]:
+    from piecework.errors import FormatError
+    from tests.playground.tokenizers import HOSTILE, byte_bpe, hostile
+
+    broken = FormatError(HOSTILE[0], HOSTILE[1], HOSTILE[2])
+    yield from serving({HOSTILE[1]: hostile(), "bytes": byte_bpe(), HOSTILE[0]: broken})
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Return a function that opens a page; errors in the console fail the test."""
+    contexts: list[Any] = []
+    faults: list[str] = []
+
+    def open_page(address: str, **settings: Any) -> Any:
+        settings = {"viewport": {"width": 1280, "height": 900}, **settings}
+        contexts.append(browser.new_context(**settings))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda m: faults.append(m.text) if m.type in ("error", "warning") else 0)
+        page.goto(address)
+        return page
+
+    open_page.faults = faults  # type: ignore[attr-defined]
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []

@@ -1,0 +1,366 @@
+"""The playground in a real browser: typing, comparing, drawings, training, hostile texts, accessibility."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.playground.tokenizers import HOSTILE
+
+Open = Callable[..., Any]
+
+TEXT = "hugs, unhappy hug\n日本 café hugs"
+SHOWN = """() => [...document.querySelectorAll('.stream')].map((stream) => ({
+    text: [...stream.querySelectorAll('.block')].map((block) => block.textContent).join(''),
+    tokens: [...stream.querySelectorAll('.t')].map((t) => [t.textContent, t.classList.contains('own')]),
+}))"""
+
+
+PASTE = """(text) => {
+    const data = new DataTransfer();
+    data.setData('text/plain', text);
+    const field = document.getElementById('text');
+    field.select();
+    field.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, cancelable: true }));
+}"""
+
+
+def type_text(page: Any, text: str) -> None:
+    """Put a text in place of the one in the field, and wait for its tokens."""
+    page.fill("#text", text)
+    settled(page)
+
+
+def settled(page: Any) -> None:
+    """Wait until all answers have arrived and are shown."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 150))")
+
+
+def tokens_of(page: Any, stream: int) -> list[str]:
+    found: list[str] = page.locator(f"#stream-{stream} .t").all_text_contents()
+    return found
+
+
+# ---- encoding
+
+
+def test_typed_text_is_shown_as_tokens_of_each_tokenizer(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, TEXT)
+    assert tokens_of(page, 0) == "hugs , un hap py hug 日本 café hugs".split()
+    assert tokens_of(page, 1)[:4] == ["hug", "s", ",", " "]
+    assert tokens_of(page, 2)[:2] == ["hu", "gs"]
+    counts = page.locator(".panel").first.locator(".counts dd").all_text_contents()
+    assert counts[0] == "9"
+    page.locator("#text").press_sequentially(" hugs")
+    settled(page)
+    assert tokens_of(page, 0)[-2:] == ["hugs", "hugs"]
+
+
+def test_a_token_shows_its_id_span_and_bytes(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, TEXT)
+    page.locator("#stream-0 .t", has_text="café").hover()
+    facts = page.locator(".facts").inner_text()
+    assert "token 8" in facts
+    assert "21 to 25" in facts
+    assert "63 61 66 c3 a9" in facts
+    page.locator("#stream-1 .t", has_text="·97").hover()
+    assert "a part of a character" in page.locator(".facts").inner_text()
+    assert page.locator("#stream-0 .t.echo").all_text_contents() == ["日本"]
+
+
+def test_rings_mark_tokens_that_no_other_tokenizer_has(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, "hugs hug")
+    assert page.locator("#stream-0 .own").all_text_contents() == ["hugs", "hug"]
+    page.get_by_label("unigram").first.uncheck()
+    page.get_by_label("bytes").first.uncheck()
+    settled(page)
+    assert page.locator("#stream-0 .own").count() == 0
+    assert page.locator(".panel:visible").count() == 1
+
+
+def test_special_tokens_are_shown_when_asked_for(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, "hug")
+    page.get_by_label("special tokens").check()
+    settled(page)
+    assert tokens_of(page, 0) == ["[CLS]", "hug", "[SEP]"]
+
+
+def test_keys_move_between_tokens_and_tokenizers(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, TEXT)
+    page.focus("#stream-0")
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.locator("#stream-0 [aria-selected=true]")).to_have_text("hap")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#stream-1 [aria-selected=true]")).to_have_text("h")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.locator(".word h3").first).to_have_text("How unhappy is split")
+    page.keyboard.press("End")
+    expect(page.locator("#stream-0 [aria-selected=true]")).to_have_text("hugs")
+    page.keyboard.press("Escape")
+    expect(page.locator(".word h3")).to_have_count(0)
+    expect(page.locator("#text")).to_be_focused()
+
+
+def test_edits_show_the_same_as_a_new_page(site: str, opened: Open) -> None:
+    draw = random.Random(25)
+    parts = ["hug", "hugs ", "\n", "日本", "😀", "un", "\n\n", " ", "happy", "z"]
+    page, fresh = opened(site), opened(site)
+    text = "".join(draw.choices(parts, k=160))
+    for _ in range(25):
+        start = draw.randrange(len(text) + 1)
+        end = min(len(text), start + draw.randrange(12))
+        text = text[:start] + "".join(draw.choices(parts, k=draw.randrange(4))) + text[end:]
+        type_text(page, text)
+        fresh.goto(f"{site}#text=")
+        fresh.reload()
+        type_text(fresh, text)
+        assert page.evaluate(SHOWN) == fresh.evaluate(SHOWN), repr(text)
+
+
+def test_an_edit_of_a_large_text_replaces_only_the_blocks_it_touches(
+    site: str, opened: Open
+) -> None:
+    page = opened(site)
+    settled(page)
+    page.evaluate(PASTE, "hugs, unhappy hug, café and more of it\n" * 25_000)
+    expect(page.locator("#stream-2 .block").nth(400)).to_be_attached()
+    settled(page)
+    page.evaluate("document.querySelectorAll('.block').forEach((block) => (block.isOld = true))")
+    before = page.evaluate("document.querySelectorAll('.block').length")
+    page.evaluate("document.getElementById('text').setSelectionRange(4, 4)")
+    page.locator("#text").press_sequentially("z")
+    expect(page.locator("#stream-0 .t").first).to_have_text("hugsz")
+    settled(page)
+    fresh = page.evaluate("[...document.querySelectorAll('.block')].filter((b) => !b.isOld).length")
+    assert before > 1200
+    assert fresh <= 6
+    assert page.locator("#stream-0 .t").count() < 20_000
+
+
+def test_a_link_restores_the_page(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, TEXT)
+    page.get_by_label("bytes").first.uncheck()
+    page.get_by_label("special tokens").check()
+    settled(page)
+    expect(page).to_have_url(re.compile("special=1"))
+    again = opened(page.url)
+    settled(again)
+    assert again.input_value("#text") == TEXT
+    assert again.evaluate(SHOWN)[0] == page.evaluate(SHOWN)[0]
+    assert again.locator(".panel:visible").count() == 2
+
+
+# ---- drawings
+
+
+def test_the_search_of_wordpiece_draws_each_prefix(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, "unhappy")
+    page.locator("#stream-0 .t").first.click()
+    expect(page.locator(".diagram .match")).to_have_count(3)
+    failed = page.locator(".diagram .failed text").all_text_contents()
+    assert failed == ["unhappy", "unhapp", "unhap", "unha", "unh", "##happy", "##happ"]
+    type_text(page, "unhug")
+    page.locator("#stream-0 .t").first.click()
+    expect(page.locator(".reason")).to_contain_text("no prefix of 'ug' at position 3 is an entry")
+
+
+def test_the_lattice_marks_its_best_path(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, "hugs")
+    page.locator("#stream-2 .t").first.click()
+    expect(page.locator(".diagram .best title")).to_have_text(["▁hu  -2.00", "gs  -1.00"])
+    assert page.locator(".diagram .piece").count() > 5
+    rows = page.locator(".word table").first.locator("tbody tr")
+    assert "-3.0000" in rows.first.inner_text()
+
+
+def test_samples_depend_on_their_seed(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, "hughughughug")
+    page.locator("#stream-1 .t").first.click()
+    results = page.locator(".word table tbody").last
+    expect(results.locator("tr").first).to_be_visible()
+    first = results.inner_text()
+    page.get_by_role("button", name="Next seed").click()
+    expect(results).not_to_have_text(first, use_inner_text=True)
+    page.get_by_label("seed").fill("1")
+    page.get_by_label("seed").blur()
+    expect(results).to_have_text(first, use_inner_text=True)
+
+
+def test_a_click_on_a_token_undoes_its_merge(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, "hugs")
+    page.locator("#stream-1 .t").first.click()
+    chips = page.locator(".word p[aria-live] .chip")
+    expect(chips).to_have_text(["hug", "s"])
+    chips.first.click()
+    expect(chips).to_have_text(["h", "ug", "s"])
+    page.get_by_role("button", name="Merge again").click()
+    expect(chips).to_have_text(["hug", "s"])
+    page.get_by_label("Merges applied").fill("0")
+    expect(chips).to_have_text(["h", "u", "g", "s"])
+
+
+# ---- training
+
+
+def test_the_slider_replays_a_published_example(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=course&learner=wordpiece-pmi&size=70&step=1")
+    expect(page.locator(".steps output")).to_have_text("step 1 of 25")
+    words = page.locator(".words li")
+    expect(words.nth(8).locator(".chip")).to_have_text(["ab", "##o", "##u", "##t"])
+    expect(page.locator(".vocabulary .new")).to_have_text("ab")
+    words.nth(8).locator("button").click()
+    expect(words.nth(8).locator(".chip")).to_have_text(["a", "##b", "##o", "##u", "##t"])
+    page.get_by_role("button", name="Next step").click()
+    expect(page.locator(".vocabulary .new")).to_have_text("##fu")
+    page.get_by_label("Step", exact=True).fill("25")
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 70 tokens")
+    expect(page.locator(".pairs h2")).to_have_text("No next merge")
+
+
+def test_a_guess_is_compared_with_the_winner(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=hugs&learner=wordpiece-pmi&size=12")
+    page.get_by_label("guess the next merge").check()
+    expect(page.locator(".pairs h2")).to_have_text("Which pair is merged next?")
+    assert "1/20" not in page.locator(".pairs").inner_text()
+    page.get_by_role("button", name="Guess ##g ##s").click()
+    expect(page.locator(".pairs .winner")).to_contain_text("your guess, right")
+    expect(page.locator(".pairs .bar")).to_contain_text("1 of 1 guesses right")
+    page.get_by_role("button", name="Merge it").click()
+    page.get_by_role("button", name="Guess p ##u").click()
+    expect(page.locator(".pairs .bar")).to_contain_text("1 of 2 guesses right")
+
+
+def test_unigram_shows_rounds_and_own_text_trains(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=course&learner=unigram&size=34&step=1")
+    expect(page.locator(".replay h2")).to_have_text("Round 1, EM iteration 1")
+    expect(page.locator(".chart .dot.active")).to_have_count(1)
+    page.get_by_label("Step", exact=True).fill("3")
+    expect(page.locator(".replay h2")).to_have_text("Round 1, pruning")
+    page.get_by_label("Corpus").select_option("")
+    page.locator("#training textarea").fill("low lower lowest")
+    page.get_by_label("Learner").select_option("bpe")
+    page.get_by_label("Vocabulary").fill("12")
+    page.get_by_role("button", name="Train").click()
+    expect(page.locator(".words li")).to_have_count(3)
+    opened.faults.clear()  # type: ignore[attr-defined]  # the first text is too small for Unigram
+
+
+def test_an_error_of_training_is_shown(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=course&learner=bpe&size=70")
+    expect(page.locator(".words li").first).to_be_visible()
+    page.get_by_label("Vocabulary").fill("2")
+    page.get_by_role("button", name="Train").click()
+    expect(page.get_by_role("alert")).to_contain_text("vocab_size: found 2")
+    opened.faults.clear()  # type: ignore[attr-defined]
+
+
+# ---- bad input, other browsers
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_run_nothing(hostile_site: str, opened: Open, text: str) -> None:
+    page = opened(hostile_site)
+    type_text(page, f"{text} {text}\n{text}")
+    page.locator("#stream-0 .t").first.click()
+    page.locator("#stream-1 .t").first.click()
+    settled(page)
+    page.locator("#stream-0 .t").last.click()
+    settled(page)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("iframe, img, main script, svg svg").count() == 0
+    assert page.evaluate("document.scripts.length") == 1
+    page.goto(f"{hostile_site}#view=training&corpus=&learner=wordpiece-frequency&size=60&step=3")
+    page.locator("#training textarea").fill(f"{text} {text} hug")
+    page.get_by_role("button", name="Train").click()
+    settled(page)
+    assert page.evaluate("window.hacked") is None
+    faults = opened.faults  # type: ignore[attr-defined]
+    assert not [fault for fault in faults if "400" not in fault]
+    faults.clear()  # a corpus of punctuation only may be an error of training
+
+
+def test_without_javascript_a_table_shows_the_tokens(site: str, opened: Open) -> None:
+    page = opened(site, java_script_enabled=False)
+    page.fill("#text", "unhappy hug")
+    page.get_by_role("button", name="Show tokens").click()
+    first = page.locator(".tables section").first
+    assert first.locator("td:nth-child(2)").all_text_contents() == ["un", "##hap", "##py", "hug"]
+    assert page.locator("#options").is_visible() is False
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize("view", ["encode", "training"])
+def test_a_narrow_window_does_not_scroll_sideways(
+    site: str, opened: Open, width: int, view: str
+) -> None:
+    page = opened(f"{site}#view={view}", viewport={"width": width, "height": 700})
+    settled(page)
+    if view == "encode":
+        page.locator("#stream-2 .t").first.click()
+        settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_server_that_ended_is_reported(site: str, opened: Open) -> None:
+    page = opened(site)
+    settled(page)
+    page.route("**/api/**", lambda route: route.abort())
+    page.fill("#text", "hug")
+    expect(page.locator("#status")).to_contain_text("The server does not answer")
+    opened.faults.clear()  # type: ignore[attr-defined]
+
+
+def test_a_text_over_the_limit_is_reported(site: str, opened: Open) -> None:
+    page = opened(site)
+    settled(page)
+    page.evaluate(PASTE, "a" * 2_000_001)
+    expect(page.locator("#status")).to_contain_text("more than 2,000,000 bytes")
+    opened.faults.clear()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility_rules_hold(site: str, opened: Open, scheme: str) -> None:
+    # The rules are put into the page as a script, which its policy forbids.
+    page = opened(site, color_scheme=scheme, bypass_csp=True)
+    type_text(page, f"{TEXT} zz")
+    for stream in range(3):
+        page.locator(f"#stream-{stream} .t").first.click()
+        settled(page)
+        assert broken_rules(page) == []
+    page.get_by_role("tab", name="Training").click()
+    expect(page.locator(".words li").first).to_be_visible()
+    page.get_by_role("button", name="Next step").click()
+    page.get_by_label("guess the next merge").check()
+    assert broken_rules(page) == []
+    page.get_by_label("Learner").select_option("unigram")
+    expect(page.locator(".chart")).to_be_visible()
+    page.get_by_label("Step", exact=True).fill("1")
+    assert broken_rules(page) == []
+
+
+def broken_rules(page: Any) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{rule['id']}: {rule['help']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
+        for rule in found
+        for node in rule["nodes"][:4]
+    ]

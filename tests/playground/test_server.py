@@ -1,0 +1,416 @@
+"""The server of the playground: what it answers, what it rejects, and how it starts and ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import piecework as pw
+from piecework.errors import ArgumentError, FormatError, MissingExtraError
+from piecework.playground import application, create_app, limits, server
+from piecework.playground.page import STATIC
+from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
+
+BROKEN = FormatError("broken.json", "<b>no</b> model", "a tokenizer")
+
+
+def client_of(
+    tokenizers: Mapping[str, pw.Tokenizer | pw.PieceworkError], **settings: Any
+) -> TestClient:
+    return TestClient(create_app(tokenizers, **settings), base_url="http://127.0.0.1:8000")
+
+
+@pytest.fixture
+def client() -> TestClient:
+    return client_of({**all_kinds(), "broken.json": BROKEN})
+
+
+def columns(body: bytes) -> tuple[list[dict[str, Any]], list[list[list[int]]]]:
+    """Return the headers of an answer, and for each tokenizer ids, starts, ends and flags."""
+    size = int.from_bytes(body[:4], "little")
+    headers = json.loads(body[4 : 4 + size])["tokenizers"]
+    at = 4 + size
+    found = []
+    for header in headers:
+        count = header["count"]
+        numbers = np.frombuffer(body, "<i4", 3 * count, at).reshape(3, count).tolist()
+        at += 12 * count
+        found.append([*numbers, list(body[at : at + count])])
+        at += -(-count // 4) * 4
+    assert at == len(body)
+    return headers, found
+
+
+# ---- the page without JavaScript
+
+
+def test_the_page_shows_the_tokens_of_a_text_in_its_address(client: TestClient) -> None:
+    html = client.get("/", params={"text": "hugs, unhappy"}).text
+    assert ">hugs, unhappy</textarea>" in html.replace("\n", "")
+    assert "<td>4</td><td><code>hugs</code></td><td>0:4</td>" in html.replace("\n", "")
+    assert "<code>##hap</code>" in html
+
+
+def test_a_tokenizer_that_does_not_load_is_shown_with_its_error(client: TestClient) -> None:
+    html = client.get("/", params={"text": "hug"}).text
+    assert "broken.json: found &lt;b&gt;no&lt;/b&gt; model, expected a tokenizer" in html
+    described = client.get("/api/tokenizers").json()["tokenizers"]
+    assert [one.get("view") for one in described] == ["search", "merges", "lattice", None]
+    assert described[3] == {"name": "broken.json", "error": str(BROKEN)}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_tokens_and_texts_are_no_markup(text: str) -> None:
+    client = client_of({text: hostile()})
+    html = client.get("/", params={"text": f"{text} {text}"}).text
+    tags = set(re.findall(r"<\s*/?\s*([a-zA-Z!?][^\s>]*)", html))
+    plain = set(re.findall(r"<\s*/?\s*([a-zA-Z!?][^\s>]*)", client.get("/?text=hug").text))
+    assert tags <= plain
+    assert client.get("/api/tokenizers").headers["content-type"] == "application/json"
+
+
+def test_a_long_text_in_the_address_is_an_error_on_the_page(client: TestClient) -> None:
+    html = client.get("/", params={"text": "a" * (limits.PAGE_CHARS + 1)}).text
+    assert "text: found 8,001 characters, expected at most 8,000" in html
+
+
+def test_long_tables_are_cut(client: TestClient) -> None:
+    html = client.get("/", params={"text": "s " * 1500}).text
+    assert "... and 500 more tokens" in html
+
+
+# ---- encoding
+
+
+TEXTS = [
+    "hugs, unhappy",
+    "日本 hug 😀hug\r\n\thug",
+    "",
+    " ",
+    "hug\ud800".encode(errors="replace").decode(),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_tokens_and_positions_are_those_of_encode(client: TestClient, text: str) -> None:
+    body = client.post("/api/encode?tokenizers=0,1,2", content=text.encode()).content
+    headers, found = columns(body)
+    for header, (ids, starts, ends, _), tokenizer in zip(
+        headers, found, all_kinds().values(), strict=True
+    ):
+        expected = tokenizer.encode(text, add_special_tokens=False)
+        assert ids == expected.ids
+        assert list(zip(starts, ends, strict=True)) == expected.utf16_offsets
+        assert {int(id) for id in header["tokens"]} == set(ids)
+
+
+def test_flags_mark_spans_of_one_tokenizer_unknown_and_template_tokens(client: TestClient) -> None:
+    body = client.post("/api/encode?tokenizers=0,2&special=1", content=b"hugs z").content
+    headers, (wordpieces, pieces) = columns(body)
+    assert wordpieces[3] == [4, 1, 3, 4]
+    assert [header["onlyHere"] for header in headers] == [2, 3]
+    assert headers[0]["unknown"] == 1
+    assert pieces[0] == [2, 3, 0] or len(pieces[0]) >= 2
+
+
+def test_bytes_of_a_divided_character_are_in_hex(client: TestClient) -> None:
+    headers, _ = columns(client.post("/api/encode?tokenizers=1", content="日".encode()).content)
+    assert sorted(hex for _, _, hex in headers[0]["tokens"].values()) == ["97", "a5", "e6"]
+
+
+def test_truncation_and_padding_are_off() -> None:
+    client = client_of({"short": wordpiece().with_truncation(3).with_padding(9, pad_token="[UNK]")})
+    [header], _ = columns(client.post("/api/encode?tokenizers=0", content=b"hug " * 50).content)
+    assert header["count"] == 50
+
+
+# ---- words and segmentations
+
+
+def test_words_are_explained_by_the_steps_of_their_model(client: TestClient) -> None:
+    def first(tokenizer: int, text: str) -> dict[str, Any]:
+        found = client.post(f"/api/explain?tokenizer={tokenizer}", content=text.encode()).json()
+        return dict(found["words"][0])
+
+    search = first(0, "unhug")["search"]
+    assert search["unknown_because"] == "no prefix of 'ug' at position 3 is an entry"
+    merged = first(1, " hug")
+    assert merged["word"] == " hug"
+    assert [step["token"] for step in merged["merges"]] == ["ug", "hug", " hug"]
+    assert first(2, "hugs")["lattice"]["best"] == ["▁hu", "gs"]
+
+
+def test_samples_with_the_same_seed_are_equal(client: TestClient) -> None:
+    def drawn(seed: int) -> Any:
+        path = f"/api/segmentations?tokenizer=1&draw=sample&n=16&alpha=0.5&seed={seed}"
+        return client.post(path, content=b"hug hug hug").json()
+
+    assert drawn(1) == drawn(1) != drawn(2)
+    best = client.post("/api/segmentations?tokenizer=2&n=3", content=b"hugs").json()
+    assert best[0]["tokens"] == ["▁hu", "gs"]
+    assert best[0]["score"] > best[1]["score"]
+
+
+# ---- training
+
+
+def test_training_returns_the_steps_of_the_published_example(client: TestClient) -> None:
+    path = "/api/training?example=course&learner=wordpiece-pmi&vocab_size=70"
+    trace = client.post(path).json()
+    winner = trace["steps"][0]["winner"]
+    assert (winner["left"], winner["right"], winner["score_fraction"]) == ("a", "##b", "1/5")
+    assert len(trace["vocab"]) == 70
+
+
+@pytest.mark.parametrize(
+    "learner", ["wordpiece-likelihood", "wordpiece-frequency", "bpe", "unigram"]
+)
+@pytest.mark.parametrize("example", ["course", "hugs", ""])
+def test_each_learner_follows_each_corpus(client: TestClient, learner: str, example: str) -> None:
+    size = {"course": 60, "hugs": 15, "": 25}[example]
+    path = f"/api/training?example={example}&learner={learner}&vocab_size={size}"
+    answer = client.post(path, content=b"low lower lowest low\nnew newer newest")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["steps"]
+
+
+BAD = {
+    "/api/training?example=course&learner=magic": "learner: found 'magic'",
+    "/api/training?learner=bpe": "corpus: found no words",
+    "/api/training?example=course&learner=bpe&vocab_size=99999": "vocab_size: found 99,999",
+    "/api/training?example=course&learner=bpe&vocab_size=-1": "vocab_size: found '-1'",
+    "/api/training?example=course&learner=wordpiece-pmi&vocab_size=3": "vocab_size: found 3",
+    "/api/training?example=etc/passwd&learner=bpe": "example: found",
+    "/api/encode?tokenizers=7": "tokenizer: found '7', expected an index from 0 to 3",
+    "/api/encode?tokenizers=3": "tokenizer: found broken.json",
+    "/api/encode": "tokenizer: found ''",
+    "/api/explain?tokenizer=٣": "tokenizer: found '٣'",
+    "/api/segmentations?tokenizer=1&n=0&draw=sample": "n: found 0",
+    "/api/segmentations?tokenizer=2&alpha=nan&draw=sample": "alpha: found nan",
+    "/api/segmentations?tokenizer=2&alpha=x": "alpha: found 'x'",
+    "/api/segmentations?tokenizer=0": "draw: found best",
+}
+
+
+@pytest.mark.parametrize("path", BAD)
+def test_a_wrong_request_is_an_error_that_names_the_argument(client: TestClient, path: str) -> None:
+    answer = client.post(path)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(BAD[path])
+
+
+# ---- limits
+
+
+def test_a_text_over_the_limit_is_rejected(client: TestClient) -> None:
+    answer = client.post("/api/encode?tokenizers=0", content=b"a" * (limits.TEXT_BYTES + 1))
+    assert answer.status_code == 413
+    assert (
+        answer.json()["error"]
+        == "text: found more than 2,000,000 bytes, expected at most 2,000,000"
+    )
+    for path in ("explain?tokenizer=0", "segmentations?tokenizer=2"):
+        answer = client.post(f"/api/{path}", content=b"a" * (limits.WORD_CHARS + 1))
+        assert answer.json()["error"] == "text: found 501 characters, expected at most 500"
+    answer = client.post("/api/training?learner=bpe", content=b"a" * (limits.CORPUS_CHARS + 1))
+    assert answer.json()["error"] == "corpus: found 10,001 characters, expected at most 10,000"
+
+
+def test_a_request_that_takes_too_long_ends_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "SECONDS", 0.2)
+
+    class Slow(application.ServedTokenizer):
+        def columns(self, text: str, *, add_special_tokens: bool = False) -> Any:
+            time.sleep(1)
+
+    monkeypatch.setattr(application, "ServedTokenizer", Slow)
+    answer = client_of({"slow": wordpiece()}).post("/api/encode?tokenizers=0", content=b"hug")
+    assert answer.status_code == 503
+    assert answer.json()["error"].startswith("request: found no answer after 0 seconds")
+
+
+# ---- who may ask
+
+
+PATHS = ("/", "/api/tokenizers", "/static/main.js", "/nothing")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost:1", "[::1]:8000", "LOCALHOST"])
+def test_answers_have_a_strict_policy(client: TestClient, path: str, host: str) -> None:
+    answer = client.get(path, headers={"host": host})
+    assert answer.status_code == (404 if path == "/nothing" else 200)
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example:8000", "", "[::1", "0.0.0.0"]
+)
+def test_other_hosts_are_rejected(client: TestClient, path: str, host: str) -> None:
+    answer = client.get(path, headers={"host": host})
+    # "[::1" without its end is still the address of this machine.
+    assert answer.status_code == (421 if host != "[::1" else 404 if path == "/nothing" else 200)
+    assert "tokens" not in answer.text or host == "[::1"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9000"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"},
+    ],
+)
+def test_pages_of_other_origins_are_rejected(client: TestClient, headers: dict[str, str]) -> None:
+    answer = client.post("/api/encode?tokenizers=0", content=b"hug", headers=headers)
+    assert answer.status_code == 403
+
+
+def test_a_link_on_another_page_may_lead_here(client: TestClient) -> None:
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    answer = client.get("/", headers={**headers, "sec-fetch-dest": "document"})
+    assert answer.status_code == 200
+    own = client.post("/api/encode?tokenizers=0", headers={"origin": "http://127.0.0.1:8000"})
+    assert own.status_code == 200
+
+
+def test_a_server_for_other_machines_needs_its_token() -> None:
+    client = client_of(all_kinds(), hosts=None, token="right")
+    for path in (*PATHS, "/?token=wrong", "/?token="):
+        assert client.get(path).status_code == 401
+    assert client.post("/?token=right").status_code == 401
+    client.cookies.set("piecework_00000000", "right")
+    assert client.get("/").status_code == 401
+    answer = client.get("/?token=right", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert "HttpOnly" in answer.headers["set-cookie"]
+    assert "SameSite=Strict" in answer.headers["set-cookie"]
+    assert client.get("/", headers={"host": "workstation:8000"}).status_code == 200
+    assert client_of(all_kinds(), hosts=None, token="right").get("/").status_code == 401
+    with pytest.raises(ArgumentError, match="hosts: found None without a token"):
+        create_app(all_kinds(), hosts=None)
+
+
+def test_files_outside_of_the_folder_are_not_served(client: TestClient) -> None:
+    for path in ("/static/../page.py", "/static/%2e%2e/page.py", "/static//etc/passwd", "/static/"):
+        assert client.get(path).status_code == 404
+
+
+def test_the_page_refers_to_its_own_files_only() -> None:
+    for path in STATIC.iterdir():
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "http:" not in text
+        assert "https:" not in text
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", text
+        )
+        assert not re.search(r"<[^>]+\s(style|on\w+)=", text), path.name
+
+
+# ---- start and end
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    wordpiece().save(tmp_path / "tokenizer.json")
+    return str(tmp_path / "tokenizer.json")
+
+
+@pytest.fixture
+def served(model: str, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A running `piecework serve`, and its address."""
+    (tmp_path / "broken.json").write_text("{}")
+    command = [sys.executable, "-m", "piecework", "serve", model, str(tmp_path / "broken.json")]
+    running = subprocess.Popen(
+        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    found = re.search(r"http://127\.0\.0\.1:[0-9]+/", running.stdout.readline())
+    assert found, running.communicate(timeout=9)
+    yield running, found[0]
+    running.kill()
+    running.communicate()
+
+
+def test_the_command_serves_until_ctrl_c(served: tuple[subprocess.Popen[str], str]) -> None:
+    running, address = served
+    described = httpx.get(f"{address}api/tokenizers").json()["tokenizers"]
+    assert [one["name"] for one in described] == ["tokenizer.json", "broken.json"]
+    assert "error" in described[1]
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=20)
+    assert (running.returncode, err) == (130, "piecework: interrupted\n")
+
+
+def test_a_port_in_use_is_replaced_by_the_next_one() -> None:
+    with server.listening_socket("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with server.listening_socket("127.0.0.1", port) as second:
+            assert port < second.getsockname()[1] <= port + 20
+            assert server.address(second, "127.0.0.1").startswith("http://127.0.0.1:")
+
+
+def test_no_free_port_and_no_such_host_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ArgumentError, match="port: found 70000, expected 0 to 65535"):
+        server.listening_socket("127.0.0.1", 70000)
+    with pytest.raises(ArgumentError, match=r"host: found 192\.0\.2\.1"):
+        server.listening_socket("192.0.2.1", 0)
+    with pytest.raises(ArgumentError, match="host: found no.such.host.invalid"):
+        server.listening_socket("no.such.host.invalid", 0)
+    monkeypatch.setattr(server, "_PORTS_TRIED", 1)
+    with server.listening_socket("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(ArgumentError, match=f"port: found {port} to {port} in use"):
+            server.listening_socket("127.0.0.1", port)
+
+
+def test_other_machines_get_an_address_with_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    import uvicorn
+
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
+    addresses: list[str] = []
+    server.serve(all_kinds(), host="0.0.0.0", port=0, ready=addresses.append)
+    server.serve(all_kinds(), host="localhost", port=0, ready=addresses.append)
+    assert re.fullmatch(r"http://0\.0\.0\.0:[0-9]+/\?token=[\w-]{32}", addresses[0])
+    assert re.fullmatch(r"http://localhost:[0-9]+/", addresses[1])
+
+
+def test_the_command_needs_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'piecework\[serve\]'"):
+        create_app({"a": byte_bpe(), "b": unigram()})
+
+
+def test_options_that_no_file_takes_are_an_error(cli: Any, model: str) -> None:
+    code, _, err = cli("serve", model, "--encoding", "cl100k_base", "--port", "0")
+    assert (code, err.startswith("piecework: ")) == (2, True)
+    assert "self-contained" in err
+
+
+def test_sockets_close_when_the_server_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    import uvicorn
+
+    kept: list[socket.socket] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: kept.extend(sockets))
+    server.serve(all_kinds(), port=0, ready=lambda address: None)
+    assert kept[0].fileno() == -1
