@@ -34,10 +34,10 @@ PASTE = """(text) => {
 def type_text(page: Any, text: str) -> None:
     """Put a text in place of the one in the field, and wait for its tokens."""
     page.fill("#text", text)
-    settled(page)
+    wait_until_shown(page)
 
 
-def settled(page: Any) -> None:
+def wait_until_shown(page: Any) -> None:
     """Wait until all answers have arrived and are shown."""
     page.wait_for_load_state("networkidle")
     page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 150))")
@@ -60,7 +60,7 @@ def test_typed_text_is_shown_as_tokens_of_each_tokenizer(site: str, opened: Open
     counts = page.locator(".panel").first.locator(".counts dd").all_text_contents()
     assert counts[0] == "9"
     page.locator("#text").press_sequentially(" hugs")
-    settled(page)
+    wait_until_shown(page)
     assert tokens_of(page, 0)[-2:] == ["hugs", "hugs"]
 
 
@@ -83,7 +83,7 @@ def test_rings_mark_tokens_that_no_other_tokenizer_has(site: str, opened: Open) 
     assert page.locator("#stream-0 .own").all_text_contents() == ["hugs", "hug"]
     page.get_by_label("unigram").first.uncheck()
     page.get_by_label("bytes").first.uncheck()
-    settled(page)
+    wait_until_shown(page)
     assert page.locator("#stream-0 .own").count() == 0
     assert page.locator(".panel:visible").count() == 1
 
@@ -92,7 +92,7 @@ def test_special_tokens_are_shown_when_asked_for(site: str, opened: Open) -> Non
     page = opened(site)
     type_text(page, "hug")
     page.get_by_label("special tokens").check()
-    settled(page)
+    wait_until_shown(page)
     assert tokens_of(page, 0) == ["[CLS]", "hug", "[SEP]"]
 
 
@@ -135,16 +135,16 @@ def test_an_edit_of_a_large_text_replaces_only_the_blocks_it_touches(
     site: str, opened: Open
 ) -> None:
     page = opened(site)
-    settled(page)
+    wait_until_shown(page)
     page.evaluate(PASTE, "hugs, unhappy hug, café and more of it\n" * 25_000)
     expect(page.locator("#stream-2 .block").nth(400)).to_be_attached()
-    settled(page)
+    wait_until_shown(page)
     page.evaluate("document.querySelectorAll('.block').forEach((block) => (block.isOld = true))")
     before = page.evaluate("document.querySelectorAll('.block').length")
     page.evaluate("document.getElementById('text').setSelectionRange(4, 4)")
     page.locator("#text").press_sequentially("z")
     expect(page.locator("#stream-0 .t").first).to_have_text("hugsz")
-    settled(page)
+    wait_until_shown(page)
     fresh = page.evaluate("[...document.querySelectorAll('.block')].filter((b) => !b.isOld).length")
     assert before > 1200
     assert fresh <= 6
@@ -156,10 +156,10 @@ def test_a_link_restores_the_page(site: str, opened: Open) -> None:
     type_text(page, TEXT)
     page.get_by_label("bytes").first.uncheck()
     page.get_by_label("special tokens").check()
-    settled(page)
+    wait_until_shown(page)
     expect(page).to_have_url(re.compile("special=1"))
     again = opened(page.url)
-    settled(again)
+    wait_until_shown(again)
     assert again.input_value("#text") == TEXT
     assert again.evaluate(SHOWN)[0] == page.evaluate(SHOWN)[0]
     assert again.locator(".panel:visible").count() == 2
@@ -282,16 +282,16 @@ def test_hostile_texts_run_nothing(hostile_site: str, opened: Open, text: str) -
     type_text(page, f"{text} {text}\n{text}")
     page.locator("#stream-0 .t").first.click()
     page.locator("#stream-1 .t").first.click()
-    settled(page)
+    wait_until_shown(page)
     page.locator("#stream-0 .t").last.click()
-    settled(page)
+    wait_until_shown(page)
     assert page.evaluate("window.hacked") is None
     assert page.locator("iframe, img, main script, svg svg").count() == 0
     assert page.evaluate("document.scripts.length") == 1
     page.goto(f"{hostile_site}#view=training&corpus=&learner=wordpiece-frequency&size=60&step=3")
     page.locator("#training textarea").fill(f"{text} {text} hug")
     page.get_by_role("button", name="Train").click()
-    settled(page)
+    wait_until_shown(page)
     assert page.evaluate("window.hacked") is None
     faults = opened.faults  # type: ignore[attr-defined]
     assert not [fault for fault in faults if "400" not in fault]
@@ -313,16 +313,16 @@ def test_a_narrow_window_does_not_scroll_sideways(
     site: str, opened: Open, width: int, view: str
 ) -> None:
     page = opened(f"{site}#view={view}", viewport={"width": width, "height": 700})
-    settled(page)
+    wait_until_shown(page)
     if view == "encode":
         page.locator("#stream-2 .t").first.click()
-        settled(page)
+        wait_until_shown(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_server_that_ended_is_reported(site: str, opened: Open) -> None:
     page = opened(site)
-    settled(page)
+    wait_until_shown(page)
     page.route("**/api/**", lambda route: route.abort())
     page.fill("#text", "hug")
     expect(page.locator("#status")).to_contain_text("The server does not answer")
@@ -331,7 +331,7 @@ def test_a_server_that_ended_is_reported(site: str, opened: Open) -> None:
 
 def test_a_text_over_the_limit_is_reported(site: str, opened: Open) -> None:
     page = opened(site)
-    settled(page)
+    wait_until_shown(page)
     page.evaluate(PASTE, "a" * 2_000_001)
     expect(page.locator("#status")).to_contain_text("more than 2,000,000 bytes")
     opened.faults.clear()  # type: ignore[attr-defined]
@@ -344,7 +344,7 @@ def test_accessibility_rules_hold(site: str, opened: Open, scheme: str) -> None:
     type_text(page, f"{TEXT} zz")
     for stream in range(3):
         page.locator(f"#stream-{stream} .t").first.click()
-        settled(page)
+        wait_until_shown(page)
         assert broken_rules(page) == []
     page.get_by_role("tab", name="Training").click()
     expect(page.locator(".words li").first).to_be_visible()

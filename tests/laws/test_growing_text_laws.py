@@ -1,4 +1,4 @@
-"""A text that grows has the ids of the whole text after each step, and settled ids never change."""
+"""A text that grows has the ids of the whole text after each step, and stable ids never change."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def test_a_growing_text_has_the_ids_of_the_whole_text(
 ) -> None:
     tok = pw.Tokenizer.from_spec(pipeline(data.draw(added_tokens(300))))
     growing = tok.growing_text(parse_special=parse_special)
-    text, settled = "", []
+    text, stable = "", []
     for part in parts:
         text += part
         growing.append(part)
         whole = tok.encode(text, add_special_tokens=False, parse_special=parse_special)
         assert growing.ids == whole.ids
-        assert growing.ids[: len(settled)] == settled
-        settled = growing.ids[: growing.num_settled]
+        assert growing.ids[: len(stable)] == stable
+        stable = growing.ids[: growing.num_stable]
 
 
-def test_turns_of_a_conversation_settle() -> None:
+def test_turns_of_a_conversation_become_stable() -> None:
     assert CONTENTS
     ranks = {bytes([byte]): byte for byte in range(256)}
     tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2").with_special_in_text("parse")
@@ -53,13 +53,13 @@ def test_turns_of_a_conversation_settle() -> None:
     growing = tok.growing_text()
     for turn in range(50):
         growing.append(f"Turn {turn}.<|end|>")
-        assert len(growing.ids) - growing.num_settled < 20
+        assert len(growing.ids) - growing.num_stable < 20
 
 
 def test_a_longer_token_can_still_replace_the_last_one() -> None:
     added = [pw.spec.AddedToken(content, 300 + at) for at, content in enumerate(["<a>", "b<a>]"])]
     tok = pw.Tokenizer.from_spec(byte_level(tuple(added)))
     growing = tok.growing_text("b<a>")
-    assert (growing.ids, growing.num_settled) == ([98, 300], 0)
+    assert (growing.ids, growing.num_stable) == ([98, 300], 0)
     growing.append("]")
     assert growing.ids == [301]

@@ -41,7 +41,7 @@ def test_hard_em_gives_the_scores_of_the_printed_trainer() -> None:
     assert score == pytest.approx(-12.783983106214965, abs=1e-9)
 
 
-def test_hard_em_prunes_by_seed_counts_and_of_equal_pieces_the_later_one() -> None:
+def test_hard_em_prunes_by_seed_counts_and_breaks_ties_by_position() -> None:
     learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 12)
     assert set(SEEDS) - set(learned.scores) == {"hugs"}
     learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 11)

@@ -19,14 +19,14 @@ class GrowingText:
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}), added_tokens=[end])
     >>> text = tok.growing_text("ab<end>")
     >>> text.append("ba")
-    >>> text.ids, text.num_settled
+    >>> text.ids, text.num_stable
     ([1, 2, 3, 2, 1], 2)
 
     `ids` always equal `encode(text, add_special_tokens=False).ids`. Text before the last added token is not
     tokenized again: nothing that follows can change its ids. So each append costs the text since that
     token, and the new text. A text without added tokens is tokenized as a whole.
 
-    `num_settled` is the number of ids at the beginning that no appended text can change, for caches of a
+    `num_stable` is the number of ids at the beginning that no appended text can change, for caches of a
     model. Not safe for several threads.
     """
 
@@ -43,19 +43,19 @@ class GrowingText:
             if not (token.normalized or token.lstrip or token.rstrip or token.single_word)
         }
         self._longest = max((len(token.content) for token in added_tokens), default=0)
-        self._settled: list[int] = []
+        self._stable_ids: list[int] = []
         self._rest = ""
         self._rest_ids: list[int] = []
 
     @property
     def ids(self) -> list[int]:
         """The ids of the whole text."""
-        return [*self._settled, *self._rest_ids]
+        return [*self._stable_ids, *self._rest_ids]
 
     @property
-    def num_settled(self) -> int:
+    def num_stable(self) -> int:
         """The number of ids that cannot change."""
-        return len(self._settled)
+        return len(self._stable_ids)
 
     def append(self, text: str) -> None:
         """Append text. Raises `InputTypeError` unless it is a string."""
@@ -68,7 +68,7 @@ class GrowingText:
             self._rest, self._rest_ids = rest, ids
             return
         index, start = place
-        self._settled += ids[:index]
+        self._stable_ids += ids[:index]
         self._rest, self._rest_ids = rest[start:], ids[index:]
 
     def _last_anchor(self, encoding: Encoding, text: str) -> tuple[int, int] | None:
