@@ -171,7 +171,7 @@ def test_a_word_is_at_least_one_token(words: list[str]) -> None:
 def test_batches_are_of_no_account(texts: list[str]) -> None:
     whole = compare(ALL, texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(texts_module, "_BATCH_TEXTS", 2)
+        patch.setattr(texts_module, "BATCH_TEXTS", 2)
         assert compare(ALL, iter(texts)) == whole
 
 

@@ -87,8 +87,8 @@ def test_every_help_shows_an_example(cli: Run, verb: str | None) -> None:
 
 
 def test_the_verbs_are_those_documented() -> None:
-    verbs = "train count encode concat decode inspect explain compare bench extend add prune shrink"
-    assert list(VERBS) == [*verbs.split(), "convert", "normalize", "completion"]
+    verbs = "train count encode concat decode inspect explain serve compare bench extend add prune"
+    assert list(VERBS) == [*verbs.split(), "shrink", "convert", "normalize", "completion"]
 
 
 def test_it_runs_as_a_module() -> None:

@@ -439,7 +439,7 @@ def test_stdin_holds_json_lines_if_a_field_is_named(
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
 
     feed()
-    assert [piece.texts for piece in read_corpus("-", field="body")] == [["hug", "pug"]]
+    assert [list(piece.texts) for piece in read_corpus("-", field="body")] == [["hug", "pug"]]
     feed()
     assert pw.count_files("-", field="body").words == ["hug", "pug"]
     feed()

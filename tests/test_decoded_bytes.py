@@ -67,7 +67,8 @@ def test_a_decoder_that_looks_at_neighbours_has_no_bytes() -> None:
 
 
 def test_special_tokens_are_named_and_have_no_bytes() -> None:
-    tok = pw.Tokenizer.load(need("vocab/qwen2.5/tokenizer.json.gz"))
+    tok = pw.Tokenizer.train_from_iterator(["to be"], model="byte-bpe", vocab_size=260)
+    tok = tok.with_added_tokens(["<|im_end|>"], special=True).with_added_tokens(["<tool_call>"])
     end, call = tok.token_to_id("<|im_end|>"), tok.token_to_id("<tool_call>")
     assert end in tok.special_token_ids
     assert call not in tok.special_token_ids
@@ -127,7 +128,7 @@ def test_llguidance_reads_the_bytes_of_tokens(name: str) -> None:
 
 FINGERPRINTS = {
     "vocab/bert-base-uncased/vocab.txt": "8f37c730449acb50",
-    "vocab/qwen2.5/tokenizer.json.gz": "5f2a5cd74ff17981",
+    "vocab/deepseek-v3/tokenizer.json.gz": "c64427b773bb938e",
     "vocab/mistral/tokenizer.model.v1": "c54fd97e67b6e25b",
 }
 

@@ -264,8 +264,9 @@ def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path
 
 def test_a_map_of_another_tokenizer_is_refused(tok: pw.Tokenizer, tmp_path: Path) -> None:
     larger, id_map = tok.add_words(["hughug"])
-    other = pw.Tokenizer.train_from_iterator(["nothing like this text"] * 9, vocab_size=40)
-    other = other.extend(["unlike that one"] * 9, len(tok) - len(other), min_frequency=1)[0]
+    entries = ["[UNK]", *(f"other{number}" for number in range(len(tok) - 1))]
+    model = pw.spec.WordPiece({entry: id for id, entry in enumerate(entries)})
+    other = pw.Tokenizer(model)
     assert len(other) == len(tok)
     sharded(tmp_path / "old", weights(len(tok)), vocab_size=len(tok))
     other.save(f"{tmp_path / 'old'}/")

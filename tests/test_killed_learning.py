@@ -52,7 +52,7 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         ("bert-uncased", {"score": "frequency", "vocab_size": 20_000}),
         ("bert-uncased", {"vocab_size": 20_000, "seed_size": 80_000}),
         ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 20_000}),
-        ("sentencepiece", {"model": "unigram", "vocab_size": 6_000}),
+        ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "seed_size": 1_000_000}),
     ],
 )
 def test_a_killed_run_ends_with_the_same_bytes(

@@ -124,7 +124,7 @@ def many_words(number: int = 20_000) -> pw.Counts:
     return pw.Counts(words, [1 + index % 5 for index in range(number)])
 
 
-TRAINER = WordPieceTrainer(vocab_size=400)
+TRAINER = WordPieceTrainer(vocab_size=400, score="likelihood")
 
 
 def within(budget: int, counts: pw.Counts, trainer: Trainer = TRAINER) -> tuple[Any, Any]:

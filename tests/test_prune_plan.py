@@ -123,7 +123,7 @@ def test_every_entry_that_is_kept_is_still_merged(seed: int) -> None:
 @pytest.mark.slow
 def test_residues_of_published_models_go_without_a_loss(tmp_path: Path) -> None:
     tok = pw.Tokenizer.load(need("vocab/gpt2/tokenizer.json.gz"))
-    texts = need("corpora/tinyshakespeare.txt").read_text(encoding="utf-8").splitlines()
+    texts = need("corpora/botchan.txt").read_text(encoding="utf-8").splitlines()
     plan = plan_prune(tok, texts, residues=True)
     assert len(plan.removed) > 500
     assert abs(plan.loss) < 0.001

@@ -77,7 +77,7 @@ def test_published_sentence_as_two_models_see_it() -> None:
     gpt2 = pw.Tokenizer.from_json(
         gzip.decompress(need("vocab/gpt2/tokenizer.json.gz").read_bytes()).decode()
     )
-    bert = pw.Tokenizer.load(need("vocab/bert-base-uncased/tokenizer.json"))
+    bert = pw.Tokenizer.load(need("vocab/bert-base-uncased/vocab.txt"))
     found = side_by_side({"bert": bert, "gpt2": gpt2}, "I have a new GPU!")
     assert [len(side.tokens) for side in found.sides] == [7, 6]
     assert [token.token for token in found.sides[0].tokens] == "i have a new gp ##u !".split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from piecework.errors import TrainingError
@@ -62,6 +62,8 @@ def test_words_that_begin_with_the_prefix_are_pruned_alike(
 def test_threads_and_the_order_of_words_change_nothing(
     words: Words, how: dict[str, Any], num_threads: int, data: st.DataObject
 ) -> None:
+    # Without positions, the words seen first are the first ones of the counts.
+    assume(how["alphabet_order"] != "first-seen")
     shuffled = data.draw(st.permutations(words))
     one = outcome_or_error(CORE.learn, words, how, num_threads=1)
     assert outcome_or_error(CORE.learn, shuffled, how, num_threads=num_threads) == one
