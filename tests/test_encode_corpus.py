@@ -82,7 +82,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks and batches so small that a few kilobytes are many."""
-    monkeypatch.setattr(lines_module, "READ_BYTES", 2048)
+    monkeypatch.setattr(lines_module, "READ_BYTES", 512)
     monkeypatch.setattr(documents_module, "BATCH_BYTES", 4096)
 
 

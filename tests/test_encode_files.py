@@ -55,7 +55,7 @@ def trained(english_corpus: Path) -> pw.Tokenizer:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks so small that a few kilobytes are many batches."""
-    monkeypatch.setattr(lines_module, "READ_BYTES", 256)
+    monkeypatch.setattr(lines_module, "READ_BYTES", 64)
 
 
 def write(path: Path, data: str | bytes) -> Path:

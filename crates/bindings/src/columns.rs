@@ -1,5 +1,6 @@
 //! Text columns: Arrow strings and numpy arrays of bytes, read without a copy, and the lines of a block.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
@@ -96,13 +97,11 @@ impl TextColumn {
         (Self::of_rows(rows), unread.into_iter().map(place).collect())
     }
 
-    /// Copy the texts of several columns into one.
+    /// Return a column of the texts of several columns, in order; columns of other libraries are copied.
     #[staticmethod]
     fn joined(columns: Vec<Bound<'_, Self>>) -> PyResult<Self> {
-        let borrowed: Vec<BorrowedColumn<'_>> = columns.iter().map(Self::borrow).collect();
-        let texts = borrowed.iter().map(|column| column.texts("texts"));
-        let texts: Vec<Vec<&str>> = texts.collect::<PyResult<_>>()?;
-        Ok(Self::of_rows(TextRows::collect(texts.into_iter().flatten())))
+        let rows: Vec<Cow<'_, TextRows>> = columns.iter().map(Self::text_rows).collect::<PyResult<_>>()?;
+        Ok(Self::of_rows(TextRows::joined(rows.iter().map(AsRef::as_ref))))
     }
 
     fn __len__(&self) -> usize {
@@ -157,12 +156,17 @@ impl TextColumn {
         Self { rows: Rows::Lines(rows) }
     }
 
-    /// Return a selection of the texts; a column of another library is copied first.
+    /// Return a selection of the texts.
     fn selected(slf: &Bound<'_, Self>, select: impl FnOnce(&TextRows) -> TextRows) -> PyResult<Self> {
-        Ok(Self::of_rows(match &slf.get().rows {
-            Rows::Lines(rows) => select(rows),
-            _ => select(&TextRows::collect(Self::borrow(slf).texts("texts")?)),
-        }))
+        Ok(Self::of_rows(select(Self::text_rows(slf)?.as_ref())))
+    }
+
+    /// Return the rows, copied from a column of another library.
+    fn text_rows<'a>(slf: &'a Bound<'_, Self>) -> PyResult<Cow<'a, TextRows>> {
+        Ok(match &slf.get().rows {
+            Rows::Lines(rows) => Cow::Borrowed(rows),
+            _ => Cow::Owned(TextRows::collect(Self::borrow(slf).texts("texts")?)),
+        })
     }
 
     fn len(&self) -> usize {

@@ -1,13 +1,20 @@
-//! The texts of a block of lines, within one string.
+//! Texts within shared blocks of text.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Texts within one string, which copies and selections share.
+/// Texts within blocks, which copies, selections and joined rows share.
 #[derive(Clone, Debug, Default)]
 pub struct TextRows {
-    data: Arc<str>,
-    spans: Vec<Range<usize>>,
+    blocks: Vec<Arc<str>>,
+    spans: Vec<Span>,
+}
+
+/// The bytes of one text in a block.
+#[derive(Clone, Debug)]
+struct Span {
+    block: usize,
+    bytes: Range<usize>,
 }
 
 impl TextRows {
@@ -19,7 +26,7 @@ impl TextRows {
         let mut start = 0;
         let without_cr = |start: usize, end: usize| {
             let has_cr = end > start && bytes[end - 1] == b'\r';
-            start..end - usize::from(has_cr)
+            Span { block: 0, bytes: start..end - usize::from(has_cr) }
         };
         for end in memchr::memchr_iter(b'\n', bytes) {
             spans.push(without_cr(start, end));
@@ -28,20 +35,34 @@ impl TextRows {
         if start < bytes.len() {
             spans.push(without_cr(start, bytes.len()));
         }
-        Self { data: block.into(), spans }
+        Self { blocks: vec![block.into()], spans }
     }
 
-    /// Copy texts into one string.
+    /// Copy texts into one block.
     #[must_use]
     pub fn collect<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
-        let mut data = String::new();
+        let mut block = String::new();
         let mut spans = Vec::new();
         for text in texts {
-            let start = data.len();
-            data.push_str(text.as_ref());
-            spans.push(start..data.len());
+            let start = block.len();
+            block.push_str(text.as_ref());
+            spans.push(Span { block: 0, bytes: start..block.len() });
         }
-        Self { data: data.into(), spans }
+        Self { blocks: vec![block.into()], spans }
+    }
+
+    /// Put the rows of all parts one after the other; the parts share their blocks with the result.
+    #[must_use]
+    pub fn joined<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut joined = Self::default();
+        for part in parts {
+            let before = joined.blocks.len();
+            joined.blocks.extend_from_slice(&part.blocks);
+            joined.spans.extend(
+                part.spans.iter().map(|span| Span { block: before + span.block, bytes: span.bytes.clone() }),
+            );
+        }
+        joined
     }
 
     /// The number of texts.
@@ -59,30 +80,34 @@ impl TextRows {
     /// Return a text; panics if there is none.
     #[must_use]
     pub fn row(&self, row: usize) -> &str {
-        &self.data[self.spans[row].clone()]
+        self.text(&self.spans[row])
     }
 
     /// The texts, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.spans.iter().map(|span| &self.data[span.clone()])
+        self.spans.iter().map(|span| self.text(span))
     }
 
     /// The size of each text in bytes.
     pub fn sizes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.spans.iter().map(Range::len)
+        self.spans.iter().map(|span| span.bytes.len())
     }
 
     /// Return consecutive texts; panics if they do not exist.
     #[must_use]
     pub fn slice(&self, rows: Range<usize>) -> Self {
-        Self { data: self.data.clone(), spans: self.spans[rows].to_vec() }
+        Self { blocks: self.blocks.clone(), spans: self.spans[rows].to_vec() }
     }
 
     /// Return the texts that have a character other than whitespace.
     #[must_use]
     pub fn without_blank(&self) -> Self {
-        let is_kept = |span: &&Range<usize>| !is_blank(&self.data[(*span).clone()]);
-        Self { data: self.data.clone(), spans: self.spans.iter().filter(is_kept).cloned().collect() }
+        let is_kept = |span: &&Span| !is_blank(self.text(span));
+        Self { blocks: self.blocks.clone(), spans: self.spans.iter().filter(is_kept).cloned().collect() }
+    }
+
+    fn text(&self, span: &Span) -> &str {
+        &self.blocks[span.block][span.bytes.clone()]
     }
 }
 
@@ -115,7 +140,17 @@ mod tests {
     }
 
     #[test]
-    fn selections_share_the_string() {
+    fn joined_rows_are_those_of_the_parts_in_order() {
+        let parts = [TextRows::of_lines("a\nbc"), TextRows::default(), TextRows::collect(["", "\u{e9}"])];
+        let joined = TextRows::joined(&parts);
+        assert_eq!(texts(&joined), ["a", "bc", "", "\u{e9}"]);
+        assert_eq!(joined.row(3), "\u{e9}");
+        assert_eq!(texts(&TextRows::joined([&joined, &parts[0]]).slice(1..6)), ["bc", "", "\u{e9}", "a", "bc"]);
+        assert_eq!(texts(&joined.without_blank()), ["a", "bc", "\u{e9}"]);
+    }
+
+    #[test]
+    fn selections_are_in_order() {
         let rows = TextRows::of_lines("a\n \n\u{3000}\n\u{1C}\nb\n");
         assert_eq!(texts(&rows.without_blank()), ["a", "b"]);
         assert_eq!(texts(&rows.slice(1..3)), [" ", "\u{3000}"]);

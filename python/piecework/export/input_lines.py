@@ -23,14 +23,15 @@ from piecework.corpus.csv_rows import read_csv
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.input_format import InputFormat, input_format
 from piecework.corpus.json_lines import json_line_record, json_rows, warn_of_json_lines
-from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
+from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks, line_count
 from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import Skipped
 from piecework.corpus.text_stream import TextStream
 from piecework.corpus.texts import Texts, joined, sizes, sliced
 from piecework.errors import CorpusError, FileError, InvalidUtf8Error
 
-READ_BYTES = 2 << 20
+READ_BYTES = 1 << 19
+"""Buffers of this size are allocated again; larger ones are new memory, which takes longer to fill."""
 
 SizedLines: TypeAlias = tuple[Texts, int]
 """Lines, and their size in the input in bytes."""
@@ -93,7 +94,7 @@ class LineSource:
         return "" if self._input is None else self._input.name
 
     def blocks(self) -> Iterator[Texts]:
-        """Yield non-empty lists or columns with 1 to 3 MB of lines, or more for a longer line.
+        """Yield non-empty lists or columns with about 2 MB of lines, or more for a longer line.
 
         Yields less at the end of the input, and when reading more would block. Lines with labels are lists.
         """
@@ -104,7 +105,7 @@ class LineSource:
                 if len(more):
                     parts.append(more)
                 size += more_bytes
-                if parts and (size >= READ_BYTES // 2 or self.is_idle):
+                if parts and (size >= 4 * READ_BYTES or self.is_idle):
                     yield joined(parts)
                     parts, size = [], 0
         if parts:
@@ -180,7 +181,7 @@ class LineSource:
                 rows = json_rows(block, first_line, stream.name, self._options, keep_blank=True)
                 self.replacements += rows.replacements
                 yield rows.texts, len(block)
-            first_line += block.count(b"\n")
+            first_line += line_count(block)
 
     def _labelled_json(self, block: bytes, name: str, first_line: int) -> list[str]:
         lines = block.removesuffix(b"\n").split(b"\n")
