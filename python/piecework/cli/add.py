@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import click
 
-import piecework as pw
-from piecework.cli.parameters import (
-    InputFile,
-    TokenizerOutput,
-    command,
-    option,
-    output_option,
-    quiet_option,
-)
-from piecework.cli.resizing import check_outputs, map_option, save_resized
+from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -38,14 +30,7 @@ Example:
     help="Give the words the ids of tokens such as [unused1]; no other id changes.",
 )
 @tokenizer_options
-@map_option
-@output_option(
-    "File to write: .json, .txt or another format by suffix; a name that ends in / is a folder for "
-    "transformers; - writes a tokenizer.json to stdout.",
-    type=TokenizerOutput(),
-    required=True,
-)
-@quiet_option
+@resizing_outputs(required=True)
 def add(
     tokenizer: str,
     words: str,
@@ -60,8 +45,5 @@ def add(
     """
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(path, map_path)
-    listed: list[str] = []
-    for lines in pw.export.read_lines(words, errors="strict"):
-        listed += filter(None, lines)
-    larger, id_map = loaded.add_words(listed, replace_unused=replace_unused)
+    larger, id_map = loaded.add_words(listed_words(words), replace_unused=replace_unused)
     save_resized(larger, id_map, path, map_path)

@@ -8,16 +8,8 @@ import click
 
 import piecework as pw
 from piecework.cli.options import OnError, count_or_load, on_error_option, reading_options
-from piecework.cli.parameters import (
-    InputFile,
-    TokenizerOutput,
-    command,
-    is_quiet,
-    option,
-    output_option,
-    quiet_option,
-)
-from piecework.cli.resizing import check_outputs, map_option, save_resized
+from piecework.cli.parameters import InputFile, command, is_quiet, option
+from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -65,14 +57,7 @@ Example:
 @reading_options
 @on_error_option
 @tokenizer_options
-@map_option
-@output_option(
-    "File to write: .json, .txt or another format by suffix; a name that ends in / is a folder for "
-    "transformers; - writes a tokenizer.json to stdout.",
-    type=TokenizerOutput(),
-    required=True,
-)
-@quiet_option
+@resizing_outputs(required=True)
 def extend(
     tokenizer: str,
     corpus: tuple[str, ...],

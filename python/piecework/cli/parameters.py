@@ -120,6 +120,28 @@ def _check_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> Non
         seen.add(parameter)
 
 
+class VocabSize(click.ParamType):  # type: ignore[type-arg]
+    """The size of a vocabulary, such as `32000` or `8k`."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the size."""
+        if not isinstance(value, str):
+            return int(value)
+        digits = value.strip().lower()
+        factor = 1000 if digits.endswith("k") else 1
+        digits = digits[:-1] if factor == 1000 else digits
+        try:
+            return int(digits) * factor
+        except ValueError:
+            self.fail(
+                f"{value!r} is not a valid integer, or a number of thousands such as 32k",
+                param,
+                ctx,
+            )
+
+
 class VocabSizes(click.ParamType):  # type: ignore[type-arg]
     """One or more sizes of vocabularies, such as `32000` or `8k,16k`; a single size is an integer."""
 
@@ -131,21 +153,10 @@ class VocabSizes(click.ParamType):  # type: ignore[type-arg]
         """Return the size, or a tuple of several sizes."""
         if not isinstance(value, str):
             return int(value)
-        sizes = tuple(self._size(text, param, ctx) for text in value.split(","))
+        sizes = tuple(VocabSize().convert(text, param, ctx) for text in value.split(","))
         if len(set(sizes)) != len(sizes):
             self.fail(f"{value!r} repeats a size", param, ctx)
         return sizes[0] if len(sizes) == 1 else sizes
-
-    def _size(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        digits = text.strip().lower()
-        factor = 1000 if digits.endswith("k") else 1
-        digits = digits[:-1] if factor == 1000 else digits
-        try:
-            return int(digits) * factor
-        except ValueError:
-            self.fail(
-                f"{text!r} is not a valid integer, or a number of thousands such as 32k", param, ctx
-            )
 
 
 # ---- decorators

@@ -9,16 +9,8 @@ import click
 import piecework as pw
 from piecework.cli.notes import note, progress
 from piecework.cli.options import OnError, on_error_option, reading_options
-from piecework.cli.parameters import (
-    InputFile,
-    TokenizerOutput,
-    VocabSizes,
-    command,
-    option,
-    output_option,
-    quiet_option,
-)
-from piecework.cli.resizing import check_outputs, map_option, save_resized
+from piecework.cli.parameters import InputFile, VocabSize, command, option
+from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -52,7 +44,7 @@ Example:
 @option(
     "--size",
     section="Vocabulary",
-    type=VocabSizes(),
+    type=VocabSize(),
     metavar="N",
     help="Keep the N tokens that --corpus uses most, added tokens included.",
 )
@@ -79,24 +71,18 @@ Example:
 @reading_options
 @on_error_option
 @tokenizer_options
-@map_option
-@output_option(
-    "File to write: .json, .txt or another format by suffix; a name that ends in / is a folder for "
-    "transformers; - writes a tokenizer.json to stdout.",
-    type=TokenizerOutput(),
-)
+@resizing_outputs(required=False)
 @option(
     "--dry-run",
     section="Output",
     is_flag=True,
     help="Print what is removed and how many more tokens --corpus has, and write nothing.",
 )
-@quiet_option
 def prune(
     tokenizer: str,
     keep_path: str | None,
     min_count: int | None,
-    size: int | tuple[int, ...] | None,
+    size: int | None,
     residues: bool,
     corpus: tuple[str, ...],
     drop_alphabet: bool,
@@ -119,15 +105,10 @@ def prune(
     _check(keep_path is not None, by_use, corpus, path, map_path, dry_run)
     if "-" in corpus and (size is not None or residues):
         raise click.UsageError("--size and --residues read --corpus twice; give files, not -")
-    if isinstance(size, tuple):
-        raise click.UsageError("--size takes one size")
     loaded = load_tokenizer(tokenizer, hints)
     if path is not None:
         check_outputs(path, map_path)
-    keep: list[str | int] = []
-    if keep_path is not None:
-        for lines in pw.export.read_lines(keep_path, errors="strict"):
-            keep += filter(None, lines)
+    keep: list[str | int] = [] if keep_path is None else [*listed_words(keep_path)]
     reading = {
         "field": field,
         "errors": errors,

@@ -11,7 +11,14 @@ import numpy as np
 import piecework as pw
 from piecework.cli.notes import note
 from piecework.cli.outputs import check_output, check_tokenizer_output, save_tokenizer
-from piecework.cli.parameters import OutputFile, option
+from piecework.cli.parameters import (
+    OutputFile,
+    TokenizerOutput,
+    apply,
+    option,
+    output_option,
+    quiet_option,
+)
 from piecework.io.atomic_files import atomic_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -19,17 +26,35 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 MAP_SUFFIXES = (".npy", ".json")
 
 
-def map_option(command: Command) -> Command:
-    """Add the option for the file of the id map."""
-    return option(
-        "--map",
-        "map_path",
-        section="Output",
-        type=OutputFile(),
-        metavar="*.npy|*.json",
-        help="Also write the new id of each old id, -1 for a removed token; .json also has the old ids "
-        "of the text of each new token.",
-    )(command)
+def resizing_outputs(*, required: bool) -> Callable[[Command], Command]:
+    """Return the options for the files to write: the id map and the tokenizer, and `--quiet`."""
+    options = (
+        option(
+            "--map",
+            "map_path",
+            section="Output",
+            type=OutputFile(),
+            metavar="*.npy|*.json",
+            help="Also write the new id of each old id, -1 for a removed token; .json also has the old ids "
+            "of the text of each new token.",
+        ),
+        output_option(
+            "File to write: .json, .txt or another format by suffix; a name that ends in / is a folder for "
+            "transformers; - writes a tokenizer.json to stdout.",
+            type=TokenizerOutput(),
+            required=required,
+        ),
+        quiet_option,
+    )
+    return lambda command: apply(options, command)
+
+
+def listed_words(path: str) -> list[str]:
+    """Return the lines of a file that are not empty."""
+    words: list[str] = []
+    for lines in pw.export.read_lines(path, errors="strict"):
+        words += filter(None, lines)
+    return words
 
 
 def check_outputs(path: str, map_path: str | None) -> None:
