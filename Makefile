@@ -77,10 +77,10 @@ sdist: $(VENV)/.wheel-tools
 # PYTEST holds further options, such as --require-data.
 test: $(VENV)/.built $(VENV)/.test-tools
 	cargo test --workspace --quiet
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical --dist worksteal $(PYTEST)
 
 test-fast: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile -m 'not slow' $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical --dist worksteal -m 'not slow' $(PYTEST)
 
 # Nothing is looked up on a hub.
 test-transformers: export HF_HUB_OFFLINE := 1
