@@ -59,7 +59,9 @@ impl TextRows {
             let before = joined.blocks.len();
             joined.blocks.extend_from_slice(&part.blocks);
             joined.spans.extend(
-                part.spans.iter().map(|span| Span { block: before + span.block, bytes: span.bytes.clone() }),
+                part.spans
+                    .iter()
+                    .map(|span| Span { block: before + span.block, bytes: span.bytes.clone() }),
             );
         }
         joined
@@ -145,7 +147,10 @@ mod tests {
         let joined = TextRows::joined(&parts);
         assert_eq!(texts(&joined), ["a", "bc", "", "\u{e9}"]);
         assert_eq!(joined.row(3), "\u{e9}");
-        assert_eq!(texts(&TextRows::joined([&joined, &parts[0]]).slice(1..6)), ["bc", "", "\u{e9}", "a", "bc"]);
+        assert_eq!(
+            texts(&TextRows::joined([&joined, &parts[0]]).slice(1..6)),
+            ["bc", "", "\u{e9}", "a", "bc"]
+        );
         assert_eq!(texts(&joined.without_blank()), ["a", "bc", "\u{e9}"]);
     }
 
