@@ -22,6 +22,7 @@ VOCABULARY = {
     "piecework.vocabulary.prune",
     "piecework.vocabulary.shrink",
     "piecework.vocabulary.words",
+    "piecework.vocabulary.unigram_scores",
 }
 # What prompts need, and jinja2 for templates.
 CHATS = {

@@ -183,6 +183,7 @@ TOKENIZER_NAMES = {
     "prune",
     "shrink",
     "add_words",
+    "to_unigram",
     "with_vocabulary",
     "with_extras",
     "with_decoder",

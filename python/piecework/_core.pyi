@@ -1009,10 +1009,15 @@ def learn_unigram(
     num_sub_iterations: int,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
+    seeds: Sequence[tuple[str, int]] | None = None,
     earlier: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
     log: LearningLog | None = None,
 ) -> LearnedPieces:
-    """Learn a Unigram vocabulary of exactly `vocab_size` entries; `progress` is that of `learn_wordpiece`."""
+    """Learn a Unigram vocabulary of exactly `vocab_size` entries; `progress` is that of `learn_wordpiece`.
+
+    With `seeds`, strings and their counts, it starts from these alone, and has at most `vocab_size`
+    entries: those that are expected 0.5 times or more.
+    """
 
 def learn_sentencepiece(
     counts: RawCounts,

@@ -41,6 +41,7 @@ from piecework._internal.validation import (
     check_type_id,
     id_list,
     listed,
+    whole_number,
 )
 from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
@@ -2136,6 +2137,44 @@ class Tokenizer(metaclass=WithForeignNames):
         Settings that no specification contains (cache budget, roles, templates) are carried over here only.
         """
         return _restored_from_spec(type(self), spec, self._core.cache_budget, self._settings)
+
+    def to_unigram(
+        self,
+        corpus: Iterable[str] | pw.Counts,
+        *,
+        iterations: int = 8,
+        num_threads: int | None = None,
+        show_progress: bool = False,
+    ) -> hints.Self:
+        """Return a tokenizer with the entries and ids of a WordPiece one that takes the most probable pieces.
+
+        >>> import piecework as pw
+        >>> entries = "[UNK] un unh so ##do ##happy ##appy ##me".split()
+        >>> model = pw.spec.WordPiece({entry: id for id, entry in enumerate(entries)})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> unigram = tok.to_unigram(["undo undo undo sohappy some some unhappy"])
+        >>> tok.encode("unhappy").tokens, unigram.encode("unhappy").tokens
+        (['unh', '##appy'], ['▁un', 'happy'])
+
+        WordPiece takes the longest match at each position; Unigram takes the segmentation with the highest
+        probability, whose boundaries are nearer to those of morphemes, for a few more tokens. The result is
+        a Unigram model that `tokenizers` and transformers read. `hug` is written `▁hug`, and `##s` is `s`;
+        `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
+        WordPiece gives up the whole word.
+
+        `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`). The
+        probabilities are estimated by `iterations` EM steps (Kudo 2018, section 3.2). Raises `ArgumentError`
+        for another model and for ids with gaps, and `CorpusError` for a corpus without words.
+        """
+        from piecework._internal.progress import progress_bar
+        from piecework.train.runs import counts_for
+        from piecework.vocabulary.unigram_scores import unigram_spec
+
+        iterations = whole_number("iterations", iterations, 1)
+        counts = counts_for(self.spec, corpus, num_threads=num_threads, show_progress=show_progress)
+        with progress_bar("estimating", shown=show_progress) as progress:
+            spec = unigram_spec(self.spec, counts, iterations, num_threads, progress)
+        return self._derived(spec)
 
     def _resized(self, spec: pw.TokenizerSpec, id_map: pw.IdMap) -> tuple[hints.Self, pw.IdMap]:
         """Compile a specification with another vocabulary; return the map with the checks of this one."""

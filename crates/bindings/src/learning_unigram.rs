@@ -35,13 +35,16 @@ impl LearnedPieces {
 /// The pieces with their scores after a round of an earlier run, and (pieces, log-likelihood) of its steps.
 type GivenRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
 
-/// Learn a Unigram vocabulary.
+/// Learn a Unigram vocabulary, from frequent substrings or from given `seeds` with their counts.
+///
+/// With seeds, `vocab_size` is the most entries, pieces that are expected less than 0.5 times are dropped, and a
+/// character that is no seed is no piece.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, special_tokens, user_defined_symbols, byte_fallback, character_coverage,
     initial_alphabet, seed_size, count_exponent, max_piece_length, shrinking_factor, num_sub_iterations, num_threads, progress,
-    earlier=None, log=None
+    seeds=None, earlier=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_unigram(
@@ -60,6 +63,7 @@ pub(crate) fn learn_unigram(
     num_sub_iterations: usize,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
+    seeds: Option<Vec<(String, u64)>>,
     earlier: Option<GivenRound>,
     log: Option<&LearningLog>,
 ) -> PyResult<LearnedPieces> {
@@ -75,6 +79,9 @@ pub(crate) fn learn_unigram(
         max_piece_length,
         shrinking_factor,
         num_sub_iterations,
+        hard_limit: seeds.is_none(),
+        only_given_characters: seeds.is_some(),
+        seeds,
         ..UnigramTrainSpec::default()
     };
     let num_threads = thread_count(num_threads)?;

@@ -12,12 +12,14 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note
+from piecework.cli.options import count_or_load
 from piecework.cli.outputs import save_tokenizer
 from piecework.cli.parameters import (
     InputFile,
     OutputFile,
     TokenizerOutput,
     command,
+    is_quiet,
     option,
     quiet_option,
 )
@@ -37,6 +39,7 @@ Example:
   piecework convert tokenizer.json vocab.json --merges-output merges.txt
   piecework convert cl100k_base folder/
   piecework convert llama.model tokenizer.json --verify corpus.txt
+  piecework convert wordpiece.json unigram.json --unigram corpus.txt
 """
 
 _DIFFERS = 1
@@ -51,6 +54,14 @@ _DIFFERS = 1
     metavar="FILE",
     type=OutputFile(),
     help="Write DST as a vocab.json and this file as its merges.txt.",
+)
+@option(
+    "--unigram",
+    "unigram_corpus",
+    metavar="CORPUS",
+    type=InputFile(),
+    help="Write a WordPiece tokenizer as a Unigram model of the same entries, with probabilities estimated "
+    "from this text or counts file.",
 )
 @option(
     "--verify",
@@ -69,6 +80,7 @@ def convert(
     target: str,
     hints: Hints,
     merges_output: str | None,
+    unigram_corpus: str | None,
     corpus: str | None,
     force: bool,
 ) -> None:
@@ -82,6 +94,10 @@ def convert(
     difference.
     """
     original = load_tokenizer(source, hints)
+    if unigram_corpus is not None:
+        pipeline = pw.train.pipeline_of(original.spec)
+        counts = count_or_load((unigram_corpus,), pipeline, None, "replace", None)
+        original = original.to_unigram(counts, show_progress=not is_quiet())
     name = "tokenizer.json" if target == "-" else target
     if merges_output is not None:
         if target == "-" or is_folder_path(target):

@@ -6,6 +6,7 @@
 - `segmenter`: a model without the other stages
 - `prune`, `shrink`: keep some entries, remove the last ones
 - `extend`, `extend_unigram`: learn more entries from counts
+- `unigram_scores`: a Unigram model of the entries of a WordPiece one
 - `words`: add words as ordinary entries
 - `entries`: append entries, or put them in the place of unused ones
 - `additions`: add and remove added tokens
@@ -15,7 +16,7 @@
 - `table_names`, `new_rows`: which tables have a row for each token, and the rows of added tokens
 - `safetensors`, `model_config`: the files of a model
 
-`Tokenizer.prune`, `shrink`, `extend`, `add_words` and `with_vocabulary` call these modules.
+`Tokenizer.prune`, `shrink`, `extend`, `add_words`, `to_unigram` and `with_vocabulary` call these modules.
 """
 
 from piecework.vocabulary.components import as_components, as_sentencepiece

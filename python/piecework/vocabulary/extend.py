@@ -44,7 +44,7 @@ def extend_spec(
     Ties do not depend on the order of the corpus. Warns with `TrainingWarning` if it learns fewer.
     """
     model = _extensible(spec)
-    _check_counts(spec, counts)
+    check_counts(spec, counts)
     scores = SCORES[type(model)]
     if score is not None and score not in scores:
         raise ArgumentError("score", repr(score), f"one of {', '.join(scores)}")
@@ -142,7 +142,8 @@ def _extensible(spec: TokenizerSpec) -> BPE | WordPiece | Unigram:
     return model
 
 
-def _check_counts(spec: TokenizerSpec, counts: Counts) -> None:
+def check_counts(spec: TokenizerSpec, counts: Counts) -> None:
+    """Raise unless the counts are words of the pipeline of a specification."""
     pipeline = pipeline_of(spec)
     if counts.pipeline is not None and counts.pipeline != pipeline:
         found = f"words of the pipeline {counts.pipeline}"

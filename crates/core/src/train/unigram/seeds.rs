@@ -2,7 +2,7 @@
 //!
 //! The weight of a substring is its count in the corpus times its length in characters; the `seed_size`
 //! substrings of most weight are taken. Given seeds replace the substrings if they occur in the corpus, with
-//! the counts that they are given.
+//! the counts that they are given; characters have theirs in the corpus.
 
 use std::cmp::Reverse;
 
@@ -27,6 +27,10 @@ pub(super) fn initial_pieces(
     let suffixes = SortedSuffixes::new(corpus, spec);
     progress.advance(corpus.text.len())?;
     let mut chosen = suffixes.characters(reserved);
+    if let (Some(given), true) = (&spec.seeds, spec.only_given_characters) {
+        let given: FxHashSet<&[u8]> = given.iter().map(|(piece, _)| piece.as_bytes()).collect();
+        chosen.retain(|character| given.contains(suffixes.name(character)));
+    }
     let room = spec.seed_size.saturating_sub(chosen.len());
     chosen.append(&mut match &spec.seeds {
         Some(given) => suffixes.given(given, room, reserved, progress)?,

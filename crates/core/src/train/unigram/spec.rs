@@ -21,6 +21,8 @@ pub struct UnigramTrainSpec {
     pub seed_size: usize,
     /// The initial pieces with their counts; `None` selects frequent substrings of the corpus.
     pub seeds: Option<Vec<(String, u64)>>,
+    /// Whether only characters that are given as seeds are pieces; otherwise all characters of the alphabet are.
+    pub only_given_characters: bool,
     /// The exponent of word counts in EM and pruning; above 0, at most 1. Lower ones weight frequent words less.
     pub count_exponent: f64,
     /// The most characters of a piece.
@@ -46,6 +48,7 @@ impl Default for UnigramTrainSpec {
             initial_alphabet: Vec::new(),
             seed_size: 1_000_000,
             seeds: None,
+            only_given_characters: false,
             count_exponent: 1.0,
             max_piece_length: 16,
             shrinking_factor: 0.75,

@@ -1,0 +1,143 @@
+"""Give the entries of a WordPiece vocabulary probabilities, so that it becomes a Unigram model."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from piecework._core import learn_unigram
+from piecework._internal.threads import thread_count
+from piecework.errors import ArgumentError
+from piecework.spec import (
+    Metaspace,
+    MetaspaceDecoder,
+    SequencePreTokenizer,
+    TokenizerSpec,
+    Unigram,
+    WordPiece,
+)
+from piecework.train import Counts
+from piecework.train.counting import Progress
+from piecework.vocabulary.extend import check_counts
+from piecework.vocabulary.segmenter import compiled_model, segment
+
+_METASPACE = "▁"
+_LONGEST_PIECE = 512  # the limit of the trainer
+_DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
+
+
+def unigram_spec(
+    spec: TokenizerSpec,
+    counts: Counts,
+    iterations: int,
+    num_threads: int | None = None,
+    progress: Progress | None = None,
+) -> TokenizerSpec:
+    """Return a Unigram specification with the entries and ids of a WordPiece one.
+
+    The entry `hug` becomes the piece `▁hug`, and `##s` becomes `s`; `▁` alone follows the last id if no
+    entry becomes it. EM estimates the probabilities from the segmentations by WordPiece on. A piece that is
+    expected less than 0.5 times, or is longer than 512 characters, gets the score of 0.5 uses or the lowest.
+    """
+    model = spec.model
+    if not isinstance(model, WordPiece):
+        raise ArgumentError("model", type(model).__name__, "WordPiece")
+    check_counts(spec, counts)
+    reserved = {token.content for token in spec.added_tokens}
+    if model.unk_token in model.vocab:
+        reserved.add(model.unk_token)
+    names = _names(spec, model, reserved)
+    known = {name for name in names if name not in reserved}
+    uses = _uses(spec, model, counts, reserved)
+    scores = _estimate(known, uses, counts, iterations, num_threads, progress)
+    least = math.log(_DROPPED_BELOW / sum(uses.values()))
+    lowest = min(least, *scores.values())
+    pieces = tuple((name, scores.get(name, lowest) if name in known else 0.0) for name in names)
+    before = () if spec.pre_tokenizer is None else (spec.pre_tokenizer,)
+    metaspace = Metaspace(split=False)
+    return replace(
+        spec,
+        model=Unigram(pieces, unk_id=model.vocab.get(model.unk_token)),
+        pre_tokenizer=SequencePreTokenizer((*before, metaspace)) if before else metaspace,
+        decoder=MetaspaceDecoder(split=False),
+    )
+
+
+def _names(spec: TokenizerSpec, model: WordPiece, reserved: set[str]) -> list[str]:
+    """Return the piece of each id, and `▁`."""
+    name_of = {
+        id: token if token in reserved else _piece(token, model)
+        for token, id in model.vocab.items()
+    }
+    for token in spec.added_tokens:
+        name_of.setdefault(token.id, token.content)
+    missing = next((id for id in range(len(name_of)) if id not in name_of), None)
+    if missing is not None:
+        raise ArgumentError("vocab", f"no entry with id {missing}", "ids without gaps")
+    names = [name_of[id] for id in range(len(name_of))]
+    twice = next((name for name, uses in Counter(names).items() if uses > 1), None)
+    if twice is not None:
+        raise ArgumentError("vocab", f"two entries that become the piece {twice!r}", "one of them")
+    return names if _METASPACE in names else [*names, _METASPACE]
+
+
+def _piece(entry: str, model: WordPiece) -> str:
+    prefix = model.continuing_subword_prefix
+    is_continuation = entry.startswith(prefix) and len(entry) > len(prefix) > 0
+    return _shown(entry.removeprefix(prefix)) if is_continuation else _word(entry)
+
+
+def _word(text: str) -> str:
+    shown = _shown(text)
+    return shown if shown.startswith(_METASPACE) else _METASPACE + shown
+
+
+def _shown(text: str) -> str:
+    """Return text as the pre-tokenizer `Metaspace` writes it."""
+    return text.replace(" ", _METASPACE)
+
+
+def _uses(
+    spec: TokenizerSpec, model: WordPiece, counts: Counts, reserved: set[str]
+) -> dict[str, int]:
+    """Return the number of uses of each piece in the segmentations by WordPiece."""
+    uses = Counter[int]()
+    segmented = segment(compiled_model(spec), counts.words)
+    for ids, count in zip(segmented, counts.counts.tolist(), strict=True):
+        for id in ids:
+            uses[id] += count
+    return {
+        _piece(entry, model): uses[id] for entry, id in model.vocab.items() if entry not in reserved
+    }
+
+
+def _estimate(
+    known: set[str],
+    uses: Mapping[str, int],
+    counts: Counts,
+    iterations: int,
+    num_threads: int | None,
+    progress: Progress | None,
+) -> dict[str, float]:
+    """Return the log probabilities of the pieces that occur."""
+    words: Sequence[str] = [_word(word) for word in counts.words]
+    learned = learn_unigram(
+        Counts(words, counts.counts)._raw,
+        vocab_size=2 * len(known) + 1,  # more than enough: nothing is pruned
+        special_tokens=(),
+        user_defined_symbols=(),
+        byte_fallback=False,
+        character_coverage=1e-12,  # one character of the corpus, beside those of the pieces
+        initial_alphabet=sorted(set().union(*known)),
+        seed_size=2 * len(known) + 1,
+        count_exponent=1.0,
+        max_piece_length=_LONGEST_PIECE,
+        shrinking_factor=0.5,
+        num_sub_iterations=iterations,
+        num_threads=thread_count(num_threads),
+        progress=progress,
+        seeds=[(piece, max(uses.get(piece, 0), 1)) for piece in sorted(known)],
+    )
+    return {piece: score for piece, score in learned.pieces if piece in known}
