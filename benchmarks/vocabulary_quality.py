@@ -54,6 +54,9 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "pruning-balance2": {"algorithm": "pruning", "balance": 2.0},
     "pruning-cap1.5": {"algorithm": "pruning", "use_cap": 1.5},
     "pruning-balance2-cap16": {"algorithm": "pruning", "balance": 2.0, "use_cap": 16.0},
+    "pruning-as-unigram": {"algorithm": "pruning"},
+    "pruning-balance2-as-unigram": {"algorithm": "pruning", "balance": 2.0},
+    "likelihood-as-unigram": {"score": "likelihood"},
 }
 
 UNIGRAM_LEARNERS: dict[str, dict[str, Any]] = {
@@ -158,6 +161,8 @@ def piecework_wordpiece(words: Words, size: int, learner: str) -> tuple[int, Seg
         special_tokens=["[UNK]"],
         **LEARNERS[learner],
     )
+    if learner.endswith("-as-unigram"):
+        tokenizer = tokenizer.to_unigram(words.training)
     tokens = [tokenizer.id_to_token(id) or "" for id in range(tokenizer.get_vocab_size())]
 
     def segment(texts: Sequence[str]) -> list[Split]:
