@@ -94,9 +94,9 @@ def test_sizes_that_are_no_sizes_are_errors_of_the_option(corpus: Path, sizes: s
 @pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT"])
 def test_a_run_that_is_stopped_continues_to_the_same_bytes(tmp_path: Path, stop: str) -> None:
     draw = random.Random(2)
-    words = ["".join(draw.choices("abcdefgh", k=12)) for _ in range(60_000)]
+    words = ["".join(draw.choices("abcdefgh", k=12)) for _ in range(40_000)]
     (tmp_path / "corpus.txt").write_text("\n".join(words))
-    arguments = ["train", "corpus.txt", "--vocab-size", "30000", "--min-frequency", "1"]
+    arguments = ["train", "corpus.txt", "--vocab-size", "20000", "--min-frequency", "1"]
     expected = run(*arguments, "-o", "expected.json", cwd=tmp_path)
     assert expected.returncode == 0, expected.stderr
     resumed = [*arguments, "--checkpoint", "state", "-o", "out.json"]
@@ -107,7 +107,7 @@ def test_a_run_that_is_stopped_continues_to_the_same_bytes(tmp_path: Path, stop:
     assert process.stderr is not None
     while "learning: about" not in process.stderr.readline():
         assert process.poll() is None
-    time.sleep(0.4)
+    time.sleep(0.2)
     process.send_signal(getattr(signal, stop))
     process.communicate()
     interrupted = process.returncode != 0
