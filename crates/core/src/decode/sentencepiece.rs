@@ -5,10 +5,8 @@ use rustc_hash::FxHashSet;
 
 use super::token_texts::TokenTexts;
 use crate::spec::SentencePieceDecoderSpec;
-use crate::text::byte_of_entry;
+use crate::text::{byte_of_entry, METASPACE};
 
-/// The marker of a space.
-const METASPACE: char = '\u{2581}';
 const REPLACEMENT: &str = "\u{FFFD}";
 
 /// The compiled decoder.

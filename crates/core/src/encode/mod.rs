@@ -1,19 +1,20 @@
 //! Encoding: the compiled tokenizer, and one row of ids or tokens at a time. `batch` runs it over many texts.
 //!
-//! tokenizer   the compiled tokenizer: stages and a route, shared by all threads
-//! stages      the compiled stages, and the text that reaches the model
-//! scratch     the mutable state of one thread
-//! route       the only place that chooses how a text is encoded
-//! plain       the definition: stage by stage, without a cache
-//! byte_level  byte-level pipelines
-//! bert        BERT's normalizer and pre-tokenizer
-//! metaspace   words that begin with `▁`
-//! generic     all other pipelines
-//! rows        ids and tokens of a row: truncated, framed, padded
-//! offsets     tokens from ids that are known: their spans and words
-//! sampling    several segmentations, n-best and drawn
-//! decoding    ids to text
-//! warnings    settings that are probably mistakes
+//! tokenizer      the compiled tokenizer: stages and a route, shared by all threads
+//! stages         the compiled stages, and the text that reaches the model
+//! scratch        the mutable state of one thread
+//! route          the only place that chooses how a text is encoded
+//! plain          the definition: stage by stage, without a cache
+//! byte_level     byte-level pipelines
+//! bert           BERT's normalizer and pre-tokenizer
+//! metaspace      words that begin with `▁`
+//! generic        all other pipelines
+//! rows           ids and tokens of a row: truncated, framed, padded
+//! offsets        tokens from ids that are known: their spans and words
+//! token_lengths  the bytes of a word that each id covers
+//! sampling       several segmentations, n-best and drawn
+//! decoding       ids to text
+//! warnings       settings that are probably mistakes
 
 mod bert;
 mod byte_level;
@@ -31,6 +32,7 @@ mod sampling;
 mod scratch;
 mod stages;
 mod tiktoken;
+mod token_lengths;
 mod tokenizer;
 mod warnings;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::offsets::TokenLengths;
+use super::token_lengths::TokenLengths;
 use super::Options;
 use crate::added_tokens::{AddedTokens, Segment};
 use crate::decode::Decoder;

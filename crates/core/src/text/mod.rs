@@ -10,6 +10,11 @@ mod pattern;
 mod pre_tokenized_text;
 mod prefix_set;
 
+/// The character that stands for a space in SentencePiece.
+pub const METASPACE: char = '\u{2581}';
+/// The same as a string.
+pub const METASPACE_STR: &str = "\u{2581}";
+
 pub use align::{align, AlignedRun};
 pub use aligned::{Aligned, CharIndex, NormalizedSink};
 pub use byte_tokens::{

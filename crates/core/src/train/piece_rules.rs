@@ -7,8 +7,8 @@
 
 use piecework_unicode::{script_of, Script};
 
-/// The metaspace.
-pub(super) const METASPACE: char = '\u{2581}';
+use crate::text::METASPACE;
+
 /// Replaces unknown characters in SentencePiece's trainer; never part of a piece.
 pub(super) const UNKNOWN: char = '\u{2585}';
 

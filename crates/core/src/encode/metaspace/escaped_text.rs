@@ -1,7 +1,8 @@
 //! Splits the escaped text of a word into pre-tokens and parts, and makes the cache keys of parts.
 
-use super::word_rules::{WordLayout, WordRules, METASPACE, METASPACE_STR};
+use super::word_rules::{WordLayout, WordRules};
 use crate::model::SplitRule;
+use crate::text::{METASPACE, METASPACE_STR};
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 
 /// A byte that never occurs in UTF-8.

@@ -7,8 +7,9 @@ use std::ops::Range;
 use piecework_kernels::merges::{ShortWords, MAX_WORDS};
 
 use super::super::stages::Stages;
-use super::word_rules::{WordRules, METASPACE};
+use super::word_rules::WordRules;
 use crate::model::{Model, ModelScratch};
+use crate::text::METASPACE;
 
 /// The maximum number of queued steps.
 const MAX_STEPS: usize = 4 * MAX_WORDS;

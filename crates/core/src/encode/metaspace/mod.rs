@@ -3,6 +3,7 @@
 //! word_rules      decides whether a pipeline has this route, and how its text splits into words
 //! word_source     the words of one text, their cache keys and their escaped text
 //! scanner         splits raw text into words, 64 bytes at a time
+//! scanned_spans   the spans that it finds
 //! single_chars    characters that every segmentation leaves alone; they bypass the cache
 //! space_runs      splits a run of spaces from the word after it, for BPE
 //! escaped_text    splits the escaped text of a word into parts and makes their cache keys
@@ -25,6 +26,7 @@ mod interleaved;
 mod misses;
 mod packed_entries;
 mod parts;
+mod scanned_spans;
 mod scanner;
 mod scratch;
 mod single_chars;

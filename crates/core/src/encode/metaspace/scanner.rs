@@ -2,6 +2,7 @@
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
+use super::scanned_spans::{Preceding, ScannedSpan, SpanEmitter};
 use super::single_chars::SingleChars;
 
 /// Bytes that are classified at once. Their masks fit the L1 cache.
@@ -17,37 +18,6 @@ pub(super) struct MetaspaceScanner {
     splits: AsciiSplits,
     /// The characters whose runs are spans of their own, for SentencePiece's Unigram.
     pub(super) single_chars: Option<SingleChars>,
-}
-
-/// A span of text without separators, or a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ScannedSpan {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) preceding: Preceding,
-    pub(super) kind: SpanKind,
-}
-
-/// What a span consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SpanKind {
-    /// Text that the model segments.
-    Word,
-    /// A run of single characters.
-    SingleChars,
-    /// A run of single characters that are all unknown, and their number.
-    UnknownChars(u32),
-}
-
-/// What precedes a span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Preceding {
-    /// Another span, without a separator between them.
-    Span,
-    /// An ASCII separator, or the start of the text.
-    Separator,
-    /// A separator beyond ASCII.
-    WideSeparator,
 }
 
 impl MetaspaceScanner {
@@ -66,7 +36,7 @@ impl MetaspaceScanner {
     /// classes where `splits` allows it.
     #[inline]
     pub(super) fn scan(&self, text: &[u8], masks: &mut Masks, visit: impl FnMut(ScannedSpan)) {
-        let mut spans = SpanEmitter { start: 0, preceding: Preceding::Separator, is_unsplit: false, visit };
+        let mut spans = SpanEmitter::new(visit);
         let (mut is_inside, mut carry) = (false, BlockCarry::default());
         for (chunk_at, chunk) in (0..).step_by(CHUNK).zip(text.chunks(CHUNK)) {
             masks.clear();
@@ -99,55 +69,6 @@ impl MetaspaceScanner {
         // The padding of the last block is no separator, so the last span is still open.
         if is_inside {
             spans.end(text.len());
-        }
-    }
-}
-
-/// Emits spans as the scanner finds their ends.
-pub(super) struct SpanEmitter<V> {
-    /// Where the open span begins.
-    pub(super) start: usize,
-    preceding: Preceding,
-    /// Whether runs of single characters stay in the rest of the text up to the next separator.
-    pub(super) is_unsplit: bool,
-    visit: V,
-}
-
-impl<V: FnMut(ScannedSpan)> SpanEmitter<V> {
-    /// Begins a span after a separator.
-    #[inline]
-    pub(super) fn begin(&mut self, at: usize, preceding: Preceding) {
-        (self.start, self.preceding, self.is_unsplit) = (at, preceding, false);
-    }
-
-    /// Ends the open span before a separator.
-    #[inline]
-    pub(super) fn end(&mut self, at: usize) {
-        self.emit(at, SpanKind::Word);
-    }
-
-    /// Ends the open span and begins the next one at the same position.
-    #[inline]
-    fn split(&mut self, at: usize) {
-        self.emit(at, SpanKind::Word);
-        (self.start, self.preceding) = (at, Preceding::Span);
-    }
-
-    /// Emits the text before a run, and the run.
-    #[inline]
-    pub(super) fn emit_run(&mut self, start: usize, end: usize, kind: SpanKind) {
-        if self.start < start {
-            self.split(start);
-        }
-        self.emit(end, kind);
-        (self.start, self.preceding) = (end, Preceding::Span);
-    }
-
-    #[inline]
-    fn emit(&mut self, end: usize, kind: SpanKind) {
-        let Self { start, preceding, .. } = *self;
-        if start < end {
-            (self.visit)(ScannedSpan { start, end, preceding, kind });
         }
     }
 }

@@ -8,12 +8,11 @@
 use piecework_unicode::wide_char_at;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::scanner::{Preceding, ScannedSpan, SpanEmitter, SpanKind};
-use super::word_rules::METASPACE;
+use super::scanned_spans::{Preceding, ScannedSpan, SpanEmitter, SpanKind};
 use crate::model::SentencePiece;
 use crate::normalize::{self, CharAction};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
-use crate::text::{CodePointMap, CodePointMapBuilder};
+use crate::text::{CodePointMap, CodePointMapBuilder, METASPACE};
 
 /// The maximum length of a run, in bytes; the character that reaches it is included.
 const MAX_RUN: usize = 1 << 12;

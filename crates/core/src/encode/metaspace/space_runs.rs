@@ -15,9 +15,9 @@
 use rustc_hash::FxHashMap;
 
 use super::scanner::AsciiSplits;
-use super::word_rules::{METASPACE, METASPACE_STR};
 use crate::model::CharAdjacency;
 use crate::spec::{BpeSpec, PieceType, SentencePieceSpec};
+use crate::text::{METASPACE, METASPACE_STR};
 
 /// A merge and its rank; lower ranks are applied first.
 #[derive(Clone, Copy, Debug)]

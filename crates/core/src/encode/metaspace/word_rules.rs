@@ -12,11 +12,7 @@ use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
     PrependScheme,
 };
-use crate::text::byte_of_entry;
-
-/// The character that replaces a space.
-pub(super) const METASPACE: char = '\u{2581}';
-pub(super) const METASPACE_STR: &str = "\u{2581}";
+use crate::text::{byte_of_entry, METASPACE, METASPACE_STR};
 
 /// How a text splits into words.
 #[derive(Clone, Debug)]

@@ -3,11 +3,13 @@
 use piecework_unicode::{class_of, Class};
 
 use super::escaped_text::split_all;
-use super::scanner::{Masks, Preceding, ScannedSpan, SpanKind};
+use super::scanned_spans::{Preceding, ScannedSpan, SpanKind};
+use super::scanner::Masks;
 use super::single_chars::WrittenIds;
-use super::word_rules::{DummyPrefix, WordLayout, WordRules, METASPACE, METASPACE_STR};
+use super::word_rules::{DummyPrefix, WordLayout, WordRules};
 use crate::error::Error;
 use crate::normalize::Normalizer;
+use crate::text::{METASPACE, METASPACE_STR};
 use crate::word_cache::{CacheKey, Words};
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 

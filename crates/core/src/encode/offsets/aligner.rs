@@ -6,7 +6,7 @@ use std::slice::{Iter, IterMut};
 
 use super::super::input::WordNumber;
 use super::super::stages::{Stages, StrippedText};
-use super::token_lengths::{CONTINUING, FIRST, LENGTH};
+use super::super::token_lengths::{CONTINUING, FIRST, LENGTH};
 use crate::encoding::Token;
 use crate::model::Piece;
 

@@ -1,15 +1,12 @@
 //! Tokens with their spans and words, made from ids.
 //!
 //! aligner  ids aligned with the words of a text by the number of bytes that each covers
-//! token_lengths  these numbers, by id
 //! of_ids   tokens of a row of ids that was encoded before
 
 mod aligner;
 mod of_ids;
-mod token_lengths;
 
 pub(super) use aligner::{AlignedIds, Aligner};
-pub(super) use token_lengths::TokenLengths;
 
 use super::input::WordNumber;
 use super::plain;

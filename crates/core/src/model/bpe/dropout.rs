@@ -5,7 +5,8 @@
 //! merge that one step skips can be applied by the next.
 
 use super::merge_by_heap::SymbolLinks;
-use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
+use super::merge_ranks::{MergeRanks, RankLookup};
+use super::merges::NO_RANK;
 use super::pair_order::PairOrder;
 use super::Symbol;
 use crate::model::sampling::SamplingRng;

@@ -6,7 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::merge_ranks::{RankLookup, NO_RANK};
+use super::merge_ranks::RankLookup;
+use super::merges::NO_RANK;
 use super::Symbol;
 
 const NONE: u32 = u32::MAX;

@@ -1,6 +1,7 @@
 //! The merges of a short word: scan for the best pair, merge it, repeat. O(n²) without the overhead of a heap.
 
-use super::merge_ranks::{MergeRanks, RankLookup, NO_RANK};
+use super::merge_ranks::{MergeRanks, RankLookup};
+use super::merges::NO_RANK;
 use super::Symbol;
 
 /// Merge until no pair has a rank.

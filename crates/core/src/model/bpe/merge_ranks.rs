@@ -2,10 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::merges::{MergeIds, Merges};
-
-/// The rank of a pair without a merge, higher than all others.
-pub(super) const NO_RANK: u32 = u32::MAX;
+use super::merges::{MergeIds, Merges, NO_RANK};
 
 /// Looks up the merge of a pair.
 pub(super) trait RankLookup {

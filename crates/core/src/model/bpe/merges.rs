@@ -1,9 +1,11 @@
 //! The token ids of all merges, by rank.
 
-use super::merge_ranks::NO_RANK;
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
+
+/// The rank of a pair without a merge, higher than all others.
+pub(super) const NO_RANK: u32 = u32::MAX;
 
 /// Two tokens and the one that they merge to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,8 @@
 
 use piecework_kernels::merges::{BytePairMap, PairMap, ShortWords};
 
-use super::super::bpe::SplitTable;
-use super::backtracking::MergeIds;
-use super::split_rule::METASPACE;
+use super::super::bpe::{MergeIds, SplitTable};
+use crate::text::METASPACE;
 
 const ASCII: usize = 128;
 const NONE: u32 = u32::MAX;

@@ -12,15 +12,16 @@
 //! piece, so by less than `2^-14` for two paths of 63. The rest is `2^(p - 24)`, and `p` is at least 11. So the
 //! absolute score of the text before the part may have any value below `P`, less what the part itself may add.
 
-use super::unigram::MAX_SCORE;
-use super::viterbi_fixed::MAX_BYTES;
-
 /// A class of absolute scores of the preceding text up to which a part has the segmentation it has alone; higher
 /// classes allow more. 0 is for parts that must be segmented in their context.
 pub type Margin = u32;
 
 /// The highest class, which allows any score.
 pub(super) const MAX_MARGIN: Margin = 8;
+/// A larger absolute sum is reset.
+pub(super) const MAX_SCORE: f32 = 100_000.0;
+/// The longest part in bytes, with the pieces that begin in it.
+pub(super) const MAX_BYTES: usize = 512;
 /// The longest part, in characters, with a margin.
 pub(super) const MAX_CHARS: usize = 63;
 /// The fixed-point representation of 1.

@@ -5,9 +5,9 @@
 //! piece itself: otherwise it could be unknown together with its neighbor.
 
 use crate::spec::{PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
+use crate::text::{METASPACE, METASPACE_STR};
 
-pub(super) const METASPACE: char = '\u{2581}';
-const METASPACE_UTF8: &[u8] = "\u{2581}".as_bytes();
+const METASPACE_UTF8: &[u8] = METASPACE_STR.as_bytes();
 
 /// Where a text can be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

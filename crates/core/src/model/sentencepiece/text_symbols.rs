@@ -1,7 +1,8 @@
 //! The characters, user-defined pieces and words of a text, and their ids.
 
-use super::{split_rule, SentencePiece};
+use super::SentencePiece;
 use crate::spec::PieceType;
+use crate::text::METASPACE;
 use crate::vocab::Vocab;
 
 impl SentencePiece {
@@ -32,7 +33,7 @@ impl SentencePiece {
     /// Call `visit` with each word of a text, which begins with its metaspace.
     pub(super) fn for_each_word(&self, text: &str, mut visit: impl FnMut(usize, usize)) {
         let mut start = 0;
-        for (at, _) in text.match_indices(split_rule::METASPACE).filter(|&(at, _)| at > 0) {
+        for (at, _) in text.match_indices(METASPACE).filter(|&(at, _)| at > 0) {
             visit(start, at);
             start = at;
         }

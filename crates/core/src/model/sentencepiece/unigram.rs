@@ -19,6 +19,7 @@ use super::super::unigram::{
     Backpointer, BackpointerTable, LatticePieces, PathScorer, PieceLattice, StreamingViterbi,
 };
 use super::super::{Piece, PieceSink};
+use super::margin::MAX_SCORE;
 use super::piece_writer::PieceWriter;
 use super::viterbi_fixed::{FixedPointScores, ViterbiScratch};
 use crate::error::Error;
@@ -29,9 +30,6 @@ use crate::table_sections::TableSections;
 const UNKNOWN_PENALTY: f32 = 10.0;
 /// The bonus of a user-defined piece for each byte after the first.
 const USER_DEFINED_BONUS: f64 = 0.1;
-
-/// A larger absolute sum is reset.
-pub(super) const MAX_SCORE: f32 = 100_000.0;
 
 /// The pieces with their scores.
 #[derive(Clone, Debug)]

@@ -7,8 +7,9 @@
 use piecework_unicode::char_len;
 
 use super::super::unigram::{backtrace, Backpointer};
+use super::margin::MAX_BYTES;
 use super::unigram::SpmUnigram;
-use super::viterbi_fixed::{ViterbiScratch, MAX_BYTES};
+use super::viterbi_fixed::ViterbiScratch;
 
 const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 0, start: 0 };
 

@@ -9,13 +9,11 @@ use piecework_unicode::char_len;
 
 use super::super::unigram::Backpointer;
 use super::super::Piece;
-use super::margin::{cost_of, MarginLimits, PathScore, MAX_CHARS, ONE};
+use super::margin::{cost_of, MarginLimits, PathScore, MAX_BYTES, MAX_CHARS, ONE};
 use crate::double_array::{CompactNode, Trie};
 
 /// The largest absolute score that fixed point supports.
 const MAX_MAGNITUDE: f64 = 2000.0;
-/// The longest part in bytes, with the pieces that begin in it.
-pub(super) const MAX_BYTES: usize = 512;
 
 /// The id and the score of a piece that ends at a node.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,33 +5,11 @@ use rustc_hash::FxHashMap;
 
 use super::super::charsmap::MAX_SOURCE_BYTES;
 use super::minimal_trie::MinimalTrie;
+use super::rule_error::RuleError;
 use super::{double_array, MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
 
 /// SentencePiece rejects more rules than this that begin at the same position.
 const MAX_NESTED: usize = 31;
-
-/// An error in a set of rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleError {
-    /// The position of the rule in the list; `None` for all rules together.
-    pub rule: Option<usize>,
-    /// What was found.
-    pub found: String,
-    /// What was expected.
-    pub expected: String,
-}
-
-impl RuleError {
-    /// Returns an error of one rule.
-    fn at(rule: usize, found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self { rule: Some(rule), found: found.into(), expected: expected.into() }
-    }
-
-    /// Returns an error of all rules together.
-    pub(super) fn of_all(found: &str, expected: &str) -> Self {
-        Self { rule: None, found: found.to_owned(), expected: expected.to_owned() }
-    }
-}
 
 type Pair = (String, String);
 

@@ -4,8 +4,8 @@
 //! A node has a base such that the unit at `base ^ byte` is free for each of its children, and the one at `base` for its
 //! value: O(children) for each node.
 
-use super::compile::RuleError;
 use super::minimal_trie::{MinimalTrie, Node};
+use super::rule_error::RuleError;
 use crate::double_array::Allocator;
 
 /// Offsets of this many bits are stored without a shift.

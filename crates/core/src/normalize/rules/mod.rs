@@ -9,6 +9,7 @@ mod decompile;
 mod double_array;
 mod minimal_trie;
 mod named;
+mod rule_error;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +17,8 @@ use super::charsmap::Charsmap;
 use crate::error::Error;
 use crate::text::{ExpansionLimit, NormalizedSink};
 
-pub use compile::RuleError;
 pub use named::RULE_NAMES;
+pub use rule_error::RuleError;
 
 /// Limits for sources and replacements; a set within them compiles and decompiles within a second.
 const MAX_ALL_SOURCES_BYTES: usize = 1 << 22;

@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::normalizer::SentencePieceNormalizer;
-use super::writer::METASPACE;
 use crate::normalize::charsmap::Charsmap;
+use crate::text::METASPACE;
 
 /// The effect of the rules on a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The compiled normalizer and its run over a whole text.
 
-use super::writer::{AlignedWriter, METASPACE};
+use super::writer::AlignedWriter;
 use crate::error::Error;
 use crate::normalize::charsmap::Charsmap;
 use crate::spec::SentencePieceNormalizerSpec;
-use crate::text::{ExpansionLimit, NormalizedSink, PrefixSet};
+use crate::text::{ExpansionLimit, NormalizedSink, PrefixSet, METASPACE};
 use crate::vocab::{check_lens, MAX_VOCAB_BYTES};
 
 /// The compiled normalizer.

@@ -1,9 +1,9 @@
 //! SentencePiece's normalizer for a segment of text without sources; unchanged text is copied as a whole.
 
 use super::normalizer::{ByteAction, SentencePieceNormalizer};
-use super::writer::{StringWriter, METASPACE};
+use super::writer::StringWriter;
 use crate::error::Error;
-use crate::text::ExpansionLimit;
+use crate::text::{ExpansionLimit, METASPACE};
 
 impl SentencePieceNormalizer {
     /// Normalizes the text between two boundary characters, without adding a space. With `continues`, the

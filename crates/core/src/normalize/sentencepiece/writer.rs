@@ -2,10 +2,7 @@
 
 use crate::error::Error;
 use crate::spec::SentencePieceNormalizerSpec;
-use crate::text::{ExpansionLimit, NormalizedSink};
-
-/// The replacement of a space.
-pub(super) const METASPACE: char = '\u{2581}';
+use crate::text::{ExpansionLimit, NormalizedSink, METASPACE};
 
 /// Writes each character when the start of the next one is known, and spaces when they are known to stay.
 pub(super) struct AlignedWriter<'a, S> {

@@ -2,7 +2,7 @@
 
 use super::split_table::SplitTable;
 use super::token_trie::TokenTrie;
-use super::{streaming, BacktrackingBpe, MergeIds};
+use super::{stored_trie, streaming, BacktrackingBpe, MergeIds};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
@@ -41,7 +41,8 @@ impl BacktrackingBpe {
         let byte_pairs = is_byte_level.then(|| split_table.byte_pairs());
         let texts = texts.all();
         let byte_adjacency = is_byte_level.then(|| ByteAdjacency::of(texts.iter().copied()));
-        let trie = TokenTrie::restore_or_make(rules.stored, &texts, first_whole as u32)?;
+        let trie = stored_trie::restore(rules.stored, &texts, first_whole as u32)
+            .or_else(|| TokenTrie::of(&texts, first_whole as u32))?;
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let chunk_len = streaming::chunk_len(longest);
         Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency, longest, chunk_len })

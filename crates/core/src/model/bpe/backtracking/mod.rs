@@ -202,7 +202,7 @@ impl BacktrackingBpe {
 
     /// Add the table sections of the trie.
     pub(in crate::model) fn store(&self, sections: &mut TableSections) {
-        self.trie.store(sections);
+        stored_trie::store(&self.trie, sections);
     }
 
     /// The bytes of memory of the other tables.

@@ -1,11 +1,10 @@
 //! The longest token that a text begins with, by a trie of four bytes a state, and the next shorter prefix of each
 //! token that is a token too.
 
-use super::{stored_trie, NONE};
+use super::NONE;
 use crate::double_array::{
     build_breadth_first, sorted_keys, CompactNode, SortedKey, TrieLayout, TrieStep, MAX_BASE,
 };
-use crate::table_sections::TableSections;
 
 pub(super) const ROOT: usize = 0;
 
@@ -43,20 +42,6 @@ impl TokenTrie {
         }
         let TokenTrieBuilder { nodes, entries, next_prefix, .. } = states;
         Some(Self { nodes, entries, next_prefix })
-    }
-
-    /// The same, read from `sections` if it contains the trie.
-    pub(super) fn restore_or_make(
-        sections: &TableSections,
-        texts: &[&[u8]],
-        first_whole: u32,
-    ) -> Option<Self> {
-        stored_trie::restore(sections, texts, first_whole).or_else(|| Self::of(texts, first_whole))
-    }
-
-    /// Add the table sections.
-    pub(super) fn store(&self, sections: &mut TableSections) {
-        stored_trie::store(self, sections);
     }
 
     /// The longest token at the start of `bytes`, and the number of bytes read.
@@ -147,6 +132,8 @@ impl Default for TokenMatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::bpe::backtracking::stored_trie;
+    use crate::table_sections::TableSections;
     use proptest::prelude::*;
 
     /// Texts of bytes that lead to all parts of a block.
@@ -173,7 +160,7 @@ mod tests {
                 found.map_or((NONE, 0), |at| (at as u32, entries[at].len() as u32))
             };
             let mut sections = TableSections::default();
-            trie.store(&mut sections);
+            stored_trie::store(&trie, &mut sections);
             prop_assert!(stored_trie::restore(&sections, &entries, first_whole as u32).is_some());
             prop_assert!(stored_trie::restore(&sections, &entries[1..], first_whole as u32).is_none());
             for text in texts.iter().map(Vec::as_slice).chain(entries.iter().copied()) {

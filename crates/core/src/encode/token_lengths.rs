@@ -11,7 +11,7 @@ use crate::vocab::Vocab;
 /// For each id the number of bytes of a normalized word that it covers, and where in a word it may be; computed at first
 /// use.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct TokenLengths(OnceLock<Vec<u16>>);
+pub(super) struct TokenLengths(OnceLock<Vec<u16>>);
 
 /// Set in the length of an entry that may begin a word.
 pub(super) const FIRST: u16 = 1 << 15;
@@ -22,7 +22,7 @@ pub(super) const LENGTH: u16 = CONTINUING - 1;
 
 impl TokenLengths {
     /// Returns the lengths of all entries by id; empty if entries do not say what they cover.
-    pub(in super::super) fn get(&self, model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) -> &[u16] {
+    pub(super) fn get(&self, model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) -> &[u16] {
         let compute = || match model {
             ModelSpec::Bpe(spec) if splitter.splits_raw() => byte_level_lengths(spec, vocab),
             ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => wordpiece_lengths(spec, vocab),
