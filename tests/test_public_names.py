@@ -82,6 +82,7 @@ ANALYSIS_NAMES = {
     "SplitChange",
     "TrainingEstimate",
     "TrainingExample",
+    "TrainingLattice",
     "TrainingMerge",
     "TrainingPruning",
     "TrainingRemoval",
