@@ -33,7 +33,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
 def drawn(page: Any) -> Any:
     """Wait until all charts are drawn."""
     page.wait_for_function(
-        "() => [...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg'))"
+        "() => [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg'))"
     )
     return page
 
@@ -45,7 +45,7 @@ def test_every_chart_is_drawn_without_network_and_eval(report: str, opened: Open
     page.goto(report)
     drawn(page)
     assert requests == [report]
-    assert page.locator(".chart svg").count() == 9
+    assert page.locator(".plot svg").count() == 9
     bars = page.locator("[data-chart=measures] .mark-rect path")
     assert bars.count() == 3
 
@@ -118,6 +118,6 @@ def test_colours_follow_the_system(report: str, opened: Open) -> None:
 def test_without_scripts_the_report_has_its_tables(report: str, opened: Open) -> None:
     page = opened(report, java_script_enabled=False)
     assert page.locator(".charts:visible, .legend:visible").count() == 0
-    assert page.locator(".tables table:visible").count() == 1
+    assert page.locator(".report-tables table:visible").count() == 1
     assert page.get_by_text("Agreement: ").is_visible()
     assert page.locator(".words > li:visible").count() > 0

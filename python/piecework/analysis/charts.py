@@ -7,6 +7,7 @@ no name can change what a chart computes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
 from piecework._internal.extras import import_extra
@@ -312,18 +313,14 @@ class _Charts:
             for one in self._found.measures
             for rank, share in one.rank_frequencies
         ]
+        points = [point for one in self._found.measures for point in one.rank_frequencies]
+        ranks = alt.Axis(format="~s", grid=False, values=_powers([rank for rank, _ in points]))
+        shares = alt.Axis(format="~%", values=_powers([share for _, share in points]))
         log = alt.Scale(type="log")
         return self._lines(
             rows,
-            alt.X(
-                "rank:Q", title="frequency rank", scale=log, axis=alt.Axis(format="~s", grid=False)
-            ),
-            alt.Y(
-                "value:Q",
-                title="share of the tokens",
-                scale=log,
-                axis=alt.Axis(format="~%", tickCount=4),
-            ),
+            alt.X("rank:Q", title="frequency rank", scale=log, axis=ranks),
+            alt.Y("value:Q", title="share of the tokens", scale=log, axis=shares),
             [
                 alt.Tooltip("rank:Q", title="rank", format=",d"),
                 alt.Tooltip("value:Q", title="share of the tokens", format=".4%"),
@@ -409,6 +406,12 @@ class _Charts:
             return chart.properties(width=_WIDTH, height=height)
         fit = self._alt.AutoSizeParams(type="fit-x", contains="padding")
         return chart.properties(width="container", height=height, autosize=fit)
+
+
+def _powers(values: Iterable[float]) -> list[float]:
+    """Return the powers of ten from below the smallest value to above the largest."""
+    found = sorted(values) or [1]
+    return [10.0**k for k in range(floor(log10(found[0])), ceil(log10(found[-1])) + 1)]
 
 
 def spread(source: ComparedSource) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 
 from piecework._internal.extras import import_extra
 from piecework.analysis.blocks import safe
+from piecework.analysis.charts import page_charts
 from piecework.analysis.compare import Comparison
 from piecework.analysis.report_content import report_content
 
@@ -45,7 +46,7 @@ def html_report(comparison: Comparison) -> str:
 
     Raises `MissingExtraError` if Altair or vl-convert is not installed.
     """
-    content = report_content(comparison)
+    content = report_content(comparison, page_charts(comparison))
     specs = {chart["name"]: chart["spec"] for chart in content["charts"]}
     styles = (PAGE_FILES / "theme.css").read_text() + (PAGE_FILES / "report.css").read_text()
     scripts = [chart_scripts(), (PAGE_FILES / "charts.js").read_text() + _START]
@@ -151,7 +152,7 @@ def _figures(charts: list[dict[str, Any]]) -> Iterator[str]:
         yield (
             f'<figure class="panel" aria-labelledby="{name}-title">'
             f'<figcaption><h2 id="{name}-title">{title}</h2><p class="note">{about}</p></figcaption>'
-            f'<div class="chart" data-chart="{name}"></div></figure>'
+            f'<div class="plot" data-chart="{name}"></div></figure>'
         )
     yield "</div>"
 
@@ -198,7 +199,7 @@ def _chips(pieces: list[tuple[str, int, bool]]) -> str:
 
 
 def _tables(tables: list[dict[str, Any]]) -> Iterator[str]:
-    yield '<section class="tables" aria-label="Tables">'
+    yield '<section class="report-tables" aria-label="Tables">'
     for at, table in enumerate(tables):
         title = safe(table["title"])
         head = "".join(f'<th scope="col">{safe(cell)}</th>' for cell in table["header"][1:])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from piecework.analysis.charts import page_charts, spread
+from piecework.analysis.charts import Chart, spread
 from piecework.analysis.compare import Comparison, Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
@@ -15,16 +15,20 @@ from piecework.analysis.word_differences import DifferingWord, WordBand, pieces
 _PLENTY = 0.001
 
 
-def report_content(comparison: Comparison) -> dict[str, Any]:
+def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str, Any]:
     """Return the parts of a report as JSON data.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = report_content(pw.analysis.compare({"characters": tok}, ["abba", "ab"]), [])
+    >>> found["headline"], found["tokenizers"][0]["fertility"]
+    ('2 texts, 2 words, 6 characters, 6 bytes', '3.000')
 
     - `headline` and `findings` are sentences.
     - `tokenizers` have the figures of the cards, `tables` the strings of all tables.
     - `words` are those that are split differently: for each tokenizer its number of tokens and its pieces,
       each with its text, its number of tokens and whether one of them is unknown.
     - `charts` have `name`, `title`, `about` and a Vega-Lite `spec`.
-
-    Raises `MissingExtraError` if Altair is not installed.
     """
     return {
         "headline": headline(comparison),
@@ -32,7 +36,7 @@ def report_content(comparison: Comparison) -> dict[str, Any]:
         "tokenizers": [_card(one, comparison) for one in comparison.measures],
         "charts": [
             {"name": one.name, "title": one.title, "about": one.about, "spec": one.chart.to_dict()}
-            for one in page_charts(comparison)
+            for one in charts
         ],
         "words": [_word(one) for one in comparison.word_differences.most],
         "tables": [
