@@ -252,10 +252,10 @@ def test_a_guess_is_compared_with_the_winner(site: str, opened: Open) -> None:
 
 def test_unigram_shows_rounds_and_own_text_trains(site: str, opened: Open) -> None:
     page = opened(f"{site}#view=training&corpus=course&learner=unigram&size=34&step=1")
-    expect(page.locator(".replay h2")).to_have_text("Round 1, EM iteration 1")
+    expect(page.get_by_role("heading", name="Round 1, EM iteration 1")).to_be_visible()
     expect(page.locator(".chart .dot.active")).to_have_count(1)
     page.get_by_label("Step", exact=True).fill("3")
-    expect(page.locator(".replay h2")).to_have_text("Round 1, pruning")
+    expect(page.get_by_role("heading", name="Round 1, pruning")).to_be_visible()
     page.get_by_label("Corpus").select_option("")
     page.locator("#training textarea").fill("low lower lowest")
     page.get_by_label("Learner").select_option("bpe")
