@@ -6,24 +6,21 @@ no name can change what a chart computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
 from piecework._internal.extras import import_extra
+from piecework.analysis.chart_frame import ChartFrame, Row
 from piecework.analysis.compare import ComparedSource, Comparison, Lengths
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.text_tables import LONGEST, share_between
 from piecework.analysis.word_differences import WordBand
 
-Row = dict[str, Any]
-
 MOST_TOKENS = 5
 """Words of more tokens share one part of a bar."""
 _ROW_HEIGHT, _BAR_HEIGHT = 26, 14
-_WIDTH, _HEIGHT = 520, 240
-_FOCUS = "focus < 0 || datum.series == focus"
 
 
 class Chart(NamedTuple):
@@ -73,8 +70,8 @@ class _Charts:
     def __init__(self, comparison: Comparison, *, is_on_page: bool) -> None:
         self._alt = import_extra("altair", "charts", "charts")
         self._found = comparison
-        self._is_on_page = is_on_page
         self._names = [escape_controls(one.name) for one in comparison.measures]
+        self._frame = ChartFrame(self._alt, self._names, is_on_page=is_on_page)
 
     def all(self) -> Iterator[Chart]:
         """Yield the charts in the order of the report."""
@@ -155,11 +152,11 @@ class _Charts:
         most = max((one.fertility for one in self._found.measures), default=0) or 1
         x = alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.4 * most]))
         y = alt.Y("tokenizer:N", title=None, sort=None, axis=alt.Axis(labelLimit=150))
-        base = alt.Chart(self._data(rows)).encode(x=x, y=y, opacity=self._opacity())
+        base = alt.Chart(self._frame.data(rows)).encode(x=x, y=y, opacity=self._frame.opacity())
         bars = base.mark_bar(cornerRadiusEnd=3, height=16).encode(
-            color=self._color(legend=False),
+            color=self._frame.color(legend=False),
             tooltip=[
-                *self._name_tips(),
+                *self._frame.name_tips(),
                 alt.Tooltip("value:Q", title="tokens per word", format=".4f"),
                 alt.Tooltip("tokens:Q", title="tokens", format=",d"),
                 alt.Tooltip("more:Q", title="more than the fewest", format=".1%"),
@@ -167,7 +164,7 @@ class _Charts:
             ],
         )
         labels = base.mark_text(align="left", dx=6).encode(text="label:N")
-        return self._finished(alt.layer(bars, labels), _ROW_HEIGHT * len(self._names))
+        return self._frame.finished(alt.layer(bars, labels), _ROW_HEIGHT * len(self._names))
 
     def _sources(self) -> Any:
         alt = self._alt
@@ -187,7 +184,7 @@ class _Charts:
             ]
         # The order is that of the rows: a list of names would become an expression.
         axis = alt.Axis(labelLimit=130, labelPadding=14)
-        encoded = alt.Chart(self._data(rows)).encode(
+        encoded = alt.Chart(self._frame.data(rows)).encode(
             y=alt.Y("source:N", title=None, sort=None, axis=axis)
         )
         title = "more tokens than the fewest"
@@ -197,11 +194,11 @@ class _Charts:
         )
         dots = encoded.mark_circle(size=110).encode(
             x=x,
-            color=self._color(),
-            opacity=self._opacity(),
+            color=self._frame.color(),
+            opacity=self._frame.opacity(),
             tooltip=[
                 alt.Tooltip("source:N", title="source"),
-                *self._name_tips(),
+                *self._frame.name_tips(),
                 alt.Tooltip("value:Q", title="more than the fewest", format=".1%"),
                 alt.Tooltip("tokens:Q", title="tokens", format=",d"),
                 alt.Tooltip("fertility:Q", title="tokens per word", format=".3f"),
@@ -209,7 +206,7 @@ class _Charts:
                 alt.Tooltip("unknown:Q", title="unknown tokens", format=".3%"),
             ],
         )
-        return self._finished(alt.layer(ranges, dots), _ROW_HEIGHT * len(self._found.sources))
+        return self._frame.finished(alt.layer(ranges, dots), _ROW_HEIGHT * len(self._found.sources))
 
     def _splits(self) -> Any:
         alt = self._alt
@@ -230,7 +227,7 @@ class _Charts:
                     | {"words": many}
                 )
         chart = (
-            alt.Chart(self._data(rows))
+            alt.Chart(self._frame.data(rows))
             .mark_bar(height=18)
             .encode(
                 x=alt.X(
@@ -244,16 +241,16 @@ class _Charts:
                     legend=alt.Legend(title="tokens", orient="top", symbolType="square"),
                 ),
                 order="order:Q",
-                opacity=self._opacity(),
+                opacity=self._frame.opacity(),
                 tooltip=[
-                    *self._name_tips(),
+                    *self._frame.name_tips(),
                     alt.Tooltip("kind:N", title="tokens"),
                     alt.Tooltip("value:Q", title="share of the words", format=".1%"),
                     alt.Tooltip("words:Q", title="words", format=",d"),
                 ],
             )
         )
-        return self._finished(chart, _ROW_HEIGHT * len(self._names))
+        return self._frame.finished(chart, _ROW_HEIGHT * len(self._names))
 
     def _bands(self, bands: Sequence[WordBand], title: str) -> Any:
         alt = self._alt
@@ -272,7 +269,7 @@ class _Charts:
         x = alt.X(
             "band:N", title=title, sort=labels, axis=alt.Axis(labelAngle=0, labelOverlap=True)
         )
-        return self._lines(
+        return self._frame.lines(
             rows,
             x,
             alt.Y("value:Q", title="tokens per word"),
@@ -296,7 +293,7 @@ class _Charts:
                 for label, share in zip(labels, shares, strict=True)
             ]
         axis = alt.Axis(labelAngle=0, labelOverlap=True)
-        return self._lines(
+        return self._frame.lines(
             rows,
             alt.X("length:N", title="characters", sort=labels, axis=axis),
             alt.Y("value:Q", title="share", axis=alt.Axis(format=".0%")),
@@ -317,7 +314,7 @@ class _Charts:
         ranks = alt.Axis(format="~s", grid=False, values=_powers([rank for rank, _ in points]))
         shares = alt.Axis(format="~%", values=_powers([share for _, share in points]))
         log = alt.Scale(type="log")
-        return self._lines(
+        return self._frame.lines(
             rows,
             alt.X("rank:Q", title="frequency rank", scale=log, axis=ranks),
             alt.Y("value:Q", title="share of the tokens", scale=log, axis=shares),
@@ -341,71 +338,22 @@ class _Charts:
             for kind in kinds
         ]
         chart = (
-            alt.Chart(self._data(rows))
+            alt.Chart(self._frame.data(rows))
             .mark_bar(cornerRadiusEnd=2)
             .encode(
                 x=alt.X("value:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5)),
                 y=alt.Y("kind:N", title=None, sort=["precision", "recall", "F1"]),
                 yOffset=alt.YOffset("series:N", sort=None),
-                color=self._color(),
-                opacity=self._opacity(),
+                color=self._frame.color(),
+                opacity=self._frame.opacity(),
                 tooltip=[
-                    *self._name_tips(),
+                    *self._frame.name_tips(),
                     alt.Tooltip("kind:N", title="measure"),
                     alt.Tooltip("value:Q", title="value", format=".2%"),
                 ],
             )
         )
-        return self._finished(chart, 3 * (_BAR_HEIGHT * len(self._names) + 10))
-
-    def _lines(self, rows: Sequence[Row], x: Any, y: Any, tips: Iterable[Any]) -> Any:
-        alt = self._alt
-        chart = (
-            alt.Chart(self._data(rows))
-            .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
-            .encode(
-                x=x,
-                y=y,
-                color=self._color(),
-                opacity=self._opacity(),
-                tooltip=[*self._name_tips(), *tips],
-            )
-        )
-        return self._finished(chart, _HEIGHT)
-
-    # ---- what the charts share
-
-    def _data(self, rows: Sequence[Mapping[str, Any]]) -> Any:
-        """Return rows with the fields `tokenizer` and `series`, its index."""
-        index = {name: at for at, name in enumerate(self._names)}
-        values = []
-        for at, row in enumerate(rows):
-            name = row.get("name", self._names[at % len(self._names)])
-            fields = {field: value for field, value in row.items() if field != "name"}
-            values.append({"tokenizer": name, "series": index[name], **fields})
-        return self._alt.Data(values=values)
-
-    def _color(self, legend: bool = True) -> Any:
-        alt = self._alt
-        shown = None
-        if legend and not self._is_on_page:
-            shown = alt.Legend(title=None, orient="top", labelLimit=200)
-        scale = alt.Scale(domain=self._names)
-        return alt.Color("tokenizer:N", sort=None, scale=scale, legend=shown)
-
-    def _opacity(self) -> Any:
-        return self._alt.condition(_FOCUS, self._alt.value(1), self._alt.value(0.12))
-
-    def _name_tips(self) -> list[Any]:
-        return [self._alt.Tooltip("tokenizer:N", title="tokenizer")]
-
-    def _finished(self, chart: Any, height: int) -> Any:
-        focus = self._alt.param(name="focus", value=-1)
-        chart = chart.add_params(focus)
-        if not self._is_on_page:
-            return chart.properties(width=_WIDTH, height=height)
-        fit = self._alt.AutoSizeParams(type="fit-x", contains="padding")
-        return chart.properties(width="container", height=height, autosize=fit)
+        return self._frame.finished(chart, 3 * (_BAR_HEIGHT * len(self._names) + 10))
 
 
 def _powers(values: Iterable[float]) -> list[float]:
