@@ -481,3 +481,5 @@ def test_a_notebook_shows_the_tables_with_escaped_names(found: Comparison) -> No
     assert "<img" not in html
     assert "&lt;img" in html
     assert "<p>2 texts, " in html
+    assert str(found).startswith("  2 texts, 8 words")
+    assert "words that are split differently" in str(found)

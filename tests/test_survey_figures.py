@@ -1,4 +1,4 @@
-"""Figures that a survey of subword tokenization prints: vocabulary sizes, numeric tokens, byte-level words."""
+"""Figures of a survey of subword tokenization: vocabulary sizes, numeric tokens, words as bytes."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
-from piecework.analysis.blocks import as_html
+from piecework.analysis.blocks import as_html, as_text
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.entry_bytes import family
@@ -141,7 +141,8 @@ class Comparison:
     (2, 2, 7, 7)
 
     `replacements` counts invalid UTF-8 sequences that were replaced by U+FFFD. `sources` are the named parts
-    of the corpus, empty if it has none. `word_differences` has the words that are split differently.
+    of the corpus, empty if it has none. `word_differences` has the words that are split differently. `str`
+    returns the tables as text.
     """
 
     texts: int
@@ -159,6 +160,16 @@ class Comparison:
         value = plain(self)
         assert isinstance(value, dict)
         return value | {"measures": [one.to_dict() for one in self.measures]}
+
+    def __str__(self) -> str:
+        """Return the tables as text."""
+        from piecework.analysis.text_tables import blocks
+
+        return as_text(blocks(self))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the text in IPython, in place of all fields."""
+        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         """Return the tables as HTML, for notebooks."""
