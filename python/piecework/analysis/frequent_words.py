@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from piecework.train import Counts
 
 MOST_WORDS = 100_000
@@ -33,7 +35,8 @@ class FrequentWords:
             if len(word) <= LONGEST_WORD:
                 total[word] = total.get(word, 0) + count
         if len(total) > 2 * MOST_WORDS:
-            self._counts = dict(self.most_common()[:MOST_WORDS])
+            by_count = sorted(total.items(), key=itemgetter(1), reverse=True)
+            self._counts = dict(by_count[:MOST_WORDS])
 
     def most_common(self) -> list[tuple[str, int]]:
         """Return the words by decreasing count, then by code points."""
