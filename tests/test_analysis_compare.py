@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import Comparison, Measures, compare, compare_files
+from piecework.analysis import Comparison, Measures, compare, compare_files, frequent_words
 from piecework.corpus import batches as texts_module
 
 HUGS = pw.Tokenizer(
@@ -135,6 +135,94 @@ def test_figures_equal_their_naive_twins(texts: list[str]) -> None:
         assert sum(many for _, many in one.entry_lengths) == one.vocab_size
 
 
+# ---- words that are split differently
+
+
+def naive_split(tokenizer: pw.Tokenizer, word: str) -> tuple[frozenset[int], int, bool]:
+    """Return the inner boundaries of a word, its number of tokens, and whether one is unknown."""
+    encoding = tokenizer.encode(f" {word}", add_special_tokens=False, parse_special=False)
+    columns = zip(encoding.offsets, encoding.tokens, strict=True)
+    spans = [(span, token) for span, token in columns if span[1] > max(span[0], 1)]
+    ends, boundaries = 1, set()
+    for (start, end), _ in spans:
+        if start >= ends:
+            boundaries.add(start - 1)
+        ends = end
+    boundaries &= set(range(1, len(word)))
+    return frozenset(boundaries), len(spans), "[UNK]" in [token for _, token in spans]
+
+
+@given(TEXTS.filter(any))
+def test_word_differences_equal_their_naive_twin(texts: list[str]) -> None:
+    counts = Counter(word for text in texts for word in text.split())
+    found = compare(ALL, texts).word_differences
+    splits = {word: [naive_split(one, word) for one in ALL.values()] for word in counts}
+    differences = {}
+    for word, sides in splits.items():
+        boundaries = [side[0] for side in sides]
+        some = frozenset[int]().union(*boundaries) - boundaries[0].intersection(*boundaries)
+        differences[word] = len(some) + (len({side[2] for side in sides}) > 1)
+    assert (found.words, found.occurrences) == (len(counts), sum(counts.values()))
+    assert found.differing_words == sum(map(bool, differences.values()))
+    assert found.differing_occurrences == sum(counts[word] for word in counts if differences[word])
+    assert {(one.word, one.count, one.differences) for one in found.most} == {
+        (word, counts[word], many) for word, many in differences.items() if many
+    }
+    weights = [one.count * one.differences for one in found.most]
+    assert weights == sorted(weights, reverse=True)
+    for at, pairs in enumerate(found.tokens_per_word):
+        expected = Counter[int]()
+        for word, sides in splits.items():
+            expected[sides[at][1]] += counts[word]
+        assert dict(pairs) == expected
+        for other in range(len(ALL)):
+            alike = sum(
+                counts[word]
+                for word, sides in splits.items()
+                if (sides[at][0], sides[at][2]) == (sides[other][0], sides[other][2])
+            )
+            total = sum(counts.values())
+            assert found.agreement[at][other] == (alike / total if total else 0)
+    for bands in (found.by_length, found.by_frequency):
+        assert sum(band.words for band in bands) == len(counts)
+        assert sum(band.occurrences for band in bands) == found.occurrences
+        for at in range(len(ALL)):
+            tokens = sum(side[at][1] * counts[word] for word, side in splits.items())
+            assert sum(band.tokens[at] for band in bands) == tokens
+
+
+def test_bands_hold_the_words_of_their_range() -> None:
+    found = compare(ALL, ["hug " * 12 + "hugs pug hughughug"]).word_differences
+    assert [(band.low, band.high, band.words, band.occurrences) for band in found.by_length] == [
+        (3, 4, 3, 14),
+        (9, 10, 1, 1),
+    ]
+    assert [(band.low, band.high, band.words) for band in found.by_frequency] == [
+        (1, 1, 3),
+        (10, 99, 1),
+    ]
+
+
+def test_the_tokens_of_a_word_have_spans_in_the_word() -> None:
+    [one] = compare({"words": HUGS, "bytes": BYTES}, ["hugs"]).word_differences.most
+    assert [[(token.token, token.span) for token in side] for side in one.tokens] == [
+        [("hug", (0, 3)), ("##s", (3, 4))],
+        [("hu", (0, 2)), ("g", (2, 3)), ("s", (3, 4))],
+    ]
+
+
+def test_words_over_the_limits_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frequent_words, "MOST_WORDS", 2)
+    texts = ["hug pug", "hug mug", "hug bug gug"] * 3 + ["h" * 33, "h" * 32]
+    counts = frequent_words.FrequentWords()
+    for text in texts:
+        counts.add(pw.train.count_texts([text], pipeline="whitespace"))
+    assert counts.most_common()[0] == ("hug", 9)
+    assert len(counts.most_common()) <= 4
+    assert "h" * 33 not in dict(counts.most_common())
+    assert "h" * 32 in dict(counts.most_common())
+
+
 # ---- laws
 
 
@@ -143,6 +231,19 @@ def test_the_order_of_the_texts_is_of_no_account(texts: list[str], random: objec
     shuffled = texts[:]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert compare(ALL, shuffled) == compare(ALL, texts)
+
+
+@given(TEXTS.filter(any), TEXTS.filter(any))
+def test_sources_add_up_to_the_corpus(first: list[str], second: list[str]) -> None:
+    found = compare(ALL, {"first": first, "second": iter(second)})
+    assert replace(found, sources=()) == compare(ALL, first + second)
+    for source, texts in zip(found.sources, (first, second), strict=True):
+        alone = compare(ALL, texts)
+        for name in ("texts", "words", "chars", "bytes"):
+            assert getattr(source, name) == getattr(alone, name)
+        for mine, measures in zip(source.measures, alone.measures, strict=True):
+            for name in ("name", "tokens", "fertility", "chars_per_token", "unknown_rate"):
+                assert getattr(mine, name) == getattr(measures, name)
 
 
 @given(TEXTS.filter(any), TEXTS.filter(any))
@@ -234,6 +335,21 @@ def test_progress_is_told() -> None:
     told: list[tuple[int, int]] = []
     compare(ALL, ["hug", "pug"], progress=lambda done, total: told.append((done, total)))
     assert told == [(2, 2)]
+    told.clear()
+    sources = {"de": ["hug"], "fr": ["pug", "hugs"]}
+    compare(ALL, sources, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (3, 3)]
+
+
+def test_progress_over_the_files_of_sources_never_falls(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("hug hugs\n" * 9)
+    told: list[tuple[int, int]] = []
+    paths = {"a": tmp_path / "a.txt", "b": [tmp_path / "b.txt"]}
+    found = compare_files(ALL, paths, progress=lambda done, total: told.append((done, total)))
+    assert [source.texts for source in found.sources] == [9, 9]
+    assert told[-1] == (162, 162)
+    assert told == sorted(told)
 
 
 def test_bad_arguments_are_named() -> None:
@@ -247,6 +363,12 @@ def test_bad_arguments_are_named() -> None:
         compare(ALL, "hug")
     with pytest.raises(pw.errors.InputTypeError, match=r"texts\[1\]: found int"):
         compare(ALL, ["hug", 3])  # type: ignore[list-item]
+    with pytest.raises(pw.errors.ArgumentError, match="texts: found no sources"):
+        compare(ALL, {})
+    with pytest.raises(pw.errors.InputTypeError, match="texts: found the name 3"):
+        compare(ALL, {3: ["hug"]})  # type: ignore[dict-item]
+    with pytest.raises(pw.errors.CorpusError, match="source 'fr': found no texts"):
+        compare(ALL, {"de": ["hug"], "fr": [""]})
 
 
 def test_plain_data_is_what_json_keeps() -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import re
 import sys
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import Any
 
 import pytest
 
 import piecework as pw
-from piecework.analysis import Comparison, compare, html_report, save_plots
-from piecework.analysis.charts import bars, log_lines
-from piecework.analysis.text_tables import tables
+from piecework.analysis import Comparison, charts, compare, html_report, save_plots
+from piecework.analysis.report import chart_scripts
+from piecework.analysis.report_content import findings
+from piecework.analysis.text_tables import tables, words_table
 
 TEXTS = ["hug hugs pug", "pun bun hugs hug zé"]
 HOSTILE = '<img src="http://example.org/x">&$a$'
@@ -23,12 +27,18 @@ HOSTILE = '<img src="http://example.org/x">&$a$'
 Run = Callable[..., tuple[int, str, str]]
 
 
+def pieces() -> pw.Tokenizer:
+    return pw.Tokenizer.train_from_iterator(TEXTS[:1] * 9, vocab_size=14)
+
+
+def characters() -> pw.Tokenizer:
+    return pw.Tokenizer.train_from_iterator(TEXTS, model="char", vocab_size=40)
+
+
 @pytest.fixture
 def found() -> Comparison:
-    pieces = pw.Tokenizer.train_from_iterator(TEXTS[:1] * 9, vocab_size=14)
-    characters = pw.Tokenizer.train_from_iterator(TEXTS, model="char", vocab_size=40)
     gold = pw.analysis.Gold.of({"hugs": ["hug", "s"]})
-    return compare({"pieces": pieces, HOSTILE: characters}, TEXTS, gold=gold)
+    return compare({"pieces": pieces(), HOSTILE: characters()}, TEXTS, gold=gold)
 
 
 @pytest.fixture
@@ -47,7 +57,7 @@ def paths(tmp_path: Path) -> dict[str, str]:
 
 
 def test_tables_are_rectangles_with_a_column_for_each_tokenizer(found: Comparison) -> None:
-    measures, lengths, frequencies = tables(found)
+    measures, _, lengths, frequencies = tables(found)
     for table in (measures, lengths, frequencies):
         assert table.header == ("", "pieces", HOSTILE)
         assert {len(row) for row in table.rows} == {3}
@@ -65,84 +75,250 @@ def test_without_gold_there_are_no_boundary_rows() -> None:
     assert not [row for row in tables(one)[0].rows if "boundary" in row[0]]
 
 
-def test_a_tokenizer_that_gives_nothing_has_tables_and_pages() -> None:
-    empty = compare({"a": pw.Tokenizer(pw.spec.BPE({"a": 0}, ()))}, ["b"])
-    assert empty.measures[0].tokens == 0
-    assert tables(empty)[2].rows == ()
-    ElementTree.fromstring(svg_of(html_report(empty))[-1])
+def test_named_sources_and_words_have_tables() -> None:
+    sources = {"first": TEXTS[:1], HOSTILE: TEXTS[1:]}
+    found = compare({"pieces": pieces(), HOSTILE: characters()}, sources)
+    titles = [table.title.partition(":")[0] for table in tables(found)]
+    assert titles == ["measures", "sources", "agreement", "token lengths", "token frequencies"]
+    by_source, agreement = tables(found)[1:3]
+    assert [row[0] for row in by_source.rows] == ["first", HOSTILE]
+    assert by_source.rows[0][1:] == ("1.0000 | 4.000", "4.0000 | 1.000")
+    assert agreement.rows[0][1] == "100.0"
+    [words] = words_table(found)
+    assert words.header == ("", "pieces", HOSTILE)
+    assert words.rows[0] == ("hugs (2)", "hugs", "h|u|g|s")
+
+
+def test_one_tokenizer_has_no_words_that_are_split_differently() -> None:
+    found = compare({"pieces": pieces()}, TEXTS)
+    assert words_table(found) == []
+    assert [table.title for table in tables(found)][1].startswith("token lengths")
+
+
+# ---- the findings
+
+
+def test_findings_say_what_differs_by_how_much_and_where() -> None:
+    words = pw.Tokenizer.train_from_iterator(["hug pug"], model="word", vocab_size=9)
+    texts = {"plain": ["hug pug hug"] * 20, "other": ["hugs pugs"]}
+    found = list(findings(compare({"words": words, "letters": characters()}, texts)))
+    assert found == [
+        "words needs the fewest tokens: 62, or 1.000 per word; letters needs 269.4 % more.",
+        "100.0 % of the words of the text are not split alike by all: 4 of 4 distinct words.",
+        "The difference is largest in other: letters needs 350.0 % more tokens than words.",
+        "Words that occur less than 10 times are 3.2 % of the text and 4.8 % of the additional tokens "
+        "of letters.",
+        "Tokens that are unknown: words 3.2 %. A tokenizer can need few tokens because it gives up on words.",
+    ]
+
+
+def test_equal_tokenizers_are_said_to_be_equal() -> None:
+    found = list(findings(compare({"a": characters(), "b": characters()}, TEXTS)))
+    assert found[:2] == [
+        "All tokenizers need the same number of tokens: 31.",
+        "All words are split alike.",
+    ]
+
+
+# ---- the charts
+
+
+def test_every_chart_is_valid_vega_lite_and_has_every_tokenizer(found: Comparison) -> None:
+    drawn = {one.name: one.chart.to_dict() for one in charts(found)}
+    assert list(drawn) == [
+        "measures",
+        "splits",
+        "frequency",
+        "length",
+        "boundaries",
+        "token_lengths",
+        "entry_lengths",
+        "frequencies",
+    ]
+    for spec in drawn.values():
+        values = next(iter(spec["datasets"].values())) if "datasets" in spec else data_of(spec)
+        assert {value["tokenizer"] for value in values} == {"pieces", HOSTILE}
+        assert all(value["series"] == (value["tokenizer"] == HOSTILE) for value in values)
+
+
+def test_a_chart_has_the_values_of_the_comparison(found: Comparison) -> None:
+    drawn = {one.name: data_of(one.chart.to_dict()) for one in charts(found)}
+    assert [row["value"] for row in drawn["measures"]] == [one.fertility for one in found.measures]
+    shares = [row["value"] for row in drawn["splits"] if row["tokenizer"] == "pieces"]
+    assert sum(shares) == pytest.approx(1)
+    occurrences = found.word_differences.occurrences
+    tokens = sum(band.tokens[1] for band in found.word_differences.by_length)
+    lengths = [row for row in drawn["length"] if row["tokenizer"] == HOSTILE]
+    mean = sum(row["value"] * row["occurrences"] for row in lengths) / occurrences
+    assert mean == pytest.approx(tokens / occurrences)
+
+
+def test_sources_are_compared_with_the_fewest_tokens_of_each() -> None:
+    texts = {"de": ["hug"], "fr": ["hugs", "pug"]}
+    found = compare({"pieces": pieces(), "letters": characters()}, texts)
+    [chart] = [one.chart for one in charts(found) if one.name == "sources"]
+    rows = {(row["source"], row["tokenizer"]): row["value"] for row in data_of(chart.to_dict())}
+    for source in found.sources:
+        fewest = min(one.tokens for one in source.measures)
+        for one in source.measures:
+            assert rows[source.name, one.name] == pytest.approx(one.tokens / fewest - 1)
+
+
+@pytest.mark.parametrize("hostile", [HOSTILE, "'+alert(1)+'", "\u2028", "datum.x", "__proto__"])
+def test_names_are_data_of_the_charts_and_nothing_else(hostile: str) -> None:
+    found = compare({hostile: pieces(), "letters": characters()}, {hostile: TEXTS, "other": TEXTS})
+    for one in charts(found):
+        spec = one.chart.to_dict()
+        for values in data_lists(spec):
+            values.clear()
+        assert json.dumps(hostile) not in json.dumps(without_domains(spec)), one.name
+
+
+def data_lists(spec: Any) -> list[list[Any]]:
+    """Return all lists of rows in a chart."""
+    if isinstance(spec, dict):
+        own = [spec["data"]["values"]] if "values" in spec.get("data", {}) else []
+        return own + [found for value in spec.values() for found in data_lists(value)]
+    return [found for one in spec for found in data_lists(one)] if isinstance(spec, list) else []
+
+
+def without_domains(spec: Any) -> Any:
+    """Return a chart without the values of its scales, which Vega-Lite keeps as data."""
+    if isinstance(spec, dict):
+        return {key: without_domains(value) for key, value in spec.items() if key != "domain"}
+    return list(map(without_domains, spec)) if isinstance(spec, list) else spec
+
+
+def data_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a chart, or of its first layer."""
+    found: list[dict[str, Any]] = spec.get("data", {}).get("values") or data_of(spec["layer"][0])
+    return found
 
 
 # ---- the page
 
 
-def svg_of(page: str) -> list[str]:
-    return re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+def test_a_tokenizer_that_gives_nothing_has_a_page() -> None:
+    empty = compare({"a": pw.Tokenizer(pw.spec.BPE({"a": 0}, ()))}, ["b"])
+    assert empty.measures[0].tokens == 0
+    assert tables(empty)[1].title.startswith("token lengths")
+    Document.of(html_report(empty))
+
+
+class Document(HTMLParser):
+    """The elements of a page, its scripts, and its text outside of scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.text = ""
+
+    @classmethod
+    def of(cls, page: str) -> Document:
+        found = cls()
+        found.feed(page)
+        found.close()
+        return found
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append((dict(attrs), ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.tags and self.tags[-1][0] == "script" and not self.scripts[-1][1]:
+            self.scripts[-1] = (self.scripts[-1][0], data)
+        elif self.tags and self.tags[-1][0] != "style":
+            self.text += data
 
 
 def test_the_page_refers_to_nothing_outside(found: Comparison) -> None:
     page = html_report(found)
     assert page.startswith("<!DOCTYPE html>")
-    tags = re.findall(r"<(\w+)([^>]*)>", page)
-    assert not {name for name, _ in tags} & {"script", "link", "img", "iframe", "object", "image"}
-    assert not re.findall(r"\b(?:src|href|url|srcset|xlink)\b", " ".join(rest for _, rest in tags))
-    assert not re.findall(r"url\(|@import", page)
+    document = Document.of(page)
+    names = {name for name, _ in document.tags}
+    assert not names & {"link", "img", "iframe", "object", "embed", "base", "form"}
+    for _, attributes in document.tags:
+        assert not attributes.keys() & {"src", "href", "srcset", "action", "style", "onclick"}
+    assert not re.findall(r"url\(|@import", page.partition("</style>")[0])
 
 
-def test_names_are_text_on_the_page(found: Comparison) -> None:
+def test_the_policy_allows_the_scripts_and_the_style_of_the_page_only(found: Comparison) -> None:
     page = html_report(found)
-    assert "<img" not in page
-    assert "&lt;img src=&quot;http://example.org/x&quot;&gt;&amp;$a$" in page
+    document = Document.of(page)
+    [policy] = [
+        str(attributes["content"])
+        for tag, attributes in document.tags
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    [style] = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    scripts = [text for attributes, text in document.scripts if attributes["type"] == "module"]
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"].split() == list(map(checksum, scripts))
+    assert rules["style-src"] == checksum(style)
+    assert "unsafe" not in policy
 
 
-def test_the_charts_are_well_formed(found: Comparison) -> None:
-    drawings = svg_of(html_report(found))
-    assert len(drawings) == 4
-    for drawing in drawings:
-        ElementTree.fromstring(drawing)
+def checksum(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
 
 
-def test_bars_are_as_high_as_their_values() -> None:
-    drawing = ElementTree.fromstring(bars(["x", "y"], {"a": [1.0, 4.0], "b": [0.0, 2.0]}))
-    drawn = [bar for bar in drawing.iter("rect") if bar.find("title") is not None]
-    heights = [float(bar.get("height", "")) for bar in drawn]
-    assert heights == [0.25 * max(heights), max(heights), 0, 0.5 * max(heights)]
+@pytest.mark.parametrize(
+    "hostile", [HOSTILE, "</script><script>x=1</script>", "<!--<script>", "\u202ea"]
+)
+def test_names_and_words_are_text_on_the_page(hostile: str) -> None:
+    tokenizers = {hostile: characters(), "pieces": pieces()}
+    plain = Document.of(html_report(compare({"a": characters(), "pieces": pieces()}, TEXTS)))
+    page = html_report(compare(tokenizers, {hostile: [f"hugs {hostile.replace(' ', '')}"] * 9}))
+    document = Document.of(page)
+    assert [text for _, text in document.scripts[1:]] == [text for _, text in plain.scripts[1:]]
+    assert "img" not in {tag for tag, _ in document.tags}
+    shown = hostile.replace("\u202e", r"\u202e")
+    assert shown in document.text
+    specs = json.loads(document.scripts[0][1])
+    assert shown in {row["tokenizer"] for row in data_of(specs["measures"])}
 
 
-def test_lines_fall_evenly_under_a_power_law() -> None:
-    drawing = ElementTree.fromstring(log_lines({"a": [(1, 1), (10, 0.1), (100, 0.01)]}))
-    [line] = drawing.iter("polyline")
-    points = [tuple(map(float, point.split(","))) for point in line.get("points", "").split()]
-    assert points[1] == pytest.approx(
-        tuple((first + last) / 2 for first, last in zip(points[0], points[2], strict=True))
-    )
+def test_the_page_shows_the_words_with_the_pieces_of_each_tokenizer(found: Comparison) -> None:
+    page = html_report(found)
+    [word] = [
+        part for part in page.split('<li class="panel"><h3>') if part.startswith("<bdi>hugs<")
+    ]
+    assert "2 times" in word
+    assert re.findall(r'<bdi class="chip \w+">(.*?)</bdi>', word)[:5] == "hugs h u g s".split()
+
+
+@pytest.mark.parametrize("missing", ["altair", "vl_convert"])
+def test_a_page_without_the_extra_says_which(
+    found: Comparison, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    chart_scripts.cache_clear()
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(pw.errors.MissingExtraError, match=r"piecework\[charts\]"):
+        html_report(found)
 
 
 # ---- pictures
 
 
 def test_pictures_are_written(found: Comparison, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     written = save_plots(found, tmp_path / "new" / "plots")
-    assert sorted(path.name for path in written) == [
-        "boundaries.png",
-        "entry_lengths.png",
-        "frequencies.png",
-        "measures.png",
-        "token_lengths.png",
-    ]
+    assert [path.name for path in written] == [f"{one.name}.png" for one in charts(found)]
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
 
 
 def test_pictures_without_the_extra_say_which(
     found: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(pw.errors.MissingExtraError, match=r"piecework\[plot\]"):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(pw.errors.MissingExtraError, match=r"piecework\[charts\]"):
         save_plots(found, tmp_path)
 
 
 def test_a_directory_that_cannot_be_made_is_named(found: Comparison, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     (tmp_path / "file").write_text("")
     with pytest.raises(pw.errors.FileError, match="file"):
         save_plots(found, tmp_path / "file")
@@ -175,13 +351,45 @@ def test_compare_prints_json(cli: Run, paths: dict[str, str]) -> None:
 
 
 def test_compare_writes_a_page_and_pictures(cli: Run, paths: dict[str, str]) -> None:
-    pytest.importorskip("matplotlib")
     outputs = ("--html", paths["report"], "--plot", paths["plots"])
     code, out, _ = cli("compare", paths["pieces"], "--corpus", paths["corpus"], *outputs)
     assert code == 0
     assert "fertility" in out
-    assert "<svg" in Path(paths["report"]).read_text(encoding="utf-8")
-    assert len(list(Path(paths["plots"]).iterdir())) == 4
+    assert 'data-chart="measures"' in Path(paths["report"]).read_text(encoding="utf-8")
+    assert len(list(Path(paths["plots"]).iterdir())) == 7
+
+
+def test_several_corpora_are_sources_named_by_the_user_or_by_their_files(
+    cli: Run, paths: dict[str, str], tmp_path: Path
+) -> None:
+    for name in ("a=b.txt", "c.txt"):
+        (tmp_path / name).write_text("hug hugs\n")
+    named = ("--corpus", f"de={paths['corpus']}", "--corpus", str(tmp_path / "a=b.txt"))
+    again = ("--corpus", f"de={tmp_path / 'c.txt'}")
+    code, out, _ = cli("compare", paths["pieces"], *named, *again, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert [(one["name"], one["texts"]) for one in found["sources"]] == [("de", 3), ("a=b.txt", 1)]
+    assert found["texts"] == 4
+    code, out, _ = cli("compare", paths["pieces"], *named)
+    assert "sources: tokens per word | characters per token" in out
+
+
+def test_one_corpus_without_a_name_has_no_sources(cli: Run, paths: dict[str, str]) -> None:
+    code, out, _ = cli("compare", paths["pieces"], "--corpus", paths["corpus"], "--json")
+    assert (code, json.loads(out)["sources"]) == (0, [])
+    code, out, _ = cli("compare", paths["pieces"], "--corpus", f"all={paths['corpus']}", "--json")
+    assert (code, json.loads(out)["sources"][0]["name"]) == (0, "all")
+
+
+def test_a_page_without_the_extra_is_refused_before_measuring(
+    cli: Run, paths: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    missing = ("--corpus", "no-such-file.txt", "--html", paths["report"])
+    code, out, err = cli("compare", paths["pieces"], *missing)
+    assert (code, out) == (2, "")
+    assert "piecework[charts]" in err
 
 
 def test_files_of_one_name_are_told_apart_by_their_paths(
@@ -217,6 +425,7 @@ def test_compare_draws_on_a_terminal(
             "more than once, expected distinct tokenizers",
         ),
         (["{pieces}", "--corpus", "{corpus}x"], "corpus.txtx"),
+        (["{pieces}", "--corpus", "de={corpus}x"], "corpus.txtx"),
         (["{pieces}", "--corpus", "{corpus}", "--gold", "{corpus}"], "corpus.txt line 1"),
         (
             ["{pieces}", "--corpus", "{corpus}", "--words", "x"],
@@ -272,3 +481,5 @@ def test_a_notebook_shows_the_tables_with_escaped_names(found: Comparison) -> No
     assert "<img" not in html
     assert "&lt;img" in html
     assert "<p>2 texts, " in html
+    assert str(found).startswith("  2 texts, 8 words")
+    assert "words that are split differently" in str(found)

@@ -371,3 +371,50 @@ def test_hostile_words_are_escaped() -> None:
         assert "<img" not in html
         assert html.count("</style>") == 1
         assert "\x1b" not in html + str(trace)
+
+
+# ---- the lattice of a word
+
+
+@pytest.mark.parametrize("name", ["hugs", "course"])
+def test_probabilities_of_words_add_up_to_the_expected_counts(name: str) -> None:
+    counts = training_example(name).counts
+    trainer = pw.UnigramTrainer(40 if name == "course" else 12, special_tokens=("<unk>",))
+    sums: dict[tuple[int, str], float] = {}
+    shown: dict[tuple[int, str], float] = {}
+    for word, count in list(counts):
+        trace = explain_training(counts, trainer, steps="all", top=10**6, word=word)
+        for step in trace.steps:
+            assert isinstance(step, (TrainingEstimate, TrainingPruning))
+            assert step.lattice is not None
+            assert step.lattice.word == word
+            if isinstance(step, TrainingPruning):
+                continue
+            edges = step.lattice.lattice.edges
+            for edge, probability in zip(edges, step.lattice.probabilities, strict=True):
+                key = (step.number, edge.piece)
+                sums[key] = sums.get(key, 0) + count * probability
+            shown = {(step.number, one.piece): one.expected for one in step.estimates} | shown
+    assert shown == pytest.approx({key: sums.get(key, 0) for key in shown}, abs=1e-3)
+
+
+def test_the_last_lattice_has_the_final_pieces() -> None:
+    counts = training_example("hugs").counts
+    trainer = pw.UnigramTrainer(10, special_tokens=("<unk>",))
+    trace = explain_training(counts, trainer, word="hugs")
+    assert trace.lattice is not None
+    final = dict(zip(trace.vocab, trace.scores, strict=True))
+    assert {edge.piece: edge.score for edge in trace.lattice.lattice.edges} == {
+        piece: score for piece, score in final.items() if piece in "hugs"
+    }
+    assert "lattice of hugs" in trace.to_text()
+    assert json.loads(json.dumps(trace.to_dict()))["lattice"]["word"] == "hugs"
+    assert explain_training(counts, trainer).lattice is None
+
+
+def test_a_word_that_has_no_lattice_is_an_error() -> None:
+    counts = training_example("hugs").counts
+    with pytest.raises(ArgumentError, match=r"word: found 'hog', expected a word of the corpus"):
+        explain_training(counts, pw.UnigramTrainer(12), word="hog")
+    with pytest.raises(ArgumentError, match="word: found a word with BPETrainer"):
+        explain_training(counts, pw.BPETrainer(12), word="hugs")

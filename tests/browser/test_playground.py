@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -251,10 +252,10 @@ def test_a_guess_is_compared_with_the_winner(site: str, opened: Open) -> None:
 
 def test_unigram_shows_rounds_and_own_text_trains(site: str, opened: Open) -> None:
     page = opened(f"{site}#view=training&corpus=course&learner=unigram&size=34&step=1")
-    expect(page.locator(".replay h2")).to_have_text("Round 1, EM iteration 1")
+    expect(page.get_by_role("heading", name="Round 1, EM iteration 1")).to_be_visible()
     expect(page.locator(".chart .dot.active")).to_have_count(1)
     page.get_by_label("Step", exact=True).fill("3")
-    expect(page.locator(".replay h2")).to_have_text("Round 1, pruning")
+    expect(page.get_by_role("heading", name="Round 1, pruning")).to_be_visible()
     page.get_by_label("Corpus").select_option("")
     page.locator("#training textarea").fill("low lower lowest")
     page.get_by_label("Learner").select_option("bpe")
@@ -364,3 +365,112 @@ def broken_rules(page: Any) -> list[str]:
         for rule in found
         for node in rule["nodes"][:4]
     ]
+
+
+def test_the_lattice_of_a_word_is_drawn_at_each_em_round(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=course&learner=unigram&size=34&word=▁the")
+    lattice = page.locator("section[aria-label='Lattice of a word']")
+    expect(lattice.locator(".diagram")).to_be_visible()
+    expect(lattice.get_by_label("Word")).to_have_value("▁the")
+    seeds = lattice.locator(".piece").count()
+    assert lattice.locator(".piece.failed").count() == 0
+    note = lattice.locator(".piece.best .note").first.text_content()
+    assert re.search(r"-\d+\.\d\d, \d+ %|\d+ %", note or "")
+    slider = page.get_by_label("Step", exact=True)
+    slider.fill(slider.get_attribute("max") or "")
+    expect(lattice.locator(".diagram")).to_have_count(2)
+    assert lattice.locator(".piece").count() == 2 * seeds
+    assert lattice.locator(".diagram").last.locator(".failed").count() > 0
+    lattice.get_by_label("Word").select_option("▁is")
+    expect(lattice.locator(".diagram").first).to_have_attribute("aria-label", re.compile("of ▁is"))
+    page.wait_for_function("() => decodeURIComponent(location.hash).includes('word=▁is')")
+
+
+# ---- comparison
+
+
+def charts_are_drawn(page: Any) -> None:
+    """Wait until all charts are drawn."""
+    page.wait_for_function(
+        "() => { const plots = [...document.querySelectorAll('.plot')];"
+        " return plots.length > 5 && plots.every((plot) => plot.querySelector('svg')); }"
+    )
+
+
+def compare_text(page: Any, text: str) -> None:
+    page.get_by_role("tab", name="Compare").click()
+    charts_are_drawn(page)
+    page.fill("#corpus", text)
+    with page.expect_response("**/api/compare*"):
+        page.get_by_role("button", name="Compare").click()
+    wait_until_shown(page)
+    charts_are_drawn(page)
+
+
+def test_a_comparison_has_findings_charts_words_and_tables(site: str, opened: Open) -> None:
+    page = opened(site)
+    compare_text(page, "hugs hug hugs\nunhappy hugs")
+    assert "tokens" in page.locator("#compare .findings li").first.inner_text()
+    assert page.locator("#compare .cards li").count() == 3
+    assert page.locator("[data-chart=measures] .mark-rect path").count() == 3
+    word = page.locator(
+        "#compare .words > li", has=page.get_by_role("heading", name="hugs 3 times")
+    )
+    assert word.locator("dd .chips").all_text_contents()[:2] == ["hugs", "hugs"]
+    assert word.locator("dd").nth(1).locator(".chip").all_text_contents() == ["hug", "s"]
+    assert page.locator("#compare table:visible").count() == 1
+    page.locator("[data-chart=measures] .mark-rect path").first.hover()
+    assert "wordpiece" in page.locator(".chart-tip").inner_text()
+    page.get_by_role("button", name="bytes").click()
+    expect(page.get_by_role("button", name="bytes")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_address_of_a_comparison_shows_it_again(site: str, opened: Open) -> None:
+    page = opened(site)
+    compare_text(page, "hug pug")
+    page.wait_for_function("() => location.hash.includes('pug')")
+    again = opened(page.url)
+    assert again.url.endswith("view=compare&text=hug+pug")
+    charts_are_drawn(again)
+    assert again.input_value("#corpus") == "hug pug"
+
+
+def test_a_comparison_of_nothing_says_so(site: str, opened: Open) -> None:
+    page = opened(site)
+    page.get_by_role("tab", name="Compare").click()
+    charts_are_drawn(page)
+    page.fill("#corpus", "\n")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("#compare .error")).to_contain_text("no texts")
+    opened.faults.clear()  # type: ignore[attr-defined]
+
+
+def test_hostile_words_and_names_are_text_in_a_comparison(hostile_site: str, opened: Open) -> None:
+    page = opened(hostile_site)
+    compare_text(page, "\n".join(HOSTILE) + "\nhug")
+    assert page.locator("#compare :is(img, iframe, script, b)").count() == 0
+    assert page.evaluate("() => window.hacked") is None
+    page.locator("[data-chart=measures] .mark-rect path").first.hover()
+    assert "onerror" in page.locator(".chart-tip").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_comparison_is_accessible(site: str, opened: Open, scheme: str) -> None:
+    page = opened(
+        site, color_scheme=scheme, bypass_csp=True, viewport={"width": 390, "height": 844}
+    )
+    compare_text(page, "hugs hug\nunhappy")
+    assert broken_rules(page) == []
+    wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    assert not page.evaluate(wider)
+
+
+def test_without_the_extra_a_comparison_has_no_charts(
+    site: str, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    page = opened(site)
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.locator("#compare .report .note").first).to_contain_text("piecework[charts]")
+    assert page.locator("#compare .cards li").count() == 3
+    assert page.locator("#compare .plot").count() == 0

@@ -19,6 +19,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import piecework as pw
+from piecework.analysis.report import chart_scripts
 from piecework.errors import ArgumentError, FormatError, MissingExtraError
 from piecework.playground import application, create_app, limits, server
 from piecework.playground.page import STATIC
@@ -414,3 +415,50 @@ def test_sockets_close_when_the_server_ends(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: kept.extend(sockets))
     server.serve(all_kinds(), port=0, ready=lambda address: None)
     assert kept[0].fileno() == -1
+
+
+# ---- comparison
+
+
+def test_a_comparison_is_answered_with_charts(client: TestClient) -> None:
+    answer = client.post("/api/compare?tokenizers=0,1", content="hugs hug\nhugs")
+    found = answer.json()
+    assert found["headline"].startswith("2 texts, 3 words")
+    assert [one["name"] for one in found["tokenizers"]] == ["wordpiece", "bytes"]
+    assert found["missing"] is None
+    assert found["charts"][0]["spec"]["$schema"].startswith(
+        "https://vega.github.io/schema/vega-lite"
+    )
+    script = client.get("/vega.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert "vegaEmbed" in script.text
+
+
+def test_a_comparison_without_the_extra_says_which(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    found = client.post("/api/compare?tokenizers=0", content="hugs").json()
+    assert "piecework[charts]" in found["missing"]
+    assert (found["charts"], found["tokenizers"][0]["fertility"]) == ([], "1.000")
+    chart_scripts.cache_clear()
+    assert client.get("/vega.js").status_code == 404
+
+
+def test_a_comparison_of_nothing_is_an_error(client: TestClient) -> None:
+    for query, text, message in (
+        ("0", "", "no texts"),
+        ("0,3", "hug", "a tokenizer that loads"),
+        ("9", "hug", "an index from 0 to 3"),
+        ("", "hug", "an index"),
+    ):
+        answer = client.post(f"/api/compare?tokenizers={query}", content=text)
+        assert answer.status_code == 400
+        assert message in answer.json()["error"]
+
+
+def test_a_page_names_only_files_that_are_served(client: TestClient) -> None:
+    html = client.get("/").text
+    for path in re.findall(r'(?:href|src)="(/[^"]+)"', html):
+        assert client.get(path).status_code == 200, path
+    assert client.get("/page/charts.js").status_code == 200

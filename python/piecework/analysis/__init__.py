@@ -8,7 +8,15 @@
 """
 
 from piecework.analysis.bench import bench, bench_files
-from piecework.analysis.compare import Comparison, Measures, compare, compare_files
+from piecework.analysis.charts import Chart, charts
+from piecework.analysis.compare import (
+    ComparedSource,
+    Comparison,
+    Measures,
+    SourceMeasures,
+    compare,
+    compare_files,
+)
 from piecework.analysis.explain import explain
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
@@ -30,6 +38,7 @@ from piecework.analysis.training import (
     SplitChange,
     TrainingEstimate,
     TrainingExample,
+    TrainingLattice,
     TrainingMerge,
     TrainingPruning,
     TrainingRemoval,
@@ -41,13 +50,17 @@ from piecework.analysis.training import (
 from piecework.analysis.unigram_lattice import LatticeEdge, WordLattice
 from piecework.analysis.usage import token_counts
 from piecework.analysis.vocabulary_report import Inspection, inspect
+from piecework.analysis.word_differences import DifferingWord, WordBand, WordDifferences
 from piecework.analysis.word_search import PrefixSearch, WordSearch
 
 __all__ = [
     "EXAMPLES",
     "Benchmark",
     "BoundaryScores",
+    "Chart",
+    "ComparedSource",
     "Comparison",
+    "DifferingWord",
     "EntryLoss",
     "ExplainedToken",
     "ExplainedWord",
@@ -71,20 +84,25 @@ __all__ = [
     "Side",
     "SideBySide",
     "SideToken",
+    "SourceMeasures",
     "Speed",
     "SplitChange",
     "TrainingEstimate",
     "TrainingExample",
+    "TrainingLattice",
     "TrainingMerge",
     "TrainingPruning",
     "TrainingRemoval",
     "TrainingThreshold",
     "TrainingTrace",
+    "WordBand",
+    "WordDifferences",
     "WordLattice",
     "WordSearch",
     "bench",
     "bench_files",
     "boundary_scores",
+    "charts",
     "compare",
     "compare_files",
     "explain",

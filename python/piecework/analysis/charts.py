@@ -1,95 +1,383 @@
-"""Charts as self-contained SVG: grouped bars, and lines on logarithmic axes."""
+"""The charts of a comparison, as Vega-Lite through Altair. Requires `piecework[charts]`.
+
+Names of tokenizers, sources and words are values of the data, never names of fields or parts of expressions:
+no name can change what a chart computes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from html import escape
-from math import log10
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil, floor, log10
+from typing import Any, NamedTuple
 
-COLORS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5")
+from piecework._internal.extras import import_extra
+from piecework.analysis.chart_frame import ChartFrame, Row
+from piecework.analysis.compare import ComparedSource, Comparison, Lengths
+from piecework.analysis.metrics import ratio
+from piecework.analysis.readable_tokens import escape_controls
+from piecework.analysis.text_tables import LONGEST, share_between
+from piecework.analysis.word_differences import WordBand
 
-_WIDTH, _HEIGHT, _MARGIN = 640, 220, 40
+MOST_TOKENS = 5
+"""Words of more tokens share one part of a bar."""
+_ROW_HEIGHT, _BAR_HEIGHT = 26, 14
 
-Series = Mapping[str, Sequence[float]]
-Points = Mapping[str, Sequence[tuple[float, float]]]
 
+class Chart(NamedTuple):
+    """A chart with its title and a sentence about it.
 
-def bars(labels: Sequence[str], series: Series) -> str:
-    """Draw a group of bars for each label, one bar per series; values must not be negative.
+    >>> Chart("measures", "Tokens per word", "Fewer is shorter.", None).title
+    'Tokens per word'
 
-    >>> bars(["1", "2"], {"a": [0.5, 1.0]}).count("<rect")
-    3
+    `chart` is an `altair.Chart`, or another chart of Altair.
     """
-    largest = max((value for values in series.values() for value in values), default=0) or 1
-    group_width = (_WIDTH - 2 * _MARGIN) / max(1, len(labels))
-    bar_width = 0.8 * group_width / max(1, len(series))
-    marks = []
-    for number, (name, values) in enumerate(series.items()):
-        for group, value in enumerate(values):
-            left = _MARGIN + group * group_width + number * bar_width
-            height = (_HEIGHT - 2 * _MARGIN) * value / largest
-            top = _HEIGHT - _MARGIN - height
-            marks.append(
-                f'<rect x="{left:.1f}" y="{top:.1f}" width="{bar_width:.1f}" height="{height:.1f}" '
-                f'fill="{_color(number)}"><title>{escape(name)}: {value:.4g}</title></rect>'
+
+    name: str
+    title: str
+    about: str
+    chart: Any
+
+
+def charts(comparison: Comparison) -> list[Chart]:
+    """Return the charts of a comparison, to show in a notebook, to change or to save.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
+    >>> try:
+    ...     names = [one.name for one in pw.analysis.charts(found)]
+    ... except pw.errors.MissingExtraError:  # Altair is an optional dependency
+    ...     names = ["measures"]
+    >>> names[0]
+    'measures'
+
+    Each chart has a parameter `focus`: the index of the tokenizer that it emphasizes, -1 for all. Charts
+    about sources or boundaries are left out if the comparison has none.
+
+    Raises `MissingExtraError` if Altair is not installed.
+    """
+    return list(_Charts(comparison, is_on_page=False).all())
+
+
+def page_charts(comparison: Comparison) -> list[Chart]:
+    """Return the charts for a page that has one legend for all of them, each as wide as its place."""
+    return list(_Charts(comparison, is_on_page=True).all())
+
+
+class _Charts:
+    """Builds the charts of one comparison."""
+
+    def __init__(self, comparison: Comparison, *, is_on_page: bool) -> None:
+        self._alt = import_extra("altair", "charts", "charts")
+        self._found = comparison
+        self._names = [escape_controls(one.name) for one in comparison.measures]
+        self._frame = ChartFrame(self._alt, self._names, is_on_page=is_on_page)
+
+    def all(self) -> Iterator[Chart]:
+        """Yield the charts in the order of the report."""
+        found = self._found
+        yield Chart(
+            "measures",
+            "Tokens per word",
+            "Over the whole corpus. The label compares with the tokenizer that needs the fewest tokens.",
+            self._measures(),
+        )
+        if found.sources:
+            yield Chart(
+                "sources",
+                "Where: by source",
+                "Tokens of each source, compared with the tokenizer that needs the fewest for it.",
+                self._sources(),
             )
-    for group, label in enumerate(labels):
-        marks.append(_text(_MARGIN + (group + 0.4) * group_width, _HEIGHT - _MARGIN + 14, label))
-    marks.append(_text(_MARGIN, _MARGIN - 8, f"{largest:.3g}"))
-    return _svg(marks, list(series))
-
-
-def log_lines(points: Points) -> str:
-    """Draw a line for each series through points (x, y) on logarithmic axes; values must be positive.
-
-    >>> log_lines({"a": [(1, 0.5), (10, 0.05)]}).count("<polyline")
-    1
-    """
-    log_points = [(log10(x), log10(y)) for line in points.values() for x, y in line] or [(0.0, 0.0)]
-    left, right = min(x for x, _ in log_points), max(x for x, _ in log_points)
-    bottom, top = min(y for _, y in log_points), max(y for _, y in log_points)
-
-    def position(x: float, y: float) -> str:
-        x_fraction = (log10(x) - left) / (right - left or 1)
-        y_fraction = (log10(y) - bottom) / (top - bottom or 1)
-        return (
-            f"{_MARGIN + x_fraction * (_WIDTH - 2 * _MARGIN):.1f},"
-            f"{_HEIGHT - _MARGIN - y_fraction * (_HEIGHT - 2 * _MARGIN):.1f}"
+        words = found.word_differences
+        if words.words:
+            yield Chart(
+                "splits",
+                "Words by number of tokens",
+                "Share of the words of the text that stay one token, or become two, three and more.",
+                self._splits(),
+            )
+            yield Chart(
+                "frequency",
+                "Where: frequent and rare words",
+                "Tokens per word, by how often the word occurs in the corpus.",
+                self._bands(words.by_frequency, "occurrences of the word"),
+            )
+            yield Chart(
+                "length",
+                "Where: short and long words",
+                "Tokens per word, by the length of the word in characters.",
+                self._bands(words.by_length, "characters of the word"),
+            )
+        if found.gold_words is not None:
+            yield Chart(
+                "boundaries",
+                "Boundaries and morphemes",
+                f"Agreement with the boundaries of {found.gold_words:,} segmented words.",
+                self._boundaries(),
+            )
+        yield Chart(
+            "token_lengths",
+            "Lengths of the tokens of the text",
+            "Share of the tokens by length in characters, unknown tokens left out.",
+            self._lengths([one.token_lengths for one in found.measures]),
+        )
+        yield Chart(
+            "entry_lengths",
+            "Lengths of the vocabulary entries",
+            "Share of the vocabulary by length in characters.",
+            self._lengths([one.entry_lengths for one in found.measures]),
+        )
+        yield Chart(
+            "frequencies",
+            "Frequencies of the tokens",
+            "Share of the tokens by frequency rank of the entry. Both axes are logarithmic.",
+            self._frequencies(),
         )
 
-    marks = [
-        f'<polyline points="{" ".join(position(x, y) for x, y in line)}" fill="none" '
-        f'stroke="{_color(number)}" stroke-width="2"/>'
-        for number, line in enumerate(points.values())
-    ]
-    marks.append(_text(_MARGIN, _HEIGHT - _MARGIN + 14, f"{10**left:,.0f}"))
-    marks.append(_text(_WIDTH - _MARGIN, _HEIGHT - _MARGIN + 14, f"{10**right:,.0f}"))
-    marks.append(_text(_MARGIN, _MARGIN - 8, f"{10**top:.3g}"))
-    marks.append(_text(_MARGIN, _HEIGHT - _MARGIN - 4, f"{10**bottom:.3g}"))
-    return _svg(marks, list(points))
-
-
-def _svg(marks: Sequence[str], names: Sequence[str]) -> str:
-    """Return the SVG element with marks, base line and legend."""
-    legend = []
-    for number, name in enumerate(names):
-        y = _HEIGHT + 6 + 16 * number
-        legend.append(
-            f'<rect x="{_MARGIN}" y="{y}" width="10" height="10" fill="{_color(number)}"/>'
-            f'<text x="{_MARGIN + 16}" y="{y + 9}">{escape(name)}</text>'
+    def _measures(self) -> Any:
+        alt = self._alt
+        fewest = min(one.tokens for one in self._found.measures)
+        rows = [
+            {
+                "value": one.fertility,
+                "tokens": one.tokens,
+                "more": _more(one.tokens, fewest),
+                "unknown": one.unknown_rate,
+                "label": _percent_more(one.tokens, fewest),
+            }
+            for one in self._found.measures
+        ]
+        # Room for the labels to the right of the longest bar.
+        most = max((one.fertility for one in self._found.measures), default=0) or 1
+        x = alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.4 * most]))
+        y = alt.Y("tokenizer:N", title=None, sort=None, axis=alt.Axis(labelLimit=150))
+        base = alt.Chart(self._frame.data(rows)).encode(x=x, y=y, opacity=self._frame.opacity())
+        bars = base.mark_bar(cornerRadiusEnd=3, height=16).encode(
+            color=self._frame.color(legend=False),
+            tooltip=[
+                *self._frame.name_tips(),
+                alt.Tooltip("value:Q", title="tokens per word", format=".4f"),
+                alt.Tooltip("tokens:Q", title="tokens", format=",d"),
+                alt.Tooltip("more:Q", title="more than the fewest", format=".1%"),
+                alt.Tooltip("unknown:Q", title="unknown tokens", format=".3%"),
+            ],
         )
-    base = _HEIGHT - _MARGIN
-    line = f'<path d="M{_MARGIN} {base}H{_WIDTH - _MARGIN}" stroke="currentColor"/>'
-    height = _HEIGHT + 16 * len(names) + 10
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" font-size="11" fill="currentColor">'
-        f"{''.join(marks)}{line}{''.join(legend)}</svg>"
-    )
+        labels = base.mark_text(align="left", dx=6).encode(text="label:N")
+        return self._frame.finished(alt.layer(bars, labels), _ROW_HEIGHT * len(self._names))
+
+    def _sources(self) -> Any:
+        alt = self._alt
+        rows: list[Row] = []
+        for source in sorted(self._found.sources, key=spread, reverse=True):
+            fewest = min(one.tokens for one in source.measures)
+            rows += [
+                {
+                    "source": escape_controls(source.name),
+                    "value": _more(one.tokens, fewest),
+                    "tokens": one.tokens,
+                    "fertility": one.fertility,
+                    "chars": one.chars_per_token,
+                    "unknown": one.unknown_rate,
+                }
+                for one in source.measures
+            ]
+        # The order is that of the rows: a list of names would become an expression.
+        axis = alt.Axis(labelLimit=130, labelPadding=14)
+        encoded = alt.Chart(self._frame.data(rows)).encode(
+            y=alt.Y("source:N", title=None, sort=None, axis=axis)
+        )
+        title = "more tokens than the fewest"
+        x = alt.X("value:Q", title=title, axis=alt.Axis(format="+.0%", tickCount=5))
+        ranges = encoded.mark_rule(strokeWidth=2, opacity=0.25).encode(
+            x=alt.X("min(value):Q", title=title), x2="max(value):Q"
+        )
+        dots = encoded.mark_circle(size=110).encode(
+            x=x,
+            color=self._frame.color(),
+            opacity=self._frame.opacity(),
+            tooltip=[
+                alt.Tooltip("source:N", title="source"),
+                *self._frame.name_tips(),
+                alt.Tooltip("value:Q", title="more than the fewest", format=".1%"),
+                alt.Tooltip("tokens:Q", title="tokens", format=",d"),
+                alt.Tooltip("fertility:Q", title="tokens per word", format=".3f"),
+                alt.Tooltip("chars:Q", title="characters per token", format=".2f"),
+                alt.Tooltip("unknown:Q", title="unknown tokens", format=".3%"),
+            ],
+        )
+        return self._frame.finished(alt.layer(ranges, dots), _ROW_HEIGHT * len(self._found.sources))
+
+    def _splits(self) -> Any:
+        alt = self._alt
+        kinds = [*map(str, range(1, MOST_TOKENS)), f"{MOST_TOKENS} or more"]
+        rows = []
+        for name, pairs in zip(
+            self._names, self._found.word_differences.tokens_per_word, strict=True
+        ):
+            total = sum(many for _, many in pairs)
+            for number, kind in enumerate(kinds, 1):
+                many = sum(
+                    count
+                    for tokens, count in pairs
+                    if tokens == number or (number == MOST_TOKENS and tokens > number)
+                )
+                rows.append(
+                    {"name": name, "kind": kind, "order": number, "value": ratio(many, total)}
+                    | {"words": many}
+                )
+        chart = (
+            alt.Chart(self._frame.data(rows))
+            .mark_bar(height=18)
+            .encode(
+                x=alt.X(
+                    "value:Q", stack=True, title=None, axis=alt.Axis(format=".0%", tickCount=5)
+                ).scale(domain=[0, 1]),
+                y=alt.Y("tokenizer:N", title=None, sort=None, axis=alt.Axis(labelLimit=150)),
+                color=alt.Color(
+                    "kind:O",
+                    sort=kinds,
+                    scale=alt.Scale(range="ordinal"),
+                    legend=alt.Legend(title="tokens", orient="top", symbolType="square"),
+                ),
+                order="order:Q",
+                opacity=self._frame.opacity(),
+                tooltip=[
+                    *self._frame.name_tips(),
+                    alt.Tooltip("kind:N", title="tokens"),
+                    alt.Tooltip("value:Q", title="share of the words", format=".1%"),
+                    alt.Tooltip("words:Q", title="words", format=",d"),
+                ],
+            )
+        )
+        return self._frame.finished(chart, _ROW_HEIGHT * len(self._names))
+
+    def _bands(self, bands: Sequence[WordBand], title: str) -> Any:
+        alt = self._alt
+        labels = list(map(_band_label, bands))
+        rows = [
+            {
+                "name": name,
+                "band": label,
+                "value": ratio(band.tokens[at], band.occurrences),
+                "words": band.words,
+                "occurrences": band.occurrences,
+            }
+            for band, label in zip(bands, labels, strict=True)
+            for at, name in enumerate(self._names)
+        ]
+        x = alt.X(
+            "band:N", title=title, sort=labels, axis=alt.Axis(labelAngle=0, labelOverlap=True)
+        )
+        return self._frame.lines(
+            rows,
+            x,
+            alt.Y("value:Q", title="tokens per word"),
+            [
+                alt.Tooltip("band:N", title=title),
+                alt.Tooltip("value:Q", title="tokens per word", format=".3f"),
+                alt.Tooltip("words:Q", title="distinct words", format=",d"),
+                alt.Tooltip("occurrences:Q", title="words of the text", format=",d"),
+            ],
+        )
+
+    def _lengths(self, lengths: Sequence[Lengths]) -> Any:
+        alt = self._alt
+        labels = [*map(str, range(1, LONGEST + 1)), f"{LONGEST + 1}+"]
+        rows = []
+        for name, counts in zip(self._names, lengths, strict=True):
+            shares = [share_between(counts, number, number) for number in range(1, LONGEST + 1)]
+            shares.append(share_between(counts, LONGEST + 1, None))
+            rows += [
+                {"name": name, "length": label, "value": share}
+                for label, share in zip(labels, shares, strict=True)
+            ]
+        axis = alt.Axis(labelAngle=0, labelOverlap=True)
+        return self._frame.lines(
+            rows,
+            alt.X("length:N", title="characters", sort=labels, axis=axis),
+            alt.Y("value:Q", title="share", axis=alt.Axis(format=".0%")),
+            [
+                alt.Tooltip("length:N", title="characters"),
+                alt.Tooltip("value:Q", title="share", format=".2%"),
+            ],
+        )
+
+    def _frequencies(self) -> Any:
+        alt = self._alt
+        rows = [
+            {"name": escape_controls(one.name), "rank": rank, "value": share}
+            for one in self._found.measures
+            for rank, share in one.rank_frequencies
+        ]
+        points = [point for one in self._found.measures for point in one.rank_frequencies]
+        ranks = alt.Axis(format="~s", grid=False, values=_powers([rank for rank, _ in points]))
+        shares = alt.Axis(format="~%", values=_powers([share for _, share in points]))
+        log = alt.Scale(type="log")
+        return self._frame.lines(
+            rows,
+            alt.X("rank:Q", title="frequency rank", scale=log, axis=ranks),
+            alt.Y("value:Q", title="share of the tokens", scale=log, axis=shares),
+            [
+                alt.Tooltip("rank:Q", title="rank", format=",d"),
+                alt.Tooltip("value:Q", title="share of the tokens", format=".4%"),
+            ],
+        )
+
+    def _boundaries(self) -> Any:
+        alt = self._alt
+        kinds = ("precision", "recall", "f1")
+        rows = [
+            {
+                "name": escape_controls(one.name),
+                "kind": kind.replace("f1", "F1"),
+                "value": getattr(scores, kind),
+            }
+            for one in self._found.measures
+            if (scores := one.boundaries) is not None
+            for kind in kinds
+        ]
+        chart = (
+            alt.Chart(self._frame.data(rows))
+            .mark_bar(cornerRadiusEnd=2)
+            .encode(
+                x=alt.X("value:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5)),
+                y=alt.Y("kind:N", title=None, sort=["precision", "recall", "F1"]),
+                yOffset=alt.YOffset("series:N", sort=None),
+                color=self._frame.color(),
+                opacity=self._frame.opacity(),
+                tooltip=[
+                    *self._frame.name_tips(),
+                    alt.Tooltip("kind:N", title="measure"),
+                    alt.Tooltip("value:Q", title="value", format=".2%"),
+                ],
+            )
+        )
+        return self._frame.finished(chart, 3 * (_BAR_HEIGHT * len(self._names) + 10))
 
 
-def _text(x: float, y: float, text: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(text)}</text>'
+def _powers(values: Iterable[float]) -> list[float]:
+    """Return the powers of ten from below the smallest value to above the largest."""
+    found = sorted(values) or [1]
+    return [10.0**k for k in range(floor(log10(found[0])), ceil(log10(found[-1])) + 1)]
 
 
-def _color(number: int) -> str:
-    return COLORS[number % len(COLORS)]
+def spread(source: ComparedSource) -> float:
+    """Return how many more tokens the last tokenizer needs for a source than the first, as a share."""
+    tokens = [one.tokens for one in source.measures]
+    return _more(max(tokens), min(tokens))
+
+
+def _more(tokens: int, fewest: int) -> float:
+    """Return how many more tokens these are than the fewest, as a share of those."""
+    return ratio(tokens - fewest, fewest)
+
+
+def _percent_more(tokens: int, fewest: int) -> str:
+    return f"+{100 * _more(tokens, fewest):.1f} %" if tokens > fewest else "fewest"
+
+
+def _band_label(band: WordBand) -> str:
+    if band.high is None:
+        return f"{band.low:,}+"
+    return f"{band.low:,}" if band.low == band.high else f"{band.low:,}–{band.high:,}"

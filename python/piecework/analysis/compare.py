@@ -1,7 +1,8 @@
 """Compare tokenizers on one corpus; each text is read once, and memory does not grow with the corpus.
 
 Texts are read in batches. For each tokenizer, only the count of each id and the histogram of tokens per
-text are kept. Both are sums, so the order and the batches of the texts do not change the result.
+text are kept, and for the corpus the counts of its words. All are sums, so the order and the batches of the
+texts do not change the result, except for words of a corpus with more than 200,000 distinct ones.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
-from piecework.analysis.blocks import as_html
+from piecework.analysis.blocks import as_html, as_text
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.entry_bytes import family
+from piecework.analysis.frequent_words import FrequentWords
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores
 from piecework.analysis.metrics import (
     SequenceLengths,
@@ -29,7 +32,9 @@ from piecework.analysis.metrics import (
     tail_share,
     used_share,
 )
+from piecework.analysis.plain_data import plain
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
+from piecework.analysis.word_differences import WordDifferences, word_differences
 from piecework.corpus.batches import TextBatch, batches_of_texts
 from piecework.corpus.files import read_corpus
 from piecework.corpus.paths import corpus_bytes, corpus_files
@@ -41,6 +46,7 @@ from piecework.train import Pipeline, count_texts
 from piecework.train.counting import Progress
 
 Lengths: TypeAlias = tuple[tuple[int, int], ...]
+Paths: TypeAlias = PathLike | Sequence[PathLike]
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,40 @@ class Measures:
 
 
 @dataclass(frozen=True)
+class SourceMeasures:
+    """What one tokenizer needs for one source of the corpus.
+
+    >>> SourceMeasures("a", tokens=6, fertility=1.5, chars_per_token=2.5, unknown_rate=0.0).tokens
+    6
+    """
+
+    name: str
+    tokens: int
+    fertility: float
+    chars_per_token: float
+    unknown_rate: float
+
+
+@dataclass(frozen=True)
+class ComparedSource:
+    """A named part of the corpus, such as a language or a domain, with the measures of each tokenizer.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, {"de": ["ab"], "fr": ["ba bb", "a"]})
+    >>> [(source.name, source.words, source.measures[0].tokens) for source in found.sources]
+    [('de', 1, 2), ('fr', 3, 6)]
+    """
+
+    name: str
+    texts: int
+    words: int
+    chars: int
+    bytes: int
+    measures: tuple[SourceMeasures, ...]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Figures of the corpus, and the measures of each tokenizer in the order given.
 
@@ -100,7 +140,9 @@ class Comparison:
     >>> found.texts, found.words, found.chars, found.to_dict()["measures"][0]["tokens"]
     (2, 2, 7, 7)
 
-    `replacements` counts invalid UTF-8 sequences that were replaced by U+FFFD.
+    `replacements` counts invalid UTF-8 sequences that were replaced by U+FFFD. `sources` are the named parts
+    of the corpus, empty if it has none. `word_differences` has the words that are split differently. `str`
+    returns the tables as text.
     """
 
     texts: int
@@ -110,10 +152,24 @@ class Comparison:
     replacements: int
     gold_words: int | None
     measures: tuple[Measures, ...]
+    sources: tuple[ComparedSource, ...]
+    word_differences: WordDifferences
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as dicts, lists, strings and numbers, for JSON."""
-        return asdict(self) | {"measures": [one.to_dict() for one in self.measures]}
+        value = plain(self)
+        assert isinstance(value, dict)
+        return value | {"measures": [one.to_dict() for one in self.measures]}
+
+    def __str__(self) -> str:
+        """Return the tables as text."""
+        from piecework.analysis.text_tables import blocks
+
+        return as_text(blocks(self))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print the text in IPython, in place of all fields."""
+        printer.text(str(self))
 
     def _repr_html_(self) -> str:
         """Return the tables as HTML, for notebooks."""
@@ -124,7 +180,7 @@ class Comparison:
 
 def compare(
     tokenizers: Mapping[str, Tokenizer],
-    texts: Iterable[str],
+    texts: Iterable[str] | Mapping[str, Iterable[str]],
     *,
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
@@ -147,22 +203,29 @@ def compare(
     name of a preset or a `Pipeline`. `gold` adds boundary scores. `progress(done, total)` receives numbers
     of texts; total is 0 if it is unknown.
 
-    Raises `ArgumentError`, `InputTypeError`, and `CorpusError` if there is no text.
+    With a mapping of names to texts, such as languages or domains, each of these sources is also measured.
+
+    Raises `ArgumentError`, `InputTypeError`, and `CorpusError` if there is no text, or none in a source.
     """
     corpus = _Corpus(tokenizers, words, num_threads)
-    total = len(texts) if isinstance(texts, Sequence) else 0
+    sources = _named(texts, "texts")
+    total = sum(len(one) for one in sources.values() if isinstance(one, Sequence))
+    if not all(isinstance(one, Sequence) for one in sources.values()):
+        total = 0
     done = 0
-    for batch in batches_of_texts(texts):
-        corpus.add(batch)
-        done += len(batch.texts)
-        if progress is not None:
-            progress(done, total)
+    for name, source in sources.items():
+        for batch in batches_of_texts(source):
+            corpus.add(batch)
+            done += len(batch.texts)
+            if progress is not None:
+                progress(done, total)
+        corpus.end_source(name)
     return corpus.comparison(gold)
 
 
 def compare_files(
     tokenizers: Mapping[str, Tokenizer],
-    paths: PathLike | Sequence[PathLike],
+    paths: Paths | Mapping[str, Paths],
     *,
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
@@ -185,19 +248,53 @@ def compare_files(
     (2, 3.5)
 
     `paths`, `field`, `errors` and `on_error` are those of `count_files`, the other arguments those of
-    `compare`. Texts exclude the line break. `progress(done, total)` receives bytes of the files.
+    `compare`. With a mapping of names to paths, each of these sources is also measured. Texts exclude line
+    breaks. `progress(done, total)` receives bytes of the files.
 
     Raises `FileError`, `InvalidUtf8Error`, and the errors of `compare`.
     """
     corpus = _Corpus(tokenizers, words, num_threads)
-    files = corpus_files(paths)
-    total_bytes = corpus_bytes(files)
-    for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
-        corpus.add(batch_of_piece(piece, errors))
-        if progress is not None:
-            show_source(progress, piece.name)
-            progress(piece.file_bytes_read, total_bytes)
+    given: Mapping[str | None, Paths] = _named(paths, "paths")
+    sources = {name: corpus_files(one) for name, one in given.items()}
+    total_bytes = corpus_bytes(list(chain.from_iterable(sources.values())))
+    bytes_before = 0
+    for name, files in sources.items():
+        bytes_read = 0
+        for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
+            corpus.add(batch_of_piece(piece, errors))
+            bytes_read = piece.file_bytes_read
+            if progress is not None:
+                show_source(progress, piece.name)
+                progress(bytes_before + bytes_read, total_bytes)
+        bytes_before += bytes_read
+        corpus.end_source(name)
     return corpus.comparison(gold)
+
+
+Given = TypeVar("Given")
+
+
+def _named(given: Given | Mapping[str, Given], argument: str) -> Mapping[str | None, Given]:
+    """Return the named sources of a corpus; one without a name is named None."""
+    if not isinstance(given, Mapping):
+        return {None: given}
+    if not given:
+        raise ArgumentError(argument, "no sources", "at least one name with its texts or paths")
+    for name in given:
+        if not isinstance(name, str):
+            raise InputTypeError(argument, f"the name {name!r}", "names of sources as str")
+    return {**given}
+
+
+class _Totals(NamedTuple):
+    """Sums over the texts so far; `tokens` and `unknown_tokens` have a value for each tokenizer."""
+
+    texts: int = 0
+    words: int = 0
+    chars: int = 0
+    bytes: int = 0
+    tokens: tuple[int, ...] = ()
+    unknown_tokens: tuple[int, ...] = ()
 
 
 class _Corpus:
@@ -212,22 +309,56 @@ class _Corpus:
         self._count_words = partial(count_texts, pipeline=words, num_threads=num_threads)
         self._num_threads = num_threads
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
+        self._frequent_words = FrequentWords()
+        self._sources: list[ComparedSource] = []
+        self._before = self._totals()
 
     def add(self, batch: TextBatch) -> None:
         """Add texts."""
         texts = [text for text in batch.texts if text]
+        words = self._count_words(texts)
+        self._frequent_words.add(words)
         self._texts += len(texts)
-        self._words += self._count_words(texts).total
+        self._words += words.total
         self._chars += sum(map(len, texts))
         self._bytes += sum(len(text.encode()) for text in texts)
         self._replacements += batch.replacements
         for counts in self._counts.values():
             counts.add(texts, self._num_threads)
 
+    def end_source(self, name: str | None) -> None:
+        """Record the texts since the last call as those of a source; None is a corpus without sources."""
+        before, now = self._before, self._totals()
+        self._before = now
+        if name is None:
+            return
+        if now.texts == before.texts:
+            raise CorpusError(f"source {name!r}", "no texts", "at least one text that is not empty")
+        words, chars = now.words - before.words, now.chars - before.chars
+        measures = []
+        for at, tokenizer in enumerate(self._counts):
+            tokens = now.tokens[at] - before.tokens[at]
+            unknown = now.unknown_tokens[at] - before.unknown_tokens[at]
+            figures = ratio(tokens, words), ratio(chars, tokens), ratio(unknown, tokens)
+            measures.append(SourceMeasures(tokenizer, tokens, *figures))
+        texts, size = now.texts - before.texts, now.bytes - before.bytes
+        self._sources.append(ComparedSource(name, texts, words, chars, size, tuple(measures)))
+
+    def _totals(self) -> _Totals:
+        return _Totals(
+            self._texts,
+            self._words,
+            self._chars,
+            self._bytes,
+            tuple(counts.tokens for counts in self._counts.values()),
+            tuple(counts.unknown_tokens for counts in self._counts.values()),
+        )
+
     def comparison(self, gold: Gold | None) -> Comparison:
         """Return the measures of all texts added."""
         if not self._texts:
             raise CorpusError("corpus", "no texts", "at least one text that is not empty")
+        tokenizers = {name: counts.tokenizer for name, counts in self._counts.items()}
         return Comparison(
             texts=self._texts,
             words=self._words,
@@ -237,6 +368,10 @@ class _Corpus:
             gold_words=None if gold is None else len(gold.boundaries),
             measures=tuple(
                 self._measures(name, counts, gold) for name, counts in self._counts.items()
+            ),
+            sources=tuple(self._sources),
+            word_differences=word_differences(
+                tokenizers, self._frequent_words.most_common(), self._num_threads
             ),
         )
 

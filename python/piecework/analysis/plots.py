@@ -1,21 +1,22 @@
-"""Plots of a comparison as PNG files, drawn with matplotlib."""
+"""The charts of a comparison as PNG files. Requires `piecework[charts]`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import PathLike, path_text
-from piecework.analysis.compare import Comparison, Measures
+from piecework.analysis.charts import charts
+from piecework.analysis.compare import Comparison
 from piecework.errors import FileError
-from piecework.io.atomic_files import atomic_file
+from piecework.io.atomic_files import atomic_stream
 from piecework.io.read_file import reason
+
+_SCALE = 2
 
 
 def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
-    """Write plots to a directory and return their paths.
+    """Write the charts of a comparison to a directory and return their paths.
 
     >>> import tempfile
     >>> import piecework as pw
@@ -23,117 +24,34 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
     >>> try:
     ...     paths = save_plots(found, tempfile.mkdtemp())
-    ... except pw.errors.MissingExtraError:  # matplotlib is an optional dependency
+    ... except pw.errors.MissingExtraError:  # Altair and vl-convert are optional dependencies
     ...     paths = []
     >>> {path.suffix for path in paths} <= {".png"}
     True
 
-    The files are `measures.png`, `entry_lengths.png`, `token_lengths.png`, `frequencies.png`, and
-    `boundaries.png` if the comparison has a gold standard. The directory is created if it does not exist.
+    Each file has the name of a chart: `measures.png`, `splits.png`, `frequency.png`, `length.png`,
+    `token_lengths.png`, `entry_lengths.png` and `frequencies.png`, with named sources also `sources.png`, and
+    with a gold standard `boundaries.png`. The directory is created if it does not exist.
 
-    Raises `MissingExtraError` if matplotlib is not installed, and `FileError`.
+    Raises `MissingExtraError` if Altair or vl-convert is not installed, and `FileError`.
     """
-    figure_class = _figure_class()
+    check_plots()
+    vl_convert = import_extra("vl_convert", "charts", "plot")
     target = Path(path_text(directory))
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(str(target), reason(error), "a directory that can be written") from error
-    return [
-        _save(figure_class, draw, comparison.measures, target / f"{name}.png")
-        for name, draw in _PLOTS.items()
-        if name != "boundaries" or comparison.gold_words is not None
-    ]
+    paths = []
+    for one in charts(comparison):
+        path = target / f"{one.name}.png"
+        with atomic_stream(str(path)) as stream:
+            stream.write(vl_convert.vegalite_to_png(one.chart.to_dict(), scale=_SCALE))
+        paths.append(path)
+    return paths
 
 
 def check_plots() -> None:
-    """Raise `MissingExtraError` if matplotlib is not installed."""
-    _figure_class()
-
-
-def _save(
-    figure_class: Any,
-    draw: Callable[[Any, Sequence[Measures]], None],
-    measures: Sequence[Measures],
-    path: Path,
-) -> Path:
-    figure = figure_class(figsize=(8, 4.5), layout="constrained")
-    draw(figure, measures)
-    with atomic_file(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
-    return path
-
-
-def _draw_measures(figure: Any, measures: Sequence[Measures]) -> None:
-    names = [_escape_dollars(one.name) for one in measures]
-    values = {
-        "tokens per word": [one.fertility for one in measures],
-        "unknown %": [100 * one.unknown_rate for one in measures],
-        "used %": [100 * one.used_share for one in measures],
-        "Rényi efficiency": [one.renyi_efficiency for one in measures],
-    }
-    for axes, (title, heights) in zip(figure.subplots(2, 2).flat, values.items(), strict=True):
-        axes.barh(names, heights)
-        axes.invert_yaxis()
-        axes.set_title(title)
-
-
-def _draw_lengths(attribute: str, what: str) -> Callable[[Any, Sequence[Measures]], None]:
-    def draw(figure: Any, measures: Sequence[Measures]) -> None:
-        axes = figure.subplots()
-        for one in measures:
-            lengths, many = zip(*getattr(one, attribute) or [(0, 0)], strict=True)
-            total = sum(many) or 1
-            axes.plot(
-                lengths,
-                [count / total for count in many],
-                marker=".",
-                label=_escape_dollars(one.name),
-            )
-        axes.set(xlabel="characters", ylabel=f"share of the {what}")
-        axes.legend()
-
-    return draw
-
-
-def _draw_frequencies(figure: Any, measures: Sequence[Measures]) -> None:
-    axes = figure.subplots()
-    for one in measures:
-        if one.rank_frequencies:
-            axes.loglog(*zip(*one.rank_frequencies, strict=True), label=_escape_dollars(one.name))
-    axes.set(xlabel="frequency rank of the entry", ylabel="share of the tokens")
-    axes.legend()
-
-
-def _draw_boundaries(figure: Any, measures: Sequence[Measures]) -> None:
-    axes = figure.subplots()
-    scored = [
-        (_escape_dollars(one.name), one.boundaries)
-        for one in measures
-        if one.boundaries is not None
-    ]
-    for place, kind in enumerate(("precision", "recall", "f1")):
-        at = [row + 0.25 * (place - 1) for row in range(len(scored))]
-        axes.bar(at, [getattr(scores, kind) for _, scores in scored], width=0.25, label=kind)
-    axes.set_xticks(range(len(scored)), [name for name, _ in scored])
-    axes.set_ylabel("agreement with the gold boundaries")
-    axes.legend()
-
-
-_PLOTS: dict[str, Callable[[Any, Sequence[Measures]], None]] = {
-    "measures": _draw_measures,
-    "entry_lengths": _draw_lengths("entry_lengths", "vocabulary"),
-    "token_lengths": _draw_lengths("token_lengths", "tokens"),
-    "frequencies": _draw_frequencies,
-    "boundaries": _draw_boundaries,
-}
-
-
-def _escape_dollars(name: str) -> str:
-    """Escape dollar signs, which start a formula in matplotlib."""
-    return name.replace("$", r"\$")
-
-
-def _figure_class() -> Any:
-    """Return matplotlib's figure, which needs no window and changes no global state."""
-    return import_extra("matplotlib.figure", "plot").Figure
+    """Raise `MissingExtraError` if what the charts need is not installed."""
+    import_extra("altair", "charts", "plot")
+    import_extra("vl_convert", "charts", "plot")

@@ -1,74 +1,220 @@
-"""A comparison as one self-contained HTML page: no scripts, fonts or images from elsewhere."""
+"""A comparison as one self-contained HTML page with interactive charts. Requires `piecework[charts]`.
+
+The page has its style, its data, the scripts of Vega-Lite and no address of anything else. Its policy allows
+the two scripts of the page by their checksums, and neither `eval` nor requests.
+"""
 
 from __future__ import annotations
 
-from html import escape
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from piecework.analysis.charts import bars, log_lines
+from piecework._internal.extras import import_extra
+from piecework.analysis.blocks import safe
+from piecework.analysis.charts import page_charts
 from piecework.analysis.compare import Comparison
-from piecework.analysis.text_tables import LONGEST, Table, headline, share_between, tables
+from piecework.analysis.report_content import report_content
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem;
-  color-scheme: light dark }
-table { border-collapse: collapse; margin: 1rem 0 }
-th, td { padding: .15rem .8rem; text-align: right; border-bottom: 1px solid #8884;
-  font-variant-numeric: tabular-nums }
-th:first-child, td:first-child { text-align: left }
-svg { width: 100%; max-width: 44rem; display: block }
-"""
+PAGE_FILES = Path(__file__).parent / "page_files"
+"""The style and the script that this page and the playground share."""
+_COLORS = 8
+_PIECE_COLORS = 5
+_WORDS_OPEN = 18
+_START = "\nstart(document);\n"
 
 
 def html_report(comparison: Comparison) -> str:
-    """Return an HTML page with the tables and charts of a comparison.
+    """Return an HTML page with the findings, charts, words and tables of a comparison.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> page = html_report(pw.analysis.compare({"characters": tok}, ["abba", "abc"]))
-    >>> "<td>character</td>" in page, "http" in page
-    (True, False)
+    >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
+    >>> try:
+    ...     page = html_report(found)
+    ... except pw.errors.MissingExtraError:  # Altair and vl-convert are optional dependencies
+    ...     page = "<td>character</td>"
+    >>> "<td>character</td>" in page
+    True
+
+    The page needs no network. Without scripts it shows everything but the charts.
+
+    Raises `MissingExtraError` if Altair or vl-convert is not installed.
     """
-    measures, lengths, frequencies = tables(comparison)
-    labels = [*map(str, range(1, LONGEST + 1)), f"{LONGEST + 1}+"]
-    fertility = {one.name: [one.fertility] for one in comparison.measures}
-    entry_lengths = {one.name: _shares(one.entry_lengths) for one in comparison.measures}
-    token_lengths = {one.name: _shares(one.token_lengths) for one in comparison.measures}
-    ranks = {one.name: one.rank_frequencies for one in comparison.measures}
-    return _page(
-        f"<p>{escape(headline(comparison))}.</p>",
-        _html_table(measures),
-        _chart("Tokens per word", bars(["fertility"], fertility)),
-        _html_table(lengths),
-        _chart("Vocabulary by length in characters (share)", bars(labels, entry_lengths)),
-        _chart("Tokens of the text by length in characters (share)", bars(labels, token_lengths)),
-        _html_table(frequencies),
-        _chart("Share of the tokens by frequency rank (both axes logarithmic)", log_lines(ranks)),
+    content = report_content(comparison, page_charts(comparison))
+    specs = {chart["name"]: chart["spec"] for chart in content["charts"]}
+    styles = (PAGE_FILES / "theme.css").read_text() + (PAGE_FILES / "report.css").read_text()
+    scripts = [chart_scripts(), (PAGE_FILES / "charts.js").read_text() + _START]
+    return _page("Tokenizers compared", styles, scripts, _json(specs), "\n".join(_parts(content)))
+
+
+def check_report() -> None:
+    """Raise `MissingExtraError` if what the page needs is not installed."""
+    import_extra("altair", "charts", "html")
+    import_extra("vl_convert", "charts", "html")
+
+
+@cache
+def chart_scripts() -> str:
+    """Return Vega, Vega-Lite and vega-embed as one script, 0.9 MB, that sets `vegaEmbed` of the page."""
+    altair = import_extra("altair", "charts", "html")
+    vl_convert = import_extra("vl_convert", "charts", "html")
+    version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    script = vl_convert.javascript_bundle("globalThis.vegaEmbed = vegaEmbed;", vl_version=version)
+    # In strings and regular expressions of JavaScript this is the same, and it does not end the element.
+    return re.sub("<(?=/?script|!--)", r"\\x3c", script)
+
+
+# ---- the page
+
+
+def _page(title: str, styles: str, scripts: Iterable[str], data: str, body: str) -> str:
+    scripts = list(scripts)
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(map(_checksum, scripts))}",
+            f"style-src {_checksum(styles)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
     )
-
-
-def _shares(lengths: tuple[tuple[int, int], ...]) -> list[float]:
-    shares = [share_between(lengths, length, length) for length in range(1, LONGEST + 1)]
-    return [*shares, share_between(lengths, LONGEST + 1, None)]
-
-
-def _page(*parts: str) -> str:
+    elements = "\n".join(f'<script type="module">{script}</script>' for script in scripts)
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>Tokenizers compared</title><style>{_STYLE}</style></head>\n"
-        f"<body><h1>Tokenizers compared</h1>\n{chr(10).join(parts)}\n</body></html>\n"
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{safe(title)}</title>\n<style>{styles}</style></head>\n"
+        f'<body class="report">\n<main>\n<h1>{safe(title)}</h1>\n{body}\n</main>\n'
+        f'<script type="application/json" id="charts">{data}</script>\n{elements}\n</body></html>\n'
     )
 
 
-def _chart(title: str, drawing: str) -> str:
-    return f"<figure><figcaption>{escape(title)}</figcaption>{drawing}</figure>"
+def _checksum(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _html_table(table: Table) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
-    rows = "\n".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows
+def _json(data: object) -> str:
+    """Return JSON that contains no markup: `<` and `&` are escape sequences."""
+    text = json.dumps(data)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _parts(content: dict[str, Any]) -> Iterator[str]:
+    yield f'<p class="quiet">{safe(content["headline"])}</p>'
+    yield '<ul class="findings">'
+    yield from (f"<li>{safe(finding)}</li>" for finding in content["findings"])
+    yield "</ul>"
+    yield from _cards(content["tokenizers"])
+    charts = {chart["name"]: chart for chart in content["charts"]}
+    yield from _figures([charts.pop(name) for name in ("measures", "sources") if name in charts])
+    yield from _words(content)
+    yield from _figures(list(charts.values()))
+    yield from _tables(content["tables"])
+
+
+def _cards(tokenizers: list[dict[str, Any]]) -> Iterator[str]:
+    yield '<ul class="cards" aria-label="Tokenizers">'
+    for at, one in enumerate(tokenizers):
+        figures = "".join(
+            f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>"
+            for name, value in one["figures"]
+        )
+        yield (
+            f'<li class="panel"><h2>{_swatch(at)}<bdi>{safe(one["name"])}</bdi> '
+            f'<span class="quiet">{safe(one["family"])}</span></h2>'
+            f'<p class="main-figure"><strong>{safe(one["fertility"])}</strong> tokens per word '
+            f'<span class="comparison">{safe(one["comparison"])}</span></p>'
+            f'<dl class="counts">{figures}</dl></li>'
+        )
+    yield "</ul>"
+    if len(tokenizers) > 1:
+        yield '<div class="legend with-script" role="group" aria-label="Emphasize a tokenizer">'
+        for at, one in enumerate(tokenizers):
+            yield (
+                f'<button type="button" class="pick" data-focus="{at}" aria-pressed="false">'
+                f"{_swatch(at)}<bdi>{safe(one['name'])}</bdi></button>"
+            )
+        yield "</div>"
+
+
+def _figures(charts: list[dict[str, Any]]) -> Iterator[str]:
+    yield '<div class="charts with-script">'
+    for chart in charts:
+        name, title, about = (safe(chart[key]) for key in ("name", "title", "about"))
+        yield (
+            f'<figure class="panel" aria-labelledby="{name}-title">'
+            f'<figcaption><h2 id="{name}-title">{title}</h2><p class="note">{about}</p></figcaption>'
+            f'<div class="plot" data-chart="{name}"></div></figure>'
+        )
+    yield "</div>"
+
+
+def _words(content: dict[str, Any]) -> Iterator[str]:
+    words = content["words"]
+    if not words:
+        return
+    yield '<section aria-labelledby="words-title"><h2 id="words-title">Words that are split differently</h2>'
+    yield (
+        '<p class="note">Ordered by occurrences times boundaries that not all tokenizers have. '
+        "The number is that of the tokens.</p>"
     )
+    items = [_word(word, content["tokenizers"]) for word in words]
+    yield f'<ol class="words">{"".join(items[:_WORDS_OPEN])}</ol>'
+    if len(items) > _WORDS_OPEN:
+        more = f"{len(items) - _WORDS_OPEN:,} more words"
+        yield f'<details><summary>{more}</summary><ol class="words" start="{_WORDS_OPEN + 1}">'
+        yield f"{''.join(items[_WORDS_OPEN:])}</ol></details>"
+    yield "</section>"
+
+
+def _word(word: dict[str, Any], tokenizers: list[dict[str, Any]]) -> str:
+    rows = "".join(
+        f"<div><dt>{_swatch(at)}<bdi>{safe(one['name'])}</bdi></dt><dd>"
+        f'<span class="chips">{_chips(side["pieces"])}</span> '
+        f'<span class="number">{side["tokens"]:,}</span></dd></div>'
+        for at, (one, side) in enumerate(zip(tokenizers, word["sides"], strict=True))
+    )
+    times = f"{word['count']:,} time{'' if word['count'] == 1 else 's'}"
     return (
-        f"<h2>{escape(table.title[:1].upper() + table.title[1:])}</h2>\n"
-        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
+        f'<li class="panel"><h3><bdi>{safe(word["word"])}</bdi> '
+        f'<span class="quiet">{times}</span></h3><dl>{rows}</dl></li>'
     )
+
+
+def _chips(pieces: list[tuple[str, int, bool]]) -> str:
+    chips = []
+    for at, (text, tokens, is_unknown) in enumerate(pieces):
+        kind = "unknown" if is_unknown else f"c{at % _PIECE_COLORS}" if tokens else "gap"
+        several = f"<sub>×{tokens}</sub>" if tokens > 1 else ""
+        chips.append(f'<bdi class="chip {kind}">{safe(text)}{several}</bdi>')
+    return "".join(chips)
+
+
+def _tables(tables: list[dict[str, Any]]) -> Iterator[str]:
+    yield '<section class="report-tables" aria-label="Tables">'
+    for at, table in enumerate(tables):
+        title = safe(table["title"])
+        head = "".join(f'<th scope="col">{safe(cell)}</th>' for cell in table["header"][1:])
+        rows = "\n".join(
+            f'<tr><th scope="row">{safe(label)}</th>'
+            f"{''.join(f'<td>{safe(cell)}</td>' for cell in cells)}</tr>"
+            for label, *cells in table["rows"]
+        )
+        yield (
+            f'<details class="panel"{" open" if not at else ""}><summary>{title[:1].upper()}{title[1:]}'
+            f'</summary><div class="scrolled" tabindex="0" role="region" aria-label="{title}"><table>'
+            f"<thead><tr><td></td>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div></details>"
+        )
+    yield "</section>"
+
+
+def _swatch(at: int) -> str:
+    return f'<span class="swatch s{at % _COLORS}" aria-hidden="true"></span>'

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.compare import Comparison, Measures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
+from piecework.analysis.readable_tokens import escape_controls, show_whitespace
+from piecework.analysis.word_differences import pieces
 
 LONGEST = 15
 """Lengths above this limit share one row."""
+_WORDS = 10
 _RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 Cell = Callable[[Measures], str]
@@ -30,7 +33,7 @@ class Table:
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return three tables: measures, token lengths and token frequencies.
+    """Return the tables: measures, sources and agreement if there are several, lengths and frequencies.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -48,6 +51,8 @@ def tables(comparison: Comparison) -> list[Table]:
     lengths.append((f"{LONGEST + 1}+", _length_cell(LONGEST + 1, None)))
     return [
         _table("measures", comparison, rows),
+        *_source_table(comparison),
+        *_agreement_table(comparison),
         _table(
             "token lengths: % of the vocabulary | % of the tokens",
             comparison,
@@ -61,8 +66,23 @@ def tables(comparison: Comparison) -> list[Table]:
     ]
 
 
+def words_table(comparison: Comparison) -> list[Table]:
+    """Return a table of the words on which the tokenizers disagree most, none if there is no such word."""
+    words = comparison.word_differences.most[:_WORDS]
+    if not words:
+        return []
+    rows = [
+        (
+            f"{show_whitespace(word.word)} ({word.count:,})",
+            *("|".join(piece.text for piece in pieces(word.word, one)) for one in word.tokens),
+        )
+        for word in words
+    ]
+    return [Table("words that are split differently", _header(comparison), tuple(rows))]
+
+
 def blocks(comparison: Comparison) -> Iterator[Block]:
-    """Yield the headline and the three tables.
+    """Yield the headline and all tables.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -71,7 +91,7 @@ def blocks(comparison: Comparison) -> Iterator[Block]:
     '2 texts, 2 words, 7 characters, 7 bytes'
     """
     yield Paragraph(headline(comparison))
-    for table in tables(comparison):
+    for table in (*tables(comparison), *words_table(comparison)):
         yield Heading(table.title)
         yield Grid(table.header, table.rows, table.header[1:])
 
@@ -124,11 +144,41 @@ _BOUNDARY_ROWS: tuple[tuple[str, Cell], ...] = (
 )
 
 
+def _source_table(comparison: Comparison) -> list[Table]:
+    if not comparison.sources:
+        return []
+    rows = [
+        (
+            escape_controls(source.name),
+            *(f"{one.fertility:.4f} | {one.chars_per_token:.3f}" for one in source.measures),
+        )
+        for source in comparison.sources
+    ]
+    title = "sources: tokens per word | characters per token"
+    return [Table(title, _header(comparison), tuple(rows))]
+
+
+def _agreement_table(comparison: Comparison) -> list[Table]:
+    words = comparison.word_differences
+    if len(comparison.measures) < 2 or not words.words:
+        return []
+    rows = [
+        (escape_controls(one.name), *map(_percent, shares))
+        for one, shares in zip(comparison.measures, words.agreement, strict=True)
+    ]
+    title = "agreement: % of the words of the text that two tokenizers split alike"
+    return [Table(title, _header(comparison), tuple(rows))]
+
+
+def _header(comparison: Comparison) -> tuple[str, ...]:
+    return ("", *(one.name for one in comparison.measures))
+
+
 def _table(title: str, comparison: Comparison, rows: tuple[tuple[str, Cell], ...]) -> Table:
     measures = comparison.measures
     return Table(
         title,
-        ("", *(one.name for one in measures)),
+        _header(comparison),
         tuple((label, *(cell(one) for one in measures)) for label, cell in rows),
     )
 

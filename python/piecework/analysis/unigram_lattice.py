@@ -55,21 +55,21 @@ class WordLattice:
 
 
 class ScoredPieces:
-    """The scores of a model, collected once for all words of a text.
+    """The scores of a model, or of pieces that are being learned, collected once for all words of a text.
 
     >>> ScoredPieces(Unigram((("<unk>", 0.0), ("a", -1.5)))).lattice("a").best
     ('a',)
     """
 
-    def __init__(self, model: Unigram | SentencePiece) -> None:
+    def __init__(self, model: Unigram | SentencePiece | Mapping[str, float]) -> None:
         self._model = model
         self._scores: Mapping[str, float]
-        if isinstance(model, Unigram):
-            self._scores = dict(model.pieces)
-            self._unknown = unknown_score(self._scores)
-        else:
+        if isinstance(model, SentencePiece):
             self._scores = piece_scores(model)
             self._unknown = lowest_score(model) - UNKNOWN_PENALTY
+        else:
+            self._scores = dict(model.pieces) if isinstance(model, Unigram) else model
+            self._unknown = unknown_score(self._scores)
         self._longest = max(map(len, self._scores), default=1)
 
     def lattice(self, word: str) -> WordLattice | None:

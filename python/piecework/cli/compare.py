@@ -9,11 +9,13 @@ import click
 
 import piecework as pw
 from piecework.analysis.plots import check_plots
-from piecework.analysis.text_tables import headline, tables
+from piecework.analysis.report import check_report
+from piecework.analysis.text_tables import headline, tables, words_table
 from piecework.cli.notes import progress
 from piecework.cli.options import PRESET, OnError, on_error_option, reading_options
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, OutputFile, command, option, quiet_option
+from piecework.cli.sources import NamedInput, NamedPath, sources_of_corpus
 from piecework.cli.terminal_tables import show_table
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -28,6 +30,7 @@ _EXAMPLE = """\b
 Example:
   piecework compare words.json characters.json wordpiece.json --corpus corpus.txt
   piecework compare a.json b.json --corpus corpus.txt --gold eng.word.dev.tsv --html report.html
+  piecework compare a.json b.json --corpus de=german.txt --corpus fr=french.txt --html report.html
 """
 
 
@@ -38,8 +41,10 @@ Example:
     section="Corpus",
     multiple=True,
     required=True,
-    type=InputFile(),
-    help="Text, JSON lines or table file, directory, pattern or URL, - for stdin; repeatable.",
+    type=NamedInput(),
+    metavar="[NAME=]FILE",
+    help="Text, JSON lines or table file, directory, pattern or URL, - for stdin; repeatable. Several "
+    "are also measured one by one, for example a language or a domain each; NAME= names one.",
 )
 @option(
     "--gold",
@@ -64,19 +69,19 @@ Example:
     "html_path",
     section="Output",
     type=OutputFile(),
-    help="Write a self-contained HTML report.",
+    help="Write a self-contained HTML report with charts. Install piecework[charts] for it.",
 )
 @option(
     "--plot",
     "plot_directory",
     section="Output",
     metavar="DIR",
-    help="Write plots to this directory. Install piecework[plot] for it.",
+    help="Write the charts as PNG to this directory. Install piecework[charts] for it.",
 )
 @quiet_option
 def compare(
     tokenizers: tuple[str, ...],
-    corpus: tuple[str, ...],
+    corpus: tuple[NamedPath, ...],
     gold: str | None,
     words: str,
     as_json: bool,
@@ -90,9 +95,9 @@ def compare(
 ) -> None:
     """Measure several TOKENIZERs on a corpus and print a table.
 
-    The measures are fertility (tokens per word), compression, unknown tokens, use of the vocabulary, and
-    lengths and frequencies of tokens. docs/explanation/analysis-measures.md
-    defines them.
+    The measures are fertility (tokens per word), compression, unknown tokens, use of the vocabulary,
+    lengths and frequencies of tokens, and the words that are split differently.
+    docs/explanation/analysis-measures.md defines them.
     """
     if html_path == "-" and as_json:
         raise pw.errors.ArgumentError(
@@ -100,6 +105,7 @@ def compare(
         )
     if html_path:
         check_output(html_path)
+        check_report()
     if plot_directory:
         check_plots()
     named = load_each(names_of_files(tokenizers), hints)
@@ -107,7 +113,7 @@ def compare(
     with progress("measuring", in_bytes=True) as update:
         found = pw.analysis.compare_files(
             named,
-            list(corpus),
+            sources_of_corpus(corpus),
             gold=standard,
             words=words,
             field=field,
@@ -129,5 +135,5 @@ def compare(
 
 def _print_tables(found: pw.analysis.Comparison) -> None:
     click.echo(headline(found))
-    for table in tables(found):
+    for table in (*tables(found), *words_table(found)):
         show_table(table)

@@ -74,6 +74,12 @@ _DEFAULT_STEPS = "1-10"
     help="Steps to show, such as 3,5-8 or 10-: merges of each word, or steps of the trainer.  "
     "[default: all merges; --training: 1-10]",
 )
+@option(
+    "--word",
+    section="Explanation",
+    metavar="WORD",
+    help="With --training --model unigram: the lattice of this word of the corpus at each step.",
+)
 @option("--all", "all_steps", section="Explanation", is_flag=True, help="Show all steps.")
 @option(
     "--lines",
@@ -101,6 +107,7 @@ def explain(
     example: str | None,
     token: str | None,
     steps: str | None,
+    word: str | None,
     all_steps: bool,
     lines: int,
     as_json: bool,
@@ -128,11 +135,11 @@ def explain(
     if all_steps and steps is not None:
         raise pw.errors.ArgumentError("steps", f"{steps} together with --all", "one of them")
     chosen = "all" if all_steps else steps
-    _check_training(training, example, arguments)
+    _check_training(training, example, word, arguments)
     if training:
         given = given_options(settings)
         kind = requested_model(model, given)
-        how = {"steps": chosen or _DEFAULT_STEPS, "top": lines}
+        how = {"steps": chosen or _DEFAULT_STEPS, "top": lines, "word": word}
         if example is not None:
             trace = trace_example(example, kind, preset, given, **how)
         else:
@@ -184,8 +191,12 @@ def _print_lineage(
     show(pw.analysis.lineage(source, token), as_json, html_path, lines)
 
 
-def _check_training(training: bool, example: str | None, arguments: tuple[str, ...]) -> None:
+def _check_training(
+    training: bool, example: str | None, word: str | None, arguments: tuple[str, ...]
+) -> None:
     """Raise for arguments that the kind of explanation does not take."""
+    if word is not None and not training:
+        raise pw.errors.ArgumentError("word", word, "--training with --word")
     if example is not None and not training:
         raise pw.errors.ArgumentError("example", example, "--training with --example")
     if example is not None and arguments:

@@ -6,6 +6,7 @@ import shutil
 import sys
 
 import click
+from rich.cells import cell_len
 
 from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.text_tables import Table
@@ -31,11 +32,13 @@ def show_table(table: Table) -> None:
 def _print_plain(table: Table) -> None:
     """Print aligned columns, two spaces apart, without a width limit."""
     rows = [tuple(map(escape_controls, table.header)), *table.rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     click.echo(f"\n{table.title}")
-    for label, *cells in rows:
-        padded = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        click.echo("  ".join([label.ljust(widths[0]), *padded]).rstrip())
+    for row in rows:
+        spaces = [" " * (size - cell_len(cell)) for cell, size in zip(row, widths, strict=True)]
+        label, *cells = row
+        padded = [space + cell for space, cell in zip(spaces[1:], cells, strict=True)]
+        click.echo("  ".join([label + spaces[0], *padded]).rstrip())
 
 
 def _print_with_borders(table: Table) -> None:

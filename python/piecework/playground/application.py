@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework.errors import ArgumentError, PieceworkError
+from piecework.analysis.report import PAGE_FILES, chart_scripts
+from piecework.errors import ArgumentError, MissingExtraError, PieceworkError
+from piecework.playground.comparison import comparison
 from piecework.playground.encoded_text import encoded_text
 from piecework.playground.guards import LOOPBACK, App, Guard
 from piecework.playground.limits import SECONDS, TEXT_BYTES, THREADS
@@ -61,6 +63,9 @@ def create_app(
             routing.Route("/api/explain", answers.explain, methods=["POST"]),
             routing.Route("/api/segmentations", answers.segmentations, methods=["POST"]),
             routing.Route("/api/training", answers.training, methods=["POST"]),
+            routing.Route("/api/compare", answers.compare, methods=["POST"]),
+            routing.Route("/vega.js", answers.chart_scripts),
+            routing.Mount("/page", files.StaticFiles(directory=PAGE_FILES)),
             routing.Mount("/static", files.StaticFiles(directory=STATIC)),
         ]
     )
@@ -91,8 +96,7 @@ class _Answers:
         """Return the tokens of the text by the tokenizers of `tokenizers=0,2`, as bytes."""
 
         def answer(text: str) -> bytes:
-            named = request.query_params.get("tokenizers", "").split(",")
-            chosen = list(dict.fromkeys(map(self._index, named)))
+            chosen = self._indices(request)
             special = request.query_params.get("special") == "1"
             return encoded_text(self._tokenizers, chosen, text, add_special_tokens=special)
 
@@ -117,13 +121,31 @@ class _Answers:
 
         return await self._answered(request, answer, self._responses.JSONResponse)
 
+    async def compare(self, request: Any) -> Any:
+        """Return the comparison of the tokenizers of `tokenizers=0,2` on the text, as JSON data."""
+
+        def answer(text: str) -> dict[str, Any]:
+            chosen = [self._tokenizers[index] for index in self._indices(request)]
+            return comparison(chosen, text)
+
+        return await self._answered(request, answer, self._responses.JSONResponse)
+
+    async def chart_scripts(self, request: Any) -> Any:
+        """Return the scripts that draw charts."""
+        try:
+            script = await self._run(chart_scripts)
+        except MissingExtraError as error:
+            return self._responses.PlainTextResponse(str(error), status_code=404)
+        return self._responses.Response(script, media_type="text/javascript")
+
     async def training(self, request: Any) -> Any:
         """Return the steps of a learner."""
 
         def answer(text: str) -> dict[str, Any]:
             query = request.query_params
             size = _whole(request, "vocab_size", 70)
-            return training_replay(query.get("example", ""), text, query.get("learner", ""), size)
+            example, learner = query.get("example", ""), query.get("learner", "")
+            return training_replay(example, text, learner, size, query.get("word", ""))
 
         return await self._answered(request, answer, self._responses.JSONResponse)
 
@@ -157,6 +179,11 @@ class _Answers:
 
     def _tokenizer(self, request: Any) -> ServedTokenizer:
         return self._tokenizers[self._index(request.query_params.get("tokenizer", ""))]
+
+    def _indices(self, request: Any) -> list[int]:
+        """Return the indices of `tokenizers=0,2`, each once."""
+        named = request.query_params.get("tokenizers", "").split(",")
+        return list(dict.fromkeys(map(self._index, named)))
 
     def _index(self, text: str) -> int:
         count = len(self._tokenizers)

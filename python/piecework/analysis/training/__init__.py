@@ -23,6 +23,7 @@ from piecework.analysis.training.steps import (
     PieceLoss,
     SplitChange,
     TrainingEstimate,
+    TrainingLattice,
     TrainingMerge,
     TrainingPruning,
     TrainingRemoval,
@@ -54,6 +55,7 @@ __all__ = [
     "SplitChange",
     "TrainingEstimate",
     "TrainingExample",
+    "TrainingLattice",
     "TrainingMerge",
     "TrainingPruning",
     "TrainingRemoval",
@@ -72,6 +74,7 @@ def explain_training(
     *,
     steps: str | Iterable[int] = DEFAULT_STEPS,
     top: int = 10,
+    word: str | None = None,
 ) -> TrainingTrace:
     """Train on a small corpus and return what the learner did, step by step.
 
@@ -86,7 +89,8 @@ def explain_training(
 
     `corpus` is word counts, or texts that the default pipeline of the trainer splits. `steps` selects steps,
     numbered from 1: "3,5-8", "10-", "all", or numbers. Each step has the `top` best candidates and the first
-    `top` changed words.
+    `top` changed words. `word` is a word of the corpus, as the pipeline splits it: a `UnigramTrainer` has its
+    lattice at each step and at the end.
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
     together. Learners that remove entries, and SentencePiece BPE, are repeated in plain Python: at most
@@ -99,12 +103,16 @@ def explain_training(
     wanted = Selection.of(steps)
     top = checks.whole_number("top", top, 1)
     counts = _counts(corpus, trainer)
-    trace = _trace(counts, trainer, wanted, top)
+    if word is not None and not isinstance(trainer, UnigramTrainer):
+        raise ArgumentError("word", f"a word with {type(trainer).__name__}", "a UnigramTrainer")
+    trace = _trace(counts, trainer, wanted, top, word)
     wanted.check(trace.step_count)
     return trace
 
 
-def _trace(counts: Counts, trainer: Trainer, wanted: Selection, top: int) -> TrainingTrace:
+def _trace(
+    counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
+) -> TrainingTrace:
     if isinstance(trainer, WordPieceTrainer):
         learners = {
             "merges": trace_wordpiece,
@@ -115,7 +123,7 @@ def _trace(counts: Counts, trainer: Trainer, wanted: Selection, top: int) -> Tra
     if isinstance(trainer, (BPETrainer, ByteBPETrainer)):
         return trace_bpe(counts, trainer, wanted, top)
     if isinstance(trainer, UnigramTrainer):
-        return trace_unigram(counts, trainer, wanted, top)
+        return trace_unigram(counts, trainer, wanted, top, word)
     if isinstance(trainer, SentencePieceTrainer):
         return trace_sentencepiece(counts, trainer, wanted, top)
     return trace_ranking(counts, trainer)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
+from piecework.analysis.unigram_lattice import WordLattice
 
 Score: TypeAlias = Fraction | float | int
 
@@ -221,6 +222,39 @@ class PieceEstimate:
 
 
 @dataclass(frozen=True)
+class TrainingLattice:
+    """The lattice of one word at the beginning of a step of Unigram training.
+
+    >>> import piecework as pw
+    >>> counts = pw.analysis.training_example("hugs").counts
+    >>> trainer = pw.UnigramTrainer(12, special_tokens=("<unk>",))
+    >>> trace = pw.analysis.explain_training(counts, trainer, steps="1", word="hugs")
+    >>> found = trace.steps[0].lattice
+    >>> found.lattice.best
+    ('hugs',)
+    >>> [(edge.piece, round(p, 3)) for edge, p in zip(found.lattice.edges, found.probabilities)][:3]
+    [('hugs', 0.94), ('hug', 0.028), ('h', 0.031)]
+
+    `probabilities` has, for each edge of `lattice`, the probability that a segmentation of the word has it.
+    Times the count of the word, it is what the word adds to the expected count of the piece.
+    """
+
+    word: str
+    lattice: WordLattice
+    probabilities: tuple[float, ...]
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the edges as a table."""
+        yield Heading(f"lattice of {self.word}")
+        rows = tuple(
+            (edge.piece, f"{edge.start}:{edge.end}", f"{edge.score:.4f}", f"{probability:.4f}")
+            for edge, probability in zip(self.lattice.edges, self.probabilities, strict=True)
+        )
+        best = tuple(at for at, edge in enumerate(self.lattice.edges) if edge.is_best)
+        yield Grid(("piece", "span", "score", "probability"), rows, ("score", "probability"), best)
+
+
+@dataclass(frozen=True)
 class TrainingEstimate:
     """One EM iteration of Unigram training: the log-likelihood, and the pieces with their new scores.
 
@@ -232,7 +266,8 @@ class TrainingEstimate:
     (17, -90.68)
 
     `log_likelihood` is that of the corpus under the `pieces` pieces before the iteration, in nats.
-    `estimates` are the pieces with the largest expected counts; `dropped` have a count below 0.5.
+    `estimates` are the pieces with the largest expected counts; `dropped` have a count below 0.5. `lattice`
+    is that of the chosen word, None without one.
     """
 
     number: int
@@ -242,6 +277,7 @@ class TrainingEstimate:
     log_likelihood: float
     estimates: tuple[PieceEstimate, ...]
     dropped: tuple[str, ...]
+    lattice: TrainingLattice | None = None
 
     def blocks(self) -> Iterator[Block]:
         """Yield what the step shows."""
@@ -262,6 +298,8 @@ class TrainingEstimate:
         yield Grid(header, rows, header[1:], omitted=self.pieces - len(rows))
         if self.dropped:
             yield Paragraph(f"dropped, expected less than 0.5 times: {' '.join(self.dropped)}")
+        if self.lattice is not None:
+            yield from self.lattice.blocks()
 
 
 @dataclass(frozen=True)
@@ -292,7 +330,8 @@ class TrainingPruning:
     >>> third.pieces, third.removed_count
     (48, 11)
 
-    `removed` go, the least loss first; `kept` are the next ones, which stay.
+    `removed` go, the least loss first; `kept` are the next ones, which stay. `lattice` is that of the chosen
+    word before the round, None without one.
     """
 
     number: int
@@ -301,6 +340,7 @@ class TrainingPruning:
     removed: tuple[PieceLoss, ...]
     removed_count: int
     kept: tuple[PieceLoss, ...]
+    lattice: TrainingLattice | None = None
 
     def blocks(self) -> Iterator[Block]:
         """Yield what the step shows."""
@@ -323,6 +363,8 @@ class TrainingPruning:
             )
             header = ("piece", "count", "loss", "why")
             yield Grid(header, rows, ("count", "loss"), omitted=total - len(found))
+        if self.lattice is not None:
+            yield from self.lattice.blocks()
 
 
 # ---- WordPiece from the top down

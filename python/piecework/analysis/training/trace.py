@@ -8,7 +8,7 @@ from typing import Any
 
 from piecework.analysis.blocks import WIDTH, Block, Grid, Heading, Paragraph, as_html, as_text
 from piecework.analysis.plain_data import plain
-from piecework.analysis.training.steps import TrainingMerge, TrainingStep
+from piecework.analysis.training.steps import TrainingLattice, TrainingMerge, TrainingStep
 from piecework.errors import ArgumentError
 
 LINES = 20
@@ -32,6 +32,7 @@ class TrainingTrace:
     - `seeds` are the first pieces or entries of learners that remove some, with their scores or counts.
     - `steps` are the chosen ones of `step_count` steps.
     - `vocab` has the entries in id order; `scores` are those of Unigram pieces, empty otherwise.
+    - `lattice` is that of the chosen word with the pieces at the end, None without one.
     - `stopped_early` is the reason why the vocabulary is smaller than required, None if it is not.
 
     `str` returns the trace as text, and `to_dict` as JSON data.
@@ -47,6 +48,7 @@ class TrainingTrace:
     step_count: int
     vocab: tuple[str, ...]
     scores: tuple[float, ...] = ()
+    lattice: TrainingLattice | None = None
     stopped_early: str | None = None
 
     def vocab_after(self, number: int) -> tuple[str, ...]:
@@ -133,6 +135,8 @@ class TrainingTrace:
             scored = sorted(learned, key=lambda pair: -pair[1])
             yield Heading(f"scores ({len(scored):,})")
             yield _scored(tuple(scored), lines)
+        if self.lattice is not None:
+            yield from self.lattice.blocks()
         yield Heading(f"vocabulary ({len(self.vocab):,})")
         yield Paragraph(" ".join(self.vocab))
 

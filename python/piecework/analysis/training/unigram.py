@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from piecework.analysis.metrics import ratio
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
@@ -12,25 +13,30 @@ from piecework.analysis.training.steps import (
     PieceEstimate,
     PieceLoss,
     TrainingEstimate,
+    TrainingLattice,
     TrainingPruning,
 )
 from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.unigram_lattice import MAX_CHARS, ScoredPieces
+from piecework.errors import ArgumentError
 from piecework.reference import unigram_training as reference
 from piecework.train import Counts, UnigramTrainer
 from piecework.train.trainers.unigram import LearnedPieces
 
 MAX_CHARACTERS = 20_000
+_WORDS_NAMED = 3
 
 
 def trace_unigram(
-    counts: Counts, trainer: UnigramTrainer, wanted: Selection, top: int
+    counts: Counts, trainer: UnigramTrainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
-    """Trace the Unigram learner."""
+    """Trace the Unigram learner, and the lattice of one of its words."""
     check_small(counts, MAX_CHARACTERS, "the Unigram learner")
     learned = trainer.learn_pieces(counts)
     settings = settings_of(reference.Settings, trainer)
     words = list(counts)
-    run = _UnigramReplay(words, settings, learned)
+    _check_word(word, words)
+    run = _UnigramReplay(words, settings, learned, word)
     steps = [step for step in run.steps(top) if step.number in wanted]
     check_same(run.chosen(), learned.pieces, "the pieces")
     return TrainingTrace(
@@ -44,16 +50,54 @@ def trace_unigram(
         step_count=run.step_count,
         vocab=tuple(piece for piece, _ in learned.pieces),
         scores=tuple(score for _, score in learned.pieces),
+        lattice=word_lattice(word, dict(run.chosen_pieces())),
     )
+
+
+def _check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
+    if word is None:
+        return
+    if word not in {one for one, _ in words}:
+        some = ", ".join(repr(one) for one, _ in words[:_WORDS_NAMED])
+        raise ArgumentError("word", repr(word), f"a word of the corpus, such as {some}")
+    if len(word) > MAX_CHARS:
+        raise ArgumentError("word", f"{len(word):,} characters", f"at most {MAX_CHARS}")
+
+
+def word_lattice(word: str | None, scores: Mapping[str, float]) -> TrainingLattice | None:
+    """Return the lattice of a word with the probability of each edge, None without a word.
+
+    >>> found = word_lattice("aa", {"a": math.log(0.5), "aa": math.log(0.25)})
+    >>> [(edge.piece, p) for edge, p in zip(found.lattice.edges, found.probabilities)]
+    [('aa', 0.5), ('a', 0.5), ('a', 0.5)]
+    """
+    lattice = None if word is None else ScoredPieces(scores).lattice(word)
+    if word is None or lattice is None:
+        return None
+    forward = [1.0] + [0.0] * len(word)
+    backward = [0.0] * len(word) + [1.0]
+    for edge in lattice.edges:
+        forward[edge.end] += forward[edge.start] * math.exp(edge.score)
+    for edge in reversed(lattice.edges):
+        backward[edge.start] += backward[edge.end] * math.exp(edge.score)
+    probabilities = tuple(
+        ratio(forward[edge.start] * math.exp(edge.score) * backward[edge.end], forward[-1])
+        for edge in lattice.edges
+    )
+    return TrainingLattice(word, lattice, probabilities)
 
 
 class _UnigramReplay:
     """The learner of the reference, step by step."""
 
     def __init__(
-        self, words: list[tuple[str, int]], settings: reference.Settings, learned: LearnedPieces
+        self,
+        words: list[tuple[str, int]],
+        settings: reference.Settings,
+        learned: LearnedPieces,
+        word: str | None,
     ) -> None:
-        self.settings, self.learned = settings, learned
+        self.settings, self.learned, self.word = settings, learned, word
         parts = reference.around_symbols(words, settings.user_defined_symbols)
         self.reserved = reference.reserved_entries(settings)
         alphabet = reference.alphabet(parts, settings)
@@ -82,7 +126,11 @@ class _UnigramReplay:
     def chosen(self) -> tuple[tuple[str, float], ...]:
         """Return the reserved entries and the best pieces."""
         reserved = tuple((entry, 0.0) for entry in self.reserved)
-        return (*reserved, *reference.choose(self.scores, self.required, self.wanted))
+        return (*reserved, *self.chosen_pieces())
+
+    def chosen_pieces(self) -> list[tuple[str, float]]:
+        """Return the best pieces with their scores."""
+        return reference.choose(self.scores, self.required, self.wanted)
 
     def _estimate(
         self, round: int, iteration: int, log_likelihood: float, top: int
@@ -104,6 +152,7 @@ class _UnigramReplay:
                 for piece in order[:top]
             ),
             dropped=tuple(piece for piece in order if piece not in self.scores),
+            lattice=word_lattice(self.word, before),
         )
 
     def _prune(self, round: int, size: int, top: int) -> TrainingPruning:
@@ -125,6 +174,7 @@ class _UnigramReplay:
             removed=tuple(removed[:top]),
             removed_count=len(removed),
             kept=tuple(kept[:top]),
+            lattice=word_lattice(self.word, before),
         )
 
 

@@ -170,7 +170,7 @@ export class EncodeView {
     const characters = text.length;
     for (const [index, found] of columns) {
       const { counts, stream } = this.panels[index];
-      if (text.length > SMALL) await nextFrame();
+      if (text.length > SMALL) await afterFrame();
       stream.show(text, found);
       this.showCounts(counts, found.header, characters, most, columns.size > 1);
     }
@@ -261,6 +261,7 @@ export class EncodeView {
   }
 }
 
-function nextFrame() {
-  return new Promise((resolve) => requestAnimationFrame(resolve));
+/** Wait until the next frame is painted, so that scripts and painting are tasks of their own. */
+function afterFrame() {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

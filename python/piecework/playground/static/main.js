@@ -1,5 +1,6 @@
 // Starts the page: loads the tokenizers, restores the state in the address, switches between the views.
 
+import { CompareView } from "./compare_view.js";
 import { EncodeView } from "./encode_view.js";
 import { readFragment, writeFragment } from "./permalink.js";
 import { loadTokenizers } from "./requests.js";
@@ -10,7 +11,8 @@ const EXAMPLE =
   "Hugging faces, unhappily: the tokenization of Zürich’s naïve cafés.\n" +
   "def tokenize(text):\n    return text.split()  # 3.14159\n" +
   "日本語の文章 · Привет, мир! · 👩‍🚀 🇨🇭";
-const VIEWS = ["encode", "training"];
+const NOTICE = 4000;
+const VIEWS = ["encode", "compare", "training"];
 
 const tabs = VIEWS.map((view) => document.getElementById(`${view}-tab`));
 const panels = VIEWS.map((view) => document.getElementById(view));
@@ -33,41 +35,52 @@ function select(name, focus = false) {
 
 async function start() {
   let encodeView;
+  let compareView;
   let trainingView;
   const write = () => {
-    const state = view === "training" ? { view, ...trainingView.state } : encodeView.state;
-    if (!writeFragment(state)) say("This text is too long for a link; the address has only the settings.");
+    const views = { compare: compareView, training: trainingView };
+    const state = view in views ? { view, ...views[view].state } : encodeView.state;
+    if (writeFragment(state)) return;
+    say("This text is too long for a link; the address has only the settings.");
+    setTimeout(say, NOTICE, "");
   };
   const changed = afterPause(250, write);
   const { tokenizers } = await loadTokenizers();
   tokenizers.forEach((tokenizer, index) => (tokenizer.index = index));
   document.documentElement.classList.add("scripted");
   encodeView = new EncodeView(tokenizers, changed, say);
+  compareView = new CompareView(document.getElementById("compare"), tokenizers, changed);
   trainingView = new TrainingView(document.getElementById("training"), changed);
 
-  const restore = () => {
+  // What was typed before the scripts were loaded stays.
+  const field = document.getElementById("text");
+  const typed = field.value === field.defaultValue ? undefined : field.value;
+
+  const restore = (_, early) => {
     const state = readFragment();
     select(state.view);
     if (view === "training") trainingView.state = state;
+    else if (view === "compare") compareView.state = { text: state.text ?? EXAMPLE };
     else {
-      const written = document.getElementById("text").value;
-      encodeView.state = { ...state, text: state.text ?? (written || EXAMPLE) };
+      encodeView.state = { ...state, text: early ?? state.text ?? (field.value || EXAMPLE) };
     }
   };
   const open = (name, focus) => {
     select(name, focus);
     if (view === "training" && !trainingView.isStarted) trainingView.state = {};
+    if (view === "compare" && !compareView.isStarted) compareView.state = { text: encodeView.state.text || EXAMPLE };
     if (view === "encode" && !encodeView.shown) encodeView.state = { text: EXAMPLE };
     changed();
   };
   tabs.forEach((tab, i) => {
     tab.addEventListener("click", () => open(VIEWS[i]));
     tab.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowRight" || event.key === "ArrowLeft") open(VIEWS[1 - i], true);
+      const by = { ArrowRight: 1, ArrowLeft: VIEWS.length - 1 }[event.key];
+      if (by) open(VIEWS[(i + by) % VIEWS.length], true);
     });
   });
   addEventListener("hashchange", restore);
-  restore();
+  restore(null, typed);
 }
 
 start().catch((error) => say(error.message, true));

@@ -70,3 +70,8 @@ export async function segmentations(tokenizer, text, settings) {
 export async function train(settings, text) {
   return (await post("training", settings, text)).json();
 }
+
+/** Return the comparison of tokenizers on a text: findings, words, tables, and charts if the server can draw them. */
+export async function compare(text, indices) {
+  return (await post("compare", { tokenizers: indices.join(",") }, text)).json();
+}

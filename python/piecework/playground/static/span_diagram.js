@@ -10,13 +10,14 @@ const MOST_ROWS = 60;
 /**
  * Return an SVG drawing with a column for each cell and bars above them.
  *
- * `bars` have `start`, `end`, `label`, `note`, `kind` ("best", "match", "failed" or "plain") and optionally `row`,
- * counted from the bottom; others go to the first free row. `pick(bar)` is called for a bar that is clicked.
+ * `bars` have `start`, `end`, `label`, `note`, `short` (shown where the note has no room), `kind` ("best", "match",
+ * "failed" or "plain") and optionally `row`, counted from the bottom; others go to the first free row. A `weight` from
+ * 0 to 1 is the strength of the colour. `pick(bar)` is called for a bar that is clicked.
  */
-export function spanDiagram({ cells, bars, title, nodes = false, pick = null }) {
+export function spanDiagram({ cells, bars, title, nodes = false, pick = null, cellWidth = CELL }) {
   const placed = place(bars).filter((bar) => bar.row < MOST_ROWS);
   const rows = Math.max(1, ...placed.map((bar) => bar.row + 1));
-  const width = cells.length * CELL + 2 * PAD;
+  const width = cells.length * cellWidth + 2 * PAD;
   const bottom = rows * ROW + PAD;
   const height = bottom + 34;
   const drawing = svg("svg", {
@@ -28,37 +29,40 @@ export function spanDiagram({ cells, bars, title, nodes = false, pick = null }) 
     "aria-label": title,
   });
   cells.forEach((cell, i) => {
-    const x = PAD + i * CELL;
+    const x = PAD + i * cellWidth;
     drawing.append(svg("line", { class: "guide", x1: x, x2: x, y1: PAD / 2, y2: bottom }));
-    const text = svg("text", { class: "cell", x: x + CELL / 2, y: bottom + 22 });
+    const text = svg("text", { class: "cell", x: x + cellWidth / 2, y: bottom + 22 });
     text.textContent = visible(cell);
     drawing.append(text);
   });
-  const right = PAD + cells.length * CELL;
+  const right = PAD + cells.length * cellWidth;
   drawing.append(svg("line", { class: "guide", x1: right, x2: right, y1: PAD / 2, y2: bottom }));
   drawing.append(svg("line", { class: "base", x1: PAD, x2: right, y1: bottom, y2: bottom }));
-  for (const bar of placed) drawing.append(drawnBar(bar, bottom, pick));
+  for (const bar of placed) drawing.append(drawnBar(bar, bottom, pick, cellWidth));
   if (nodes) {
     const ends = new Set([0]);
     for (const bar of placed) if (bar.kind === "best") ends.add(bar.start).add(bar.end);
     for (let i = 0; i <= cells.length; i++) {
       const kind = ends.has(i) ? "node best" : "node";
-      drawing.append(svg("circle", { class: kind, cx: PAD + i * CELL, cy: bottom, r: ends.has(i) ? 5 : 3 }));
+      drawing.append(svg("circle", { class: kind, cx: PAD + i * cellWidth, cy: bottom, r: ends.has(i) ? 5 : 3 }));
     }
   }
   return drawing;
 }
 
-function drawnBar(bar, bottom, pick) {
-  const x = PAD + bar.start * CELL + 2;
-  const width = (bar.end - bar.start) * CELL - 4;
+function drawnBar(bar, bottom, pick, cellWidth) {
+  const x = PAD + bar.start * cellWidth + 2;
+  const width = (bar.end - bar.start) * cellWidth - 4;
   const y = bottom - (bar.row + 1) * ROW + 3;
   const group = svg("g", { class: `piece ${bar.kind}${pick ? " can-pick" : ""}` });
-  group.append(svg("rect", { x, y, width, height: ROW - 5, rx: 6 }));
+  const rect = svg("rect", { x, y, width, height: ROW - 5, rx: 6 });
+  if (bar.weight !== undefined) rect.style.setProperty("--weight", bar.weight);
+  group.append(rect);
   const most = Math.max(1, Math.floor((width - 4) / 8));
   const label = visible(bar.label);
-  const room = bar.note ? Math.floor((width - 8) / 7.4) - label.length - 1 : 0;
-  const note = bar.note && room >= bar.note.length ? ` ${bar.note}` : "";
+  const room = Math.floor((width - 8) / 7.4) - label.length - 1;
+  const fitting = [bar.note, bar.short].find((one) => one && one.length <= room);
+  const note = fitting ? ` ${fitting}` : "";
   const text = svg("text", { x: x + width / 2, y: y + 16 });
   text.textContent = label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label;
   if (note) {

@@ -33,6 +33,7 @@ export class TrainingView {
     this.position = element("output", { class: "number" });
     this.predict = element("input", { type: "checkbox" });
     this.body = element("div", { class: "replay" });
+    this.word = "";
     this.message = element("p", { class: "error", role: "alert" });
     const field = (label, input) => element("label", {}, `${label} `, input);
     const button = (label, title, action) =>
@@ -83,11 +84,13 @@ export class TrainingView {
       learner: this.learner.value,
       size: this.size.value,
       step: this.slider.value,
+      word: this.learner.value === "unigram" ? this.word : "",
       text: this.corpus.value === "" ? this.text.value : "",
     };
   }
 
-  set state({ corpus, learner, size, step, text }) {
+  set state({ corpus, learner, size, step, word, text }) {
+    this.word = word ?? "";
     this.corpus.value = corpus ?? (text ? "" : "course");
     if (learner in LEARNERS) this.learner.value = learner;
     this.size.value = size ?? SIZES[this.corpus.value];
@@ -100,13 +103,23 @@ export class TrainingView {
     this.isStarted = true;
     this.stop();
     const request = ++this.latest;
-    const settings = { example: this.corpus.value, learner: this.learner.value, vocab_size: this.size.value || 0 };
+    const settings = {
+      example: this.corpus.value,
+      learner: this.learner.value,
+      vocab_size: this.size.value || 0,
+      word: this.word,
+    };
     try {
       const trace = await train(settings, this.corpus.value ? "" : this.text.value);
       if (request !== this.latest) return;
       this.message.textContent = "";
       const Replay = this.learner.value === "unigram" ? UnigramReplay : MergeReplay;
-      this.replay = new Replay(trace, this.body, () => this.step(1));
+      this.word = trace.lattice?.word ?? "";
+      const pick = (word) => {
+        this.word = word;
+        this.load(Number(this.slider.value));
+      };
+      this.replay = new Replay(trace, this.body, () => this.step(1), pick);
       this.trace = trace;
       this.slider.max = trace.steps.length;
       this.slider.value = Math.min(step, trace.steps.length);

@@ -1,6 +1,7 @@
 // The steps of the Unigram learner: expected counts of each EM iteration, and what each pruning round removes.
 
 import { element, grouped, svg, visible } from "./dom.js";
+import { LatticeReplay } from "./lattice_replay.js";
 
 const WIDTH = 640;
 const HEIGHT = 160;
@@ -8,15 +9,17 @@ const PAD = 28;
 const LEFT = 76;
 
 export class UnigramReplay {
-  constructor(trace, root) {
+  constructor(trace, root, _, pick) {
     this.trace = trace;
     this.chart = element("div", { class: "scrolled" });
     this.body = element("div");
-    root.replaceChildren(this.chart, this.body);
+    this.lattice = new LatticeReplay(trace, pick);
+    root.replaceChildren(this.chart, this.lattice.root, this.body);
   }
 
   show(step) {
     this.chart.replaceChildren(...likelihoodChart(this.trace.steps, step));
+    this.lattice.show(step);
     const current = this.trace.steps[step - 1];
     if (!current) this.body.replaceChildren(...this.seeds());
     else if (current.kind === "TrainingEstimate") this.body.replaceChildren(...estimate(current));

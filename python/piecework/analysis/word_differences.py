@@ -1,0 +1,295 @@
+"""Where tokenizers split the words of a corpus differently, and how much that matters.
+
+Each distinct word is encoded once by each tokenizer, after a space, as in running text. Two tokenizers split
+a word alike if their tokens have the same boundaries, and both or neither have an unknown token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from piecework.analysis.entry_bytes import PLAIN_TEXT
+from piecework.analysis.frequent_words import LONGEST_WORD
+from piecework.analysis.metrics import ratio
+from piecework.analysis.plain_data import plain
+from piecework.analysis.readable_tokens import show_whitespace
+from piecework.analysis.side_by_side import SideToken
+from piecework.batch import Batch
+from piecework.tokenizer import Tokenizer
+
+Numbers = npt.NDArray[np.int64]
+
+WORDS_SHOWN = 60
+"""The number of words in `WordDifferences.most`."""
+_LENGTHS = (1, 3, 5, 7, 9, 11, 13, 17)
+_FREQUENCIES = (1, 2, 10, 100, 1_000, 10_000)
+_POSITIONS = LONGEST_WORD + 1
+
+
+@dataclass(frozen=True)
+class DifferingWord:
+    """A word that not all tokenizers split alike, with the tokens of each tokenizer in the order given.
+
+    >>> DifferingWord("hugs", 3, 1, ()).differences
+    1
+
+    `count` is the number of occurrences in the corpus. `differences` is the number of boundaries that some
+    tokenizers have and others do not, plus one if some have an unknown token and others do not. Spans are in
+    characters of the word.
+    """
+
+    word: str
+    count: int
+    differences: int
+    tokens: tuple[tuple[SideToken, ...], ...]
+
+
+@dataclass(frozen=True)
+class WordBand:
+    """Words of a range of lengths or counts, with the tokens that each tokenizer needs for them.
+
+    >>> WordBand(low=2, high=9, words=1, occurrences=4, tokens=(4, 8)).tokens
+    (4, 8)
+
+    `high` is None without an upper limit. `words` are distinct. `tokens` are those of all occurrences.
+    """
+
+    low: int
+    high: int | None
+    words: int
+    occurrences: int
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WordDifferences:
+    """How several tokenizers split the words of a corpus.
+
+    >>> import piecework as pw
+    >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+    >>> hugs = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+    >>> letters = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1, "u": 2, "g": 3, "s": 4}))
+    >>> found = pw.analysis.compare({"hugs": hugs, "letters": letters}, ["hug hugs hug"]).word_differences
+    >>> found.words, found.differing_occurrences, found.agreement[0][1]
+    (2, 3, 0.0)
+    >>> [(one.word, one.count, one.differences) for one in found.most]
+    [('hug', 2, 2), ('hugs', 1, 2)]
+
+    - `words` distinct words were compared, with `occurrences` in the corpus. Words of more than 32 characters
+      are left out, and rare words of a corpus with more than 200,000 distinct ones.
+    - `differing_words` and `differing_occurrences` are not split alike by all tokenizers.
+    - `agreement[i][j]` is the share of the occurrences that tokenizers i and j split alike.
+    - `tokens_per_word` has, for each tokenizer, pairs of a number of tokens and the occurrences of words that
+      have so many.
+    - `by_length` groups words by characters, `by_frequency` by their count in the corpus.
+    - `most` are the words with the largest products of `count` and `differences`, at most 60.
+    """
+
+    words: int
+    occurrences: int
+    differing_words: int
+    differing_occurrences: int
+    agreement: tuple[tuple[float, ...], ...]
+    tokens_per_word: tuple[tuple[tuple[int, int], ...], ...]
+    by_length: tuple[WordBand, ...]
+    by_frequency: tuple[WordBand, ...]
+    most: tuple[DifferingWord, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the differences as dicts, lists, strings and numbers, for JSON."""
+        found = plain(self)
+        assert isinstance(found, dict)
+        return found
+
+
+class Piece(NamedTuple):
+    """A part of a word that one token covers, or several that share a character.
+
+    >>> Piece("é", tokens=2, is_unknown=False).tokens
+    2
+
+    Characters that no token covers are a piece with 0 tokens.
+    """
+
+    text: str
+    tokens: int
+    is_unknown: bool
+
+
+def pieces(word: str, tokens: Sequence[SideToken]) -> Iterator[Piece]:
+    """Yield the pieces of a word, safe to print.
+
+    >>> [one.text for one in pieces("hugs", [SideToken(1, "hug", (0, 3), False)])]
+    ['hug', 's']
+    """
+    groups: list[tuple[int, int, int, bool]] = []
+    for token in tokens:
+        start, end = token.span
+        if groups and start < groups[-1][1]:
+            first, last, many, is_unknown = groups.pop()
+            groups.append((first, max(last, end), many + 1, is_unknown or token.is_unknown))
+        else:
+            groups.append((start, end, 1, token.is_unknown))
+    at = 0
+    for start, end, many, is_unknown in groups:
+        if start > at:
+            yield Piece(show_whitespace(word[at:start]), 0, False)
+        yield Piece(show_whitespace(word[start:end]), many, is_unknown)
+        at = end
+    if at < len(word):
+        yield Piece(show_whitespace(word[at:]), 0, False)
+
+
+class _Split(NamedTuple):
+    """The words as one tokenizer splits them.
+
+    `boundaries` are sorted keys: index of the word * `_POSITIONS` + position of an inner boundary. `tokens`
+    and `has_unknown` have a value for each word.
+    """
+
+    batch: Batch
+    boundaries: Numbers
+    tokens: Numbers
+    has_unknown: npt.NDArray[np.bool_]
+
+
+def word_differences(
+    tokenizers: Mapping[str, Tokenizer],
+    words: Sequence[tuple[str, int]],
+    num_threads: int | None = None,
+) -> WordDifferences:
+    """Return how tokenizers split words, given with their counts, the most frequent ones first.
+
+    >>> import piecework as pw
+    >>> letters = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1, "u": 2, "g": 3}))
+    >>> word_differences({"letters": letters}, [("hug", 2)]).tokens_per_word
+    (((3, 2),),)
+    """
+    texts = [f" {word}" for word, _ in words]
+    lengths = np.array([len(text) - 1 for text in texts], np.int64)
+    counts = np.array([count for _, count in words], np.int64)
+    splits = [_split(one, texts, lengths, num_threads) for one in tokenizers.values()]
+    differences = _differences(splits, len(words))
+    order = np.argsort(-counts * differences, kind="stable")[:WORDS_SHOWN].tolist()
+    return WordDifferences(
+        words=len(words),
+        occurrences=int(counts.sum()),
+        differing_words=int(np.count_nonzero(differences)),
+        differing_occurrences=int(counts[differences > 0].sum()),
+        agreement=_agreement(splits, counts),
+        tokens_per_word=tuple(_histogram(one.tokens, counts) for one in splits),
+        by_length=_bands(_LENGTHS, lengths, counts, splits),
+        by_frequency=_bands(_FREQUENCIES, counts, counts, splits),
+        most=tuple(
+            DifferingWord(
+                words[at][0],
+                words[at][1],
+                int(differences[at]),
+                tuple(
+                    _tokens(tokenizer, split.batch, at)
+                    for tokenizer, split in zip(tokenizers.values(), splits, strict=True)
+                ),
+            )
+            for at in order
+            if differences[at]
+        ),
+    )
+
+
+def _split(
+    tokenizer: Tokenizer, texts: Sequence[str], lengths: Numbers, num_threads: int | None
+) -> _Split:
+    batch = tokenizer.encode_batch(texts, offsets=True, num_threads=num_threads, **PLAIN_TEXT)
+    rows = np.repeat(np.arange(len(texts)), batch.lengths)
+    starts, ends = batch.offsets.astype(np.int64).T
+    # A token of the space before the word alone is no token of the word.
+    inside = (starts < ends) & (ends > 1)
+    unknown = rows[inside & (batch.ids == _unknown_id(tokenizer))]
+    return _Split(
+        batch,
+        _boundaries(rows, starts, ends, lengths),
+        np.bincount(rows[inside], minlength=len(texts)),
+        np.bincount(unknown, minlength=len(texts)) > 0,
+    )
+
+
+def _boundaries(rows: Numbers, starts: Numbers, ends: Numbers, lengths: Numbers) -> Numbers:
+    """Return the keys of positions at which a token begins; a part of a character is no boundary."""
+    has_text = starts < ends
+    rows, starts, ends = rows[has_text], starts[has_text], ends[has_text]
+    follows = (rows[1:] == rows[:-1]) & (ends[:-1] <= starts[1:])
+    at, positions = rows[1:][follows], starts[1:][follows] - 1
+    inner = (positions > 0) & (positions < lengths[at])
+    keys = np.sort(at[inner] * _POSITIONS + positions[inner])
+    return keys[np.diff(keys, prepend=-1) > 0]
+
+
+def _unknown_id(tokenizer: Tokenizer) -> int:
+    unknown = getattr(tokenizer.spec.model, "unk_token", None)
+    id = None if unknown is None else tokenizer.token_to_id(unknown)
+    return -1 if id is None else id
+
+
+def _differences(splits: Sequence[_Split], words: int) -> Numbers:
+    """Return for each word the number of boundaries, and of unknown tokens, that not all have."""
+    rows = _rows_of_differing(splits)
+    unknown = np.stack([one.has_unknown for one in splits])
+    return np.bincount(rows, minlength=words) + (unknown.any(axis=0) & ~unknown.all(axis=0))
+
+
+def _rows_of_differing(splits: Sequence[_Split]) -> Numbers:
+    """Return the word of each boundary that not all have; numpy's `unique` hashes, and these keys collide."""
+    keys = np.sort(np.concatenate([one.boundaries for one in splits]))
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    having = np.diff(first, append=len(keys))
+    return keys[first[having < len(splits)]] // _POSITIONS
+
+
+def _agreement(splits: Sequence[_Split], counts: Numbers) -> tuple[tuple[float, ...], ...]:
+    """Return for each pair of tokenizers the share of occurrences that both split alike."""
+    total = int(counts.sum())
+    shares = [[ratio(total, total)] * len(splits) for _ in splits]
+    for i, one in enumerate(splits):
+        for j, other in enumerate(splits[:i]):
+            differing = one.has_unknown != other.has_unknown
+            differing[_rows_of_differing((one, other))] = True
+            shares[i][j] = shares[j][i] = ratio(int(counts[~differing].sum()), total)
+    return tuple(map(tuple, shares))
+
+
+def _histogram(tokens: Numbers, counts: Numbers) -> tuple[tuple[int, int], ...]:
+    occurrences = np.zeros(int(tokens.max(initial=0)) + 1, np.int64)
+    np.add.at(occurrences, tokens, counts)
+    return tuple((number, many) for number, many in enumerate(occurrences.tolist()) if many)
+
+
+def _bands(
+    lows: Sequence[int], values: Numbers, counts: Numbers, splits: Sequence[_Split]
+) -> tuple[WordBand, ...]:
+    """Return the words in bands that begin at `lows`, without those that are empty."""
+    highs = [*(low - 1 for low in lows[1:]), None]
+    chosen = np.searchsorted(np.array(lows), values, side="right") - 1
+    bands = []
+    for at, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        here = chosen == at
+        if here.any():
+            tokens = tuple(int(one.tokens[here] @ counts[here]) for one in splits)
+            words, occurrences = int(np.count_nonzero(here)), int(counts[here].sum())
+            bands.append(WordBand(low, high, words, occurrences, tokens))
+    return tuple(bands)
+
+
+def _tokens(tokenizer: Tokenizer, batch: Batch, row: int) -> tuple[SideToken, ...]:
+    first, last = batch.row_offsets[row : row + 2].tolist()
+    unknown = _unknown_id(tokenizer)
+    columns = zip(batch.ids[first:last].tolist(), batch.offsets[first:last].tolist(), strict=True)
+    return tuple(
+        SideToken(id, tokenizer.id_to_token(id) or "", (max(start - 1, 0), end - 1), id == unknown)
+        for id, (start, end) in columns
+        if end > max(start, 1)
+    )

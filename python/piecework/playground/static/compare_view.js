@@ -1,0 +1,213 @@
+// The view of a comparison: what differs, by how much and where, as findings, charts, words and tables.
+
+import { element, grouped } from "./dom.js";
+import { compare } from "./requests.js";
+
+const COLORS = 8;
+const PIECE_COLORS = 5;
+const WORDS_OPEN = 18;
+const FIRST_CHARTS = 2;
+
+export class CompareView {
+  constructor(root, tokenizers, changed) {
+    this.tokenizers = tokenizers.filter((tokenizer) => !tokenizer.error);
+    this.changed = changed;
+    this.isStarted = false;
+    this.latest = 0;
+    this.remove = () => {};
+    this.text = element("textarea", { rows: 4, spellcheck: "false", autocomplete: "off", id: "corpus" });
+    this.message = element("p", { class: "error", role: "alert" });
+    this.body = element("div", { class: "report" });
+    root.append(
+      element(
+        "form",
+        { class: "input", on: { submit: (event) => (event.preventDefault(), this.load()) } },
+        element("label", { for: "corpus" }, "Compare on a text; each line is a text of its own"),
+        this.text,
+        element("div", { class: "bar" }, element("button", { type: "submit" }, "Compare")),
+      ),
+      this.message,
+      this.body,
+    );
+  }
+
+  get state() {
+    return { text: this.text.value };
+  }
+
+  set state({ text }) {
+    this.text.value = text ?? "";
+    this.load();
+  }
+
+  async load() {
+    this.isStarted = true;
+    const request = ++this.latest;
+    this.body.setAttribute("aria-busy", "true");
+    try {
+      const content = await compare(this.text.value, this.tokenizers.map((tokenizer) => tokenizer.index));
+      if (request !== this.latest) return;
+      this.message.textContent = "";
+      this.remove();
+      this.remove = () => {};
+      this.body.replaceChildren(...parts(content));
+      this.changed();
+      if (content.charts.length) await this.draw(content.charts, request);
+    } catch (error) {
+      if (request !== this.latest) return;
+      this.remove();
+      this.remove = () => {};
+      this.body.replaceChildren();
+      this.message.textContent = error.message;
+    } finally {
+      if (request === this.latest) this.body.removeAttribute("aria-busy");
+    }
+  }
+
+  /** Draw the charts; the libraries are loaded the first time. */
+  async draw(charts, request) {
+    const [{ showCharts }] = await Promise.all([import("/page/charts.js"), import("/vega.js")]);
+    if (request !== this.latest) return;
+    const remove = await showCharts(this.body, Object.fromEntries(charts.map((chart) => [chart.name, chart.spec])));
+    if (request === this.latest) this.remove = remove;
+    else remove();
+  }
+}
+
+function parts(content) {
+  const { tokenizers, charts, missing } = content;
+  return [
+    element("p", { class: "quiet" }, content.headline),
+    element("ul", { class: "findings" }, ...content.findings.map((finding) => element("li", {}, finding))),
+    element("ul", { class: "cards", "aria-label": "Tokenizers" }, ...tokenizers.map(card)),
+    charts.length && tokenizers.length > 1 ? legend(tokenizers) : "",
+    missing ? element("p", { class: "panel note" }, missing) : figures(charts.slice(0, FIRST_CHARTS)),
+    content.words.length ? words(content.words, tokenizers) : "",
+    missing ? "" : figures(charts.slice(FIRST_CHARTS)),
+    element("section", { class: "report-tables", "aria-label": "Tables" }, ...content.tables.map(table)),
+  ].filter((part) => part !== "");
+}
+
+function swatch(at) {
+  return element("span", { class: `swatch s${at % COLORS}`, "aria-hidden": "true" });
+}
+
+function card(one, at) {
+  return element(
+    "li",
+    { class: "panel" },
+    element("h2", {}, swatch(at), element("bdi", {}, one.name), " ", element("span", { class: "quiet" }, one.family)),
+    element(
+      "p",
+      { class: "main-figure" },
+      element("strong", {}, one.fertility),
+      " tokens per word ",
+      element("span", { class: "comparison" }, one.comparison),
+    ),
+    element(
+      "dl",
+      { class: "counts" },
+      ...one.figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+    ),
+  );
+}
+
+function legend(tokenizers) {
+  const buttons = tokenizers.map((one, at) =>
+    element(
+      "button",
+      { type: "button", class: "pick", "data-focus": at, "aria-pressed": "false" },
+      swatch(at),
+      element("bdi", {}, one.name),
+    ),
+  );
+  return element("div", { class: "legend", role: "group", "aria-label": "Emphasize a tokenizer" }, ...buttons);
+}
+
+function figures(charts) {
+  const made = charts.map(({ name, title, about }) =>
+    element(
+      "figure",
+      { class: "panel", "aria-labelledby": `${name}-title` },
+      element("figcaption", {}, element("h2", { id: `${name}-title` }, title), element("p", { class: "note" }, about)),
+      element("div", { class: "plot", "data-chart": name }),
+    ),
+  );
+  return element("div", { class: "charts" }, ...made);
+}
+
+function words(found, tokenizers) {
+  const items = found.map((word) => wordCard(word, tokenizers));
+  const more = items.splice(WORDS_OPEN);
+  return element(
+    "section",
+    { "aria-labelledby": "words-title" },
+    element("h2", { id: "words-title" }, "Words that are split differently"),
+    element(
+      "p",
+      { class: "note" },
+      "Ordered by occurrences times boundaries that not all tokenizers have. The number is that of the tokens.",
+    ),
+    element("ol", { class: "words" }, ...items),
+    more.length
+      ? element(
+          "details",
+          {},
+          element("summary", {}, `${grouped(more.length)} more words`),
+          element("ol", { class: "words", start: WORDS_OPEN + 1 }, ...more),
+        )
+      : null,
+  );
+}
+
+function wordCard({ word, count, sides }, tokenizers) {
+  const rows = sides.map((side, at) =>
+    element(
+      "div",
+      {},
+      element("dt", {}, swatch(at), element("bdi", {}, tokenizers[at].name)),
+      element(
+        "dd",
+        {},
+        element("span", { class: "chips" }, ...side.pieces.map(piece)),
+        element("span", { class: "number" }, grouped(side.tokens)),
+      ),
+    ),
+  );
+  return element(
+    "li",
+    { class: "panel" },
+    element("h3", {}, element("bdi", {}, word), " ", element("span", { class: "quiet" }, `${grouped(count)} time${count === 1 ? "" : "s"}`)),
+    element("dl", {}, ...rows),
+  );
+}
+
+function piece([text, tokens, isUnknown], at) {
+  const kind = isUnknown ? "unknown" : tokens ? `c${at % PIECE_COLORS}` : "gap";
+  return element("bdi", { class: `chip ${kind}` }, text, tokens > 1 ? element("sub", {}, `×${tokens}`) : null);
+}
+
+function table({ title, header, rows }, at) {
+  const [, ...names] = header;
+  return element(
+    "details",
+    { class: "panel", open: at === 0 },
+    element("summary", {}, title.charAt(0).toUpperCase() + title.slice(1)),
+    element(
+      "div",
+      { class: "scrolled", tabindex: "0", role: "region", "aria-label": title },
+      element(
+        "table",
+        {},
+        element("thead", {}, element("tr", {}, element("td"), ...names.map((name) => element("th", { scope: "col" }, name)))),
+        element(
+          "tbody",
+          {},
+          ...rows.map(([label, ...cells]) =>
+            element("tr", {}, element("th", { scope: "row" }, label), ...cells.map((cell) => element("td", {}, cell))),
+          ),
+        ),
+      ),
+    ),
+  );
+}
