@@ -77,8 +77,13 @@ class DecodeStream:
             text: str | None = self._stream.step(_original(tokenizer), id)
             return text
         if isinstance(id, int):
-            return self._step(id)
-        texts = [self._step(each) for each in id]
+            try:
+                text = self._stream.step(id)
+            except ArgumentError:
+                self._check_unknown(id)
+                return None
+            return text
+        texts = [self.step(tokenizer, each) for each in id]
         return "".join(text for text in texts if text is not None) or None
 
     def _start(self, tokenizer: Any) -> None:
@@ -90,15 +95,11 @@ class DecodeStream:
         prefill = [id for id in self._ids or () if here.id_to_token(id) is not None]
         self._stream = here.decode_stream(prefill, skip_special_tokens=self._skip_special_tokens)
 
-    def _step(self, id: int) -> str | None:
-        try:
-            text: str | None = self._stream.step(id)
-        except ArgumentError:
-            if not 0 <= id < 2**32:
-                # tokenizers raises a TypeError, which servers handle.
-                raise InputTypeError("id", repr(id), "an id from 0 to 4294967295") from None
-            return None
-        return text
+    def _check_unknown(self, id: int) -> None:
+        """Raise for an id that is not one of 32 bits; other ids without token add no text."""
+        if not 0 <= id < 2**32:
+            # tokenizers raises a TypeError, which servers handle.
+            raise InputTypeError("id", repr(id), "an id from 0 to 4294967295") from None
 
     def __copy__(self) -> DecodeStream:
         other = DecodeStream(self._ids, self._skip_special_tokens)
