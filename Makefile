@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH_VENV := build/torch-venv
+SERVING_VENV := build/serving-venv
 RAY_VENV := build/ray-venv
 SPARK_VENV := build/spark-venv
 NOTEBOOK_VENV := build/notebook-venv
@@ -27,7 +28,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-notebooks test-ray test-spark test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-serving test-notebooks test-ray test-spark test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -38,6 +39,7 @@ help:
 	@echo "make test-fast    run the tests that are not marked slow"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
 	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
+	@echo "make test-serving run the tests that need vLLM, SGLang and xgrammar, without a GPU (7 GB, in build/serving-venv)"
 	@echo "make test-notebooks  run the notebooks in a Jupyter kernel (100 MB, in build/notebook-venv)"
 	@echo "make test-ray     run the tests on a Ray cluster of two nodes (500 MB, in build/ray-venv)"
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
@@ -94,6 +96,9 @@ build/transformers-tests/.fetched: tools/test_data/transformers_sdist.txt | $(VE
 # PYTHONPATH: the package in place, with the core that `build` compiled.
 test-torch: $(VENV)/.built $(TORCH_VENV)/.tools
 	PYTHONPATH=python $(TORCH_VENV)/bin/python -m pytest tests/torch $(PYTEST)
+
+test-serving: $(VENV)/.built $(SERVING_VENV)/.tools
+	PYTHONPATH=python $(SERVING_VENV)/bin/python -m pytest tests/serving $(PYTEST)
 
 test-notebooks: $(VENV)/.built $(NOTEBOOK_VENV)/.tools
 	PYTHONPATH=$(CURDIR)/python $(NOTEBOOK_VENV)/bin/python -m pytest tests/notebooks $(PYTEST)
@@ -208,6 +213,15 @@ $(TORCH_VENV)/.tools: pyproject.toml
 	@$(PYTHON) -m venv $(TORCH_VENV)
 	@$(BIN)/python tools/extras.py torch-test | $(TORCH_VENV)/bin/pip install --quiet --requirement /dev/stdin
 	@$(TORCH_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
+	@touch $@
+
+# The two servers pin different versions of torch and transformers.
+$(SERVING_VENV)/.tools: pyproject.toml
+	@echo "Installing vLLM, SGLang and torch into $(SERVING_VENV) (7 GB) ..."
+	@$(PYTHON) -m venv $(SERVING_VENV)
+	@$(BIN)/python tools/extras.py serving-test | $(SERVING_VENV)/bin/pip install --quiet --requirement /dev/stdin
+	@$(SERVING_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
+	@$(SERVING_VENV)/bin/pip install --quiet --no-deps vllm==0.33.0 sglang==0.5.23 xgrammar==0.2.8
 	@touch $@
 
 $(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml

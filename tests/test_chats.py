@@ -254,6 +254,7 @@ FAILING = {
     "{% if %}": "line 1: found Expected an expression",
     "a\n{{ x | nosuch }}": "line 2: found No filter named 'nosuch'",
     "{{ x.y.z }}": "UndefinedError: 'x' is undefined",
+    "{{ messages[0].content.x.y }}": "'str object' has no attribute 'x'",
     "{{ messages[0].content + 1 }}": "TypeError",
     "{% include 'file' %}": "no loader",
     "{{ messages[0].content.with_bits(1) }}": "SecurityError",

@@ -93,6 +93,8 @@ def test_budgets_that_nothing_fits_are_named() -> None:
         pw.errors.ArgumentError, match="overlap: found 4, expected less than max_tokens"
     ):
         tok.chunk_text("a", 4, overlap=4)
+    with pytest.raises(pw.errors.ArgumentError, match="max_tokens: found 0, expected .* from 1"):
+        tok.chunk_text("a", 0)
     with pytest.raises(pw.errors.ArgumentError, match="at: found 'line'"):
         tok.chunk_text("a", 4, at="line")  # type: ignore[arg-type]
     with pytest.raises(pw.errors.InputTypeError, match="text: found bytes"):

@@ -81,6 +81,16 @@ CYCLE = {"piecework.train.sentencepiece_presets", "piecework.train.checkpoints"}
 # What only a notebook shows.
 NOTEBOOKS = {"piecework.analysis.text_tables", "IPython.display", "html"}
 
+# What a process with a plug-in of ours needs only if it uses the plug-in.
+SERVERS = {
+    "piecework.integrations.serving",
+    "sglang.srt.plugins.hook_registry",
+    "transformers",
+    "vllm.renderers.registry",
+    "vllm.tokenizers.hf",
+    "vllm.tokenizers.registry",
+}
+
 EXPECTED = (
     SPECIFICATIONS
     | TRAINING
@@ -93,6 +103,7 @@ EXPECTED = (
     | NAMES
     | CYCLE
     | NOTEBOOKS
+    | SERVERS
 )
 
 

@@ -114,11 +114,11 @@ def test_what_is_no_ids_is_refused() -> None:
 @pytest.mark.parametrize(
     ("id", "error", "message"),
     [
-        (-1, pw.errors.ArgumentError, r"ids\[0\]: found -1"),
-        (1 << 32, pw.errors.ArgumentError, r"ids\[0\]: found 4294967296"),
-        ("a", pw.errors.InputTypeError, r"ids\[0\]: found str"),
-        (1.5, pw.errors.InputTypeError, r"ids\[0\]: found float"),
-        (1 << 20, pw.errors.ArgumentError, "ids: found 1048576, expected an id of the vocabulary"),
+        (-1, pw.errors.ArgumentError, "found -1, expected an id"),
+        (1 << 32, pw.errors.ArgumentError, "found 4294967296"),
+        ("a", pw.errors.InputTypeError, "found str"),
+        (1.5, pw.errors.InputTypeError, "found float"),
+        (1 << 20, pw.errors.ArgumentError, "found 1048576, expected an id of the vocabulary"),
     ],
 )
 def test_ids_that_do_not_exist_change_no_stream(
@@ -129,15 +129,17 @@ def test_ids_that_do_not_exist_change_no_stream(
     stream, both = tok.decode_stream(), tok.decode_streams([[], []])
     text = ""
     for known in ids:
-        with pytest.raises(error, match=message):
+        with pytest.raises(error, match=f"^id: {message}"):
             stream.step(id)
-        with pytest.raises(error, match=message.replace("0", "[01]", 1)):
+        with pytest.raises(error, match=rf"^ids(\[1\])?: {message}"):
             both.step([known, id])
         text += stream.step(known) or ""
     assert text == "the 🤗 garden"
     assert both.finish() == [None, None]
     with pytest.raises(pw.errors.InputTypeError, match="ids"):
         both.step(7)  # type: ignore[arg-type]
+    with pytest.raises(pw.errors.InputTypeError, match=r"id: found NoneType, .*finish\(\)"):
+        stream.step(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -330,6 +330,9 @@ def encode_within(
     `spans` are bytes of the text as UTF-8, in order and without overlap; `everywhere` holds ids.
     """
 
+def core_without_pieces(core: Core, ids: Sequence[int]) -> Core | None:
+    """Return a core whose Unigram model never makes some pieces from text; None for other models."""
+
 def symbol_ids(core: Core) -> list[int]:
     """Return the ids of the control and user-defined pieces of a SentencePiece model."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from piecework._core import RawDecodeStream
 from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import id_list, listed
+from piecework.errors import ArgumentError, InputTypeError
 
 
 class _Streams:
@@ -59,7 +60,15 @@ class DecodeStream(_Streams):
 
         Raises `InputTypeError` for another type, and `ArgumentError` for an id that is not in the vocabulary.
         """
-        return self._step([id])[0]
+        try:
+            text = self._raw.step([id])[0]
+        except (ValueError, TypeError, OverflowError):
+            if hasattr(id, "__index__"):
+                raise ArgumentError("id", str(id), "an id of the vocabulary") from None
+            raise InputTypeError("id", type(id).__name__, "an id") from None
+        if id is None:  # which `DecodeStreams` accepts
+            raise InputTypeError("id", "NoneType", "an id; finish() ends the stream")
+        return text
 
     def finish(self) -> str | None:
         """Return the text of incomplete characters, None if there is none, and reset the stream."""

@@ -103,6 +103,24 @@ def test_columns_without_strings_are_errors(
             function(TOK, column)
 
 
+def test_another_tokenizer_is_an_error_at_once() -> None:
+    duckdb = pytest.importorskip("duckdb", reason="needs duckdb")
+    pytest.importorskip("polars", reason="needs polars")
+    from piecework.integrations.duckdb import register
+    from piecework.integrations.polars import count_expr, encode_expr
+
+    calls: list[Callable[[Any], object]] = [
+        encode_expr,
+        count_expr,
+        lambda tok: register(duckdb.connect(), tok),
+        lambda tok: encode_column(tok, ["a"]),
+        lambda tok: count_column(tok, ["a"]),
+    ]
+    for call in calls:
+        with pytest.raises(InputTypeError, match="tokenizer: found str, expected a Tokenizer"):
+            call("tokenizer.json")
+
+
 def test_counts_of_a_column_are_those_of_its_texts() -> None:
     texts = [text for text in TEXTS if text is not None]
     polars = pytest.importorskip("polars", reason="needs polars")
@@ -178,7 +196,9 @@ def test_functions_of_duckdb(tmp_path: Path) -> None:
     assert found[0][2] == TOK.count("hugs pug", add_special_tokens=False)
     total = connection.sql("SELECT sum(count_tokens(text)) FROM rows_of_arrow").fetchall()
     assert total[0][0] == 1000 * sum(count or 0 for count in expected_counts(TEXTS))
-    with pytest.raises(duckdb.Error, match="encode_text"):
+    with pytest.raises(
+        ArgumentError, match="prefix: found '': .* exists, expected a prefix of new names"
+    ):
         register(connection, TOK)
 
 

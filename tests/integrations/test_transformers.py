@@ -592,3 +592,22 @@ def test_the_class_reads_folders_without_a_tokenizer_json(file: str, tmp_path: P
     ours = PieceworkTokenizerFast.from_pretrained(tmp_path)
     for text in ("Hello world", "東京 is big"):
         assert ours(text)["input_ids"] == pw.Tokenizer.load(tmp_path).encode(text).ids
+
+
+def test_a_class_that_extends_an_accelerated_one_has_its_own_pickle() -> None:
+    ours = accelerate(BertTokenizer(vocab={"[UNK]": 0, "hug": 1}))
+
+    class Extended(type(ours)):  # type: ignore[misc]
+        def __reduce__(self) -> Any:
+            return accelerate, (ours,)
+
+    extended = copy.copy(ours)
+    extended.__class__ = Extended
+    assert type(pickle.loads(pickle.dumps(extended))) is type(ours)
+
+
+def test_a_backend_has_no_attributes_that_tokenizers_does_not_have() -> None:
+    backend = BackendTokenizer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})))
+    with pytest.raises(AttributeError, match="no attribute 'added_token_ids'"):
+        _ = backend.added_token_ids
+    assert callable(backend.post_process)

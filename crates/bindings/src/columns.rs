@@ -51,7 +51,16 @@ impl TextColumn {
     /// Borrow an Arrow column of strings by `__arrow_c_stream__` or `__arrow_c_array__`.
     #[staticmethod]
     fn of_arrow(column: &Bound<'_, PyAny>, place: &str) -> PyResult<Self> {
-        let unreadable = |ColumnError(found)| bad_argument(place, found, "a column of strings");
+        let unreadable = |ColumnError(found): ColumnError| {
+            let expected = if found.contains("dictionary") {
+                "a column of strings; decode the dictionary, or call encode_column of piecework.integrations.arrow"
+            } else if found.contains("table") {
+                "a column of strings, such as one of the table's columns"
+            } else {
+                "a column of strings"
+            };
+            bad_argument(place, found, expected)
+        };
         let stream = column.getattr_opt("__arrow_c_stream__")?;
         let read = if let Some(export) = stream {
             column_of_stream(&export.call0()?)?

@@ -46,7 +46,7 @@ impl Core {
     }
 
     /// Wrap a tokenizer that has the same vocabulary.
-    fn sharing(&self, tokenizer: Tokenizer) -> Self {
+    pub(crate) fn sharing(&self, tokenizer: Tokenizer) -> Self {
         Self { encoder: Arc::new(Encoder::new(tokenizer)), numbers: Arc::clone(&self.numbers) }
     }
 

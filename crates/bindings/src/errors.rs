@@ -38,7 +38,9 @@ pub(crate) fn wrong_type(place: String, found: &Bound<'_, PyAny>, expected: &str
 
 /// Make the `InputTypeError` for a null in place of a text.
 pub(crate) fn null_text(place: String) -> PyErr {
-    exception("InputTypeError", place, "null".into(), "str".into())
+    let expected =
+        "str; drop nulls, or call encode_column of piecework.integrations.arrow, which keeps them";
+    exception("InputTypeError", place, "null".into(), expected.into())
 }
 
 /// Make an `ArgumentError`.

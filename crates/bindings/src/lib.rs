@@ -91,7 +91,7 @@ mod _core {
     #[pymodule_export]
     use crate::segmentations::{entropy, scores, segmentations};
     #[pymodule_export]
-    use crate::segments::{encode_within, symbol_ids};
+    use crate::segments::{core_without_pieces, encode_within, symbol_ids};
     #[pymodule_export]
     use crate::stream::RawDecodeStream;
     #[pymodule_export]

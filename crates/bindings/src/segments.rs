@@ -34,6 +34,14 @@ pub(crate) fn encode_within(
     Encoding::of_fields(core, fields, Some(text.clone().unbind()), None)
 }
 
+/// Return a core whose Unigram model never makes some pieces from text; `None` for other models.
+#[catch_panics]
+#[pyfunction]
+pub(crate) fn core_without_pieces(py: Python<'_>, core: &Core, ids: Vec<u32>) -> PyResult<Option<Core>> {
+    let compiled = py.detach(|| core.encoder.tokenizer().without_pieces(&ids)).map_err(raise)?;
+    Ok(compiled.map(|tokenizer| core.sharing(tokenizer)))
+}
+
 /// Return the ids of the control and user-defined pieces of a SentencePiece model.
 #[catch_panics]
 #[pyfunction]

@@ -128,8 +128,22 @@ fn layout_of(schema: &ArrowSchema) -> Result<ColumnLayout, ColumnError> {
         "U" | "Z" => Ok(ColumnLayout::Long),
         "vu" => Ok(ColumnLayout::Views),
         "n" => Ok(ColumnLayout::Nulls),
-        _ => Err(ColumnError(format!("an Arrow column of format {format:?}"))),
+        format => Err(ColumnError(described(format))),
     }
+}
+
+/// Names the type of a column by its format string (Arrow C data interface, "Data type description").
+fn described(format: &str) -> String {
+    let values = match format.as_bytes() {
+        [b'c' | b'C' | b's' | b'S' | b'i' | b'I' | b'l' | b'L'] => "integers",
+        [b'e' | b'f' | b'g'] => "floating-point numbers",
+        [b'b'] => "booleans",
+        [b'+', b's'] => return "an Arrow table, or a column of structs".into(),
+        [b'+', b'l' | b'L' | b'w' | b'v', ..] => "lists",
+        [b't', ..] => "times",
+        _ => return format!("an Arrow column of format {format:?}"),
+    };
+    format!("an Arrow column of {values}")
 }
 
 impl ColumnChunk {

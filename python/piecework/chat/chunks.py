@@ -42,6 +42,8 @@ def chunk_text(
         raise InputTypeError("text", type(text).__name__, "str")
     check_size("max_tokens", max_tokens)
     check_size("overlap", overlap)
+    if max_tokens == 0:
+        raise ArgumentError("max_tokens", "0", "a number of tokens from 1")
     check_choice("at", at, LEVELS)
     if overlap >= max_tokens:
         raise ArgumentError("overlap", str(overlap), f"less than max_tokens, which is {max_tokens}")

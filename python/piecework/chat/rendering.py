@@ -74,7 +74,9 @@ def _run(template: typing.Any, values: Mapping[str, object]) -> TrackedText:
     except RecursionError as error:
         raise TemplateError("chat template", "endless recursion", "a template that ends") from error
     except Exception as error:
-        found = f"{type(error).__name__}: {error}"
+        # Templates see a str.
+        name = f"{TrackedText.__module__}.{TrackedText.__qualname__} object"
+        found = f"{type(error).__name__}: {error}".replace(name, "str object")
         raise TemplateError(
             "chat template", found[:400], "a template for these messages"
         ) from error

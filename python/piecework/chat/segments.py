@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence
 
-from piecework._core import Core, encode_within, symbol_ids
+from piecework._core import Core, core_without_pieces, encode_within, symbol_ids
 from piecework._internal.lazy import pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.chat.results import SegmentedEncoding
@@ -41,6 +41,17 @@ class GuardedTokens:
         self.everywhere = [token.id for token in added_tokens if token.id not in guarded]
         self.strips = {id for id, token in guarded.items() if token.lstrip or token.rstrip}
         self.ids = guarded.keys() | set(symbol_ids(core))
+        self._core = core
+        self._core_without: Core | None = None
+
+    def core_without(self, unk_id: int | None) -> Core | None:
+        """Return a core whose model never makes a guarded token; None if the model is not a Unigram model.
+
+        It is compiled at the first call.
+        """
+        if self._core_without is None:
+            self._core_without = core_without_pieces(self._core, sorted(self.ids - {unk_id}))
+        return self._core_without
 
 
 def _is_marker(content: str) -> bool:
@@ -57,7 +68,8 @@ def encode_segments(
 ) -> SegmentedEncoding:
     """Encode the concatenated texts; guarded tokens match within a segment that permits them only.
 
-    Raises `SpecialTokenError` if the model itself produces a guarded token from other text.
+    A Unigram model segments other text without the guarded pieces, as SentencePiece does with control
+    pieces. Raises `SpecialTokenError` if another model produces a guarded token itself.
     """
     text, char_spans, permitted = _joined(segments)
     encoding = encode_spans(core, text, permitted, guarded, unk_id, add_special_tokens)
@@ -74,15 +86,28 @@ def encode_spans(
     add_special_tokens: bool,
 ) -> Encoding:
     """Encode a text; guarded tokens match within the `permitted` spans of characters only."""
-    encoding = encode_within(
-        core,
-        text,
-        spans=_byte_spans(text, permitted),
-        everywhere=guarded.everywhere,
-        add_special_tokens=add_special_tokens,
-    )
-    if not guarded.ids.isdisjoint(encoding.ids):
-        _check_guarded(encoding, text, permitted, guarded, unk_id)
+    spans = _byte_spans(text, permitted)
+
+    def encoded(core: Core) -> Encoding:
+        return encode_within(
+            core,
+            text,
+            spans=spans,
+            everywhere=guarded.everywhere,
+            add_special_tokens=add_special_tokens,
+        )
+
+    encoding = encoded(core)
+    made = _made_by_model(encoding, text, permitted, guarded, unk_id)
+    if made is not None and (other := guarded.core_without(unk_id())) is not None:
+        encoding = encoded(other)
+        made = _made_by_model(encoding, text, permitted, guarded, unk_id)
+    if made is not None:
+        raise SpecialTokenError(
+            "segments",
+            f"{made[0]!r}, from which the model itself makes the token {made[1]!r}",
+            "text without it; or name in `markers` the added tokens to guard",
+        )
     return encoding
 
 
@@ -174,14 +199,16 @@ def _end(span: Span) -> int:
     return span[1]
 
 
-def _check_guarded(
+def _made_by_model(
     encoding: Encoding,
     text: str,
     permitted: Sequence[Span],
     guarded: GuardedTokens,
     unk_id: Callable[[], int | None],
-) -> None:
-    """Raise for a guarded token that the model itself made from text without permission."""
+) -> tuple[str, str] | None:
+    """Return the first guarded token that the model made from text without permission, with that text."""
+    if guarded.ids.isdisjoint(encoding.ids):
+        return None
     starts = [start for start, _ in permitted]
     offsets, sequences = encoding.offsets, encoding.sequence_ids
     for index in [at for at, id in enumerate(encoding.ids) if id in guarded.ids]:
@@ -193,11 +220,6 @@ def _check_guarded(
             start += len(matched) - len(matched.lstrip())
             end -= len(matched) - len(matched.rstrip())
         before = bisect_right(starts, start) - 1
-        if (before >= 0 and end <= permitted[before][1]) or id == unk_id():
-            continue
-        raise SpecialTokenError(
-            "segments",
-            f"{text[start:end]!r}, from which the model itself makes the token "
-            f"{encoding.tokens[index]!r}",
-            "text without it; or name in `markers` the added tokens to guard",
-        )
+        if not (before >= 0 and end <= permitted[before][1]) and id != unk_id():
+            return text[start:end], encoding.tokens[index]
+    return None

@@ -38,9 +38,10 @@ def encode_column(
     chunked column returns a chunked column. The other arguments are those of `Tokenizer.encode_batch`;
     padding to the longest row of a batch is not applied.
 
-    Raises `ArgumentError` for a column without strings, `MissingExtraError` without pyarrow, and the errors
-    of `encode_batch`.
+    Raises `ArgumentError` for a column without strings, `InputTypeError` for another tokenizer,
+    `MissingExtraError` without pyarrow, and the errors of `encode_batch`.
     """
+    check_tokenizer(tokenizer)
     padding = tokenizer.spec.padding
     depends_on_batch = padding is not None and padding.length is None
     unpadded = tokenizer.with_padding(None) if depends_on_batch else tokenizer
@@ -83,6 +84,7 @@ def count_column(
 
     Columns, nulls, arguments and errors are those of `encode_column`.
     """
+    check_tokenizer(tokenizer)
 
     def count(pa: Any, array: Any) -> Any:
         counts = tokenizer.count_batch(
@@ -98,6 +100,12 @@ def count_column(
         return found.take(pa.array(rows, mask=array.is_null().to_numpy(zero_copy_only=False)))
 
     return _mapped(column, count)
+
+
+def check_tokenizer(tokenizer: object) -> None:
+    """Raise `InputTypeError` unless `tokenizer` is a `Tokenizer`."""
+    if not isinstance(tokenizer, pw.Tokenizer):
+        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
 
 
 def _mapped(column: Any, function: Callable[[Any, Any], Any]) -> Any:

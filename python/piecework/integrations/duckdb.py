@@ -8,7 +8,8 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework.integrations.arrow import count_column, encode_column
+from piecework.errors import ArgumentError
+from piecework.integrations.arrow import check_tokenizer, count_column, encode_column
 
 
 def register(
@@ -29,15 +30,20 @@ def register(
 
     The functions of a second tokenizer need a `prefix` of their names. A null returns null. DuckDB passes
     vectors of 2,048 rows, each of which one thread encodes. Raises `MissingExtraError` without DuckDB or
-    pyarrow, and DuckDB's `CatalogException` for a name that exists.
+    pyarrow, `InputTypeError` for another tokenizer, and `ArgumentError` for a prefix whose functions exist.
     """
     duckdb = import_extra("duckdb", "duckdb")
     import_extra("pyarrow", "duckdb")
+    check_tokenizer(tokenizer)
     options: dict[str, Any] = {"add_special_tokens": add_special_tokens, "num_threads": 1}
     functions: dict[str, tuple[Callable[..., Any], str]] = {
         "encode_text": (partial(encode_column, tokenizer, **options), "UINTEGER[]"),
         "count_tokens": (partial(count_column, tokenizer, **options), "UINTEGER"),
     }
+    names = [prefix + name for name in functions]
+    query = "SELECT function_name FROM duckdb_functions() WHERE list_contains(?, function_name)"
+    if existing := connection.execute(query, [names]).fetchone():
+        raise ArgumentError("prefix", f"{prefix!r}: {existing[0]} exists", "a prefix of new names")
     for name, (function, kind) in functions.items():
         connection.create_function(
             prefix + name,

@@ -7,7 +7,7 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework.integrations.arrow import count_column, encode_column
+from piecework.integrations.arrow import check_tokenizer, count_column, encode_column
 
 
 def encode_expr(
@@ -22,10 +22,11 @@ def encode_expr(
     [[1, 2], None, [2]]
 
     `column` is a name or an expression, of strings, categories or enums. Nulls stay null. The expression
-    works in lazy frames and in the streaming engine. Raises `MissingExtraError` without polars. Errors of
-    `encode_column` are raised when the frame is computed.
+    works in lazy frames and in the streaming engine. Raises `InputTypeError` for another tokenizer and
+    `MissingExtraError` without polars. Errors of `encode_column` are raised when the frame is computed.
     """
     pl = import_extra("polars", "polars")
+    check_tokenizer(tokenizer)
     encode = partial(encode_column, tokenizer, add_special_tokens=add_special_tokens)
     return _mapped(pl, column, encode, pl.List(pl.UInt32))
 
@@ -44,6 +45,7 @@ def count_expr(
     Columns and errors are those of `encode_expr`.
     """
     pl = import_extra("polars", "polars")
+    check_tokenizer(tokenizer)
     count = partial(count_column, tokenizer, add_special_tokens=add_special_tokens)
     return _mapped(pl, column, count, pl.UInt32)
 

@@ -9,11 +9,18 @@ use crate::locks::try_lock;
 #[derive(Clone, Debug, Default)]
 pub(super) struct DecodeTables(pub(super) Arc<[Mutex<TableSlot>; 3]>);
 
-/// `None` until the table is built; the inner `None` if the decoder has no table.
-type TableSlot = Option<Arc<Option<DecodeTable>>>;
+/// The table of one setting, and how many ids were decoded without it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TableSlot {
+    /// `None` until the table is built; the inner `None` if the decoder has no table.
+    pub(super) table: Option<Arc<Option<DecodeTable>>>,
+    decoded: usize,
+}
 
-/// The minimum number of ids for which a table is built.
+/// The minimum number of ids of a call that builds a table.
 pub(super) const MIN_IDS: usize = 256;
+/// The number of ids of smaller calls, such as the steps of streams, after which a table is built.
+pub(super) const MIN_IDS_OF_ALL: usize = 1 << 14;
 
 impl DecodeTables {
     /// Returns the table of a setting, or nothing if it is not built or another thread builds it.
@@ -23,13 +30,16 @@ impl DecodeTables {
         ids: usize,
         make: impl FnOnce() -> Option<DecodeTable>,
     ) -> Arc<Option<DecodeTable>> {
-        let Some(mut made) = try_lock(&self.0[clean_up.map_or(2, usize::from)]) else {
+        let Some(mut slot) = try_lock(&self.0[clean_up.map_or(2, usize::from)]) else {
             return Arc::default();
         };
-        match &*made {
-            Some(made) => Arc::clone(made),
-            None if ids < MIN_IDS => Arc::default(),
-            None => Arc::clone(made.insert(Arc::new(make()))),
+        if let Some(table) = &slot.table {
+            return Arc::clone(table);
+        }
+        slot.decoded += ids;
+        match ids < MIN_IDS && slot.decoded < MIN_IDS_OF_ALL {
+            true => Arc::default(),
+            false => Arc::clone(slot.table.insert(Arc::new(make()))),
         }
     }
 }

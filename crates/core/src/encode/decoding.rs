@@ -1,6 +1,6 @@
 //! Decodes ids to text, with one table lookup per token if the decoder allows it.
 //!
-//! A table is built at the first call with enough ids. No thread waits for it: while one thread builds the table, others
+//! A table is built at the first call with enough ids, or after enough small calls. No thread waits for it: while one thread builds the table, others
 //! run the stages of the decoder.
 
 use super::Tokenizer;

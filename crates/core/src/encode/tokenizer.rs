@@ -74,6 +74,16 @@ impl Tokenizer {
         Ok(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget))
     }
 
+    /// Returns a tokenizer whose Unigram model never makes some pieces from text; `None` for other models.
+    ///
+    /// The ids, tokens and scores stay, so added tokens and the decoder work as before. Control pieces of SentencePiece
+    /// behave like this; a `tokenizer.json` does not distinguish them from other pieces.
+    pub fn without_pieces(&self, ids: &[u32]) -> Result<Option<Self>, Error> {
+        let Some(model) = self.stages().compiled_model().without_pieces(ids)? else { return Ok(None) };
+        let spec = self.spec_with(ModelSpec::empty());
+        Ok(Some(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget)))
+    }
+
     fn assemble(mut spec: TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
         let (truncation, padding) = (spec.truncation.take(), spec.padding.take());
         let stages = Stages::compile(&spec, model)?;

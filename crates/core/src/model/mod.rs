@@ -73,6 +73,12 @@ impl Model {
         })
     }
 
+    /// Compile a Unigram model that never makes some pieces from text; `None` for other models.
+    pub fn compile_without(spec: &ModelSpec, vocab: &Vocab, ids: &[u32]) -> Result<Option<Self>, Error> {
+        let ModelSpec::Unigram(spec) = spec else { return Ok(None) };
+        Unigram::compile_without(spec, vocab, ids).map(|model| Some(Self::Unigram(model)))
+    }
+
     /// Add the table sections of tables that take long to build.
     pub fn store(&self, sections: &mut TableSections) {
         match self {

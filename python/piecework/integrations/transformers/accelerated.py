@@ -49,7 +49,8 @@ class EncodesHere:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         cls: Any = type(self)
-        if cls is not accelerated_class(cls.__mro__[2]):
+        # A class that extends an accelerated one, such as those of vLLM, has a pickle of its own.
+        if cls.__mro__[1] is not EncodesHere or cls is not accelerated_class(cls.__mro__[2]):
             return super().__reduce_ex__(protocol)
         # The class is made again, from the class of transformers that it extends.
         return _restored, (cls.__mro__[2], self.__dict__)

@@ -388,8 +388,8 @@ class BackendTokenizer:
         return f"BackendTokenizer({self._pipeline.compiled() or self._pipeline.original()!r})"
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+        if name.startswith("_") or not hasattr(tokenizers.Tokenizer, name):
+            raise AttributeError(f"BackendTokenizer has no attribute {name!r}")
         # Methods of `tokenizers` that are not defined here run there.
         return getattr(self.to_tokenizers(), name)
 

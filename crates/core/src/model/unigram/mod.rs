@@ -87,9 +87,29 @@ impl Unigram {
         vocab: &Vocab,
         sections: &TableSections,
     ) -> Result<Self, Error> {
+        Self::build(spec, vocab, sections, &[])
+    }
+
+    /// The same without table sections and without the matches of some pieces; all other scores stay.
+    pub(super) fn compile_without(spec: &UnigramSpec, vocab: &Vocab, ids: &[u32]) -> Result<Self, Error> {
+        Self::build(spec, vocab, &TableSections::default(), ids)
+    }
+
+    fn build(
+        spec: &UnigramSpec,
+        vocab: &Vocab,
+        sections: &TableSections,
+        unmatched: &[u32],
+    ) -> Result<Self, Error> {
         checks::check(spec)?;
-        let scored: Vec<(&str, f64)> =
+        let mut scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
+        for &id in unmatched {
+            if let Some((token, _)) = scored.get_mut(id as usize) {
+                // The automaton never matches an empty piece.
+                *token = "";
+            }
+        }
         let lowest = spec.vocab.iter().fold(f64::INFINITY, |low, &(_, score)| low.min(score));
         let unknown_score = lowest - UNKNOWN_PENALTY;
         Ok(Self {
