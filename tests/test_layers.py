@@ -167,17 +167,8 @@ IMPORTS_IN_CYCLES = {
         "model/wordpiece/shortest.rs",
     },
     # Pairs of files that share a type or a constant.
-    "encode/metaspace/single_chars.rs": {
-        "encode/metaspace/word_rules.rs",
-        "encode/metaspace/scanner.rs",
-    },
-    "encode/metaspace/space_runs.rs": {"encode/metaspace/word_rules.rs"},
     "model/bpe/backtracking/split_table.rs": {"model/bpe/backtracking/compile.rs"},
-    "model/bpe/backtracking/stored_trie.rs": {"model/bpe/backtracking/token_trie.rs"},
-    "model/bpe/merge_ranks.rs": {"model/bpe/merges.rs"},
-    "model/sentencepiece/margin.rs": {"model/sentencepiece/viterbi_fixed.rs"},
     "model/unigram/path_sampling.rs": {"model/unigram/segmentations.rs"},
-    "normalize/rules/double_array.rs": {"normalize/rules/compile.rs"},
 }
 """The imports that still close a cycle: each file with the files that should not import it.
 
