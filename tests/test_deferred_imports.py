@@ -33,6 +33,7 @@ CHATS = {
     "piecework.chat.estimates",
     "piecework.chat.formatting",
     "piecework.chat.growing_text",
+    "piecework.spec.text_cuts",
     "piecework.chat.rendering",
     "piecework.chat.segments",
 }

@@ -900,6 +900,7 @@ class Tokenizer(metaclass=WithForeignNames):
         See `chat.GrowingText`. Truncation and padding do not apply.
         """
         from piecework.chat.growing_text import GrowingText
+        from piecework.spec.text_cuts import can_be_cut
 
         core = self._core.with_truncation(None).with_padding(None)
 
@@ -913,7 +914,9 @@ class Tokenizer(metaclass=WithForeignNames):
                 sampling=None,
             )
 
-        growing = GrowingText(encode, self._stages().added_tokens)
+        stages = self._stages()
+        has_cuts = can_be_cut(stages) and self._core.dropout is None
+        growing = GrowingText(encode, stages.added_tokens, has_cuts=has_cuts)
         growing.append(text)
         return growing
 

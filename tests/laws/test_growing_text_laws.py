@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +56,63 @@ def test_turns_of_a_conversation_become_stable() -> None:
     for turn in range(50):
         growing.append(f"Turn {turn}.<|end|>")
         assert len(growing.ids) - growing.num_stable < 20
+
+
+PRESETS = ["bert-uncased", "bert-cased", "gpt2", "cl100k", "o200k", "llama3", "qwen2", "whitespace"]
+WORDS = [
+    "a hug ",
+    "hugs",
+    "  ",
+    " ",
+    "\n",
+    " \n\n ",
+    "\t",
+    "Σας",
+    "'s",
+    " 'll",
+    "19 911",
+    ", b.",
+    "\xa0",
+    "é",
+    "\u0301",
+    "漢字",
+    "ab",
+]
+
+
+@pytest.fixture(scope="module")
+def trained() -> list[pw.Tokenizer]:
+    lines = ["".join(random.Random(seed).choices(WORDS, k=20)) for seed in range(300)]
+    tokenizers = []
+    for preset in PRESETS:
+        model = "wordpiece" if preset.startswith(("bert", "white")) else "byte-bpe"
+        made = pw.Tokenizer.train_from_iterator(lines, vocab_size=340, model=model, preset=preset)
+        tokenizers += [made, made.with_added_tokens([pw.spec.AddedToken("ab", single_word=True)])]
+    return tokenizers
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=500)
+def test_plain_text_grows_to_the_ids_of_the_whole_text(
+    trained: list[pw.Tokenizer], data: st.DataObject
+) -> None:
+    tok = data.draw(st.sampled_from(trained))
+    growing = tok.growing_text()
+    text, stable = "", []
+    for part in data.draw(st.lists(TEXT | st.sampled_from(WORDS), max_size=12)):
+        text += part
+        growing.append(part)
+        assert growing.ids == tok.encode(text, add_special_tokens=False).ids
+        assert growing.ids[: len(stable)] == stable
+        stable = growing.ids[: growing.num_stable]
+
+
+@pytest.mark.parametrize("number", range(2 * len(PRESETS)))
+def test_words_of_plain_text_become_stable(trained: list[pw.Tokenizer], number: int) -> None:
+    growing = trained[number].growing_text()
+    for _ in range(50):
+        growing.append("a hug of ab hugs,")
+        assert len(growing.ids) - growing.num_stable < 12
 
 
 def test_a_longer_token_can_still_replace_the_last_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from piecework._internal.lazy import pw, typing
@@ -22,9 +23,11 @@ class GrowingText:
     >>> text.ids, text.num_stable
     ([1, 2, 3, 2, 1], 2)
 
-    `ids` always equal `encode(text, add_special_tokens=False).ids`. Text before the last added token is not
-    tokenized again: nothing that follows can change its ids. So each append costs the text since that
-    token, and the new text. A text without added tokens is tokenized as a whole.
+    `ids` always equal `encode(text, add_special_tokens=False).ids`. The beginning is not tokenized again,
+    because nothing that follows can change its ids: text before the last added token, and text before the
+    last space of WordPiece, BPE and word-level models with the pre-tokenizers of BERT or byte-level BPE. So
+    each append costs the new text and the word before it. With other models, such as SentencePiece's, it
+    costs the text since the last added token.
 
     `num_stable` is the number of ids at the beginning that no appended text can change, for caches of a
     model. Not safe for several threads.
@@ -34,8 +37,11 @@ class GrowingText:
         self,
         encode: Callable[[str], Encoding],
         added_tokens: Sequence[pw.spec.AddedToken],
+        *,
+        has_cuts: bool,
     ) -> None:
         self._encode = encode
+        self._has_cuts = has_cuts
         # Whether these match does not depend on what follows, except on a longer token.
         self._anchors = {
             token.id: token.content
@@ -63,16 +69,13 @@ class GrowingText:
         rest = self._rest + text
         encoding = self._encode(rest)
         ids = encoding.ids
-        place = self._last_anchor(encoding, rest)
-        if place is None:
-            self._rest, self._rest_ids = rest, ids
-            return
-        index, start = place
+        place = max(self._last_anchor(encoding, rest), self._last_cut(encoding, rest))
+        start, index = place
         self._stable_ids += ids[:index]
         self._rest, self._rest_ids = rest[start:], ids[index:]
 
-    def _last_anchor(self, encoding: Encoding, text: str) -> tuple[int, int] | None:
-        """Return index and first character of the last added token that no longer match can replace."""
+    def _last_anchor(self, encoding: Encoding, text: str) -> tuple[int, int]:
+        """Return first character and index of the last added token that no longer match can replace."""
         offsets = encoding.offsets
         for index in range(len(offsets) - 1, -1, -1):
             content = self._anchors.get(encoding.ids[index])
@@ -80,5 +83,14 @@ class GrowingText:
                 continue
             start, end = offsets[index]
             if start + self._longest <= len(text) and text[start:end] == content:
-                return index, start
-        return None
+                return start, index
+        return 0, 0
+
+    def _last_cut(self, encoding: Encoding, text: str) -> tuple[int, int]:
+        """Return the last place where the text can be cut, and the index of the first token after it."""
+        at = text.rfind(" ") if self._has_cuts else -1
+        while at > 0 and text[at - 1].isspace():
+            at = text.rfind(" ", 0, at)
+        if at <= 0:
+            return 0, 0
+        return at, bisect_left(encoding.offsets, at, key=lambda span: span[0])

@@ -1,34 +1,19 @@
-"""Cut long documents where ids do not depend on the other side, so that all threads encode them.
-
-A cut is before an ASCII space that follows a character other than whitespace. It is safe if no stage looks
-across it: the normalizers below compose nothing with a space, the pre-tokenizers split there whatever the
-neighbours are, models segment single pre-tokens, and no added token contains or consumes the space. For
-other tokenizers, documents are not cut.
-"""
+"""Cut long documents where ids do not depend on the other side, so that all threads encode them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
-from piecework import spec
 from piecework.batch import Batch
 from piecework.corpus.texts import Texts, sizes
 from piecework.export.encoded_lines import with_rows
-from piecework.spec import TokenizerSpec
+from piecework.spec.text_cuts import CUT, can_be_cut
 from piecework.tokenizer import Tokenizer
 
 LONG_CHARS = 1 << 20
 PIECE_CHARS = 256 << 10
-
-_CUT = re.compile(r"(?<=\S) ")
-# BLOOM's pattern splits elsewhere.
-_PATTERNS = [spec.named_pre_tokenizer(name) for name in spec.NAMED_PATTERNS if name != "bloom"]
-_NORMALIZERS = (type(None), spec.BertNormalizer, spec.NFC)
-_WORD_PRE_TOKENIZERS = (spec.BertPreTokenizer, spec.Whitespace, spec.WhitespaceSplit)
 
 EncodeTexts = Callable[[Texts, bool], Batch]
 """Encodes texts with (True) or without special tokens."""
@@ -53,34 +38,20 @@ def encoder_of_long(
 
 def _pieces(text: str) -> Iterator[str]:
     start = 0
-    while cut := _CUT.search(text, start + PIECE_CHARS):
+    while cut := CUT.search(text, start + PIECE_CHARS):
         yield text[start : cut.start()]
         start = cut.start()
     yield text[start:]
 
 
 def _can_cut(tokenizer: Tokenizer) -> bool:
-    described: TokenizerSpec = tokenizer.spec
-    pre_tokenizer = described.pre_tokenizer
-    is_independent = (
-        isinstance(described.normalizer, _NORMALIZERS)
-        and isinstance(described.model, (spec.WordPiece, spec.BPE, spec.WordLevel))
+    stages = tokenizer._stages()
+    return (
+        can_be_cut(stages)
         and tokenizer._core.dropout is None
-        and described.truncation is None
-        and described.padding is None
+        and stages.truncation is None
+        and stages.padding is None
     )
-    splits = isinstance(pre_tokenizer, _WORD_PRE_TOKENIZERS) or _is_known(pre_tokenizer)
-    return is_independent and splits and not any(map(_consumes_spaces, described.added_tokens))
-
-
-def _is_known(pre_tokenizer: Any) -> bool:
-    if isinstance(pre_tokenizer, spec.ByteLevel):
-        return pre_tokenizer.use_regex
-    return pre_tokenizer in _PATTERNS
-
-
-def _consumes_spaces(token: spec.AddedToken) -> bool:
-    return token.lstrip or token.rstrip or any(map(str.isspace, token.content))
 
 
 def _frame(tokenizer: Tokenizer, add_special_tokens: bool) -> tuple[list[int], list[int]] | None:
