@@ -33,7 +33,7 @@ impl Candidates {
     /// Connect the candidates; the first `protected` of `substrings` are never removed.
     pub(super) fn new(
         text: WordText,
-        starts: SortedStarts,
+        mut starts: SortedStarts,
         protected: Vec<Substring>,
         seeds: Vec<Substring>,
     ) -> Self {
@@ -43,6 +43,7 @@ impl Candidates {
         all.dedup_by_key(|(entry, _)| (entry.first, entry.chars));
         let (substrings, protected): (Vec<Substring>, Vec<bool>) = all.into_iter().unzip();
         let (parent, longest) = connect(&text, &starts, &substrings);
+        starts.common = Vec::new();
         let mut by_rank: Vec<u32> = (0..substrings.len() as u32).collect();
         by_rank.sort_by_key(|&candidate| {
             let entry = &substrings[candidate as usize];

@@ -28,8 +28,8 @@ pub(super) struct Losses<'a> {
     loss: Vec<i128>,
     /// By candidate: words that depend on it; some of them no longer do, and some are repeated.
     words_of: Vec<Vec<u32>>,
-    /// (loss, rank); an item is outdated if the loss has changed since.
-    queue: BinaryHeap<Reverse<(i128, u32)>>,
+    /// Items are outdated if the loss has changed since.
+    queue: BinaryHeap<Reverse<QueuedLoss>>,
     /// By word: the last change that has updated it.
     updated: Vec<u32>,
     change: u32,
@@ -38,8 +38,8 @@ pub(super) struct Losses<'a> {
     is_touched: Vec<bool>,
     /// By word, as of its last update.
     of_word: Vec<WordLosses>,
-    /// The buffers of the next update.
-    spare: WordLosses,
+    added: Vec<AddedCost>,
+    depends_on: Vec<u32>,
     tokens: Vec<u32>,
     alternative: Vec<u32>,
 }
@@ -47,9 +47,46 @@ pub(super) struct Losses<'a> {
 /// What a word contributes to losses, and the removable candidates on which this depends.
 #[derive(Clone, Default)]
 struct WordLosses {
-    /// Entries that the word uses, and what one occurrence of the word costs more without them.
-    added: Vec<(u32, i64)>,
-    depends_on: Vec<u32>,
+    /// What one occurrence of the word costs more without an entry that it uses.
+    added: Box<[AddedCost]>,
+    depends_on: Box<[u32]>,
+}
+
+/// An entry and the cost that its removal adds, in twelve bytes instead of sixteen.
+#[derive(Clone, Copy)]
+struct AddedCost {
+    entry: u32,
+    /// The bytes of an `i64`.
+    cost: [u32; 2],
+}
+
+impl AddedCost {
+    fn new(entry: u32, cost: i64) -> Self {
+        let bits = cost as u64;
+        Self { entry, cost: [bits as u32, (bits >> 32) as u32] }
+    }
+
+    fn cost(self) -> i64 {
+        (u64::from(self.cost[0]) | u64::from(self.cost[1]) << 32) as i64
+    }
+}
+
+/// A loss and the rank of its entry, in 24 bytes instead of 32.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct QueuedLoss {
+    high: i64,
+    low: u64,
+    rank: u32,
+}
+
+impl QueuedLoss {
+    fn new(loss: i128, rank: u32) -> Self {
+        Self { high: (loss >> 64) as i64, low: loss as u64, rank }
+    }
+
+    fn loss(self) -> i128 {
+        i128::from(self.high) << 64 | i128::from(self.low)
+    }
 }
 
 /// What an absent entry would be used for.
@@ -77,7 +114,8 @@ impl<'a> Losses<'a> {
             touched: Vec::new(),
             is_touched: vec![false; size],
             of_word: vec![WordLosses::default(); candidates.text.words.len()],
-            spare: WordLosses::default(),
+            added: Vec::new(),
+            depends_on: Vec::new(),
             tokens: Vec::new(),
             alternative: Vec::new(),
         }
@@ -94,10 +132,10 @@ impl<'a> Losses<'a> {
 
     /// Return the removable entry with the least loss, and its loss.
     pub(super) fn cheapest(&mut self) -> Option<(u32, i128)> {
-        while let Some(&Reverse((loss, rank))) = self.queue.peek() {
-            let candidate = self.candidates.by_rank[rank as usize];
-            if self.is_present(candidate) && self.loss[candidate as usize] == loss {
-                return Some((candidate, loss));
+        while let Some(&Reverse(queued)) = self.queue.peek() {
+            let candidate = self.candidates.by_rank[queued.rank as usize];
+            if self.is_present(candidate) && self.loss[candidate as usize] == queued.loss() {
+                return Some((candidate, queued.loss()));
             }
             self.queue.pop();
         }
@@ -153,21 +191,19 @@ impl<'a> Losses<'a> {
     fn update_word(&mut self, word: u32) {
         let count = i128::from(self.candidates.text.words[word as usize].count);
         let before = std::mem::take(&mut self.of_word[word as usize]);
-        let mut after = std::mem::take(&mut self.spare);
-        self.compute(word, &mut after);
-        for &(entry, added) in &before.added {
-            self.loss[entry as usize] -= count * i128::from(added);
-            self.touch(entry);
+        let after = self.compute(word);
+        for added in &before.added {
+            self.loss[added.entry as usize] -= count * i128::from(added.cost());
+            self.touch(added.entry);
         }
-        for &(entry, added) in &after.added {
-            self.loss[entry as usize] += count * i128::from(added);
-            self.touch(entry);
+        for added in &after.added {
+            self.loss[added.entry as usize] += count * i128::from(added.cost());
+            self.touch(added.entry);
         }
         for &entry in after.depends_on.iter().filter(|entry| !before.depends_on.contains(entry)) {
             self.words_of[entry as usize].push(word);
         }
         self.of_word[word as usize] = after;
-        self.spare = before;
     }
 
     fn touch(&mut self, candidate: u32) {
@@ -183,7 +219,7 @@ impl<'a> Losses<'a> {
             self.is_touched[candidate as usize] = false;
             self.enqueue(candidate);
         }
-        if self.queue.len() > 4 * self.candidates.len() + 1024 {
+        if self.queue.len() > 2 * self.candidates.len() + 1024 {
             self.queue.clear();
             (0..self.candidates.len() as u32).for_each(|candidate| self.enqueue(candidate));
         }
@@ -192,16 +228,16 @@ impl<'a> Losses<'a> {
     fn enqueue(&mut self, candidate: u32) {
         if self.is_present(candidate) && !self.candidates.protected[candidate as usize] {
             let rank = self.candidates.rank[candidate as usize];
-            self.queue.push(Reverse((self.loss[candidate as usize], rank)));
+            self.queue.push(Reverse(QueuedLoss::new(self.loss[candidate as usize], rank)));
         }
     }
 
     /// Compute what a word contributes to the losses of the entries it uses.
-    fn compute(&mut self, word: u32, result: &mut WordLosses) {
-        let Self { tokens, alternative, segmenter, candidates, cost, rule, .. } = self;
+    fn compute(&mut self, word: u32) -> WordLosses {
+        let Self { tokens, alternative, added, depends_on, segmenter, candidates, cost, rule, .. } = self;
         let word = &candidates.text.words[word as usize];
-        result.added.clear();
-        result.depends_on.clear();
+        added.clear();
+        depends_on.clear();
         segmenter.segment(word, NONE, tokens);
         let removable = |token: u32| !candidates.protected[token as usize];
         let mut position = word.start;
@@ -219,14 +255,15 @@ impl<'a> Losses<'a> {
             alternative.clear();
             segmenter.segment_from(word, from, token, alternative);
             let uses = tokens[at..].iter().filter(|&&other| other == token).count();
-            let added = sum(cost, alternative) - sum(cost, &tokens[kept..]);
-            result.added.push((token, rule.capped(added, uses)));
+            let more = sum(cost, alternative) - sum(cost, &tokens[kept..]);
+            added.push(AddedCost::new(token, rule.capped(more, uses)));
             for &other in std::iter::once(&token).chain(&*alternative) {
-                if removable(other) && !result.depends_on.contains(&other) {
-                    result.depends_on.push(other);
+                if removable(other) && !depends_on.contains(&other) {
+                    depends_on.push(other);
                 }
             }
         }
+        WordLosses { added: added.as_slice().into(), depends_on: depends_on.as_slice().into() }
     }
 
     /// Return what an absent entry would be used for.
@@ -342,8 +379,7 @@ impl<'a> Losses<'a> {
         self.words_of.iter_mut().for_each(Vec::clear);
         for word in 0..self.candidates.text.words.len() as u32 {
             progress.advance(WORK)?;
-            self.of_word[word as usize].depends_on.clear();
-            self.of_word[word as usize].added.clear();
+            self.of_word[word as usize] = WordLosses::default();
             self.update_word(word);
         }
         while let Some(candidate) = self.touched.pop() {

@@ -13,7 +13,8 @@ use crate::train::progress::Progress;
 pub(super) struct SortedStarts {
     /// Positions; a position is listed twice if two entries can begin there.
     pub(super) positions: Vec<u32>,
-    /// By index: the number of characters that the text has in common with the previous one.
+    /// By index: the number of characters that the text has in common with the previous one; dropped when the
+    /// candidates are connected.
     pub(super) common: Vec<u8>,
     /// The number of word starts.
     pub(super) initial: u32,
