@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from fractions import Fraction
 from typing import Any
 
@@ -249,6 +250,67 @@ def test_every_sentencepiece_merge_is_the_trainers(words: Words, size: int) -> N
     assert [step.winner.token for step in merges_of(trace)] == pieces
     for step in merges_of(trace):
         assert trace.vocab_after(step.number)[-1] == step.winner.token
+
+
+UNIGRAM_SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"hard_vocab_limit": False, "num_sub_iterations": 1},
+    {"split_by_unicode_script": False, "character_coverage": 0.97},
+    {"split_digits": True, "user_defined_symbols": ("ku",)},
+    {"treat_whitespace_as_suffix": True, "split_by_number": False},
+    {"split_by_whitespace": False, "seed_sentencepiece_size": 200},
+    {"max_sentencepiece_length": 4, "allow_whitespace_only_pieces": True},
+    {"byte_fallback": True, "vocab_size": 300, "shrinking_factor": 0.5},
+]
+
+
+@pytest.mark.parametrize("settings", UNIGRAM_SETTINGS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_of_sentencepiece_unigram_are_the_trainers(
+    settings: dict[str, Any], seed: int
+) -> None:
+    draw = random.Random(seed)
+    syllables = [
+        "ba",
+        "ku",
+        "ri",
+        "so",
+        "ten",
+        "lo1",
+        "mi",
+        "hug",
+        "s",
+        "é",
+        "漢",
+        "字",
+        "7",
+        "a-b",
+    ]
+    words = ["".join(draw.choices(syllables, k=draw.randint(1, 4))) for _ in range(60)]
+    texts = [" ".join(draw.choices(words, k=10)) for _ in range(40)]
+    trainer = pw.SentencePieceTrainer("unigram", **{"vocab_size": 42, **settings})
+    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    trace = explain_training(counts, trainer, steps="all", word=counts.words[0])
+    estimates = [step for step in trace.steps if isinstance(step, TrainingEstimate)]
+    learned = trainer.learn_pieces(counts).steps
+    assert [(one.pieces, one.log_likelihood) for one in estimates] == [
+        (step.pieces, step.log_likelihood) for step in learned
+    ]
+    assert all(one.estimates and one.lattice for one in estimates)
+    kept = dict(zip(trace.vocab, trace.scores, strict=True))
+    for step in trace.steps:
+        if isinstance(step, TrainingPruning):
+            assert step.removed
+            assert not {one.piece for one in step.removed if len(one.piece) > 1} & kept.keys()
+    assert trace.lattice is not None
+
+
+def test_unigram_of_a_delimiter_has_likelihoods_only() -> None:
+    trainer = pw.SentencePieceTrainer("unigram", 14, pretokenization_delimiter="|")
+    trace = explain_training(["hug|pug hug gpu|gug"] * 3, trainer, steps="all")
+    assert all(not step.estimates for step in trace.steps if isinstance(step, TrainingEstimate))
+    with pytest.raises(pw.errors.ArgumentError, match="a Unigram learner"):
+        explain_training(["hug|pug"] * 3, trainer, word="▁hug")
 
 
 def test_sentencepiece_merges_of_cut_words_are_not_shown() -> None:

@@ -5,15 +5,17 @@ Source: Kudo and Richardson 2018; `SplitIntoWords` and `IsValidSentencePiece` of
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from piecework.reference.bpe import merge
 from piecework.reference.scripts import script_of
 from piecework.reference.sentencepiece_normalizer import METASPACE
+from piecework.reference.unigram_training import substring_counts
 
 NUMBERS = frozenset("0123456789０１２３４５６７８９")
 NEVER = frozenset("\0\t ▅")
@@ -93,6 +95,45 @@ def is_of_one_script(piece: str, shape: Shape) -> bool:
             return False
         before = script
     return True
+
+
+def unigram_seeds(
+    segments: Sequence[tuple[str, int]], reserved: Sequence[str], shape: Shape, size: int
+) -> dict[str, float]:
+    """Return all characters and the allowed substrings that cover most text, with their initial scores.
+
+    >>> list(unigram_seeds([("▁hug", 2)], [], Shape(), 10))
+    ['g', 'h', 'hug', 'u', 'ug', '▁', '▁hug']
+
+    As `unigram_training.seeds`, but of the substrings that always occur together, the longest one that is
+    allowed is the seed; none if a longer one than any piece occurs with them.
+    """
+    longest = shape.max_sentencepiece_length + 1
+    counts = substring_counts(segments, longest)
+    extended = {
+        longer[:-1]: longer for longer in counts if counts[longer] == counts.get(longer[:-1])
+    }
+
+    def is_seed(piece: str) -> bool:
+        if counts[piece] < 2 or not allows(piece, shape):
+            return False
+        longer = extended.get(piece)
+        while longer is not None:
+            if len(longer) == longest or allows(longer, shape):
+                return False
+            longer = extended.get(longer)
+        return True
+
+    weights = {
+        piece: counts[piece] * len(piece)
+        for piece in counts
+        if piece not in reserved and (len(piece) == 1 or is_seed(piece))
+    }
+    ranked = sorted(weights, key=lambda piece: (len(piece) > 1, -weights[piece], piece))
+    characters = sum(len(piece) == 1 for piece in ranked)
+    chosen = ranked[: max(size, characters)]
+    total = sum(weights[piece] for piece in chosen)
+    return {piece: math.log(weights[piece]) - math.log(total) for piece in sorted(chosen)}
 
 
 def bpe(counts: Mapping[str, int], size: int, shape: Shape) -> list[str]:

@@ -14,7 +14,7 @@ from piecework.analysis.training.examples import EXAMPLES, TrainingExample, trai
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
 from piecework.analysis.training.others import trace_ranking
 from piecework.analysis.training.pruning import trace_pruning
-from piecework.analysis.training.sentencepiece import trace_sentencepiece
+from piecework.analysis.training.sentencepiece import is_replayed, trace_sentencepiece
 from piecework.analysis.training.steps import (
     EntryLoss,
     LengthCount,
@@ -89,13 +89,13 @@ def explain_training(
 
     `corpus` is word counts, or texts that the default pipeline of the trainer splits. `steps` selects steps,
     numbered from 1: "3,5-8", "10-", "all", or numbers. Each step has the `top` best candidates and the first
-    `top` changed words. `word` is a word of the corpus, as the pipeline splits it: a `UnigramTrainer` has its
+    `top` changed words. `word` is a word of the corpus, as the pipeline splits it: Unigram learners have its
     lattice at each step and at the end.
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
-    together. Learners that remove entries, and SentencePiece BPE, are repeated in plain Python: at most
-    20,000 characters, 3,000 for "pruning". For a
-    `SentencePieceTrainer`, BPE has merges, and Unigram only the log-likelihood of each EM iteration.
+    together. Learners that remove entries, and those of SentencePiece, are repeated in plain Python: at most
+    20,000 characters, 3,000 for "pruning". SentencePiece's Unigram with a delimiter or a file of seeds has
+    only the log-likelihood of each EM iteration.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.
@@ -103,11 +103,22 @@ def explain_training(
     wanted = Selection.of(steps)
     top = checks.whole_number("top", top, 1)
     counts = _counts(corpus, trainer)
-    if word is not None and not isinstance(trainer, UnigramTrainer):
-        raise ArgumentError("word", f"a word with {type(trainer).__name__}", "a UnigramTrainer")
+    if word is not None and not has_lattices(trainer):
+        raise ArgumentError("word", f"a word with {type(trainer).__name__}", "a Unigram learner")
     trace = _trace(counts, trainer, wanted, top, word)
     wanted.check(trace.step_count)
     return trace
+
+
+def has_lattices(trainer: Trainer) -> bool:
+    """Return whether the trace of a learner can have the lattices of a word.
+
+    >>> has_lattices(UnigramTrainer()), has_lattices(BPETrainer())
+    (True, False)
+    """
+    return isinstance(trainer, UnigramTrainer) or (
+        isinstance(trainer, SentencePieceTrainer) and is_replayed(trainer)
+    )
 
 
 def _trace(
@@ -125,7 +136,7 @@ def _trace(
     if isinstance(trainer, UnigramTrainer):
         return trace_unigram(counts, trainer, wanted, top, word)
     if isinstance(trainer, SentencePieceTrainer):
-        return trace_sentencepiece(counts, trainer, wanted, top)
+        return trace_sentencepiece(counts, trainer, wanted, top, word)
     return trace_ranking(counts, trainer)
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
@@ -16,8 +18,15 @@ from piecework.analysis.training.steps import (
     TrainingMerge,
 )
 from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.unigram import (
+    ReplayStart,
+    UnigramReplay,
+    check_word,
+    word_lattice,
+)
 from piecework.reference.bpe import merge
-from piecework.reference.sentencepiece_training import Shape, allows
+from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
+from piecework.reference.unigram_training import around_symbols, within_alphabet
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
 
 MAX_CHARACTERS = 20_000
@@ -26,16 +35,18 @@ Pair = tuple[str, str]
 
 
 def trace_sentencepiece(
-    counts: Counts, trainer: SentencePieceTrainer, wanted: Selection, top: int
+    counts: Counts, trainer: SentencePieceTrainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
-    """Trace the merges of BPE and the EM iterations of Unigram; words and characters have no steps.
+    """Trace the merges of BPE and the steps of Unigram; words and characters have no steps.
 
     BPE has no steps if characters or symbols are cut out of the words before they are merged.
     """
-    if trainer.model_type == "bpe":
-        check_small(counts, MAX_CHARACTERS, "SentencePiece BPE")
+    if trainer.model_type in ("bpe", "unigram"):
+        check_small(counts, MAX_CHARACTERS, f"SentencePiece {trainer.model_type}")
     learned = trainer.learn_pieces(counts)
     words = list(counts)
+    if is_replayed(trainer):
+        return _trace_unigram(counts, learned, trainer, wanted, top, word)
     alphabet = {piece for piece, _ in learned.pieces if len(piece) == 1}
     is_whole = alphabet.issuperset("".join(word for word, _ in words)) and not _cuts_words(trainer)
     steps: list[TrainingMerge] | list[TrainingEstimate] = _estimates(learned, trainer)
@@ -77,6 +88,78 @@ def _estimates(learned: LearnedPieces, trainer: SentencePieceTrainer) -> list[Tr
         )
         for number, step in enumerate(learned.steps, 1)
     ]
+
+
+# ---- Unigram
+
+
+def is_replayed(trainer: SentencePieceTrainer) -> bool:
+    """Return whether the reference can repeat a Unigram learner; other ones show likelihoods only.
+
+    >>> is_replayed(SentencePieceTrainer()), is_replayed(SentencePieceTrainer("bpe"))
+    (True, False)
+    """
+    is_guided = trainer.pretokenization_delimiter or trainer.seed_sentencepieces_file
+    return trainer.model_type == "unigram" and not is_guided
+
+
+def _trace_unigram(
+    counts: Counts,
+    learned: LearnedPieces,
+    trainer: SentencePieceTrainer,
+    wanted: Selection,
+    top: int,
+    word: str | None,
+) -> TrainingTrace:
+    words = list(counts)
+    check_word(word, words)
+    run = UnigramReplay(_start(words, learned, trainer), learned, word)
+    steps = [step for step in run.steps(top) if step.number in wanted]
+    found = [(piece, float(np.float32(score))) for piece, score in run.chosen_pieces()]
+    check_same(found, list(learned.pieces), "the pieces")
+    pieces = trainer.learn(counts).pieces
+    return TrainingTrace(
+        learner="SentencePiece, model type 'unigram'",
+        words=tuple(words),
+        special_tokens=tuple(piece.text for piece in trainer.meta_pieces.values()),
+        alphabet=tuple(run.start.required),
+        splits=(),
+        seeds=tuple(sorted(run.start.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
+        steps=tuple(steps),
+        step_count=run.step_count,
+        vocab=tuple(piece.text for piece in pieces),
+        scores=tuple(piece.score for piece in pieces),
+        lattice=word_lattice(word, dict(run.chosen_pieces())),
+    )
+
+
+def _start(
+    words: list[tuple[str, int]], learned: LearnedPieces, trainer: SentencePieceTrainer
+) -> ReplayStart:
+    symbols = [piece.text for piece in trainer.meta_pieces.values()]
+    parts = around_symbols(words, symbols)
+    counts = Counter[str]()
+    for part, count in parts:
+        for character in part:
+            counts[character] += count
+    # Every character of the alphabet is a piece.
+    alphabet = sorted(
+        (piece for piece, _ in learned.pieces if len(piece) == 1),
+        key=lambda c: (c not in trainer.required_chars, -counts[c], c),
+    )
+    segments = within_alphabet(parts, alphabet)
+    shape = settings_of(Shape, trainer)
+    size = trainer.vocab_size - len(symbols)
+    return ReplayStart(
+        segments,
+        unigram_seeds(segments, symbols, shape, trainer.seed_sentencepiece_size),
+        alphabet,
+        symbols,
+        size,
+        size if trainer.hard_vocab_limit else 0,
+        trainer.shrinking_factor,
+        trainer.num_sub_iterations,
+    )
 
 
 # ---- BPE

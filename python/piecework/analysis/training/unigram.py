@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from piecework.analysis.metrics import ratio
 from piecework.analysis.step_selection import Selection
@@ -35,17 +36,17 @@ def trace_unigram(
     learned = trainer.learn_pieces(counts)
     settings = settings_of(reference.Settings, trainer)
     words = list(counts)
-    _check_word(word, words)
-    run = _UnigramReplay(words, settings, learned, word)
+    check_word(word, words)
+    run = UnigramReplay(ReplayStart.of(words, settings), learned, word)
     steps = [step for step in run.steps(top) if step.number in wanted]
     check_same(run.chosen(), learned.pieces, "the pieces")
     return TrainingTrace(
         learner="Unigram",
         words=tuple(words),
         special_tokens=trainer.special_tokens,
-        alphabet=tuple(run.required),
+        alphabet=tuple(run.start.required),
         splits=(),
-        seeds=tuple(sorted(run.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
+        seeds=tuple(sorted(run.start.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
         steps=tuple(steps),
         step_count=run.step_count,
         vocab=tuple(piece for piece, _ in learned.pieces),
@@ -54,7 +55,8 @@ def trace_unigram(
     )
 
 
-def _check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
+def check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
+    """Raise `ArgumentError` unless a word is one of the corpus that has a lattice."""
     if word is None:
         return
     if word not in {one for one, _ in words}:
@@ -87,58 +89,83 @@ def word_lattice(word: str | None, scores: Mapping[str, float]) -> TrainingLatti
     return TrainingLattice(word, lattice, probabilities)
 
 
-class _UnigramReplay:
+@dataclass(frozen=True)
+class ReplayStart:
+    """Where a Unigram learner begins: parts of words, seeds, characters that stay, and its settings.
+
+    `wanted` is the number of learned pieces, and `least` the number that EM and pruning keep at least.
+    """
+
+    segments: Sequence[tuple[str, int]]
+    seeds: Mapping[str, float]
+    required: Sequence[str]
+    reserved: Sequence[str]
+    wanted: int
+    least: int
+    shrinking_factor: float
+    num_sub_iterations: int
+    count_exponent: float = 1.0
+
+    @classmethod
+    def of(cls, words: list[tuple[str, int]], settings: reference.Settings) -> ReplayStart:
+        """Return the start of the learner of the reference."""
+        parts = reference.around_symbols(words, settings.user_defined_symbols)
+        reserved = reference.reserved_entries(settings)
+        alphabet = reference.alphabet(parts, settings)
+        segments = reference.within_alphabet(parts, alphabet)
+        wanted = settings.vocab_size - len(reserved)
+        return cls(
+            segments,
+            reference.seeds(segments, reserved, settings),
+            [character for character in alphabet if character not in reserved],
+            reserved,
+            wanted,
+            wanted,
+            settings.shrinking_factor,
+            settings.num_sub_iterations,
+            settings.count_exponent,
+        )
+
+
+class UnigramReplay:
     """The learner of the reference, step by step."""
 
-    def __init__(
-        self,
-        words: list[tuple[str, int]],
-        settings: reference.Settings,
-        learned: LearnedPieces,
-        word: str | None,
-    ) -> None:
-        self.settings, self.learned, self.word = settings, learned, word
-        parts = reference.around_symbols(words, settings.user_defined_symbols)
-        self.reserved = reference.reserved_entries(settings)
-        alphabet = reference.alphabet(parts, settings)
-        self.segments = reference.within_alphabet(parts, alphabet)
-        self.required = [character for character in alphabet if character not in self.reserved]
-        self.seeds = reference.seeds(self.segments, self.reserved, settings)
-        self.scores: Mapping[str, float] = self.seeds
-        self.wanted = settings.vocab_size - len(self.reserved)
+    def __init__(self, start: ReplayStart, learned: LearnedPieces, word: str | None) -> None:
+        self.start, self.learned, self.word = start, learned, word
+        self.scores = start.seeds
         self.step_count = 0
 
     def steps(self, top: int) -> Iterator[TrainingEstimate | TrainingPruning]:
         """Yield every step."""
-        settings = self.settings
-        target = int(settings.vocab_size * reference.SURPLUS)
+        start = self.start
+        target = int((len(start.reserved) + start.wanted) * reference.SURPLUS)
         estimates = iter(self.learned.steps)
         for round in range(1, len(self.learned.steps) + 1):
-            for iteration in range(1, settings.num_sub_iterations + 1):
+            for iteration in range(1, start.num_sub_iterations + 1):
                 found = next(estimates)
                 check_same(len(self.scores), found.pieces, "the number of pieces")
                 yield self._estimate(round, iteration, found.log_likelihood, top)
             if len(self.scores) <= target:
                 return
-            size = max(int(settings.shrinking_factor * len(self.scores)), target)
+            size = max(int(start.shrinking_factor * len(self.scores)), target)
             yield self._prune(round, size, top)
 
     def chosen(self) -> tuple[tuple[str, float], ...]:
         """Return the reserved entries and the best pieces."""
-        reserved = tuple((entry, 0.0) for entry in self.reserved)
+        reserved = tuple((entry, 0.0) for entry in self.start.reserved)
         return (*reserved, *self.chosen_pieces())
 
     def chosen_pieces(self) -> list[tuple[str, float]]:
         """Return the best pieces with their scores."""
-        return reference.choose(self.scores, self.required, self.wanted)
+        return reference.choose(self.scores, self.start.required, self.start.wanted)
 
     def _estimate(
         self, round: int, iteration: int, log_likelihood: float, top: int
     ) -> TrainingEstimate:
-        unit = reference.unit(self.segments)
-        exponent = self.settings.count_exponent
-        expected = reference.expect(self.segments, self.scores, exponent)
-        before, self.scores = self.scores, reference.maximize(expected, unit, self.wanted)
+        start = self.start
+        unit = reference.unit(start.segments)
+        expected = reference.expect(start.segments, self.scores, start.count_exponent)
+        before, self.scores = self.scores, reference.maximize(expected, unit, start.least)
         order = sorted(expected, key=lambda piece: (-expected[piece], piece))
         self.step_count += 1
         return TrainingEstimate(
@@ -156,10 +183,10 @@ class _UnigramReplay:
         )
 
     def _prune(self, round: int, size: int, top: int) -> TrainingPruning:
-        before = self.scores
-        exponent = self.settings.count_exponent
-        self.scores = reference.prune(self.segments, before, size, self.wanted, exponent)
-        counts = reference.best_uses(self.segments, before, exponent)
+        before, start = self.scores, self.start
+        exponent = start.count_exponent
+        self.scores = reference.prune(start.segments, before, size, start.least, exponent)
+        counts = reference.best_uses(start.segments, before, exponent)
         total = math.fsum(counts.values())
         losses = {piece: reference.loss(piece, before, counts, total) for piece in before}
         order = sorted(before, key=lambda piece: (losses[piece], before[piece], piece))
