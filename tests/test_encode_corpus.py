@@ -46,6 +46,7 @@ from piecework.export import input_lines as lines_module
 from piecework.export import shard_documents as documents_module
 from piecework.export.shard_plan import ShardPlan
 from tests.conftest import Run
+from tests.cuts import PRESETS, tokenizers_with_cuts
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files and signals")
 FORMATS = list(pw.export.SHARD_FORMATS)
@@ -214,17 +215,6 @@ TEXTS = st.text(
     st.sampled_from("      \t\n\r\x0b\x1c\x85\xa0\u2003abAB19's.,/-_Σς\u0301é한中\x00[]"),
     max_size=40,
 )
-# The pre-tokenizers, normalizers and special tokens for which documents are cut.
-CUT_PRESETS = [
-    "bert-uncased",
-    "bert-cased",
-    "gpt2",
-    "cl100k",
-    "o200k",
-    "llama3",
-    "qwen2",
-    "whitespace",
-]
 
 
 @pytest.fixture(scope="module")
@@ -232,12 +222,7 @@ def cut_tokenizers() -> list[pw.Tokenizer]:
     # Runs of spaces become tokens, so that a cut inside of one changes ids.
     runs = ["a  b   a    b", "a \n\n  b \t\t a  \xa0 b", "Σας 19 911 's 'll a, b. -a /b a1 b2"]
     lines = [*sentences(300, 1), *(9 * runs)]
-    tokenizers = []
-    for preset in CUT_PRESETS:
-        model = "wordpiece" if preset.startswith(("bert", "white")) else "byte-bpe"
-        made = pw.Tokenizer.train_from_iterator(lines, vocab_size=340, model=model, preset=preset)
-        tokenizers += [made, made.with_added_tokens([pw.spec.AddedToken("ab", single_word=True)])]
-    return tokenizers
+    return tokenizers_with_cuts(lines)
 
 
 @given(data=st.data(), size=st.integers(1, 9))
@@ -265,7 +250,7 @@ def test_cutting_long_documents_changes_no_id(
     assert pieces >= len(texts)
 
 
-@pytest.mark.parametrize("number", range(2 * len(CUT_PRESETS)))
+@pytest.mark.parametrize("number", range(2 * len(PRESETS)))
 def test_long_documents_of_these_tokenizers_are_cut(
     cut_tokenizers: list[pw.Tokenizer], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

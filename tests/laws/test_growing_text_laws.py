@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from tests.cuts import PRESETS, tokenizers_with_cuts
 from tests.laws.test_segment_laws import (
     CONTENTS,
     TEXT,
@@ -58,7 +59,6 @@ def test_turns_of_a_conversation_become_stable() -> None:
         assert len(growing.ids) - growing.num_stable < 20
 
 
-PRESETS = ["bert-uncased", "bert-cased", "gpt2", "cl100k", "o200k", "llama3", "qwen2", "whitespace"]
 WORDS = [
     "a hug ",
     "hugs",
@@ -83,12 +83,7 @@ WORDS = [
 @pytest.fixture(scope="module")
 def trained() -> list[pw.Tokenizer]:
     lines = ["".join(random.Random(seed).choices(WORDS, k=20)) for seed in range(300)]
-    tokenizers = []
-    for preset in PRESETS:
-        model = "wordpiece" if preset.startswith(("bert", "white")) else "byte-bpe"
-        made = pw.Tokenizer.train_from_iterator(lines, vocab_size=340, model=model, preset=preset)
-        tokenizers += [made, made.with_added_tokens([pw.spec.AddedToken("ab", single_word=True)])]
-    return tokenizers
+    return tokenizers_with_cuts(lines)
 
 
 @given(data=st.data())
