@@ -176,6 +176,7 @@ def test_what_cannot_become_a_unigram_model_is_an_error(wordpiece: pw.Tokenizer)
     other = pw.count_texts(TEXTS, pipeline=pw.train.Pipeline(None, BertPreTokenizer()))
     assert "the pipeline of the tokenizer" in error_of(wordpiece, other)
     assert "no words" in error_of(wordpiece, [])
+    assert "no word without unknown characters" in error_of(wordpiece, ["☃ ☃☃"])
     with pytest.raises(pw.errors.ArgumentError, match="iterations"):
         wordpiece.to_unigram(TEXTS, iterations=0)
 

@@ -5,7 +5,6 @@ Source: Kudo and Richardson 2018; `SplitIntoWords` and `IsValidSentencePiece` of
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from itertools import pairwise
 from piecework.reference.bpe import merge
 from piecework.reference.scripts import script_of
 from piecework.reference.sentencepiece_normalizer import METASPACE
-from piecework.reference.unigram_training import substring_counts
+from piecework.reference.unigram_training import heaviest, substring_counts
 
 NUMBERS = frozenset("0123456789０１２３４５６７８９")
 NEVER = frozenset("\0\t ▅")
@@ -129,11 +128,7 @@ def unigram_seeds(
         for piece in counts
         if piece not in reserved and (len(piece) == 1 or is_seed(piece))
     }
-    ranked = sorted(weights, key=lambda piece: (len(piece) > 1, -weights[piece], piece))
-    characters = sum(len(piece) == 1 for piece in ranked)
-    chosen = ranked[: max(size, characters)]
-    total = sum(weights[piece] for piece in chosen)
-    return {piece: math.log(weights[piece]) - math.log(total) for piece in sorted(chosen)}
+    return heaviest(weights, size)
 
 
 def bpe(counts: Mapping[str, int], size: int, shape: Shape) -> list[str]:

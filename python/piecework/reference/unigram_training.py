@@ -176,9 +176,17 @@ def seeds(segments: Words, reserved: Sequence[str], settings: Settings) -> dict[
         and (len(piece) == 1 or (count >= 2 and (piece, count) not in extended))
         and len(piece) <= settings.max_piece_length
     }
+    return heaviest(weights, settings.seed_size or SEEDS_PER_ENTRY * settings.vocab_size)
+
+
+def heaviest(weights: Mapping[str, int], size: int) -> dict[str, float]:
+    """Return all characters and the strings of most weight, `size` in all, with the logs of their shares.
+
+    >>> list(heaviest({"a": 1, "ab": 4, "abc": 3}, 2))
+    ['a', 'ab']
+    """
     ranked = sorted(weights, key=lambda piece: (len(piece) > 1, -weights[piece], piece))
     characters = sum(len(piece) == 1 for piece in ranked)
-    size = settings.seed_size or SEEDS_PER_ENTRY * settings.vocab_size
     chosen = ranked[: max(size, characters)]
     total = sum(weights[piece] for piece in chosen)
     return {piece: math.log(weights[piece]) - math.log(total) for piece in sorted(chosen)}

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
     Metaspace,
     MetaspaceDecoder,
@@ -50,9 +50,12 @@ def unigram_spec(
         reserved.add(model.unk_token)
     names = _names(spec, model, reserved)
     known = {name for name in names if name not in reserved}
-    uses = _uses(spec, model, counts, reserved)
+    uses = _uses(spec, counts, names)
+    total = sum(uses[name] for name in known)
+    if total == 0:
+        raise CorpusError("corpus", "no word without unknown characters", "text of the vocabulary")
     scores = _estimate(known, uses, counts, iterations, num_threads, progress)
-    least = math.log(_DROPPED_BELOW / sum(uses.values()))
+    least = math.log(_DROPPED_BELOW / total)
     lowest = min(least, *scores.values())
     pieces = tuple((name, scores.get(name, lowest) if name in known else 0.0) for name in names)
     before = () if spec.pre_tokenizer is None else (spec.pre_tokenizer,)
@@ -99,18 +102,14 @@ def _shown(text: str) -> str:
     return text.replace(" ", _METASPACE)
 
 
-def _uses(
-    spec: TokenizerSpec, model: WordPiece, counts: Counts, reserved: set[str]
-) -> dict[str, int]:
+def _uses(spec: TokenizerSpec, counts: Counts, names: Sequence[str]) -> dict[str, int]:
     """Return the number of uses of each piece in the segmentations by WordPiece."""
     uses = Counter[int]()
     segmented = segment(compiled_model(spec), counts.words)
     for ids, count in zip(segmented, counts.counts.tolist(), strict=True):
         for id in ids:
             uses[id] += count
-    return {
-        _piece(entry, model): uses[id] for entry, id in model.vocab.items() if entry not in reserved
-    }
+    return {name: uses[id] for id, name in enumerate(names)}
 
 
 def _estimate(
@@ -122,22 +121,23 @@ def _estimate(
     progress: Progress | None,
 ) -> dict[str, float]:
     """Return the log probabilities of the pieces that occur."""
-    words: Sequence[str] = [_word(word) for word in counts.words]
+    words = [_word(word) for word in counts.words]
+    size = 2 * len(known) + 1  # more than there can be: nothing is pruned
     learned = learn_unigram(
         Counts(words, counts.counts)._raw,
-        vocab_size=2 * len(known) + 1,  # more than enough: nothing is pruned
+        vocab_size=size,
         special_tokens=(),
         user_defined_symbols=(),
         byte_fallback=False,
         character_coverage=1e-12,  # one character of the corpus, beside those of the pieces
         initial_alphabet=sorted(set().union(*known)),
-        seed_size=2 * len(known) + 1,
+        seed_size=size,
         count_exponent=1.0,
         max_piece_length=_LONGEST_PIECE,
         shrinking_factor=0.5,
         num_sub_iterations=iterations,
         num_threads=thread_count(num_threads),
         progress=progress,
-        seeds=[(piece, max(uses.get(piece, 0), 1)) for piece in sorted(known)],
+        seeds=[(piece, max(uses[piece], 1)) for piece in sorted(known)],
     )
     return {piece: score for piece, score in learned.pieces if piece in known}

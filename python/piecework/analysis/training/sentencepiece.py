@@ -22,12 +22,12 @@ from piecework.analysis.training.unigram import (
     ReplayStart,
     UnigramReplay,
     check_word,
-    word_lattice,
 )
 from piecework.reference.bpe import merge
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
+from piecework.train.trainers.meta_pieces import with_learned
 
 MAX_CHARACTERS = 20_000
 
@@ -41,7 +41,7 @@ def trace_sentencepiece(
 
     BPE has no steps if characters or symbols are cut out of the words before they are merged.
     """
-    if trainer.model_type in ("bpe", "unigram"):
+    if trainer.model_type == "bpe" or is_replayed(trainer):
         check_small(counts, MAX_CHARACTERS, f"SentencePiece {trainer.model_type}")
     learned = trainer.learn_pieces(counts)
     words = list(counts)
@@ -54,19 +54,34 @@ def trace_sentencepiece(
     merges = [piece for piece, _ in learned.pieces if len(piece) > 1]
     if trainer.model_type == "bpe" and is_whole:
         steps, count = list(_merges(words, merges, trainer, wanted, top)), len(merges)
-    pieces = trainer.learn(counts).pieces
+    entries = _entries(trainer, learned)
     return TrainingTrace(
-        learner=f"SentencePiece, model type {trainer.model_type!r}",
+        learner=_learner(trainer),
         words=tuple(words),
-        special_tokens=tuple(piece.text for piece in trainer.meta_pieces.values()),
+        special_tokens=tuple(_symbols(trainer)),
         alphabet=tuple(sorted(alphabet)),
         splits=tuple((tuple(word), count) for word, count in words),
         seeds=(),
         steps=tuple(step for step in steps if step.number in wanted),
         step_count=count,
-        vocab=tuple(piece.text for piece in pieces),
-        scores=tuple(piece.score for piece in pieces),
+        vocab=tuple(text for text, _ in entries),
+        scores=tuple(score for _, score in entries),
     )
+
+
+def _learner(trainer: SentencePieceTrainer) -> str:
+    return f"SentencePiece, model type {trainer.model_type!r}"
+
+
+def _symbols(trainer: SentencePieceTrainer) -> list[str]:
+    """Return the texts of the pieces that are not learned."""
+    return [piece.text for piece in trainer.meta_pieces.values()]
+
+
+def _entries(trainer: SentencePieceTrainer, learned: LearnedPieces) -> list[tuple[str, float]]:
+    """Return the pieces of the model with their scores, in the order of their ids."""
+    pieces = with_learned(trainer.meta_pieces, learned.pieces)
+    return [(piece.text, piece.score) for piece in pieces]
 
 
 def _cuts_words(trainer: SentencePieceTrainer) -> bool:
@@ -117,26 +132,13 @@ def _trace_unigram(
     steps = [step for step in run.steps(top) if step.number in wanted]
     found = [(piece, float(np.float32(score))) for piece, score in run.chosen_pieces()]
     check_same(found, list(learned.pieces), "the pieces")
-    pieces = trainer.learn(counts).pieces
-    return TrainingTrace(
-        learner="SentencePiece, model type 'unigram'",
-        words=tuple(words),
-        special_tokens=tuple(piece.text for piece in trainer.meta_pieces.values()),
-        alphabet=tuple(run.start.required),
-        splits=(),
-        seeds=tuple(sorted(run.start.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
-        steps=tuple(steps),
-        step_count=run.step_count,
-        vocab=tuple(piece.text for piece in pieces),
-        scores=tuple(piece.score for piece in pieces),
-        lattice=word_lattice(word, dict(run.chosen_pieces())),
-    )
+    return run.trace(_learner(trainer), words, steps, _symbols(trainer), _entries(trainer, learned))
 
 
 def _start(
     words: list[tuple[str, int]], learned: LearnedPieces, trainer: SentencePieceTrainer
 ) -> ReplayStart:
-    symbols = [piece.text for piece in trainer.meta_pieces.values()]
+    symbols = _symbols(trainer)
     parts = around_symbols(words, symbols)
     counts = Counter[str]()
     for part, count in parts:

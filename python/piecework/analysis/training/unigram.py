@@ -40,19 +40,7 @@ def trace_unigram(
     run = UnigramReplay(ReplayStart.of(words, settings), learned, word)
     steps = [step for step in run.steps(top) if step.number in wanted]
     check_same(run.chosen(), learned.pieces, "the pieces")
-    return TrainingTrace(
-        learner="Unigram",
-        words=tuple(words),
-        special_tokens=trainer.special_tokens,
-        alphabet=tuple(run.start.required),
-        splits=(),
-        seeds=tuple(sorted(run.start.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
-        steps=tuple(steps),
-        step_count=run.step_count,
-        vocab=tuple(piece for piece, _ in learned.pieces),
-        scores=tuple(score for _, score in learned.pieces),
-        lattice=word_lattice(word, dict(run.chosen_pieces())),
-    )
+    return run.trace("Unigram", words, steps, trainer.special_tokens, learned.pieces)
 
 
 def check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
@@ -149,6 +137,29 @@ class UnigramReplay:
                 return
             size = max(int(start.shrinking_factor * len(self.scores)), target)
             yield self._prune(round, size, top)
+
+    def trace(
+        self,
+        learner: str,
+        words: Sequence[tuple[str, int]],
+        steps: Sequence[TrainingEstimate | TrainingPruning],
+        special_tokens: Sequence[str],
+        entries: Sequence[tuple[str, float]],
+    ) -> TrainingTrace:
+        """Return the trace of a run whose steps were all taken; `entries` is the learned vocabulary."""
+        return TrainingTrace(
+            learner=learner,
+            words=tuple(words),
+            special_tokens=tuple(special_tokens),
+            alphabet=tuple(self.start.required),
+            splits=(),
+            seeds=tuple(sorted(self.start.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
+            steps=tuple(steps),
+            step_count=self.step_count,
+            vocab=tuple(entry for entry, _ in entries),
+            scores=tuple(score for _, score in entries),
+            lattice=word_lattice(self.word, dict(self.chosen_pieces())),
+        )
 
     def chosen(self) -> tuple[tuple[str, float], ...]:
         """Return the reserved entries and the best pieces."""
