@@ -108,14 +108,12 @@ class _DecodedLines(Iterator[str]):
         return replacements
 
     def _decoded(self, stream: TextStream, errors: str) -> Iterator[str]:
-        number = 1
-        for block in line_blocks(stream, _READ_BYTES):
-            if number == 1:
-                block = block.removeprefix(BYTE_ORDER_MARK)
-            for line in block.splitlines(keepends=True) if b"\r" not in block else _split(block):
+        for first_line, block in line_blocks(stream, _READ_BYTES):
+            data = block.removeprefix(BYTE_ORDER_MARK) if first_line == 1 else block
+            lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
+            for number, line in enumerate(lines, start=first_line):
                 text, replaced = decode_utf8(line, errors, f"{stream.name} line {number}")
                 self._replacements += replaced
-                number += 1
                 yield text
 
 

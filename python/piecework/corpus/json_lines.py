@@ -10,7 +10,7 @@ from typing import Any
 from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.field_path import FieldPath, json_kind
-from piecework.corpus.line_blocks import line_blocks, line_count
+from piecework.corpus.line_blocks import line_blocks
 from piecework.corpus.rows import RowOptions, Rows
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, CorpusWarning, InvalidUtf8Error
@@ -25,12 +25,10 @@ def read_json_lines(stream: TextStream, options: RowOptions) -> Iterator[Rows]:
     `errors="strict"`. Raises `CorpusError` with file, line and field for a line that is not a JSON object
     with a string under the field.
     """
-    first_line = 1
-    for block in line_blocks(stream, _READ_BYTES):
+    for first_line, block in line_blocks(stream, _READ_BYTES):
         rows = json_rows(block, first_line, stream.name, options, keep_blank=False)
         if rows.texts:
             yield rows
-        first_line += line_count(block)
 
 
 def json_rows(

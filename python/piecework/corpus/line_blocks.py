@@ -13,39 +13,37 @@ MAX_LINE_BYTES = 1 << 30
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def line_blocks(stream: TextStream, read_bytes: int) -> Iterator[bytes]:
-    """Yield the complete lines of each read of `read_bytes`; only the last block may lack a line end.
+def line_blocks(stream: TextStream, read_bytes: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the complete lines of each read of `read_bytes`, after the number of the first, from 1.
+
+    Only the last block may lack a line end.
 
     A pipe returns fewer bytes if it has no more now. Raises `CorpusError` for a line over 1 GB.
     """
     pending = bytearray()
-    lines = 0
+    first_line = 1
     while chunk := stream.read(read_bytes):
         end = chunk.rfind(b"\n") + 1
         if end:
             block = b"".join((pending, memoryview(chunk)[:end]))
-            lines += line_count(block)
-            yield block
+            yield first_line, block
+            first_line += _line_count(block)
             pending = bytearray(chunk[end:])
         else:
             pending += chunk
         if len(pending) > MAX_LINE_BYTES:
             limit = f"at most {MAX_LINE_BYTES} bytes"
-            raise CorpusError(f"{stream.name} line {lines + 1}", "a longer line", limit)
+            raise CorpusError(f"{stream.name} line {first_line}", "a longer line", limit)
     if pending:
-        yield bytes(pending)
+        yield first_line, bytes(pending)
 
 
-def line_count(block: bytes) -> int:
-    """Return the number of line ends; for short lines, a tenth of the time of `bytes.count`.
-
-    >>> line_count(b"a\\n\\nb")
-    2
-    """
+def _line_count(block: bytes) -> int:
+    """Return the number of line ends; for short lines, in a quarter of the time of `bytes.count`."""
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
 def line_lists(stream: TextStream, read_bytes: int) -> Iterator[list[bytes]]:
     """Yield the lines of each block, without their ends."""
-    for block in line_blocks(stream, read_bytes):
+    for _, block in line_blocks(stream, read_bytes):
         yield block.removesuffix(b"\n").split(b"\n")

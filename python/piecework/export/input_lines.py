@@ -23,7 +23,7 @@ from piecework.corpus.csv_rows import read_csv
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.input_format import InputFormat, input_format
 from piecework.corpus.json_lines import json_line_record, json_rows, warn_of_json_lines
-from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks, line_count
+from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
 from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import Skipped
 from piecework.corpus.text_stream import TextStream
@@ -142,15 +142,13 @@ class LineSource:
                 return self._read_rows(read_csv(stream, self._options, "\t"), stream.name)
 
     def _read_text(self, stream: TextStream) -> Iterator[SizedLines]:
-        first_line = 1
-        for block in line_blocks(stream, READ_BYTES):
+        for first_line, block in line_blocks(stream, READ_BYTES):
             data = block
             if first_line == 1:
                 data = block.removeprefix(BYTE_ORDER_MARK)
                 warn_of_json_lines(data, stream.name)
             texts = self._lines_of_block(data, stream.name, first_line)
             yield texts, len(block)
-            first_line += len(texts)
 
     def _lines_of_block(self, block: bytes, name: str, first_line: int) -> Texts:
         column = None if self._labels else TextColumn.of_lines(block)
@@ -173,15 +171,13 @@ class LineSource:
         return text
 
     def _read_json_lines(self, stream: TextStream) -> Iterator[SizedLines]:
-        first_line = 1
-        for block in line_blocks(stream, READ_BYTES):
+        for first_line, block in line_blocks(stream, READ_BYTES):
             if self._labels:
                 yield self._labelled_json(block, stream.name, first_line), len(block)
             else:
                 rows = json_rows(block, first_line, stream.name, self._options, keep_blank=True)
                 self.replacements += rows.replacements
                 yield rows.texts, len(block)
-            first_line += line_count(block)
 
     def _labelled_json(self, block: bytes, name: str, first_line: int) -> list[str]:
         lines = block.removesuffix(b"\n").split(b"\n")
