@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from piecework.errors import FileError
 from piecework.io.atomic_files import atomic_file, check_writable
+from piecework.io.locked_folder import locked_folder
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -39,6 +42,59 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, failure: type[BaseExcep
         fail_half_way()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+class _Interrupt:
+    """Raises `KeyboardInterrupt` before one of the lines that a thread runs in the given functions."""
+
+    def __init__(self, line: int, *functions: str) -> None:
+        self._line = line
+        self._functions = functions
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code.co_name not in self._functions:
+            return None
+        if event == "line":
+            self._line -= 1
+            if self._line == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self
+
+    @property
+    def was_raised(self) -> bool:
+        return self._line <= 0
+
+
+@pytest.mark.parametrize("file", ["a", "state/a"], ids=["a file", "a file in a locked folder"])
+def test_an_interrupt_before_any_line_leaves_no_other_file(tmp_path: Path, file: str) -> None:
+    """A signal handler runs between two calls, also right after a temporary file is created."""
+    functions = ("atomic_file", "_temporary_beside", "_create", "_rename", "write")
+
+    def write() -> None:
+        with atomic_file(path) as temporary:
+            temporary.write_text("whole")
+
+    def write_locked() -> None:
+        with locked_folder(path.parent, "a folder in use"):
+            write()
+
+    path, earlier = tmp_path / file, sys.gettrace()
+    for line in range(1, 100):
+        interrupt = _Interrupt(line, *functions)
+        sys.settrace(interrupt)
+        try:
+            (write_locked if "/" in file else write)()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(earlier)
+        if not interrupt.was_raised:
+            break
+        assert {other.name for other in path.parent.iterdir()} <= {"a"}
+    assert line > 10
+    assert not interrupt.was_raised
+    assert path.read_text() == "whole"
 
 
 def test_the_longest_name_can_be_written(tmp_path: Path) -> None:

@@ -39,13 +39,9 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield _path(path)
         return
     target = _resolved(path)
-    temporary = _temporary_beside(target, path)
-    try:
+    with _temporary_beside(target, path) as temporary:
         yield temporary
         _rename(temporary, target, path)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -64,7 +60,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     if os.path.isdir(path):
         raise FileError(os.fspath(path), "a directory", "the name of a file to write")
     if not _is_device(path):
-        _temporary_beside(_resolved(path), path).unlink()
+        with _temporary_beside(_resolved(path), path):
+            pass
 
 
 @contextmanager
@@ -98,14 +95,24 @@ def _is_device(path: str | os.PathLike[str]) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
-def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Path:
+@contextmanager
+def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Create an empty file beside `target`; delete it at the end if it still has its name."""
     temporary = target.with_name(f".{os.urandom(8).hex()}.tmp")
+    try:  # An interrupt can arrive as soon as the file exists.
+        _create(temporary, path)
+        yield temporary
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _create(temporary: Path, path: str | os.PathLike[str]) -> None:
     try:
         # Unlike the permissions of the tempfile module, these follow the umask.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
         raise FileError(os.fspath(path), reason(error), "a path in a writable directory") from error
-    return temporary
 
 
 def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None:

@@ -41,8 +41,10 @@ def locked_folder(folder: Path, found: str) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+            try:  # noqa: SIM105 (an interrupt can arrive within `suppress`, but not within `os.unlink`)
+                os.unlink(path)
+            except OSError:
+                pass
 
 
 def _opened_and_locked(path: Path, folder: Path, found: str) -> TextIO:
