@@ -70,20 +70,26 @@ impl PairBuckets {
         words.visit_pairs(|left, right, _, count| {
             let pair = key(left, right);
             if self.sums[self.bucket(pair)] >= least && wanted(pair) {
-                if counts.len() == counts.capacity() {
-                    let more = counts.len().max(1024);
-                    let failed =
-                        |_| out_of_memory(more.saturating_mul(size_of::<(u64, CandidatePairCount)>()));
-                    counts.try_reserve(more).map_err(failed)?;
-                }
-                let pair = counts.entry(pair).or_default();
-                pair.count += count;
-                pair.positions += 1;
+                add_position(&mut counts, pair, count)?;
             }
             progress.advance(1)
         })?;
         Ok(counts)
     }
+}
+
+/// Count one more position of a pair, in a word that occurs `count` times.
+#[inline]
+pub(super) fn add_position(counts: &mut PairCounts, pair: u64, count: u64) -> Result<(), Error> {
+    if counts.len() == counts.capacity() {
+        let more = counts.len().max(1024);
+        let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, CandidatePairCount)>()));
+        counts.try_reserve(more).map_err(failed)?;
+    }
+    let pair = counts.entry(pair).or_default();
+    pair.count += count;
+    pair.positions += 1;
+    Ok(())
 }
 
 /// Both entries of a pair as one number.

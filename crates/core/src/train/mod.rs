@@ -4,6 +4,8 @@
 //! alphabet         the characters that are entries, and their positions in words
 //! entries          the entries during training: strings, ids, merged strings
 //! packed_words     the distinct words as sequences of entries, four bytes a character
+//! pair_table       the tracked pairs: counts and positions
+//! pair_merge       the merge of a pair at all of its positions
 //! frequent_pairs   the pairs that occur at least a given number of times
 //! neighbour_changes  the changes of one merge, by neighbouring entry
 //! merge            a merge that a trainer has learned
@@ -31,6 +33,8 @@ mod memory;
 mod merge;
 mod neighbour_changes;
 mod packed_words;
+mod pair_merge;
+mod pair_table;
 mod piece_rules;
 mod progress;
 mod resume;

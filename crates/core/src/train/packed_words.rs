@@ -8,6 +8,8 @@
 //! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
 //! for a pair and a position, it does so from then on.
 
+use piecework_kernels::prefetch::prefetch_read;
+
 use super::memory::reserve;
 use crate::error::{Error, ErrorKind};
 
@@ -67,6 +69,11 @@ impl PackedWords {
         Ok(self)
     }
 
+    /// The number of words.
+    pub(super) fn number(&self) -> usize {
+        self.counts.len()
+    }
+
     /// The number of cells, which bounds the number of pairs.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
@@ -114,14 +121,41 @@ impl PackedWords {
         Ok(())
     }
 
+    /// Prefetch the cells at `positions`, and what finds their words.
+    #[inline]
+    pub(super) fn prefetch(&self, positions: &[u32]) {
+        for &position in positions {
+            prefetch_read(&self.cells[position as usize]);
+            prefetch_read(&self.separators[position as usize / BLOCK]);
+        }
+    }
+
+    /// Set `counts` to the counts of the words at `positions`; waits for all of them together.
+    #[inline]
+    pub(super) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
+        counts.clear();
+        counts.extend(positions.iter().map(|&position| {
+            let word = self.word_at(position);
+            prefetch_read(&self.counts[word]);
+            word as u64
+        }));
+        counts.iter_mut().for_each(|count| *count = self.counts[*count as usize]);
+    }
+
     /// The count of the word at a position.
     #[inline]
     pub(super) fn count_at(&self, position: u32) -> u64 {
+        self.counts[self.word_at(position)]
+    }
+
+    /// The number of the word at a position.
+    #[inline]
+    fn word_at(&self, position: u32) -> usize {
         let (block, within) = (position as usize / BLOCK, position as usize % BLOCK);
         let cells = &self.cells[block * BLOCK..(block + 1) * BLOCK];
         let before =
             cells.iter().enumerate().map(|(at, &cell)| u32::from(cell == SEPARATOR && at < within));
-        self.counts[(self.separators[block] + before.sum::<u32>() - 1) as usize]
+        (self.separators[block] + before.sum::<u32>() - 1) as usize
     }
 
     /// Whether `left` starts at `position` and `right` follows it.
@@ -170,9 +204,9 @@ impl PackedWords {
         length
     }
 
-    /// Replace the pair that starts at `position` by one entry; returns the next entry of the word.
+    /// Replace the pair that starts at `position` by one entry.
     #[inline]
-    pub(super) fn merge(&mut self, position: u32, merged: u32) -> Option<u32> {
+    pub(super) fn merge(&mut self, position: u32, merged: u32) {
         let middle = self.next(position);
         let end = self.next(middle);
         let width = INNER | (end - position);
@@ -180,8 +214,6 @@ impl PackedWords {
         self.cells[position as usize] = merged;
         self.cells[position as usize + 1] = width;
         self.cells[end as usize - 1] = width;
-        let after = self.cells[end as usize];
-        (after != SEPARATOR).then_some(after)
     }
 
     /// The position after the entry at `position`.

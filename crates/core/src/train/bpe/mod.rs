@@ -6,7 +6,6 @@
 //! ```text
 //! spec               settings, and the order of ties
 //! char_forms         the entries of single characters
-//! tracked_pairs      the frequent pairs of a round: counts and positions
 //! pair_priority      the order among pairs of equal count
 //! vocabulary         entries, and the pairs that may be merged
 //! round              the pairs of a round, and the heap of the best
@@ -21,7 +20,6 @@ mod round;
 mod spec;
 #[cfg(test)]
 mod tests;
-mod tracked_pairs;
 mod trainer;
 mod vocabulary;
 

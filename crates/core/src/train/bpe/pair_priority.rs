@@ -3,19 +3,19 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-use super::tracked_pairs::TrackedPair;
 use crate::train::entries::Entries;
 use crate::train::packed_words::PackedWords;
+use crate::train::pair_table::PairTable;
 
 /// Gives each pair a key; of pairs with equal counts, the one with the greatest key is merged first.
 pub(super) trait PairPriority {
     type Key: Ord;
 
     /// Return the pair's current key or an upper bound of it, in constant time for keys that change.
-    fn bound(entries: &Entries, pair: &TrackedPair) -> Self::Key;
+    fn bound(entries: &Entries, pairs: &PairTable, pair: u32) -> Self::Key;
 
     /// Return the pair's current key, or `None` if the bound is the key.
-    fn current(_pair: &mut TrackedPair, _words: &PackedWords) -> Option<Self::Key> {
+    fn current(_pairs: &mut PairTable, _pair: u32, _words: &PackedWords) -> Option<Self::Key> {
         None
     }
 }
@@ -36,24 +36,25 @@ pub(super) struct FirstSeen;
 impl PairPriority for LowestIds {
     type Key = Reverse<(u32, u32)>;
 
-    fn bound(_entries: &Entries, pair: &TrackedPair) -> Self::Key {
-        Reverse((pair.left, pair.right))
+    fn bound(_entries: &Entries, pairs: &PairTable, pair: u32) -> Self::Key {
+        Reverse(pairs.parts(pair))
     }
 }
 
 impl PairPriority for GreatestStrings {
     type Key = (Rc<str>, Rc<str>);
 
-    fn bound(entries: &Entries, pair: &TrackedPair) -> Self::Key {
-        (entries.name(pair.left), entries.name(pair.right))
+    fn bound(entries: &Entries, pairs: &PairTable, pair: u32) -> Self::Key {
+        let (left, right) = pairs.parts(pair);
+        (entries.name(left), entries.name(right))
     }
 }
 
 impl PairPriority for ShortestEntries {
     type Key = Reverse<(usize, String, usize)>;
 
-    fn bound(entries: &Entries, pair: &TrackedPair) -> Self::Key {
-        let (left, right) = (pair.left, pair.right);
+    fn bound(entries: &Entries, pairs: &PairTable, pair: u32) -> Self::Key {
+        let (left, right) = pairs.parts(pair);
         let left_bytes = entries.names()[left as usize].len();
         Reverse((entries.merged_chars(left, right), entries.merged_string(left, right), left_bytes))
     }
@@ -62,11 +63,11 @@ impl PairPriority for ShortestEntries {
 impl PairPriority for FirstSeen {
     type Key = Reverse<u32>;
 
-    fn bound(_entries: &Entries, pair: &TrackedPair) -> Self::Key {
-        Reverse(pair.first_position_bound())
+    fn bound(_entries: &Entries, pairs: &PairTable, pair: u32) -> Self::Key {
+        Reverse(pairs.first_position_bound(pair))
     }
 
-    fn current(pair: &mut TrackedPair, words: &PackedWords) -> Option<Self::Key> {
-        Some(Reverse(pair.first_position(words).unwrap_or(u32::MAX)))
+    fn current(pairs: &mut PairTable, pair: u32, words: &PackedWords) -> Option<Self::Key> {
+        Some(Reverse(pairs.first_position(pair, words).unwrap_or(u32::MAX)))
     }
 }

@@ -5,16 +5,13 @@
 
 use std::collections::BinaryHeap;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
 use super::pair_priority::PairPriority;
-use super::tracked_pairs::{key, TrackedPairs};
 use super::vocabulary::{GrowingVocabulary, MergedEntry};
 use crate::error::Error;
-use crate::train::memory::out_of_memory;
+use crate::train::frequent_pairs::{add_position, key, parts, PairCounts};
 use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use crate::train::packed_words::PackedWords;
+use crate::train::pair_table::PairTable;
 use crate::train::progress::Progress;
 
 /// The ratio of the best count to the threshold of a round; low in tests, for many rounds.
@@ -25,7 +22,7 @@ type PairCandidate<O> = (u64, <O as PairPriority>::Key, u32);
 
 /// The tracked pairs of a round.
 pub(super) struct Round<O: PairPriority> {
-    pairs: TrackedPairs,
+    pairs: PairTable,
     heap: BinaryHeap<PairCandidate<O>>,
     /// Pairs with at least this count are tracked.
     threshold: u64,
@@ -33,17 +30,10 @@ pub(super) struct Round<O: PairPriority> {
     slack: Vec<u64>,
 }
 
-/// The count of a pair, and the number of its positions.
-#[derive(Clone, Copy, Default)]
-struct PairCount {
-    count: u64,
-    positions: usize,
-}
-
 impl<O: PairPriority> Default for Round<O> {
     fn default() -> Self {
         Self {
-            pairs: TrackedPairs::default(),
+            pairs: PairTable::default(),
             heap: BinaryHeap::new(),
             threshold: u64::MAX,
             slack: Vec::new(),
@@ -64,36 +54,24 @@ impl<O: PairPriority> Round<O> {
         limit: u64,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let counts = count_pairs(vocabulary, words, progress)?;
+        let mut counts = count_pairs(vocabulary, words, progress)?;
         let best = counts.values().map(|pair| pair.count).max().unwrap_or(0);
-        let mut round = Self {
-            threshold: (best / SPAN).max(vocabulary.min_frequency()).min(limit),
-            slack: vec![0; vocabulary.entries.len()],
-            ..Self::default()
-        };
-        for (pair, PairCount { count, positions }) in counts {
-            let (left, right) = ((pair >> 32) as u32, pair as u32);
-            if count >= round.threshold {
-                round.pairs.track(left, right, count, positions);
-            } else {
+        let threshold = (best / SPAN).max(vocabulary.min_frequency()).min(limit);
+        let mut slack = vec![0; vocabulary.entries.len()];
+        counts.retain(|&pair, found| {
+            let (left, right) = parts(pair);
+            if found.count < threshold {
                 for entry in [left, right] {
-                    let slack = &mut round.slack[entry as usize];
-                    *slack = count.max(*slack);
+                    let slack: &mut u64 = &mut slack[entry as usize];
+                    *slack = found.count.max(*slack);
                 }
             }
-        }
-        round.record_positions(words, progress)?;
+            found.count >= threshold
+        });
+        let pairs = PairTable::of(counts, words, progress)?;
+        let mut round = Self { pairs, heap: BinaryHeap::new(), threshold, slack };
         (0..round.pairs.len() as u32).for_each(|pair| round.push(vocabulary, pair));
         Ok(round)
-    }
-
-    fn record_positions(&mut self, words: &PackedWords, progress: &mut Progress<'_>) -> Result<(), Error> {
-        words.visit_pairs(|left, right, position, _| {
-            if let Some(pair) = self.pairs.find(left, right) {
-                self.pairs.get_mut(pair).add_position(position);
-            }
-            progress.advance(1)
-        })
     }
 
     /// Reserve memory for a new entry.
@@ -108,13 +86,15 @@ impl<O: PairPriority> Round<O> {
         words: &PackedWords,
     ) -> Option<u32> {
         while let Some((count, priority, pair)) = self.heap.pop() {
-            let tracked = self.pairs.get_mut(pair);
-            let current = tracked.count;
+            let current = self.pairs.count(pair);
             if current == count {
-                if vocabulary.duplicates_entry(tracked.left, tracked.right) {
+                let (left, right) = self.pairs.parts(pair);
+                if vocabulary.duplicates_entry(left, right) {
                     continue;
                 }
-                if let Some(found) = O::current(tracked, words).filter(|found| *found != priority) {
+                if let Some(found) =
+                    O::current(&mut self.pairs, pair, words).filter(|found| *found != priority)
+                {
                     self.heap.push((count, found, pair));
                     continue;
                 }
@@ -130,9 +110,8 @@ impl<O: PairPriority> Round<O> {
 
     /// Return both entries of a pair, and remove and return its positions and its count.
     pub(super) fn take(&mut self, pair: u32) -> ((u32, u32), Vec<u32>, u64) {
-        let tracked = self.pairs.get_mut(pair);
-        let (positions, count) = tracked.take();
-        ((tracked.left, tracked.right), positions, count)
+        let count = std::mem::take(self.pairs.count_mut(pair));
+        (self.pairs.parts(pair), self.pairs.take_positions(pair), count)
     }
 
     /// Apply the changes of a merge to the counts; returns whether a new round must begin.
@@ -142,7 +121,7 @@ impl<O: PairPriority> Round<O> {
         changes: &NeighbourChanges,
         (left, right): (u32, u32),
         merged: MergedEntry,
-    ) -> bool {
+    ) -> Result<bool, Error> {
         let mut must_restart = false;
         let mut gaining: Vec<Option<u32>> = Vec::with_capacity(changes.len());
         let mut raised: Vec<u32> = Vec::new();
@@ -153,21 +132,21 @@ impl<O: PairPriority> Round<O> {
                 Side::Right => ((right, change.neighbour), (merged.entry, change.neighbour)),
             };
             if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
-                self.pairs.get_mut(pair).count -= change.lost;
+                *self.pairs.count_mut(pair) -= change.lost;
             }
-            let gained = self.gain(vocabulary, new, &change, merged, &mut must_restart);
+            let gained = self.gain(vocabulary, new, &change, merged, &mut must_restart)?;
             raised.extend(
-                gained.filter(|&pair| change.gained > 0 && self.pairs.get(pair).count >= self.threshold),
+                gained.filter(|&pair| change.gained > 0 && self.pairs.count(pair) >= self.threshold),
             );
             gaining.push(gained);
         }
         for &(number, position) in changes.gains() {
             if let Some(pair) = gaining[number as usize] {
-                self.pairs.get_mut(pair).add_position(position);
+                self.pairs.add_position(pair, position);
             }
         }
         raised.into_iter().for_each(|pair| self.push(vocabulary, pair));
-        must_restart
+        Ok(must_restart)
     }
 
     /// Add the occurrences that a pair gained; returns the pair if it is tracked.
@@ -178,15 +157,15 @@ impl<O: PairPriority> Round<O> {
         change: &NeighbourChange,
         merged: MergedEntry,
         must_restart: &mut bool,
-    ) -> Option<u32> {
+    ) -> Result<Option<u32>, Error> {
         if let Some(pair) = self.pairs.find(left, right) {
-            let tracked = self.pairs.get_mut(pair);
-            tracked.count = tracked.count + change.gained - change.remerged;
-            return Some(pair);
+            let count = self.pairs.count_mut(pair);
+            *count = *count + change.gained - change.remerged;
+            return Ok(Some(pair));
         }
         let gained = change.gained.saturating_sub(change.remerged);
         if gained == 0 || !vocabulary.fits(left, right) {
-            return None;
+            return Ok(None);
         }
         // Pairs of a new entry have no other occurrences; pairs of an existing entry may.
         let others = match merged.is_new {
@@ -196,16 +175,17 @@ impl<O: PairPriority> Round<O> {
         if gained + others < self.threshold {
             let slack = &mut self.slack[merged.entry as usize];
             *slack = (gained + others).max(*slack);
-            return None;
+            return Ok(None);
         }
         *must_restart |= !merged.is_new;
-        merged.is_new.then(|| self.pairs.track(left, right, gained, change.positions))
+        let insert = || self.pairs.insert((left, right), gained, change.positions);
+        merged.is_new.then(insert).transpose()
     }
 
     /// Add a tracked pair, whose positions are recorded, to the heap.
     fn push(&mut self, vocabulary: &GrowingVocabulary<'_>, pair: u32) {
-        let tracked = self.pairs.get(pair);
-        self.heap.push((tracked.count, O::bound(&vocabulary.entries, tracked), pair));
+        let priority = O::bound(&vocabulary.entries, &self.pairs, pair);
+        self.heap.push((self.pairs.count(pair), priority, pair));
     }
 }
 
@@ -214,21 +194,14 @@ fn count_pairs(
     vocabulary: &GrowingVocabulary<'_>,
     words: &PackedWords,
     progress: &mut Progress<'_>,
-) -> Result<HashMap<u64, PairCount, FxBuildHasher>, Error> {
-    let mut counts: HashMap<u64, PairCount, FxBuildHasher> = HashMap::default();
+) -> Result<PairCounts, Error> {
+    let mut counts = PairCounts::default();
     words.visit_pairs(|left, right, _, count| {
-        if counts.len() == counts.capacity() {
-            let more = counts.len().max(1024);
-            let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, PairCount)>()));
-            counts.try_reserve(more).map_err(failed)?;
-        }
-        let pair = counts.entry(key(left, right)).or_default();
-        pair.count += count;
-        pair.positions += 1;
+        add_position(&mut counts, key(left, right), count)?;
         progress.advance(1)
     })?;
     counts.retain(|&pair, _| {
-        let (left, right) = ((pair >> 32) as u32, pair as u32);
+        let (left, right) = parts(pair);
         vocabulary.fits(left, right) && !vocabulary.duplicates_entry(left, right)
     });
     Ok(counts)

@@ -19,8 +19,9 @@ use super::vocabulary::GrowingVocabulary;
 use crate::error::Error;
 use crate::train::entries::Entries;
 use crate::train::memory::check_available;
-use crate::train::neighbour_changes::{NeighbourChanges, Side};
+use crate::train::neighbour_changes::NeighbourChanges;
 use crate::train::packed_words::PackedWords;
+use crate::train::pair_merge::PairMerge;
 use crate::train::progress::Progress;
 use crate::train::{Learned, Merge};
 
@@ -118,38 +119,13 @@ impl<'a, O: PairPriority> BpeTrainer<'a, O> {
         let made = Merge { left, right, merged: merged.entry, count, score: count as f64 };
         self.merges.push(made);
         progress.log_merge(made);
-        for position in positions {
-            progress.advance(2)?;
-            if self.words.starts_pair(position, left, right) {
-                self.merge_at(position, (left, right), merged.entry);
-            }
-        }
-        let must_restart = self.round.apply(&self.vocabulary, &self.changes, (left, right), merged);
+        let pair = PairMerge { left, right, merged: merged.entry, overlapping: true };
+        pair.apply(&mut self.words, &positions, &mut self.changes, progress)?;
+        let must_restart = self.round.apply(&self.vocabulary, &self.changes, (left, right), merged)?;
         self.changes.clear();
         if must_restart {
             self.begin_round((self.round.threshold() / FORCED_STEP).max(1), progress)?;
         }
         Ok(())
-    }
-
-    /// Merge a pair at one position and record the changes around it.
-    #[inline]
-    fn merge_at(&mut self, position: u32, (left, right): (u32, u32), merged: u32) {
-        let count = self.words.count_at(position);
-        if let Some((before, start)) = self.words.before(position) {
-            if before == merged {
-                self.changes.remerge(left, count);
-            } else {
-                self.changes.lose(Side::Left, before, count);
-            }
-            self.changes.gain(Side::Left, before, count, start);
-        }
-        if let Some(after) = self.words.merge(position, merged) {
-            // In a run of one entry, the next pair is the merged pair itself, whose count is already 0.
-            if (right, after) != (left, right) {
-                self.changes.lose(Side::Right, after, count);
-            }
-            self.changes.gain(Side::Right, after, count, position);
-        }
     }
 }

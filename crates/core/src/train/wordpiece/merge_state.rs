@@ -13,7 +13,6 @@
 use hashbrown::HashMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
-use super::pair_table::PairTable;
 use super::spec::{PairScore, WordPieceTrainSpec};
 use crate::error::Error;
 use crate::train::entries::Entries;
@@ -21,6 +20,8 @@ use crate::train::frequent_pairs::{key, parts, PairBuckets};
 use crate::train::memory::check_available;
 use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use crate::train::packed_words::PackedWords;
+use crate::train::pair_merge::{MergedPositions, PairMerge};
+use crate::train::pair_table::PairTable;
 use crate::train::progress::Progress;
 use crate::train::resume::wrong_merge;
 use crate::train::{Learned, Merge};
@@ -87,13 +88,15 @@ impl<'a> MergeState<'a> {
             adjacent: 0,
             overlapping: spec.score != PairScore::Likelihood,
         };
-        let Self { words, counts, total, total_chars, .. } = &mut state;
+        let Self { words, counts, total, total_chars, adjacent, .. } = &mut state;
         words.visit_entries(|entry, chars, count| {
+            *adjacent += 1;
             counts[entry as usize] += count;
             *total += count;
             *total_chars += u64::from(chars) * count;
             progress.advance(1)
         })?;
+        *adjacent -= words.number();
         Ok(state)
     }
 
@@ -150,19 +153,7 @@ impl<'a> MergeState<'a> {
         let mut frequent = buckets.count_pairs(&self.words, self.floor, is_replayed, progress)?;
         drop(buckets);
         frequent.retain(|&pair, found| found.count >= self.floor && self.fits_parts(parts(pair)));
-        self.pairs.reserve(frequent.len())?;
-        for (pair, found) in frequent {
-            self.pairs.insert(parts(pair), found.count, found.positions)?;
-        }
-        let Self { pairs, words, adjacent, .. } = self;
-        *adjacent = 0;
-        words.visit_pairs(|left, right, position, _| {
-            if let Some(pair) = pairs.find(left, right) {
-                pairs.add_position(pair, position);
-            }
-            *adjacent += 1;
-            progress.advance(1)
-        })?;
+        self.pairs = PairTable::of(frequent, &self.words, progress)?;
         (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
         Ok(())
     }
@@ -230,14 +221,11 @@ impl<'a> MergeState<'a> {
         self.merges.push(made);
         progress.log_merge(made);
         self.changes.grow(self.entries.len());
-        let mut sum = 0;
-        for position in self.pairs.take_positions(pair) {
-            progress.advance(4)?;
-            if self.words.starts_pair(position, left, right) {
-                sum += self.merge_at(position, (left, right), merged);
-                self.adjacent -= 1;
-            }
-        }
+        let positions = self.pairs.take_positions(pair);
+        let pair = PairMerge { left, right, merged, overlapping: self.overlapping };
+        let MergedPositions { number, count: sum } =
+            pair.apply(&mut self.words, &positions, &mut self.changes, progress)?;
+        self.adjacent -= number;
         self.counts[left as usize] -= sum;
         self.counts[right as usize] -= sum;
         self.counts[merged as usize] += sum;
@@ -260,36 +248,6 @@ impl<'a> MergeState<'a> {
     }
 
     // ---- changes of a merge
-
-    /// Merge a pair at one position and record the changes around it; returns the count of the word.
-    #[inline]
-    fn merge_at(&mut self, position: u32, (left, right): (u32, u32), merged: u32) -> u64 {
-        let Self { words, changes, overlapping, .. } = self;
-        let count = words.count_at(position);
-        let before = words.before(position);
-        if let Some((before, _)) = before {
-            if before == merged {
-                changes.remerge(left, count);
-            } else if *overlapping || before != left || words.run_to_left(position) % 2 == 0 {
-                // If matches must not overlap, a run that loses an end loses a match only if its length is even.
-                changes.lose(Side::Left, before, count);
-            }
-        }
-        if let Some(after) = words.after(words.next(position)) {
-            // In a run of one entry, the next pair is the merged pair itself, whose count is already 0.
-            let is_merged_pair = (right, after) == (left, right);
-            if !is_merged_pair && (*overlapping || after != right || words.run_to_right(position) % 2 == 0)
-            {
-                changes.lose(Side::Right, after, count);
-            }
-            changes.gain(Side::Right, after, count, position);
-        }
-        words.merge(position, merged);
-        if let Some((before, start)) = before {
-            changes.gain(Side::Left, before, count, start);
-        }
-        count
-    }
 
     /// Apply the changes of a merge to the table.
     fn apply_changes(&mut self, (left, right): (u32, u32), merged: u32, is_new: bool) -> Result<(), Error> {

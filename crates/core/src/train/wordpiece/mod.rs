@@ -3,7 +3,6 @@
 //! ```text
 //! spec               settings: scores and ties
 //! char_entries       the entries of single characters
-//! pair_table         the tracked pairs: counts and positions
 //! merge_state        words, pairs and entries, updated by each merge
 //! pair_counts        the counts from which a pair is scored
 //! tie_break          the order among pairs of equal score
@@ -40,7 +39,6 @@ mod likelihood;
 mod merge_state;
 mod objective;
 mod pair_counts;
-mod pair_table;
 mod pmi;
 mod pruning;
 mod score_classes;

@@ -5,10 +5,11 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::frequent_pairs::{key, parts, PairCounts};
+use super::memory::{out_of_memory, reserve};
+use super::packed_words::PackedWords;
+use super::progress::Progress;
 use crate::error::Error;
-use crate::train::frequent_pairs::key;
-use crate::train::memory::{out_of_memory, reserve};
-use crate::train::packed_words::PackedWords;
 
 /// Counts and occurrences by pair number.
 #[derive(Default)]
@@ -30,6 +31,26 @@ struct Occurrences {
 }
 
 impl PairTable {
+    /// Track the counted pairs with all of their positions.
+    pub(super) fn of(
+        counted: PairCounts,
+        words: &PackedWords,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut table = Self::default();
+        table.reserve(counted.len())?;
+        for (pair, found) in counted {
+            table.insert(parts(pair), found.count, found.positions)?;
+        }
+        words.visit_pairs(|left, right, position, _| {
+            if let Some(pair) = table.find(left, right) {
+                table.add_position(pair, position);
+            }
+            progress.advance(1)
+        })?;
+        Ok(table)
+    }
+
     /// The number of pairs.
     pub(super) fn len(&self) -> usize {
         self.parts.len()
@@ -62,7 +83,7 @@ impl PairTable {
     }
 
     /// Reserve memory for exactly `pairs` more pairs.
-    pub(super) fn reserve(&mut self, pairs: usize) -> Result<(), Error> {
+    fn reserve(&mut self, pairs: usize) -> Result<(), Error> {
         self.ids
             .try_reserve(pairs)
             .map_err(|_| out_of_memory(pairs.saturating_mul(2 * size_of::<(u64, u32)>())))?;
