@@ -1,17 +1,8 @@
 //! Segmentation of many words, of byte-level words, and of parts of words.
 
-use super::{ByteAdjacency, Model, ModelScratch, PieceSink};
+use super::{BatchWord, ByteAdjacency, Model, ModelScratch, PieceSink};
 use crate::text::printable_of;
 use crate::vocab::Vocab;
-
-/// A word of a batch.
-#[derive(Clone, Copy, Debug)]
-pub struct BatchWord {
-    /// The byte span of the word.
-    pub bytes: (usize, usize),
-    /// The span of its ids in the output.
-    pub ids: (usize, usize),
-}
 
 impl Model {
     /// Whether a word of this many bytes can be segmented part by part with [`Model::run_part`].

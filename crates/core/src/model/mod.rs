@@ -26,10 +26,9 @@ mod unigram;
 mod wordpiece;
 
 pub use adjacency::{ByteAdjacency, CharAdjacency};
-pub use batch::BatchWord;
 pub use bpe::Bpe;
 pub use lookup::{CharModel, WordModel};
-pub use piece::{Piece, PieceSink};
+pub use piece::{BatchWord, Piece, PieceSink};
 pub use sampling::Sampling;
 pub use scratch::ModelScratch;
 pub use sentencepiece::{Margin, PathScore, SentencePiece, SplitRule};

@@ -1,6 +1,9 @@
 //! Normalizer and pre-tokenizer together: text to words, without a cache. Encoding and counting use it.
 
 pub(crate) mod bert;
+mod word_sink;
+
+pub use word_sink::WordSink;
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
@@ -27,24 +30,6 @@ pub struct SplitScratch {
     pub(crate) pieces: PreTokenizedText,
     pub(crate) scan: ScanScratch,
     pub(crate) bert: BertScratch,
-}
-
-/// Receives the words of a text.
-///
-/// `at` is the byte of the text where the word begins; for a word that normalization rewrites, where the span around it
-/// begins.
-pub trait WordSink {
-    /// Receive a word.
-    fn word(&mut self, word: &str, at: usize);
-
-    /// Receive a word of up to 15 bytes by its key.
-    #[inline]
-    fn short_word(&mut self, key: WordKey, at: usize) {
-        let (bytes, len) = key.bytes();
-        if let Ok(word) = std::str::from_utf8(&bytes[..len]) {
-            self.word(word, at);
-        }
-    }
 }
 
 impl Splitter {

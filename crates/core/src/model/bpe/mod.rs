@@ -1,16 +1,17 @@
 //! BPE: merges adjacent symbols, the pair of the lowest rank first, the leftmost of equal ones.
 //!
-//! initial_symbols       the first symbols of a word
-//! merges         the token ids of all merges
-//! merge_ranks    pairs of tokens to the ranks of their merges
-//! backtracking   linear time, from left to right, for merges in order
-//! byte_level     byte-level words by backtracking
-//! char_level     words of characters by backtracking
-//! merge_by_scan  merges of a short word
-//! merge_by_heap  merges of any word, O(n log n)
-//! merge_by_rank  merges of any word, rank by rank, for merges in order
-//! dropout        BPE-dropout
-//! pair_order     the pairs that dropout selects from
+//! symbol           a token of the word while it is merged
+//! initial_symbols  the first symbols of a word
+//! merges           the token ids of all merges
+//! merge_ranks      pairs of tokens to the ranks of their merges
+//! backtracking     linear time, from left to right, for merges in order
+//! byte_level       byte-level words by backtracking
+//! char_level       words of characters by backtracking
+//! merge_by_scan    merges of a short word
+//! merge_by_heap    merges of any word, O(n log n)
+//! merge_by_rank    merges of any word, rank by rank, for merges in order
+//! dropout          BPE-dropout
+//! pair_order       the pairs that dropout selects from
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
@@ -25,6 +26,7 @@ mod merge_by_scan;
 mod merge_ranks;
 mod merges;
 mod pair_order;
+mod symbol;
 
 use self::backtracking::MergeBatches;
 pub(super) use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules, SplitTable};
@@ -34,8 +36,9 @@ use self::merge_by_heap::SymbolLinks;
 use self::merge_by_rank::RankQueue;
 use self::merge_ranks::{MergeRanks, RankLookup};
 pub(super) use self::merges::MergeIds;
-use self::merges::{Merges, NO_RANK};
+use self::merges::Merges;
 use self::pair_order::PairOrder;
+use self::symbol::{push_all, Symbol};
 use super::{ByteAdjacency, ModelScratch, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
@@ -57,26 +60,6 @@ pub struct Bpe {
     chars: Option<Box<CharLevel>>,
     /// Whether a word that is a token needs no merges.
     ignore_merges: bool,
-}
-
-/// A token of the word while it is merged.
-#[derive(Clone, Copy, Debug)]
-struct Symbol {
-    id: u32,
-    /// The rank of the merge with the next symbol, `NO_RANK` without one.
-    rank: u32,
-    /// The byte span in the word.
-    start: u32,
-    end: u32,
-}
-
-impl Symbol {
-    /// Become the token that this symbol and its right neighbor merge to.
-    fn merge(&mut self, right: Self, id: u32) {
-        self.id = id;
-        self.start = self.start.min(right.start);
-        self.end = self.end.max(right.end);
-    }
 }
 
 /// The buffers of one word.
@@ -268,14 +251,6 @@ fn segment_bytes(
     let done = backtracking.segment(word, state, &mut found);
     if done < word.len() {
         backtracking.merge_rest(&word[done..], symbols, (links, rank_queue), found);
-    }
-}
-
-/// Append the symbols of a part that begins at byte `start` of its word.
-fn push_all(symbols: &[Symbol], start: usize, out: &mut impl PieceSink) {
-    for symbol in symbols {
-        let [from, to] = [symbol.start, symbol.end].map(|at| start as u32 + at);
-        out.push(Piece { id: symbol.id, start: from, end: to });
     }
 }
 

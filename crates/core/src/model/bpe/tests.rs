@@ -6,6 +6,7 @@ mod char_level;
 
 use piecework_kernels::merges::LongWords;
 
+use super::merges::NO_RANK;
 use super::*;
 use crate::model::Sampling;
 use crate::spec::VocabSpec;

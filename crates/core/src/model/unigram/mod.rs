@@ -13,6 +13,7 @@
 //! streaming       the best path through a text of any length
 //! word_parts      which parts of words have the same segmentation in every word
 //! lattice         all segmentations, and sums over them
+//! path            a path through the words of a text
 //! nbest           the n best segmentations
 //! path_sampling   sampled segmentations
 //! segmentations   these for the words of a text
@@ -23,6 +24,7 @@ mod backpointers;
 mod checks;
 mod lattice;
 mod nbest;
+mod path;
 mod path_sampling;
 mod segmentations;
 mod streaming;
@@ -35,9 +37,11 @@ use self::automaton::PieceAutomaton;
 pub(super) use self::backpointers::{backtrace, Backpointer, BackpointerTable};
 pub(super) use self::lattice::{LatticePieces, PieceLattice, WordLattice};
 pub(super) use self::nbest::BestBackpointers;
+pub(super) use self::path::BestPaths;
+pub use self::path::{Path, SampledPath};
 pub(super) use self::path_sampling::PathSampler;
-pub(super) use self::segmentations::{BestPaths, WordLattices};
-pub use self::segmentations::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
+pub(super) use self::segmentations::WordLattices;
+pub use self::segmentations::{Segmentations, MAX_SEGMENTATIONS};
 pub(super) use self::streaming::{PathScorer, StreamingViterbi};
 use self::token_writer::UnigramWriter;
 use super::bytes::ByteTokens;

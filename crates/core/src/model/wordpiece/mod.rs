@@ -18,18 +18,13 @@ pub(crate) use shortest::BestSuffix;
 use piecework_unicode::char_count;
 
 use self::char_ids::CharTokenIds;
-use self::lin_max_match::LinMaxMatch;
+use self::lin_max_match::{LinMaxMatch, INSIDE, START};
 use super::{BatchWord, ModelScratch, Piece, PieceSink};
 use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
-
-/// The root of matches at the start of a word: every token in full.
-const START: u32 = 0;
-/// The root of matches inside a word: tokens without their continuation prefix.
-const INSIDE: u32 = 1;
 
 /// The compiled WordPiece model.
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 //! Costs are the numbers of unknown characters and of tokens, compared in this order. Among equal costs the longest
 //! first token wins. O(word x longest token).
 
-use super::{ModelScratch, Piece, PieceSink, UnknownUnit, WordPiece, INSIDE, START};
+use super::lin_max_match::{INSIDE, START};
+use super::{ModelScratch, Piece, PieceSink, UnknownUnit, WordPiece};
 
 /// The best segmentation of a suffix of the word.
 #[derive(Clone, Copy, Debug)]

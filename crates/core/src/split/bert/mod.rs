@@ -22,7 +22,8 @@ use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
 use crate::word_key::WordKey;
 
-use super::{Splitter, WordSink};
+use super::word_sink::WordSink;
+use super::Splitter;
 use char_actions::SplitActions;
 use spans::{ISOLATED, OTHER, WORD};
 

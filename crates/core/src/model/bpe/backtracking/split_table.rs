@@ -11,8 +11,8 @@
 
 use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
 
-use super::merge_table::MergeTable;
-use super::{MergeIds, MergeRules, NONE};
+use super::merge_table::{MergeTable, NONE};
+use super::{MergeIds, MergeRules};
 
 /// The bucket of a merge is prefetched so many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
