@@ -82,7 +82,7 @@ impl Splitter {
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
         if let Some(bert) = &self.bert {
-            return bert.run(text, self, &mut scratch.bert, &mut scratch.normalized, sink);
+            return bert.run(text, &mut scratch.bert, &mut scratch.normalized, sink);
         }
         self.pieces_into(text, start, &mut scratch.pieces)?;
         let PreTokenizedText { text, spans } = &scratch.pieces;
@@ -114,18 +114,5 @@ impl Splitter {
         self.normalizer.run(text, start, &mut pieces.text)?;
         pieces.set_whole();
         self.pre_tokenizer.run_pieces(pieces)
-    }
-
-    /// Emit the words of a text between ASCII delimiters, stage by stage.
-    pub(crate) fn words_by_stages(
-        &self,
-        text: &str,
-        normalized: &mut String,
-        mut emit: impl FnMut(&str),
-    ) -> Result<(), Error> {
-        normalized.clear();
-        self.normalizer.run(text, 0, normalized)?;
-        self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
-        Ok(())
     }
 }

@@ -23,7 +23,6 @@ use crate::pretokenize::PreTokenizer;
 use crate::word_key::WordKey;
 
 use super::word_sink::WordSink;
-use super::Splitter;
 use char_actions::SplitActions;
 use spans::{ISOLATED, OTHER, WORD};
 
@@ -34,6 +33,8 @@ pub(crate) use words::{SpanWord, WordBuffer, WordRole};
 /// A normalizer and a pre-tokenizer that split by classes of single characters.
 #[derive(Clone, Debug)]
 pub(crate) struct BertSplitter {
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
     classes: ByteClasses,
     lowercases: bool,
     actions: SplitActions,
@@ -81,7 +82,8 @@ impl BertSplitter {
         };
         let actions = SplitActions::compile(normalizer, isolated).ok()?;
         let classes = ByteClasses::new(|byte| class_of_byte(byte, normalizer, isolated, lowercases));
-        Some(Self { classes, lowercases, actions })
+        let (normalizer, pre_tokenizer) = (normalizer.clone(), pre_tokenizer.clone());
+        Some(Self { normalizer, pre_tokenizer, classes, lowercases, actions })
     }
 
     /// Emit all of a text, part by part.
@@ -132,14 +134,13 @@ impl BertSplitter {
     pub(super) fn run(
         &self,
         text: &str,
-        splitter: &Splitter,
         scratch: &mut BertScratch,
         normalized: &mut String,
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
         let BertScratch { finder, lowered, words } = scratch;
         let mut split = |span: &str, at: usize, sink: &mut _| {
-            self.span_words(span, splitter, words, normalized, |word| {
+            self.span_words(span, words, normalized, |word| {
                 emit_word(word.bytes, at + word.start, sink);
             })
         };
@@ -161,18 +162,30 @@ impl BertSplitter {
     pub(crate) fn span_words(
         &self,
         span: &str,
-        splitter: &Splitter,
         words: &mut WordBuffer,
         normalized: &mut String,
         mut emit: impl FnMut(SpanWord<'_>),
     ) -> Result<(), Error> {
-        let rest = words.split::<false>(span, &self.actions, splitter.normalizer(), &mut emit)?;
+        let rest = words.split::<false>(span, &self.actions, &self.normalizer, &mut emit)?;
         match rest {
             None => Ok(()),
-            Some(from) => splitter.words_by_stages(&span[from..], normalized, |word| {
+            Some(from) => self.words_by_stages(&span[from..], normalized, |word| {
                 emit(SpanWord { bytes: word.as_bytes(), sources: &[], start: from, role: WordRole::Part });
             }),
         }
+    }
+
+    /// Emit the normalized words of a text without delimiters, stage by stage.
+    fn words_by_stages(
+        &self,
+        text: &str,
+        normalized: &mut String,
+        mut emit: impl FnMut(&str),
+    ) -> Result<(), Error> {
+        normalized.clear();
+        self.normalizer.run(text, 0, normalized)?;
+        self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
+        Ok(())
     }
 
     /// Emit the words of a span with the characters behind each byte. Returns `false` if marks may have to be reordered:
@@ -180,11 +193,10 @@ impl BertSplitter {
     pub(crate) fn traced_words(
         &self,
         span: &str,
-        splitter: &Splitter,
         words: &mut WordBuffer,
         emit: impl FnMut(SpanWord<'_>),
     ) -> Result<bool, Error> {
-        Ok(words.split::<true>(span, &self.actions, splitter.normalizer(), emit)?.is_none())
+        Ok(words.split::<true>(span, &self.actions, &self.normalizer, emit)?.is_none())
     }
 }
 
