@@ -23,7 +23,7 @@ impl Model {
         out: &mut impl PieceSink,
     ) -> bool {
         match self {
-            Self::Unigram(model) => model.run_part(part, vocab, scratch, out),
+            Self::Unigram(model) => model.run_part(part, vocab, &mut scratch.unigram, out),
             _ => {
                 self.run(part, vocab, scratch, out);
                 true
@@ -65,7 +65,7 @@ impl Model {
         out: &mut Vec<u32>,
     ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
-            if model.run_bytes(word.as_bytes(), scratch, out) {
+            if model.run_bytes(word.as_bytes(), &mut scratch.bpe, out) {
                 return;
             }
         }
@@ -96,7 +96,7 @@ impl Model {
         ends: &mut Vec<usize>,
     ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
-            if model.run_bytes_batch((text, spans), scratch, out, ends) {
+            if model.run_bytes_batch((text, spans), &mut scratch.bpe, out, ends) {
                 return;
             }
         }

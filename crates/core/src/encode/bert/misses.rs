@@ -216,7 +216,7 @@ impl SegmentBatch for Segmenter<'_> {
         for (ids_of_span, &span) in spans_of_ids.zip(&queue.spans) {
             *ids_of_span = queue.span_ids(span, ids);
         }
-        let are_final = !model.missing_unk;
+        let are_final = !model.has_failed();
         if are_final {
             queue.store(ids, cache);
         }

@@ -39,7 +39,8 @@ pub(super) use self::merges::MergeIds;
 use self::merges::Merges;
 use self::pair_order::PairOrder;
 use self::symbol::{push_all, Symbol};
-use super::{ByteAdjacency, ModelScratch, Piece, PieceSink};
+use super::sampling::SamplingRng;
+use super::{ByteAdjacency, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
@@ -64,7 +65,7 @@ pub struct Bpe {
 
 /// The buffers of one word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BpeScratch {
+pub(super) struct BpeScratch {
     symbols: Vec<Symbol>,
     links: SymbolLinks,
     pair_order: PairOrder,
@@ -118,22 +119,28 @@ impl Bpe {
             + self.chars.as_ref().map_or(0, |chars| chars.bytes())
     }
 
-    /// Segment one non-empty word; with dropout if the scratch has random numbers.
+    /// Segment one non-empty word; with dropout if there are random numbers.
     ///
     /// Dropout begins with characters even if `ignore_merges` is set and the word is a token, as in `tokenizers`.
-    pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+    pub(super) fn run(
+        &self,
+        word: &str,
+        vocab: &Vocab,
+        scratch: &mut BpeScratch,
+        rng: Option<&mut SamplingRng>,
+        out: &mut impl PieceSink,
+    ) {
         let mut done = 0;
-        if scratch.rng.is_none() {
+        if rng.is_none() {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
             }
-            if self.run_printable(word, &mut scratch.bpe, out) {
+            if self.run_printable(word, scratch, out) {
                 return;
             }
-            done = self.run_chars(word, &mut scratch.bpe, out);
+            done = self.run_chars(word, scratch, out);
         }
-        let ModelScratch { bpe: BpeScratch { symbols, links, pair_order, rank_queue, .. }, rng, .. } =
-            scratch;
+        let BpeScratch { symbols, links, pair_order, rank_queue, .. } = scratch;
         self.initial_symbols.push_symbols(&word[done..], symbols);
         self.rank_all(symbols);
         match rng {
@@ -145,9 +152,9 @@ impl Bpe {
 
     /// Segment one non-empty byte-level word without dropout, with the ids that `run` gives for its printable
     /// characters. Returns `false` if the model is not byte-level.
-    pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
+    pub(super) fn run_bytes(&self, word: &[u8], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
-        segment_bytes(backtracking, word, &mut scratch.bpe, |id, _| out.push(id));
+        segment_bytes(backtracking, word, scratch, |id, _| out.push(id));
         true
     }
 
@@ -159,15 +166,15 @@ impl Bpe {
 
     /// Segment byte-level words of a text like `run_bytes`, most of them interleaved; appends the end of each word's
     /// ids to `ends`. Returns `false` if the model is not byte-level.
-    pub fn run_bytes_batch(
+    pub(super) fn run_bytes_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),
-        scratch: &mut ModelScratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
         ends: &mut Vec<usize>,
     ) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
-        let (text, scratch) = (text.as_bytes(), &mut scratch.bpe);
+        let text = text.as_bytes();
         for (number, &(start, end)) in spans.iter().enumerate() {
             if !backtracking.push_next((text, &spans[number..]), &mut scratch.interleaved, out) {
                 segment_bytes(backtracking, &text[start..end], scratch, |id, _| out.push(id));

@@ -13,13 +13,14 @@ mod interleaved;
 mod lin_max_match;
 mod shortest;
 
-pub(crate) use shortest::BestSuffix;
+pub(super) use self::shortest::BestSuffix;
 
 use piecework_unicode::char_count;
 
 use self::char_ids::CharTokenIds;
 use self::lin_max_match::{LinMaxMatch, INSIDE, START};
-use super::{BatchWord, ModelScratch, Piece, PieceSink};
+use self::shortest::FewestTokens;
+use super::{BatchWord, Piece, PieceSink};
 use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
@@ -106,7 +107,7 @@ impl WordPiece {
 
     /// Segment one non-empty word.
     #[inline]
-    pub fn run(&self, word: &str, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+    pub(super) fn run(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl PieceSink) {
         if self.is_too_long(word.as_bytes()) {
             self.push_unknown(word, out);
             return;
@@ -114,7 +115,7 @@ impl WordPiece {
         match (self.segmentation, self.unk) {
             (Segmentation::Greedy, UnknownUnit::Word) => self.greedy_match(word, out),
             (Segmentation::Greedy, UnknownUnit::Char) => self.greedy_match_by_char(word, out),
-            (Segmentation::Shortest, _) => self.fewest_pieces(word, scratch, out),
+            (Segmentation::Shortest, _) => self.shortest_match(word, suffixes, out),
         }
     }
 
@@ -186,6 +187,14 @@ impl WordPiece {
                 out.push(Piece { id: self.unk_id, start, end: done });
                 (state, at) = (INSIDE, done as usize);
             }
+        }
+    }
+
+    /// The fewest tokens; a word without a segmentation is unknown.
+    fn shortest_match(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl PieceSink) {
+        let tokens = FewestTokens { trie: &self.trie, unk_id: self.unk_id, unk: self.unk };
+        if !tokens.append(word, suffixes, out) {
+            self.push_unknown(word, out);
         }
     }
 
