@@ -6,18 +6,15 @@
 //! lin_max_match  the states with failure links and pops
 //! interleaved    many words in turns
 //! shortest       the fewest tokens
-//! char_ids       words of one character
 
-mod char_ids;
 mod interleaved;
 mod lin_max_match;
 mod shortest;
 
 pub(super) use self::shortest::BestSuffix;
 
-use piecework_unicode::char_count;
+use piecework_unicode::{char_count, CodePointMap, CodePointMapBuilder};
 
-use self::char_ids::CharTokenIds;
 use self::lin_max_match::{LinMaxMatch, INSIDE, START};
 use self::shortest::FewestTokens;
 use super::{BatchWord, Piece, PieceSink};
@@ -32,8 +29,8 @@ use crate::vocab::Vocab;
 pub struct WordPiece {
     trie: Trie,
     matcher: LinMaxMatch,
-    /// `None` if even words of one character are too long.
-    chars: Option<CharTokenIds>,
+    /// The ids of words of one character; `None` if even these are too long.
+    chars: Option<CodePointMap<u32>>,
     unk_id: u32,
     unk: UnknownUnit,
     segmentation: Segmentation,
@@ -72,7 +69,7 @@ impl WordPiece {
         Ok(Self {
             trie,
             matcher,
-            chars: (spec.max_input_chars_per_word > 0).then(|| CharTokenIds::of(vocab, unk_id)),
+            chars: (spec.max_input_chars_per_word > 0).then(|| ids_of_chars(vocab, unk_id)),
             unk_id,
             unk: spec.unk,
             segmentation: spec.segmentation,
@@ -96,13 +93,13 @@ impl WordPiece {
 
     /// The bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.matcher.bytes() + self.chars.as_ref().map_or(0, CharTokenIds::bytes)
+        self.matcher.bytes() + self.chars.as_ref().map_or(0, CodePointMap::memory)
     }
 
     /// The id of a word of one character.
     #[inline]
     pub fn id_of_char(&self, c: char) -> u32 {
-        self.chars.as_ref().map_or(self.unk_id, |chars| chars.id(c))
+        self.chars.as_ref().map_or(self.unk_id, |chars| chars.get(c))
     }
 
     /// Segment one non-empty word.
@@ -209,6 +206,18 @@ impl WordPiece {
         }
         next
     }
+}
+
+/// The ids of the tokens of one character; other characters have the id `unknown`.
+fn ids_of_chars(vocab: &Vocab, unknown: u32) -> CodePointMap<u32> {
+    let mut ids = CodePointMapBuilder::new(unknown);
+    for (token, id) in vocab.iter() {
+        let mut chars = token.chars();
+        if let (Some(c), None) = (chars.next(), chars.next()) {
+            ids.set(c, id);
+        }
+    }
+    ids.build()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod words;
 
 use piecework_kernels::ascii::copy_lowercase;
 use piecework_kernels::classes::ByteClasses;
-use piecework_unicode::{class_of, Class};
+use piecework_unicode::{class_of, Class, CodePointMap};
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
@@ -23,7 +23,7 @@ use crate::pretokenize::PreTokenizer;
 use crate::word_key::WordKey;
 
 use super::word_sink::WordSink;
-use char_actions::SplitActions;
+use char_actions::{split_actions, SplitAction};
 use spans::{ISOLATED, OTHER, WORD};
 
 pub(crate) use spans::CHUNK;
@@ -37,7 +37,7 @@ pub(crate) struct BertSplitter {
     pre_tokenizer: PreTokenizer,
     classes: ByteClasses,
     lowercases: bool,
-    actions: SplitActions,
+    actions: CodePointMap<SplitAction>,
 }
 
 /// Memory of one thread.
@@ -80,7 +80,7 @@ impl BertSplitter {
             Normalizer::Bert(bert) => bert.lowercases(),
             _ => return None,
         };
-        let actions = SplitActions::compile(normalizer, isolated).ok()?;
+        let actions = split_actions(normalizer, isolated).ok()?;
         let classes = ByteClasses::new(|byte| class_of_byte(byte, normalizer, isolated, lowercases));
         let (normalizer, pre_tokenizer) = (normalizer.clone(), pre_tokenizer.clone());
         Some(Self { normalizer, pre_tokenizer, classes, lowercases, actions })

@@ -8,10 +8,11 @@ use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
-use piecework_unicode::char_class;
+use super::char_class::char_class;
+use super::classes::BLOCK_BITS;
 
-/// Code points in a page.
-const PAGE: usize = 128;
+/// The code points in a page: as many as in a block of [`class_block`](crate::class_block).
+pub const PAGE: usize = 1 << BLOCK_BITS;
 /// Pages of all code points.
 const PAGES: usize = (char::MAX as usize + 1) / PAGE;
 
@@ -97,6 +98,16 @@ impl<T: Copy + Eq + Hash> CodePointMapBuilder<T> {
             let (from, to) = (first.max(start) - start, last.min(start + PAGE - 1) - start);
             self.page_mut(page)[from..=to].fill(value);
         }
+    }
+
+    /// Sets all values of the page of a code point to those of the page of another one. Later changes to one of these
+    /// pages change both.
+    ///
+    /// # Panics
+    ///
+    /// For a number above U+10FFFF.
+    pub fn share_page(&mut self, code: u32, of: u32) {
+        self.numbers[code as usize / PAGE] = self.numbers[of as usize / PAGE];
     }
 
     /// Builds the map; equal pages become one.
