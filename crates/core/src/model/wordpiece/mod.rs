@@ -217,7 +217,7 @@ fn ids_of_chars(vocab: &Vocab, unknown: u32) -> CodePointMap<u32> {
             ids.set(c, id);
         }
     }
-    ids.build()
+    ids.build_as_is()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::normalize::Normalizer;
 
 /// The action on a character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SplitAction(u32);
 
 /// The kinds of action.
@@ -100,7 +100,7 @@ pub(super) fn split_actions(
             page_with_classes.insert(classes, page);
         }
     }
-    Ok(actions.build())
+    Ok(actions.build_as_is())
 }
 
 /// Whether the normalized text of a code point differs from that of others with the same classes. Hangul syllables
