@@ -80,13 +80,16 @@ def split_at_commas(items: str) -> Iterator[str]:
 
 @dataclass
 class Module:
-    """A file: its items, its child modules, the names that it imports, and the paths in its code."""
+    """A file: its items, its child modules, the names that it imports, and the paths in its code.
+
+    A name that is only re-exported is `bound`; one that the code uses is also `imported`.
+    """
 
     path: Path
     children: set[str] = field(default_factory=set)
     items: set[str] = field(default_factory=set)
     bound: dict[str, Names] = field(default_factory=dict)
-    private: list[Names] = field(default_factory=list)
+    imported: list[Names] = field(default_factory=list)
     globs: list[Names] = field(default_factory=list)
     inline: set[Names] = field(default_factory=set)
 
@@ -96,15 +99,16 @@ def read_module(path: Path) -> Module:
     code = without_tests(code_of(path.read_text(encoding="utf-8")))
     module = Module(path, set(re.findall(r"\bmod\s+(\w+)\s*;", code)))
     use = re.compile(r"(?P<pub>\bpub(?:\([^)]*\))?\s+)?\buse\s+(?P<tree>[^;]+);")
+    body = use.sub(" ", code)
+    words = set(re.findall(r"\w+", body))
     for match in use.finditer(code):
         for name, names in paths_of_use(match["tree"]):
             if name == "*":
                 module.globs.append(names[:-1])
             else:
                 module.bound[name] = names
-            if not match["pub"]:
-                module.private.append(names)
-    body = use.sub(" ", code)
+            if not match["pub"] or name in words:
+                module.imported.append(names)
     module.items = {match["name"] for match in ITEM.finditer(body)}
     module.inline = {tuple(re.split(r"\s*::\s*", match[0])) for match in PATH.finditer(body)}
     return module
@@ -157,7 +161,7 @@ class Crate:
 
     def imports_of(self, at: Names) -> set[str]:
         module = self.modules[at]
-        defined = {self.define(at, path) for path in [*module.private, *module.inline]}
+        defined = {self.define(at, path) for path in [*module.imported, *module.inline]}
         return {self.name(found) for found in defined if found and found != at}
 
     def name(self, at: Names) -> str:

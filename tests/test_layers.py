@@ -133,49 +133,6 @@ def test_core_modules_use_only_what_stands_below_them() -> None:
 
 ENCODE_ROUTES = {"byte_level", "bert", "metaspace", "generic"}
 
-IMPORTS_IN_CYCLES = {
-    # A folder's `mod.rs` defines a type or a constant and also uses the files that import it.
-    "model/mod.rs": {"model/batch.rs"},
-    "model/bpe/mod.rs": {
-        "model/bpe/dropout.rs",
-        "model/bpe/initial_symbols.rs",
-        "model/bpe/merge_by_heap.rs",
-        "model/bpe/merge_by_rank.rs",
-        "model/bpe/merge_by_scan.rs",
-    },
-    "model/bpe/backtracking/mod.rs": {
-        "model/bpe/backtracking/stored_trie.rs",
-        "model/bpe/backtracking/token_trie.rs",
-    },
-    "model/sentencepiece/mod.rs": {
-        "model/sentencepiece/backtracking.rs",
-        "model/sentencepiece/bpe.rs",
-    },
-    "model/unigram/mod.rs": {"model/unigram/token_writer.rs"},
-    "model/wordpiece/mod.rs": {
-        "model/wordpiece/lin_max_match.rs",
-        "model/wordpiece/shortest.rs",
-    },
-    "normalize/rules/mod.rs": {"normalize/rules/compile.rs", "normalize/rules/decompile.rs"},
-    "split/mod.rs": {"split/bert/mod.rs"},
-    # The scratch of one thread contains the scratch of each model, which take all of it.
-    "model/scratch.rs": {
-        "model/bpe/mod.rs",
-        "model/sentencepiece/mod.rs",
-        "model/unigram/mod.rs",
-        "model/wordpiece/mod.rs",
-        "model/wordpiece/shortest.rs",
-    },
-    # Pairs of files that share a type or a constant.
-    "model/bpe/backtracking/split_table.rs": {"model/bpe/backtracking/compile.rs"},
-    "model/unigram/path_sampling.rs": {"model/unigram/segmentations.rs"},
-}
-"""The imports that still close a cycle: each file with the files that should not import it.
-
-The list may only become shorter. Without these imports, no file of crates/core imports itself
-through others.
-"""
-
 
 @pytest.fixture(scope="module")
 def core_imports() -> dict[str, set[str]]:
@@ -195,26 +152,9 @@ def test_top_modules_of_core_do_not_import_each_other_in_a_cycle(
     assert cycles(modules) == []
 
 
-def test_files_of_core_do_not_import_each_other_in_a_cycle(
-    core_imports: dict[str, set[str]],
-) -> None:
-    allowed = {
-        importer: {file for file, importers in IMPORTS_IN_CYCLES.items() if importer in importers}
-        for importer in core_imports
-    }
-    assert cycles({file: core_imports[file] - allowed[file] for file in core_imports}) == []
-
-
-def test_imports_listed_as_parts_of_cycles_still_are(core_imports: dict[str, set[str]]) -> None:
-    groups = [set(group) for group in cycles(core_imports)]
-    found = [
-        f"remove {importer} from {file!r} in IMPORTS_IN_CYCLES"
-        for file, importers in IMPORTS_IN_CYCLES.items()
-        for importer in sorted(importers)
-        if file not in core_imports.get(importer, ())
-        or not any({importer, file} <= group for group in groups)
-    ]
-    assert found == []
+@pytest.mark.parametrize("crate", ["core", "bindings"])
+def test_files_do_not_import_each_other_in_a_cycle(crate: str) -> None:
+    assert cycles(Crate(CRATES / crate / "src").imports()) == []
 
 
 def encode_part(file: str) -> str:
@@ -316,6 +256,19 @@ def test_a_cycle_of_files_is_found_through_a_reexport(tmp_path: Path) -> None:
         "b.rs": {"a/one.rs"},
     }
     assert cycles(crate.imports()) == [["a/one.rs", "a/two.rs", "b.rs"]]
+
+
+def test_a_reexport_is_an_import_of_the_file_that_uses_the_name(tmp_path: Path) -> None:
+    crate = write_crate(
+        tmp_path,
+        {
+            "lib.rs": "mod a;",
+            "a/mod.rs": "mod one; mod two; pub(super) use one::One; pub use two::Two; pub struct A(One);",
+            "a/one.rs": "use super::A; pub struct One;",
+            "a/two.rs": "use super::A; pub struct Two;",
+        },
+    )
+    assert cycles(crate.imports()) == [["a/mod.rs", "a/one.rs"]]
 
 
 def test_a_file_imports_nothing_for_its_tests(tmp_path: Path) -> None:

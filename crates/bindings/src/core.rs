@@ -1,90 +1,57 @@
 //! The compiled tokenizer.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch::{Encoder, ExtraColumns, Source};
+use piecework_core::batch::{ExtraColumns, Source};
 use piecework_core::decode::StreamState;
-use piecework_core::encode::{Input, Options, Origin, Scratch, Tokenizer};
-use piecework_core::encoding::Token;
+use piecework_core::encode::{Input, Options, Origin, Tokenizer};
 use piecework_core::error::Error;
-use piecework_core::spec::{Padding, TokenizerSpec, Truncation};
-use piecework_core::text::{CharIndex, PreTokenizedText};
+use piecework_core::spec::{Padding, TokenizerSpec};
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict, PyList};
+use pyo3::types::{PyDict, PyList};
 
 use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
+use crate::decoding::decoded_rows;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, selector, Borrowed, InputObject, InputRows};
-use crate::lengths::{direction_name, parse_direction, truncation_strategy};
-use crate::numbers::Numbers;
+use crate::lengths::{filling, parse_direction, truncation};
 use crate::sampling::{drawn, SeededSampling};
+use crate::shared_tokenizer::SharedTokenizer;
+use crate::stages::{normalized, words};
 use crate::stream::RawDecodeStream;
-use crate::strings::string;
-use crate::text::borrow;
 use crate::threads::thread_count;
+use crate::vocabulary::{entry_count, ids_by_token, ids_of_special_tokens};
 
-/// The number of ids that are decoded into bytes at once, before the bytes are converted into strings.
-const IDS_PER_CHUNK: usize = 1 << 15;
-
-/// A compiled tokenizer.
+/// A compiled tokenizer in Python: a handle that dereferences to it.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct Core {
-    pub(crate) encoder: Arc<Encoder>,
-    pub(crate) numbers: Arc<Numbers>,
+    pub(crate) shared: Arc<SharedTokenizer>,
 }
 
 impl Core {
     /// Wrap a compiled tokenizer.
     pub(crate) fn of(tokenizer: Tokenizer) -> Self {
-        let numbers = Numbers::below(tokenizer.vocab().len() + tokenizer.added_tokens().len());
-        Self { encoder: Arc::new(Encoder::new(tokenizer)), numbers: Arc::new(numbers) }
+        Self { shared: Arc::new(SharedTokenizer::of(tokenizer)) }
     }
 
     /// Wrap a tokenizer that has the same vocabulary.
     pub(crate) fn sharing(&self, tokenizer: Tokenizer) -> Self {
-        Self { encoder: Arc::new(Encoder::new(tokenizer)), numbers: Arc::clone(&self.numbers) }
-    }
-
-    /// Return the string of a token; padding has the string of the padding settings.
-    pub(crate) fn token(&self, token: &Token) -> &str {
-        let tokenizer = self.encoder.tokenizer();
-        if token.attention {
-            return tokenizer.token_of(token.id).unwrap_or_default();
-        }
-        tokenizer.padding().map_or("", |padding| padding.pad_token.as_str())
-    }
-
-    /// Borrow a text and work on it without the GIL.
-    pub(crate) fn compute<R: Send>(
-        &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        work: impl Fn(&Tokenizer, &str, &mut Scratch) -> Result<R, Error> + Sync,
-    ) -> PyResult<R> {
-        let text = borrow(text, || "text".into())?;
-        let run = |scratch: &mut Scratch| work(self.encoder.tokenizer(), text, scratch);
-        py.detach(|| self.encoder.with_scratch(run)).map_err(raise)
+        Self { shared: Arc::new(self.shared.sharing(tokenizer)) }
     }
 }
 
-/// Split rows into chunks of at most [`IDS_PER_CHUNK`] ids or of one row. The decoded bytes fit into the CPU caches.
-fn chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u32]]> {
-    std::iter::from_fn(move || {
-        let mut ids = 0;
-        let is_within = |row: &&&[u32]| {
-            ids += row.len();
-            ids <= IDS_PER_CHUNK
-        };
-        let count = rows.iter().take_while(is_within).count().max(1);
-        let (chunk, rest) = rows.split_at_checked(count)?;
-        rows = rest;
-        Some(chunk)
-    })
+impl Deref for Core {
+    type Target = SharedTokenizer;
+
+    fn deref(&self) -> &SharedTokenizer {
+        &self.shared
+    }
 }
 
 /// Read a specification and compile it without the GIL; errors name the source.
@@ -185,7 +152,13 @@ impl Core {
             })
         };
         let fields = slf.py().detach(encode).map_err(raise)?;
-        Encoding::of_fields(slf, fields, Some(text.clone().unbind()), pair.clone().map(Bound::unbind))
+        Encoding::of_fields(
+            slf.py(),
+            &slf.get().shared,
+            fields,
+            Some(text.clone().unbind()),
+            pair.clone().map(Bound::unbind),
+        )
     }
 
     /// Encode one text into ids; the other fields of the encoding are computed at their first use.
@@ -197,7 +170,7 @@ impl Core {
         add_special_tokens: bool,
         parse_special: bool,
     ) -> PyResult<Encoding> {
-        Encoding::of_text(slf, text, add_special_tokens, parse_special)
+        Encoding::of_text(&slf.get().shared, text, add_special_tokens, parse_special)
     }
 
     /// Encode many texts; with `offsets`, also store offsets, word ids and sequence ids.
@@ -281,13 +254,7 @@ impl Core {
         clean_up: Option<bool>,
     ) -> PyResult<Bound<'py, PyList>> {
         let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
-        let tokenizer = self.encoder.tokenizer();
-        let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
-        for chunk in chunks(&rows) {
-            let decoded = py.detach(|| tokenizer.decode_rows(chunk, skip_special_tokens, clean_up));
-            strings.extend(decoded.map_err(raise)?.iter().map(|bytes| string(py, bytes, &mut units)));
-        }
-        PyList::new(py, strings)
+        decoded_rows(py, self.encoder.tokenizer(), &rows, skip_special_tokens, clean_up)
     }
 
     /// Return a decoding stream for each list of `prefill`, positioned after its ids.
@@ -297,8 +264,8 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<RawDecodeStream> {
-        let encoder = Arc::clone(&self.encoder);
-        RawDecodeStream::begin(encoder, &prefill, skip_special_tokens, clean_up).map_err(raise)
+        RawDecodeStream::begin(Arc::clone(&self.shared), &prefill, skip_special_tokens, clean_up)
+            .map_err(raise)
     }
 
     /// Return decoding streams that continue from what `RawDecodeStream.state` returned.
@@ -308,22 +275,15 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<RawDecodeStream> {
-        let encoder = Arc::clone(&self.encoder);
-        RawDecodeStream::continued(encoder, states, skip_special_tokens, clean_up).ok_or_else(|| {
+        let tokenizer = Arc::clone(&self.shared);
+        RawDecodeStream::continued(tokenizer, states, skip_special_tokens, clean_up).ok_or_else(|| {
             bad_argument("states", "a state that no stream has", "one of RawDecodeStream.state")
         })
     }
 
     /// Return the settings that pad a rectangle: the id, its token, its type id and the side.
     fn filling(&self, pad_tokens: Vec<String>) -> (Option<u32>, &str, u32, &'static str) {
-        let tokenizer = self.encoder.tokenizer();
-        let id = tokenizer.pad_id(&pad_tokens);
-        match tokenizer.padding() {
-            Some(padding) => {
-                (id, &padding.pad_token, padding.pad_type_id, direction_name(padding.direction))
-            }
-            None => (id, id.and_then(|id| tokenizer.token_of(id)).unwrap_or_default(), 0, "right"),
-        }
+        filling(self.encoder.tokenizer(), &pad_tokens)
     }
 
     /// The dropout of a BPE model: the probability that a merge is skipped.
@@ -347,7 +307,7 @@ impl Core {
     /// Return a core whose word caches take at most `bytes` bytes in each thread.
     fn with_word_cache_budget(&self, bytes: usize) -> Self {
         if bytes == self.encoder.tokenizer().cache_budget() {
-            return Self { encoder: Arc::clone(&self.encoder), numbers: Arc::clone(&self.numbers) };
+            return Self { shared: Arc::clone(&self.shared) };
         }
         self.sharing(self.encoder.tokenizer().clone().with_cache_budget(bytes))
     }
@@ -361,10 +321,7 @@ impl Core {
         strategy: &str,
         direction: &str,
     ) -> PyResult<Self> {
-        let strategy = truncation_strategy(strategy)?;
-        let direction = parse_direction(direction)?;
-        let truncation =
-            max_length.map(|max_length| Truncation { direction, max_length, strategy, stride });
+        let truncation = truncation(max_length, stride, strategy, direction)?;
         let tokenizer = self.encoder.tokenizer();
         let padding = tokenizer.padding().cloned();
         Ok(self.sharing(tokenizer.with_lengths(truncation, padding).map_err(raise)?))
@@ -426,24 +383,17 @@ impl Core {
 
     /// Return the vocabulary as a dict of tokens to ids.
     fn vocab<'py>(&self, py: Python<'py>, with_added_tokens: bool) -> PyResult<Bound<'py, PyDict>> {
-        let tokenizer = self.encoder.tokenizer();
-        let added = tokenizer.added_tokens().iter().filter(|_| with_added_tokens);
-        let added = added.map(|token| (token.content.as_str(), token.id));
-        tokenizer.vocab().iter().chain(added).into_py_dict(py)
+        ids_by_token(py, self.encoder.tokenizer(), with_added_tokens)
     }
 
     /// Return the special tokens with their ids.
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let special = self.encoder.tokenizer().added_tokens().iter().filter(|token| token.special);
-        special.map(|token| (token.content.as_str(), token.id)).into_py_dict(py)
+        ids_of_special_tokens(py, self.encoder.tokenizer())
     }
 
     /// Return the number of vocabulary entries.
     fn vocab_size(&self, with_added_tokens: bool) -> usize {
-        let tokenizer = self.encoder.tokenizer();
-        let is_new = |content: &str| tokenizer.vocab().id_of(content).is_none();
-        let added = tokenizer.added_tokens().iter().filter(|token| is_new(&token.content));
-        tokenizer.vocab().len() + if with_added_tokens { added.count() } else { 0 }
+        entry_count(self.encoder.tokenizer(), with_added_tokens)
     }
 
     /// Return the smallest number above all ids.
@@ -454,24 +404,11 @@ impl Core {
 
     /// Apply the normalizer alone.
     fn normalize(&self, text: &Bound<'_, PyAny>) -> PyResult<String> {
-        let text = borrow(text, || "text".into())?;
-        let mut normalized = String::new();
-        let normalizer = self.encoder.tokenizer().splitter().normalizer();
-        normalizer.run(text, 0, &mut normalized).map_err(raise)?;
-        Ok(normalized)
+        normalized(self.encoder.tokenizer().splitter(), text)
     }
 
     /// Normalize and split a text; return words with their character offsets in the original text.
     fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
-        let text = borrow(text, || "text".into())?;
-        let mut pieces = PreTokenizedText::default();
-        self.encoder.tokenizer().splitter().pieces_into(text, 0, &mut pieces).map_err(raise)?;
-        let chars = CharIndex::new(text);
-        let word = |&(start, end): &(usize, usize)| {
-            let source = pieces.text.source_of(start, end);
-            let span = (chars.chars_before(source.0), chars.chars_before(source.1));
-            (pieces.text.text()[start..end].to_owned(), span)
-        };
-        Ok(pieces.spans.iter().map(word).collect())
+        words(self.encoder.tokenizer().splitter(), text)
     }
 }

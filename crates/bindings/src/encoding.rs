@@ -3,11 +3,16 @@
 mod column;
 mod columns;
 mod html;
+mod lists;
 mod missing;
+mod notebook;
+mod origin;
 mod plain_text;
+mod positions;
+mod source;
 mod unit_counts;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::encoding::Encoding as Fields;
@@ -15,21 +20,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 
 use crate::batch::Row;
-use crate::core::Core;
 use crate::errors::{bad_argument, wrong_type};
+use crate::shared_tokenizer::SharedTokenizer;
 
 pub(crate) use column::Column;
-use columns::{item, listed, optional_item, Lists};
-use html::{html, HtmlToken};
+use lists::{listed, optional_item, Lists};
 use missing::missing;
 pub(crate) use missing::missing_column;
 use plain_text::PlainText;
+use source::Source;
 
 /// The maximum number of tokens in a representation.
 const MAX_TOKENS_IN_REPR: usize = 16;
-
-/// The maximum number of tokens in HTML.
-const MAX_TOKENS_IN_HTML: usize = 2000;
 
 /// One encoded text or pair: parallel lists, one item a token.
 ///
@@ -61,18 +63,6 @@ pub struct Encoding {
     lists: OnceLock<Box<Lists>>,
 }
 
-/// The source of the columns other than the ids.
-enum Source {
-    /// The text; a second pass aligns the ids with it.
-    Text(PlainText),
-    /// Every field.
-    Fields { core: Py<Core>, fields: Fields },
-    /// A row of a batch.
-    Row(Row),
-    /// The lists alone, with the number of sequences if it is known.
-    Lists { n_sequences: Option<usize> },
-}
-
 impl Encoding {
     fn new(
         ids: Bound<'_, PyList>,
@@ -86,25 +76,26 @@ impl Encoding {
     /// Encode one text into ids alone, without truncation and padding.
     #[inline]
     pub(crate) fn of_text(
-        core: &Bound<'_, Core>,
+        tokenizer: &Arc<SharedTokenizer>,
         text: Bound<'_, PyAny>,
         add_special_tokens: bool,
         parse_special: bool,
     ) -> PyResult<Self> {
-        let (ids, source) = PlainText::encode(core, &text, add_special_tokens, parse_special)?;
+        let (ids, source) = PlainText::encode(tokenizer, &text, add_special_tokens, parse_special)?;
         Ok(Self::new(ids, Source::Text(source), Some(text.unbind()), None))
     }
 
     /// Wrap the fields of a text and its pair.
     pub(crate) fn of_fields(
-        core: &Bound<'_, Core>,
+        py: Python<'_>,
+        tokenizer: &Arc<SharedTokenizer>,
         fields: Fields,
         text: Option<Py<PyAny>>,
         pair: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let ids = fields.tokens.iter().map(|token| token.id);
-        let ids = core.get().numbers.list(core.py(), ids)?;
-        Ok(Self::new(ids, Source::Fields { core: core.clone().unbind(), fields }, text, pair))
+        let ids = tokenizer.numbers.list(py, ids)?;
+        Ok(Self::new(ids, Source::Fields { tokenizer: Arc::clone(tokenizer), fields }, text, pair))
     }
 
     /// Wrap a row of a batch, without its text.
@@ -214,8 +205,8 @@ impl Encoding {
 
     /// 1, or 2 for a pair.
     #[getter]
-    fn n_sequences(&self, py: Python<'_>) -> PyResult<usize> {
-        self.sequence_count(py)?.ok_or_else(|| missing("n_sequences"))
+    fn n_sequences(&self) -> PyResult<usize> {
+        self.sequence_count().ok_or_else(|| missing("n_sequences"))
     }
 
     /// Return 0 or 1 for the text a token came from; None for template tokens and beyond the end.
@@ -235,10 +226,7 @@ impl Encoding {
         py: Python<'py>,
         token_index: isize,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match (self.token_to_sequence(py, token_index)?, usize::try_from(token_index)) {
-            (Some(_), Ok(at)) => self.column(py, Column::Offsets)?.get_item(at).map(Some),
-            _ => Ok(None),
-        }
+        self.chars_of_token(py, token_index)
     }
 
     /// Return the index of the word that a token came from; None for template tokens.
@@ -267,11 +255,7 @@ impl Encoding {
         char_pos: isize,
         sequence_index: isize,
     ) -> PyResult<Option<usize>> {
-        let (Ok(char), Ok(sequence)) = (usize::try_from(char_pos), usize::try_from(sequence_index)) else {
-            return Ok(None);
-        };
-        let covers = |_: Option<usize>, (start, end): (usize, usize)| (start..end).contains(&char);
-        Ok(self.tokens_where(py, sequence, 1, covers)?.first().copied())
+        self.token_of_char(py, char_pos, sequence_index)
     }
 
     /// Return the index of the word that covers a character of a text; None if no token covers it.
@@ -288,10 +272,7 @@ impl Encoding {
         char_pos: isize,
         sequence_index: isize,
     ) -> PyResult<Option<usize>> {
-        match self.char_to_token(py, char_pos, sequence_index)? {
-            Some(token) => item(self.column(py, Column::WordIds)?, token),
-            None => Ok(None),
-        }
+        self.word_of_char(py, char_pos, sequence_index)
     }
 
     /// Return the tokens of a word as (first, one after the last); None for a word without tokens.
@@ -308,12 +289,7 @@ impl Encoding {
         word_index: isize,
         sequence_index: isize,
     ) -> PyResult<Option<(usize, usize)>> {
-        let (Ok(word), Ok(sequence)) = (usize::try_from(word_index), usize::try_from(sequence_index))
-        else {
-            return Ok(None);
-        };
-        let tokens = self.tokens_where(py, sequence, usize::MAX, |of, _| of == Some(word))?;
-        Ok(tokens.first().zip(tokens.last()).map(|(&first, &last)| (first, last + 1)))
+        self.tokens_of_word(py, word_index, sequence_index)
     }
 
     /// Return the characters of a word, from its first token to its last; None for a word without tokens.
@@ -330,12 +306,7 @@ impl Encoding {
         word_index: isize,
         sequence_index: isize,
     ) -> PyResult<Option<(usize, usize)>> {
-        let Some((first, end)) = self.word_to_tokens(py, word_index, sequence_index)? else {
-            return Ok(None);
-        };
-        let offsets = self.column(py, Column::Offsets)?;
-        let (from, to): ((usize, usize), (usize, usize)) = (item(offsets, first)?, item(offsets, end - 1)?);
-        Ok(Some((from.0, to.1)))
+        self.chars_of_word(py, word_index, sequence_index)
     }
 
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -381,27 +352,6 @@ impl Encoding {
 
     /// Return the tokens as HTML: spans over the original text, with ids on hover.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let count = self.ids.bind(py).len();
-        let shown = count.min(MAX_TOKENS_IN_HTML);
-        let tokens = (0..shown).map(|at| self.html_token(py, at)).collect::<PyResult<Vec<_>>>()?;
-        let texts = [self.texts_of(py, 0)?, self.texts_of(py, 1)?];
-        Ok(html(&tokens, &texts, count - shown))
-    }
-}
-
-impl Encoding {
-    /// Return the fields of a token that HTML shows.
-    fn html_token(&self, py: Python<'_>, at: usize) -> PyResult<HtmlToken> {
-        let is_set = |column: Column| -> PyResult<Option<bool>> {
-            self.find(py, column)?.map(|mask| Ok(item::<u32>(mask, at)? != 0)).transpose()
-        };
-        let is_special = is_set(Column::SpecialTokensMask)?.unwrap_or(false)
-            || !is_set(Column::AttentionMask)?.unwrap_or(true);
-        Ok(HtmlToken {
-            id: item(self.ids.bind(py), at)?,
-            token: item(self.column(py, Column::Tokens)?, at)?,
-            is_special,
-            origin: if self.text.is_some() { self.origin(py, at)? } else { None },
-        })
+        self.html(py)
     }
 }

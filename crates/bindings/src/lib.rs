@@ -13,6 +13,7 @@ mod columns;
 mod core;
 mod counting;
 mod custom;
+mod decoding;
 mod encoding;
 mod errors;
 mod extending;
@@ -28,15 +29,19 @@ mod lengths;
 mod levels;
 mod numbers;
 mod panics;
+mod panics_for_tests;
 mod pieces;
 mod rules;
 mod sampling;
 mod segmentations;
 mod segments;
+mod shared_tokenizer;
+mod stages;
 mod stream;
 mod strings;
 mod text;
 mod threads;
+mod vocabulary;
 
 use pyo3::prelude::*;
 
@@ -81,7 +86,7 @@ mod _core {
     #[pymodule_export]
     use crate::levels::{kernel_levels, use_kernel_level};
     #[pymodule_export]
-    use crate::panics::{panic_for_tests, panic_in_loading_for_tests};
+    use crate::panics_for_tests::{panic_for_tests, panic_in_loading_for_tests};
     #[pymodule_export]
     use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
     #[pymodule_export]

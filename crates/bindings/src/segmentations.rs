@@ -21,7 +21,7 @@ type ScoredEncoding = (Encoding, f64, f64, Option<f64>);
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn segmentations(
     py: Python<'_>,
-    core: &Bound<'_, Core>,
+    core: &Core,
     text: &Bound<'_, PyAny>,
     n: usize,
     sampling: Option<SeededSampling>,
@@ -33,11 +33,11 @@ pub(crate) fn segmentations(
     let choice = choice(sampling, replacement, include_best);
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens, parse_special, sampling: None };
-    let found = core.get().compute(py, text, |tokenizer, text, scratch| {
+    let found = core.compute(py, text, |tokenizer, text, scratch| {
         tokenizer.segmentations(Input::Text(text), n, choice, options, scratch)
     })?;
     let scored = |TokenSegmentation { encoding, score, log_probability, log_inclusion }| {
-        let encoding = Encoding::of_fields(core, encoding, Some(text.clone().unbind()), None)?;
+        let encoding = Encoding::of_fields(py, &core.shared, encoding, Some(text.clone().unbind()), None)?;
         Ok((encoding, score, log_probability, log_inclusion))
     };
     found.into_iter().map(scored).collect()

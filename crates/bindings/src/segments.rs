@@ -31,7 +31,7 @@ pub(crate) fn encode_within(
         encoder.with_scratch(|scratch| encoder.tokenizer().encode(input.input(), None, options, scratch))
     };
     let fields = core.py().detach(encode).map_err(raise)?;
-    Encoding::of_fields(core, fields, Some(text.clone().unbind()), None)
+    Encoding::of_fields(core.py(), &core.get().shared, fields, Some(text.clone().unbind()), None)
 }
 
 /// Return a core whose Unigram model never makes some pieces from text; `None` for other models.

@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch::Encoder;
 use piecework_core::decode::{DecodeStream, StreamState};
 use piecework_core::error::Error;
 use pyo3::prelude::*;
 
 use crate::errors::{bad_argument, raise};
 use crate::panics::lock;
+use crate::shared_tokenizer::SharedTokenizer;
 
 /// The decoding streams of several sequences.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawDecodeStream {
     streams: Mutex<Vec<DecodeStream>>,
-    encoder: Arc<Encoder>,
+    tokenizer: Arc<SharedTokenizer>,
     skip_special_tokens: bool,
     clean_up: Option<bool>,
 }
@@ -23,28 +23,28 @@ pub struct RawDecodeStream {
 impl RawDecodeStream {
     /// Make a stream for each list of ids in `prefill`, positioned after these ids.
     pub(crate) fn begin(
-        encoder: Arc<Encoder>,
+        tokenizer: Arc<SharedTokenizer>,
         prefill: &[Vec<u32>],
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> Result<Self, Error> {
         let mut streams = vec![DecodeStream::new(skip_special_tokens); prefill.len()];
         for (stream, ids) in streams.iter_mut().zip(prefill) {
-            stream.prefill(ids, |ids, skip| encoder.tokenizer().decode(ids, skip, clean_up))?;
+            stream.prefill(ids, |ids, skip| tokenizer.encoder.tokenizer().decode(ids, skip, clean_up))?;
         }
-        Ok(Self { streams: Mutex::new(streams), encoder, skip_special_tokens, clean_up })
+        Ok(Self { streams: Mutex::new(streams), tokenizer, skip_special_tokens, clean_up })
     }
 
     /// Continue the streams with these states.
     pub(crate) fn continued(
-        encoder: Arc<Encoder>,
+        tokenizer: Arc<SharedTokenizer>,
         states: Vec<StreamState>,
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> Option<Self> {
         let stream = |state| DecodeStream::of_state(skip_special_tokens, state);
         let streams = states.into_iter().map(stream).collect::<Option<_>>()?;
-        Some(Self { streams: Mutex::new(streams), encoder, skip_special_tokens, clean_up })
+        Some(Self { streams: Mutex::new(streams), tokenizer, skip_special_tokens, clean_up })
     }
 
     /// Lock the streams.
@@ -53,7 +53,7 @@ impl RawDecodeStream {
     }
 
     fn decode(&self, ids: &[u32], skip_special_tokens: bool) -> Result<String, Error> {
-        self.encoder.tokenizer().decode(ids, skip_special_tokens, self.clean_up)
+        self.tokenizer.encoder.tokenizer().decode(ids, skip_special_tokens, self.clean_up)
     }
 }
 
@@ -68,7 +68,7 @@ impl RawDecodeStream {
             return Err(bad_argument("ids", format!("{} ids", ids.len()), &expected));
         }
         if let Some(unknown) =
-            ids.iter().flatten().find(|&&id| self.encoder.tokenizer().token_of(id).is_none())
+            ids.iter().flatten().find(|&&id| self.tokenizer.encoder.tokenizer().token_of(id).is_none())
         {
             let expected = "an id of the vocabulary, or None for a finished sequence";
             return Err(bad_argument("ids", unknown.to_string(), expected));
@@ -87,7 +87,7 @@ impl RawDecodeStream {
         let streams = py.detach(|| self.streams().map(|streams| streams.clone()))?;
         Ok(Self {
             streams: Mutex::new(streams),
-            encoder: Arc::clone(&self.encoder),
+            tokenizer: Arc::clone(&self.tokenizer),
             skip_special_tokens: self.skip_special_tokens,
             clean_up: self.clean_up,
         })

@@ -53,6 +53,8 @@ impl Class {
 }
 
 /// Return the class of a character.
+///
+/// The tables are constants, so unlike a [`CodePointMap`](crate::CodePointMap) they are never built.
 #[inline]
 #[must_use]
 pub fn class_of(c: char) -> Class {

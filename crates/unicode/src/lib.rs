@@ -1,4 +1,5 @@
-//! Character classes, normalization forms, scripts and UTF-8 steps, from pinned Unicode tables.
+//! Character classes, normalization forms, scripts and UTF-8 steps, from pinned Unicode tables; maps of all code
+//! points.
 //!
 //! Ids must not change with the Unicode version of a dependency, so each function names the version of its
 //! data. `make unicode-tables` writes `tables.rs` and `recent_tables.rs` (tools/unicode-tables). Classes
@@ -6,8 +7,9 @@
 
 #![forbid(unsafe_code)]
 
-mod char_table;
+mod char_class;
 mod classes;
+mod code_point_map;
 mod mappings;
 mod normal_forms;
 mod recent;
@@ -18,8 +20,9 @@ mod scripts;
 mod tables;
 mod utf8;
 
-pub use char_table::{char_class, find_char_class, CharTable};
+pub use char_class::{char_class, find_char_class};
 pub use classes::{class_block, class_of, Class};
+pub use code_point_map::{CodePointMap, CodePointMapBuilder, PAGE};
 pub use mappings::lowercase;
 pub use normal_forms::{combining_class, compose, decompose, decompose_for, FormTraits, NormalForm};
 pub use recent::{compose_recent, decompose_recent, fold_case};

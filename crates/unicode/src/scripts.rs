@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use super::CharTable;
+use super::CodePointMap;
 
 /// The script of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl Script {
 /// The number of the first script that has no constant.
 const FIRST_OTHER: u8 = 4;
 
-static SCRIPTS: LazyLock<CharTable> = LazyLock::new(|| {
+static SCRIPTS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
     let named = [
         (r"[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]", Script::HAN),
         (r"\p{sc=Inherited}", Script::INHERITED),
@@ -45,7 +45,7 @@ static SCRIPTS: LazyLock<CharTable> = LazyLock::new(|| {
         ("\u{30FC}", Script::HAN.0),
         (r"\x20", Script::NONE.0),
     ];
-    CharTable::new(classes.iter().map(|(class, id)| (class.as_str(), *id)).chain(exceptions))
+    CodePointMap::of_classes(classes.iter().map(|(class, id)| (class.as_str(), *id)).chain(exceptions))
 });
 
 /// Return the lookup function. The first call builds the table.

@@ -1,38 +1,18 @@
 //! The columns of an `Encoding` other than its ids, as lists that are made at their first use.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use piecework_core::encoding::{Encoding as Fields, NONE};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use super::lists::item;
 use super::missing::missing;
+use super::origin::Origin;
+use super::source::Source;
 use super::unit_counts::UnitCounts;
-use super::{Column, Encoding, Source};
-use crate::core::Core;
-use crate::errors::wrong_type;
-
-/// The word and the characters that a token covers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
-    /// 0 for the text, 1 for its pair.
-    pub(super) sequence: usize,
-    /// The index of the pre-tokenized word that the offsets refer to, 0 for a text.
-    pub(super) word: usize,
-    /// The first character, and the one after the last.
-    pub(super) chars: (usize, usize),
-}
-
-/// The lists made so far, by column.
-#[derive(Default)]
-pub(super) struct Lists([OnceLock<Py<PyList>>; 10]);
-
-impl Lists {
-    /// Return the slot of the list of a column.
-    pub(super) fn slot(&self, column: Column) -> &OnceLock<Py<PyList>> {
-        &self.0[column as usize]
-    }
-}
+use super::{Column, Encoding};
+use crate::shared_tokenizer::SharedTokenizer;
 
 impl Encoding {
     /// Return a column, which is made at its first use; `None` for a column that a batch does not have.
@@ -60,14 +40,13 @@ impl Encoding {
             return self.offsets_in(py, column);
         }
         match &self.source {
-            Source::Text(source) => self
-                .list_of_fields(
-                    source.core.bind(py),
-                    source.fields(py, &self.ids, self.text.as_ref())?,
-                    column,
-                )
-                .map(Some),
-            Source::Fields { core, fields } => self.list_of_fields(core.bind(py), fields, column).map(Some),
+            Source::Text(source) => {
+                let fields = source.fields(py, &self.ids, self.text.as_ref())?;
+                self.list_of_fields(py, &source.tokenizer, fields, column).map(Some)
+            }
+            Source::Fields { tokenizer, fields } => {
+                self.list_of_fields(py, tokenizer, fields, column).map(Some)
+            }
             Source::Row(row) => row.list(py, column),
             Source::Lists { .. } => Ok(None),
         }
@@ -76,14 +55,15 @@ impl Encoding {
     /// Make the list of a column from the fields of an encoding.
     fn list_of_fields<'py>(
         &self,
-        core: &Bound<'py, Core>,
+        py: Python<'py>,
+        tokenizer: &Arc<SharedTokenizer>,
         fields: &Fields,
         column: Column,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (py, tokens) = (core.py(), &fields.tokens);
+        let tokens = &fields.tokens;
         let unless_none = |value: u32| Some(value).filter(|&value| value != NONE);
         match column {
-            Column::Tokens => PyList::new(py, tokens.iter().map(|token| core.get().token(token))),
+            Column::Tokens => PyList::new(py, tokens.iter().map(|token| tokenizer.token(token))),
             Column::WordIds => PyList::new(py, tokens.iter().map(|token| unless_none(token.word))),
             Column::SequenceIds => PyList::new(py, tokens.iter().map(|token| unless_none(token.sequence))),
             Column::TypeIds => PyList::new(py, tokens.iter().map(|token| token.type_id)),
@@ -95,7 +75,7 @@ impl Encoding {
                 let window = |fields: &Fields| {
                     let copied = |text: &Option<Py<PyAny>>| text.as_ref().map(|text| text.clone_ref(py));
                     let (text, pair) = (copied(&self.text), copied(&self.pair));
-                    Bound::new(py, Self::of_fields(core, fields.clone(), text, pair)?)
+                    Bound::new(py, Self::of_fields(py, tokenizer, fields.clone(), text, pair)?)
                 };
                 let windows = fields.overflowing.iter().map(window).collect::<PyResult<Vec<_>>>()?;
                 PyList::new(py, windows)
@@ -164,12 +144,12 @@ impl Encoding {
     }
 
     /// Return the number of sequences, if it is known.
-    pub(super) fn sequence_count(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+    pub(super) fn sequence_count(&self) -> Option<usize> {
         match (&self.text, &self.pair, &self.source) {
-            (Some(_), pair, _) => Ok(Some(1 + usize::from(pair.is_some()))),
-            (None, _, Source::Row(row)) => row.n_sequences(py),
-            (None, _, Source::Lists { n_sequences }) => Ok(*n_sequences),
-            (None, ..) => Ok(None),
+            (Some(_), pair, _) => Some(1 + usize::from(pair.is_some())),
+            (None, _, Source::Row(row)) => row.n_sequences(),
+            (None, _, Source::Lists { n_sequences }) => *n_sequences,
+            (None, ..) => None,
         }
     }
 
@@ -187,53 +167,9 @@ impl Encoding {
                 None => {}
             }
         }
-        if let Some(n_sequences) = self.sequence_count(py)? {
+        if let Some(n_sequences) = self.sequence_count() {
             columns.set_item("n_sequences", n_sequences)?;
         }
         Ok(columns)
-    }
-
-    /// Return the first `limit` tokens of a sequence whose word and characters satisfy a predicate.
-    pub(super) fn tokens_where(
-        &self,
-        py: Python<'_>,
-        sequence_index: usize,
-        limit: usize,
-        is_wanted: impl Fn(Option<usize>, (usize, usize)) -> bool,
-    ) -> PyResult<Vec<usize>> {
-        let (offsets, words) = (self.column(py, Column::Offsets)?, self.column(py, Column::WordIds)?);
-        let sequences = self.column(py, Column::SequenceIds)?;
-        let mut found = Vec::new();
-        for token in 0..sequences.len() {
-            let is_of_sequence = item::<Option<usize>>(sequences, token)? == Some(sequence_index);
-            if is_of_sequence && is_wanted(item(words, token)?, item(offsets, token)?) {
-                found.push(token);
-            }
-            if found.len() == limit {
-                break;
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Check that a value is a list.
-pub(super) fn listed<'py>(value: Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyList>> {
-    value.cast_into::<PyList>().map_err(|error| wrong_type(name.into(), &error.into_inner(), "list"))
-}
-
-/// Return an item of a list.
-pub(super) fn item<'py, T: for<'a> FromPyObject<'a, 'py>>(
-    list: &Bound<'py, PyList>,
-    at: usize,
-) -> PyResult<T> {
-    list.get_item(at)?.extract().map_err(Into::into)
-}
-
-/// Return an item of a list; `None` if the index is out of range.
-pub(super) fn optional_item(list: &Bound<'_, PyList>, at: isize) -> PyResult<Option<usize>> {
-    match usize::try_from(at).ok().filter(|&at| at < list.len()) {
-        Some(at) => item(list, at),
-        None => Ok(None),
     }
 }

@@ -1,6 +1,6 @@
 //! An encoding as HTML, for notebooks: tokens as spans over the original text, with ids on hover.
 
-use super::columns::Origin;
+use super::origin::Origin;
 
 /// The fields of a token that HTML shows.
 pub(super) struct HtmlToken {

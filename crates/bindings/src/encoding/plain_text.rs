@@ -1,6 +1,6 @@
 //! A text that is encoded into ids first, and into the other fields at their first use.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use piecework_core::added_tokens::Selector;
 use piecework_core::encode::{Input, Options};
@@ -8,8 +8,8 @@ use piecework_core::encoding::Encoding as Fields;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use crate::core::Core;
 use crate::errors::raise;
+use crate::shared_tokenizer::SharedTokenizer;
 use crate::text::source;
 
 /// The size below which texts are encoded without releasing the GIL.
@@ -17,7 +17,7 @@ const SHORT_TEXT_BYTES: usize = 1024;
 
 /// The settings with which a text was encoded into ids.
 pub(super) struct PlainText {
-    pub(super) core: Py<Core>,
+    pub(super) tokenizer: Arc<SharedTokenizer>,
     add_special_tokens: bool,
     parse_special: bool,
     /// The checksum of the ids, which reveals later changes of the list.
@@ -30,14 +30,14 @@ impl PlainText {
     /// Encode a text into its list of ids, without truncation and padding.
     #[inline]
     pub(super) fn encode<'py>(
-        core: &Bound<'py, Core>,
+        tokenizer: &Arc<SharedTokenizer>,
         text: &Bound<'py, PyAny>,
         add_special_tokens: bool,
         parse_special: bool,
     ) -> PyResult<(Bound<'py, PyList>, Self)> {
-        let (ids, checksum) = ids_of(core, text, add_special_tokens, parse_special)?;
-        let (core, fields) = (core.clone().unbind(), OnceLock::new());
-        Ok((ids, Self { core, add_special_tokens, parse_special, checksum, fields }))
+        let (ids, checksum) = ids_of(tokenizer, text, add_special_tokens, parse_special)?;
+        let (tokenizer, fields) = (Arc::clone(tokenizer), OnceLock::new());
+        Ok((ids, Self { tokenizer, add_special_tokens, parse_special, checksum, fields }))
     }
 
     /// Return every field of the text, given its list of ids; a second pass assigns the ids to the text.
@@ -56,7 +56,7 @@ impl PlainText {
             Options { add_special_tokens: self.add_special_tokens, parse_special, sampling: None };
         let ids: Vec<u32> = ids.extract(py).unwrap_or_default();
         let is_unchanged = checksum(&ids) == self.checksum;
-        let fields = self.core.get().compute(py, text.bind(py), |tokenizer, text, scratch| {
+        let fields = self.tokenizer.compute(py, text.bind(py), |tokenizer, text, scratch| {
             if is_unchanged {
                 tokenizer.encode_from_ids(text, &ids, options, scratch)
             } else {
@@ -85,21 +85,21 @@ fn checksum(ids: &[u32]) -> u64 {
 /// Encode a text into a list of ids without padding; also return their checksum.
 #[inline]
 fn ids_of<'py>(
-    core: &Bound<'py, Core>,
+    tokenizer: &SharedTokenizer,
     text: &Bound<'py, PyAny>,
     add_special_tokens: bool,
     parse_special: bool,
 ) -> PyResult<(Bound<'py, PyList>, u64)> {
-    let (py, core) = (core.py(), core.get());
+    let py = text.py();
     let source = source(text, || "text".into())?;
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens, parse_special, sampling: None };
     // Releasing the GIL takes as long as encoding a short text does.
     if source.bytes() < SHORT_TEXT_BYTES {
-        let list = |ids: &[u32]| Ok((core.numbers.list(py, ids.iter().copied())?, checksum(ids)));
-        return core.encoder.ids(source, options, list).map_err(raise)?;
+        let list = |ids: &[u32]| Ok((tokenizer.numbers.list(py, ids.iter().copied())?, checksum(ids)));
+        return tokenizer.encoder.ids(source, options, list).map_err(raise)?;
     }
-    let ids = py.detach(|| core.encoder.ids(source, options, <[u32]>::to_vec)).map_err(raise)?;
+    let ids = py.detach(|| tokenizer.encoder.ids(source, options, <[u32]>::to_vec)).map_err(raise)?;
     let checksum = checksum(&ids);
-    Ok((core.numbers.list(py, ids.into_iter())?, checksum))
+    Ok((tokenizer.numbers.list(py, ids.into_iter())?, checksum))
 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use super::Column;
+use super::column::Column;
 
 /// Counts the units before each character of a text; caches the counts of the last text.
 pub(super) struct UnitCounts {

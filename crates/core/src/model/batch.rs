@@ -1,17 +1,8 @@
 //! Segmentation of many words, of byte-level words, and of parts of words.
 
-use super::{ByteAdjacency, Model, ModelScratch, PieceSink};
+use super::{BatchWord, ByteAdjacency, Model, ModelScratch, PieceSink};
 use crate::text::printable_of;
 use crate::vocab::Vocab;
-
-/// A word of a batch.
-#[derive(Clone, Copy, Debug)]
-pub struct BatchWord {
-    /// The byte span of the word.
-    pub bytes: (usize, usize),
-    /// The span of its ids in the output.
-    pub ids: (usize, usize),
-}
 
 impl Model {
     /// Whether a word of this many bytes can be segmented part by part with [`Model::run_part`].
@@ -32,7 +23,7 @@ impl Model {
         out: &mut impl PieceSink,
     ) -> bool {
         match self {
-            Self::Unigram(model) => model.run_part(part, vocab, scratch, out),
+            Self::Unigram(model) => model.run_part(part, vocab, &mut scratch.unigram, out),
             _ => {
                 self.run(part, vocab, scratch, out);
                 true
@@ -74,7 +65,7 @@ impl Model {
         out: &mut Vec<u32>,
     ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
-            if model.run_bytes(word.as_bytes(), scratch, out) {
+            if model.run_bytes(word.as_bytes(), &mut scratch.bpe, out) {
                 return;
             }
         }
@@ -105,7 +96,7 @@ impl Model {
         ends: &mut Vec<usize>,
     ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
-            if model.run_bytes_batch((text, spans), scratch, out, ends) {
+            if model.run_bytes_batch((text, spans), &mut scratch.bpe, out, ends) {
                 return;
             }
         }

@@ -26,12 +26,12 @@ mod unigram;
 mod wordpiece;
 
 pub use adjacency::{ByteAdjacency, CharAdjacency};
-pub use batch::BatchWord;
 pub use bpe::Bpe;
 pub use lookup::{CharModel, WordModel};
-pub use piece::{Piece, PieceSink};
+pub use piece::{BatchWord, Piece, PieceSink};
 pub use sampling::Sampling;
 pub use scratch::ModelScratch;
+pub(crate) use sentencepiece::SpmScratch;
 pub use sentencepiece::{Margin, PathScore, SentencePiece, SplitRule};
 pub use unigram::{Path, SampledPath, Segmentations, Unigram, MAX_SEGMENTATIONS};
 pub use wordpiece::WordPiece;
@@ -129,13 +129,14 @@ impl Model {
 
     /// Segment one non-empty word.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+        let ModelScratch { suffixes, bpe, unigram, sentencepiece, rng, .. } = scratch;
         match self {
-            Self::WordPiece(model) => model.run(word, scratch, out),
+            Self::WordPiece(model) => model.run(word, suffixes, out),
             Self::Word(model) => model.run(word, vocab, out),
             Self::Char(model) => model.run(word, vocab, out),
-            Self::Bpe(model) => model.run(word, vocab, scratch, out),
-            Self::Unigram(model) => model.run(word, vocab, scratch, out),
-            Self::SentencePiece(model) => model.run(word, vocab, scratch, out),
+            Self::Bpe(model) => model.run(word, vocab, bpe, rng.as_mut(), out),
+            Self::Unigram(model) => model.run(word, vocab, unigram, rng.as_mut(), out),
+            Self::SentencePiece(model) => model.run(word, vocab, sentencepiece, rng.as_mut(), out),
         }
     }
 }

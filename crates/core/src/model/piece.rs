@@ -1,4 +1,4 @@
-//! The output of a model: vocabulary entries with byte spans.
+//! The output of a model: vocabulary entries with byte spans, and the ids of each word of a batch.
 
 /// A vocabulary entry with the byte span of the word that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +9,15 @@ pub struct Piece {
     pub start: u32,
     /// Byte after the last.
     pub end: u32,
+}
+
+/// A word of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchWord {
+    /// The byte span of the word.
+    pub bytes: (usize, usize),
+    /// The span of its ids in the output.
+    pub ids: (usize, usize),
 }
 
 /// Receives the output of a model: ids alone, or ids with spans.

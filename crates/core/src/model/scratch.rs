@@ -1,31 +1,42 @@
 //! The mutable state that the models of one thread share.
 
+use super::bpe::BpeScratch;
 use super::sampling::SamplingRng;
-use super::{bpe, sentencepiece, unigram, wordpiece};
+use super::sentencepiece::SpmScratch;
+use super::unigram::UnigramScratch;
+use super::wordpiece::BestSuffix;
 use crate::error::{Error, ErrorKind};
 
-/// Buffers that models reuse from word to word.
+/// Buffers that models reuse from word to word. A model sees only its own.
 #[derive(Clone, Debug, Default)]
 pub struct ModelScratch {
-    pub(crate) suffixes: Vec<wordpiece::BestSuffix>,
-    pub(crate) bpe: bpe::BpeScratch,
-    pub(crate) unigram: unigram::UnigramScratch,
-    pub(crate) sentencepiece: sentencepiece::SpmScratch,
+    pub(super) suffixes: Vec<BestSuffix>,
+    pub(super) bpe: BpeScratch,
+    pub(super) unigram: UnigramScratch,
+    pub(crate) sentencepiece: SpmScratch,
     /// A word as printable characters.
-    pub(crate) printable: String,
+    pub(super) printable: String,
     /// The random numbers of sampled segmentations, if they are sampled.
-    pub(crate) rng: Option<SamplingRng>,
-    /// Whether a word had an unknown character and the model has no unknown token.
-    pub(crate) missing_unk: bool,
+    pub(super) rng: Option<SamplingRng>,
 }
 
 impl ModelScratch {
     /// Return an error if a word since the last call could not be segmented. Such a word has no pieces.
     pub fn check(&mut self) -> Result<(), Error> {
-        if std::mem::take(&mut self.missing_unk) {
+        if std::mem::take(&mut self.unigram.missing_unk) {
             return Err(missing_unk());
         }
         Ok(())
+    }
+
+    /// Whether a word since the last [`ModelScratch::check`] could not be segmented.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.unigram.missing_unk
+    }
+
+    /// Whether segmentations are sampled.
+    pub(crate) fn is_sampling(&self) -> bool {
+        self.rng.is_some()
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::sync::LazyLock;
 
-use piecework_unicode::{class_of, script_of, Class, Script};
-
-use crate::text::CodePointMap;
+use piecework_unicode::{class_of, script_of, Class, CodePointMap, Script};
 
 const SPACE: u8 = 1;
 const WORD: u8 = 2;

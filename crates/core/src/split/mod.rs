@@ -1,6 +1,9 @@
 //! Normalizer and pre-tokenizer together: text to words, without a cache. Encoding and counting use it.
 
 pub(crate) mod bert;
+mod word_sink;
+
+pub use word_sink::WordSink;
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
@@ -27,24 +30,6 @@ pub struct SplitScratch {
     pub(crate) pieces: PreTokenizedText,
     pub(crate) scan: ScanScratch,
     pub(crate) bert: BertScratch,
-}
-
-/// Receives the words of a text.
-///
-/// `at` is the byte of the text where the word begins; for a word that normalization rewrites, where the span around it
-/// begins.
-pub trait WordSink {
-    /// Receive a word.
-    fn word(&mut self, word: &str, at: usize);
-
-    /// Receive a word of up to 15 bytes by its key.
-    #[inline]
-    fn short_word(&mut self, key: WordKey, at: usize) {
-        let (bytes, len) = key.bytes();
-        if let Ok(word) = std::str::from_utf8(&bytes[..len]) {
-            self.word(word, at);
-        }
-    }
 }
 
 impl Splitter {
@@ -97,7 +82,7 @@ impl Splitter {
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
         if let Some(bert) = &self.bert {
-            return bert.run(text, self, &mut scratch.bert, &mut scratch.normalized, sink);
+            return bert.run(text, &mut scratch.bert, &mut scratch.normalized, sink);
         }
         self.pieces_into(text, start, &mut scratch.pieces)?;
         let PreTokenizedText { text, spans } = &scratch.pieces;
@@ -129,18 +114,5 @@ impl Splitter {
         self.normalizer.run(text, start, &mut pieces.text)?;
         pieces.set_whole();
         self.pre_tokenizer.run_pieces(pieces)
-    }
-
-    /// Emit the words of a text between ASCII delimiters, stage by stage.
-    pub(crate) fn words_by_stages(
-        &self,
-        text: &str,
-        normalized: &mut String,
-        mut emit: impl FnMut(&str),
-    ) -> Result<(), Error> {
-        normalized.clear();
-        self.normalizer.run(text, 0, normalized)?;
-        self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
-        Ok(())
     }
 }

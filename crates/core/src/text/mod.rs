@@ -4,7 +4,6 @@ mod align;
 mod aligned;
 mod byte_tokens;
 mod char_spans;
-mod code_point_map;
 mod expansion_limit;
 mod pattern;
 mod pre_tokenized_text;
@@ -21,7 +20,6 @@ pub use byte_tokens::{
     byte_entry, byte_of_entry, byte_of_printable, printable_of, push_bytes_of_printable,
 };
 pub use char_spans::CharSpans;
-pub use code_point_map::{CodePointMap, CodePointMapBuilder};
 pub use expansion_limit::{max_grown_len, ExpansionLimit, MAX_GROWTH};
 pub use pattern::Pattern;
 pub use pre_tokenized_text::PreTokenizedText;

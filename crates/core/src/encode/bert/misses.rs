@@ -164,7 +164,7 @@ impl Segmenter<'_> {
         let Self { stages, words, normalized, queue, .. } = self;
         let Some(splitter) = stages.splitter.bert() else { return Ok(()) };
         let is_cached = span.len() <= MAX_CACHED_BYTES;
-        splitter.span_words(span, &stages.splitter, words, normalized, |word| match word.role {
+        splitter.span_words(span, words, normalized, |word| match word.role {
             // The span itself is cached.
             WordRole::Whole if is_cached => queue.push(word.bytes),
             _ => push_part(queue, stages, word, cache),
@@ -216,7 +216,7 @@ impl SegmentBatch for Segmenter<'_> {
         for (ids_of_span, &span) in spans_of_ids.zip(&queue.spans) {
             *ids_of_span = queue.span_ids(span, ids);
         }
-        let are_final = !model.missing_unk;
+        let are_final = !model.has_failed();
         if are_final {
             queue.store(ids, cache);
         }
@@ -235,7 +235,7 @@ pub(super) fn append_long_span(
     let Some(splitter) = stages.splitter.bert() else { return Ok(()) };
     let mut words = std::mem::take(cached.segmenter.words);
     let mut normalized = std::mem::take(cached.segmenter.normalized);
-    let result = splitter.span_words(span, &stages.splitter, &mut words, &mut normalized, |word| {
+    let result = splitter.span_words(span, &mut words, &mut normalized, |word| {
         push_part(cached.segmenter.queue, stages, word, cached.cache);
         let queue = &cached.segmenter.queue;
         if queue.words.len() + queue.char_ids.len() >= LONG_SPAN_WORDS {

@@ -73,7 +73,7 @@ impl SpanAligner<'_, '_> {
     /// Align a span that is split into words.
     fn split_span(&mut self, span: &str, at: usize) -> Result<bool, Error> {
         let before = self.aligner.char_at(at);
-        let (stages, splitter) = (self.stages, self.splitter);
+        let splitter = self.splitter;
         let (mut words, mut fits) = (std::mem::take(self.words), true);
         let emit = |word: SpanWord<'_>| {
             let sources = word.sources;
@@ -84,7 +84,7 @@ impl SpanAligner<'_, '_> {
             fits = fits
                 && (self.aligner.word(word.bytes.len(), chars_of) || self.by_model(word.bytes, or_empty));
         };
-        let is_split = splitter.traced_words(span, &stages.splitter, &mut words, emit);
+        let is_split = splitter.traced_words(span, &mut words, emit);
         *self.words = words;
         self.aligner.pass_text(span);
         Ok(is_split? && fits)

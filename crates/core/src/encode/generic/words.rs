@@ -69,6 +69,6 @@ impl SegmentBatch for Segmenter<'_> {
         bytes.clear();
         bytes.shrink_to(KEPT_BYTES);
         words.clear();
-        !model.missing_unk
+        !model.has_failed()
     }
 }

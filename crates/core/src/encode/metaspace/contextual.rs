@@ -27,7 +27,8 @@ pub(super) fn append(
 ) -> Result<(), Error> {
     let Scratch { cache, lookup, model: model_scratch, route, .. } = scratch;
     let MetaspaceScratch { masks, words, escaped, normalized, unscored, .. } = &mut route.metaspace;
-    let score = TextScore::begin(model, &stages.vocab, model_scratch, unscored, out.len());
+    let score =
+        TextScore::begin(model, &stages.vocab, &mut model_scratch.sentencepiece, unscored, out.len());
     let limit = ExpansionLimit::of(source.text.len());
     let mut handler = ContextualWords { score, escaped, normalized, limit, max_ids: 0 };
     let mut result = Ok(());

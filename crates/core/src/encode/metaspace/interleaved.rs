@@ -47,7 +47,8 @@ impl StepQueue {
 
 /// Returns whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages, scratch: &ModelScratch) -> bool {
-    matches!(&*stages.model, Model::SentencePiece(model) if model.merges_in_batches(scratch))
+    matches!(&*stages.model, Model::SentencePiece(model) if model.merges_in_batches())
+        && !scratch.is_sampling()
 }
 
 /// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
@@ -97,12 +98,12 @@ impl Interleaved<'_> {
         let short =
             steps.iter().filter_map(|step| if let Step::Merge(span) = step { Some(span) } else { None });
         words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);
-        model.merge_batch(&words[..*short_count], self.model);
+        model.merge_batch(&words[..*short_count], &mut self.model.sentencepiece);
         let mut row = 0;
         for step in queue.steps.drain(..) {
             match step {
                 Step::Merge(span) => {
-                    if !model.push_merged(row, self.model, self.ids) {
+                    if !model.push_merged(row, &mut self.model.sentencepiece, self.ids) {
                         self.segment(&queue.text[span], &mut queue.escaped);
                     }
                     row += 1;

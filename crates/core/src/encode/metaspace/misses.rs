@@ -106,6 +106,6 @@ impl SegmentBatch for Segmenter<'_> {
         text.clear();
         text.shrink_to(KEPT_BYTES);
         words.clear();
-        !model.missing_unk
+        !model.has_failed()
     }
 }

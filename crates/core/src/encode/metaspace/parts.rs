@@ -99,7 +99,7 @@ impl WordParts {
                 return false;
             }
             // A word without a segmentation must fail each time. A pending word keeps its entry.
-            let may_store = entry.is_none() && !segmenter.scratch.missing_unk;
+            let may_store = entry.is_none() && !segmenter.scratch.has_failed();
             if let (Some(key), Some(packed), true) = (key, pack(&out[from..]), may_store) {
                 cache.short.insert(key, key.hash(), packed);
             }

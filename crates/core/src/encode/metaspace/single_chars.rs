@@ -5,14 +5,14 @@
 //! must also normalize independently of its neighbours: no rule of several characters spans the boundary before or after
 //! it. Unknown characters are single too. In most vocabularies, most characters of many scripts are single.
 
-use piecework_unicode::wide_char_at;
+use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scanned_spans::{Preceding, ScannedSpan, SpanEmitter, SpanKind};
 use crate::model::SentencePiece;
 use crate::normalize::{self, CharAction};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
-use crate::text::{CodePointMap, CodePointMapBuilder, METASPACE};
+use crate::text::METASPACE;
 
 /// The maximum length of a run, in bytes; the character that reaches it is included.
 const MAX_RUN: usize = 1 << 12;

@@ -10,7 +10,7 @@ use super::packed_entries::{self, Packing, MAX_IDS};
 use super::single_chars::WrittenIds;
 use super::word_source::{WordSource, WordSpan};
 use crate::error::Error;
-use crate::model::{ModelScratch, PathScore, SentencePiece};
+use crate::model::{PathScore, SentencePiece, SpmScratch};
 use crate::vocab::Vocab;
 use crate::word_cache::PackedIds;
 
@@ -35,7 +35,7 @@ pub(super) struct UnscoredWords {
 pub(super) struct TextScore<'s> {
     model: &'s SentencePiece,
     vocab: &'s Vocab,
-    scratch: &'s mut ModelScratch,
+    scratch: &'s mut SpmScratch,
     /// By margin: the limit of the bound, in 64ths.
     limits: [u64; 16],
     /// An upper bound of the absolute score of the text so far, in 64ths.
@@ -53,7 +53,7 @@ impl<'s> TextScore<'s> {
     pub(super) fn begin(
         model: &'s SentencePiece,
         vocab: &'s Vocab,
-        scratch: &'s mut ModelScratch,
+        scratch: &'s mut SpmScratch,
         unscored: &'s mut UnscoredWords,
         first_id: usize,
     ) -> Self {

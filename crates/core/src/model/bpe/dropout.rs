@@ -8,7 +8,7 @@ use super::merge_by_heap::SymbolLinks;
 use super::merge_ranks::{MergeRanks, RankLookup};
 use super::merges::NO_RANK;
 use super::pair_order::PairOrder;
-use super::Symbol;
+use super::symbol::Symbol;
 use crate::model::sampling::SamplingRng;
 
 /// Merge until all pairs with a rank are skipped in one step.

@@ -4,7 +4,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Symbol, NO_RANK};
+use super::merges::NO_RANK;
+use super::symbol::Symbol;
 use crate::error::Error;
 use crate::model::bytes::ByteTokens;
 use crate::spec::BpeSpec;

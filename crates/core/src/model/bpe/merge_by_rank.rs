@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use super::merge_by_heap::SymbolLinks;
 use super::merge_ranks::RankLookup;
 use super::merges::NO_RANK;
-use super::Symbol;
+use super::symbol::Symbol;
 
 const NONE: u32 = u32::MAX;
 

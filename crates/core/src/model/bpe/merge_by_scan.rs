@@ -2,7 +2,7 @@
 
 use super::merge_ranks::{MergeRanks, RankLookup};
 use super::merges::NO_RANK;
-use super::Symbol;
+use super::symbol::Symbol;
 
 /// Merge until no pair has a rank.
 pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &MergeRanks) {

@@ -1,16 +1,17 @@
 //! BPE: merges adjacent symbols, the pair of the lowest rank first, the leftmost of equal ones.
 //!
-//! initial_symbols       the first symbols of a word
-//! merges         the token ids of all merges
-//! merge_ranks    pairs of tokens to the ranks of their merges
-//! backtracking   linear time, from left to right, for merges in order
-//! byte_level     byte-level words by backtracking
-//! char_level     words of characters by backtracking
-//! merge_by_scan  merges of a short word
-//! merge_by_heap  merges of any word, O(n log n)
-//! merge_by_rank  merges of any word, rank by rank, for merges in order
-//! dropout        BPE-dropout
-//! pair_order     the pairs that dropout selects from
+//! symbol           a token of the word while it is merged
+//! initial_symbols  the first symbols of a word
+//! merges           the token ids of all merges
+//! merge_ranks      pairs of tokens to the ranks of their merges
+//! backtracking     linear time, from left to right, for merges in order
+//! byte_level       byte-level words by backtracking
+//! char_level       words of characters by backtracking
+//! merge_by_scan    merges of a short word
+//! merge_by_heap    merges of any word, O(n log n)
+//! merge_by_rank    merges of any word, rank by rank, for merges in order
+//! dropout          BPE-dropout
+//! pair_order       the pairs that dropout selects from
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
@@ -25,6 +26,7 @@ mod merge_by_scan;
 mod merge_ranks;
 mod merges;
 mod pair_order;
+mod symbol;
 
 use self::backtracking::MergeBatches;
 pub(super) use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules, SplitTable};
@@ -34,9 +36,11 @@ use self::merge_by_heap::SymbolLinks;
 use self::merge_by_rank::RankQueue;
 use self::merge_ranks::{MergeRanks, RankLookup};
 pub(super) use self::merges::MergeIds;
-use self::merges::{Merges, NO_RANK};
+use self::merges::Merges;
 use self::pair_order::PairOrder;
-use super::{ByteAdjacency, ModelScratch, Piece, PieceSink};
+use self::symbol::{push_all, Symbol};
+use super::sampling::SamplingRng;
+use super::{ByteAdjacency, Piece, PieceSink};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
@@ -59,29 +63,9 @@ pub struct Bpe {
     ignore_merges: bool,
 }
 
-/// A token of the word while it is merged.
-#[derive(Clone, Copy, Debug)]
-struct Symbol {
-    id: u32,
-    /// The rank of the merge with the next symbol, `NO_RANK` without one.
-    rank: u32,
-    /// The byte span in the word.
-    start: u32,
-    end: u32,
-}
-
-impl Symbol {
-    /// Become the token that this symbol and its right neighbor merge to.
-    fn merge(&mut self, right: Self, id: u32) {
-        self.id = id;
-        self.start = self.start.min(right.start);
-        self.end = self.end.max(right.end);
-    }
-}
-
 /// The buffers of one word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BpeScratch {
+pub(super) struct BpeScratch {
     symbols: Vec<Symbol>,
     links: SymbolLinks,
     pair_order: PairOrder,
@@ -135,22 +119,28 @@ impl Bpe {
             + self.chars.as_ref().map_or(0, |chars| chars.bytes())
     }
 
-    /// Segment one non-empty word; with dropout if the scratch has random numbers.
+    /// Segment one non-empty word; with dropout if there are random numbers.
     ///
     /// Dropout begins with characters even if `ignore_merges` is set and the word is a token, as in `tokenizers`.
-    pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+    pub(super) fn run(
+        &self,
+        word: &str,
+        vocab: &Vocab,
+        scratch: &mut BpeScratch,
+        rng: Option<&mut SamplingRng>,
+        out: &mut impl PieceSink,
+    ) {
         let mut done = 0;
-        if scratch.rng.is_none() {
+        if rng.is_none() {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(Piece { id, start: 0, end: word.len() as u32 });
             }
-            if self.run_printable(word, &mut scratch.bpe, out) {
+            if self.run_printable(word, scratch, out) {
                 return;
             }
-            done = self.run_chars(word, &mut scratch.bpe, out);
+            done = self.run_chars(word, scratch, out);
         }
-        let ModelScratch { bpe: BpeScratch { symbols, links, pair_order, rank_queue, .. }, rng, .. } =
-            scratch;
+        let BpeScratch { symbols, links, pair_order, rank_queue, .. } = scratch;
         self.initial_symbols.push_symbols(&word[done..], symbols);
         self.rank_all(symbols);
         match rng {
@@ -162,9 +152,9 @@ impl Bpe {
 
     /// Segment one non-empty byte-level word without dropout, with the ids that `run` gives for its printable
     /// characters. Returns `false` if the model is not byte-level.
-    pub fn run_bytes(&self, word: &[u8], scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
+    pub(super) fn run_bytes(&self, word: &[u8], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
-        segment_bytes(backtracking, word, &mut scratch.bpe, |id, _| out.push(id));
+        segment_bytes(backtracking, word, scratch, |id, _| out.push(id));
         true
     }
 
@@ -176,15 +166,15 @@ impl Bpe {
 
     /// Segment byte-level words of a text like `run_bytes`, most of them interleaved; appends the end of each word's
     /// ids to `ends`. Returns `false` if the model is not byte-level.
-    pub fn run_bytes_batch(
+    pub(super) fn run_bytes_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),
-        scratch: &mut ModelScratch,
+        scratch: &mut BpeScratch,
         out: &mut Vec<u32>,
         ends: &mut Vec<usize>,
     ) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
-        let (text, scratch) = (text.as_bytes(), &mut scratch.bpe);
+        let text = text.as_bytes();
         for (number, &(start, end)) in spans.iter().enumerate() {
             if !backtracking.push_next((text, &spans[number..]), &mut scratch.interleaved, out) {
                 segment_bytes(backtracking, &text[start..end], scratch, |id, _| out.push(id));
@@ -268,14 +258,6 @@ fn segment_bytes(
     let done = backtracking.segment(word, state, &mut found);
     if done < word.len() {
         backtracking.merge_rest(&word[done..], symbols, (links, rank_queue), found);
-    }
-}
-
-/// Append the symbols of a part that begins at byte `start` of its word.
-fn push_all(symbols: &[Symbol], start: usize, out: &mut impl PieceSink) {
-    for symbol in symbols {
-        let [from, to] = [symbol.start, symbol.end].map(|at| start as u32 + at);
-        out.push(Piece { id: symbol.id, start: from, end: to });
     }
 }
 

@@ -6,6 +6,7 @@ mod char_level;
 
 use piecework_kernels::merges::LongWords;
 
+use super::merges::NO_RANK;
 use super::*;
 use crate::model::Sampling;
 use crate::spec::VocabSpec;
@@ -27,7 +28,7 @@ fn run(spec: &BpeSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let mut out: Vec<Piece> = Vec::new();
     let model = Bpe::compile(spec, &vocab).unwrap();
-    model.run(word, &vocab, &mut ModelScratch::default(), &mut out);
+    model.run(word, &vocab, &mut BpeScratch::default(), None, &mut out);
     out.iter().map(|piece| (piece.id, piece.start, piece.end)).collect()
 }
 
@@ -252,9 +253,9 @@ fn dropout_begins_with_characters_even_where_whole_words_need_no_merges() {
     spec.ignore_merges = true;
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let model = Bpe::compile(&spec, &vocab).unwrap();
-    let rng = Some(Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.rng(0));
+    let mut rng = Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.rng(0);
     let mut out: Vec<u32> = Vec::new();
-    model.run("ab", &vocab, &mut ModelScratch { rng, ..ModelScratch::default() }, &mut out);
+    model.run("ab", &vocab, &mut BpeScratch::default(), Some(&mut rng), &mut out);
     assert_eq!(out, [0, 1]);
 }
 
@@ -293,7 +294,7 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let model = Bpe::compile(spec, &vocab).unwrap();
     let mut as_bytes = Vec::new();
-    let is_done = model.run_bytes(word.as_bytes(), &mut ModelScratch::default(), &mut as_bytes);
+    let is_done = model.run_bytes(word.as_bytes(), &mut BpeScratch::default(), &mut as_bytes);
     prop_assert!(is_done || !must);
     let whole = vocab.id_of(&print(word)).filter(|_| spec.ignore_merges);
     let mut symbols = Vec::new();
@@ -305,7 +306,7 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
 
 /// Check that words have the same ids in a batch as alone.
 fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
-    let (mut scratch, mut sizes) = (ModelScratch::default(), (1..=LongWords::MAX_BYTES + 1).cycle());
+    let (mut scratch, mut sizes) = (BpeScratch::default(), (1..=LongWords::MAX_BYTES + 1).cycle());
     let (mut spans, mut end) = (Vec::new(), 0);
     while end < word.len() {
         let start = end;
@@ -319,7 +320,7 @@ fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(is_done, model.bytes.is_some());
     for (&end, &(from, to)) in ends.iter().zip(&spans) {
         let mut alone = Vec::new();
-        model.run_bytes(&word.as_bytes()[from..to], &mut ModelScratch::default(), &mut alone);
+        model.run_bytes(&word.as_bytes()[from..to], &mut BpeScratch::default(), &mut alone);
         prop_assert_eq!(&ids[start..end], alone);
         start = end;
     }

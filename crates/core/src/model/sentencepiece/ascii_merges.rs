@@ -73,7 +73,7 @@ impl AsciiMerges {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::model::{ModelScratch, SentencePiece};
+    use crate::model::{SentencePiece, SpmScratch};
     use crate::spec::{ModelSpec, PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
     use crate::vocab::Vocab;
 
@@ -103,15 +103,15 @@ mod tests {
             words in prop::collection::vec("[ abc]{1,15}|[ab]{1,15}|[ acd]{1,6}", 1..16),
         ) {
             let (model, vocab) = compiled(&pieces);
-            let mut scratch = ModelScratch::default();
-            if !model.merges_in_batches(&scratch) {
+            let mut scratch = SpmScratch::default();
+            if !model.merges_in_batches() {
                 return Ok(());
             }
             let bytes: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
             model.merge_batch(&bytes, &mut scratch);
             for (row, word) in words.iter().enumerate() {
                 let (mut expected, mut found) = (Vec::new(), Vec::new());
-                model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut ModelScratch::default(), &mut expected);
+                model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut SpmScratch::default(), None, &mut expected);
                 // A character that is only part of pieces cannot be segmented here.
                 if model.push_merged(row, &mut scratch, &mut found) {
                     prop_assert_eq!(found, expected, "{:?}", word);

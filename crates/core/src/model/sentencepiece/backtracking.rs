@@ -19,7 +19,7 @@ use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
 use super::piece_trie::PieceTrie;
 use super::piece_writer::PieceWriter;
-use super::SentencePiece;
+use super::text_symbols::TextSymbols;
 use crate::spec::{PieceType, ScoredPiece};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
@@ -87,13 +87,13 @@ impl SpmBacktracking {
     pub(super) fn run(
         &self,
         text: &str,
-        (model, vocab): (&SentencePiece, &Vocab),
+        (symbols, vocab): (&TextSymbols, &Vocab),
         scratch: &mut SpmBacktrackingScratch,
         writer: &mut PieceWriter<'_, impl PieceSink>,
     ) -> usize {
-        let mut out = TextCursor { text, model, vocab, writer, at: 0 };
+        let mut out = TextCursor { text, symbols, vocab, writer, at: 0 };
         while out.at < text.len() {
-            let (stop, after) = model.next_symbol(text, out.at);
+            let (stop, after) = symbols.next_symbol(text, out.at);
             if !self.run_up_to(stop, scratch, &mut out) {
                 break;
             }
@@ -174,7 +174,7 @@ impl SpmBacktracking {
 /// The output, and the end of the text that is written.
 struct TextCursor<'a, 'e, S> {
     text: &'a str,
-    model: &'a SentencePiece,
+    symbols: &'a TextSymbols,
     vocab: &'a Vocab,
     writer: &'a mut PieceWriter<'e, S>,
     at: usize,
@@ -189,7 +189,7 @@ impl<S: PieceSink> TextCursor<'_, '_, S> {
 
     /// Write text that may be no piece.
     fn push_text(&mut self, len: usize) {
-        self.push(self.model.id_of(&self.text[self.at..self.at + len], self.vocab), len);
+        self.push(self.symbols.id_of(&self.text[self.at..self.at + len], self.vocab), len);
     }
 }
 

@@ -11,8 +11,7 @@ use super::backtracking::{SpmBacktracking, SpmBacktrackingScratch};
 use super::merge_queue::{MergeCandidate, MergeQueue};
 use super::piece_trie::PieceTrie;
 use super::piece_writer::PieceWriter;
-
-use super::SentencePiece;
+use super::text_symbols::TextSymbols;
 use crate::error::Error;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::table_sections::TableSections;
@@ -80,7 +79,7 @@ impl SpmBpe {
     pub(super) fn run(
         &self,
         text: &str,
-        model: &SentencePiece,
+        text_symbols: &TextSymbols,
         vocab: &Vocab,
         scratch: &mut SpmBpeScratch,
         rng: Option<&mut SamplingRng>,
@@ -89,11 +88,11 @@ impl SpmBpe {
         let mut done = 0;
         if rng.is_none() {
             if let Some(backtracking) = &self.backtracking {
-                done = backtracking.run(text, (model, vocab), &mut scratch.backtracking, writer);
+                done = backtracking.run(text, (text_symbols, vocab), &mut scratch.backtracking, writer);
             }
         }
         if done < text.len() {
-            self.merge_all((text, done), (model, vocab), scratch, rng, writer);
+            self.merge_all((text, done), (text_symbols, vocab), scratch, rng, writer);
         }
     }
 
@@ -120,13 +119,13 @@ impl SpmBpe {
     pub(super) fn merge_all(
         &self,
         (text, from): (&str, usize),
-        (model, vocab): (&SentencePiece, &Vocab),
+        (text_symbols, vocab): (&TextSymbols, &Vocab),
         scratch: &mut SpmBpeScratch,
         mut rng: Option<&mut SamplingRng>,
         writer: &mut PieceWriter<'_, impl PieceSink>,
     ) {
-        scratch.fill(text, from, model);
-        let merger = Merger { bpe: self, text, model, vocab };
+        scratch.fill(text, from, text_symbols);
+        let merger = Merger { bpe: self, text, text_symbols, vocab };
         for right in 1..scratch.symbols.len() as u32 {
             if let Some(candidate) = merger.candidate(right - 1, right, scratch) {
                 scratch.queue.push_first(candidate);
@@ -148,11 +147,11 @@ impl SpmBpe {
 }
 
 impl SpmBpeScratch {
-    fn fill(&mut self, text: &str, from: usize, model: &SentencePiece) {
+    fn fill(&mut self, text: &str, from: usize, text_symbols: &TextSymbols) {
         self.symbols.clear();
         self.queue.clear();
         self.left_lengths.clear();
-        model.for_each_symbol(text, from, |start, end, is_fixed| {
+        text_symbols.for_each_symbol(text, from, |start, end, is_fixed| {
             let at = self.symbols.len() as u32;
             let (start, end, previous) = (start as u32, end as u32, at.wrapping_sub(1));
             self.symbols.push(LinkedSymbol { start, end, previous, next: at + 1, is_fixed });
@@ -176,7 +175,7 @@ impl SpmBpeScratch {
 struct Merger<'a> {
     bpe: &'a SpmBpe,
     text: &'a str,
-    model: &'a SentencePiece,
+    text_symbols: &'a TextSymbols,
     vocab: &'a Vocab,
 }
 
@@ -193,7 +192,7 @@ impl Merger<'_> {
             return None;
         }
         let id = self.bpe.pieces.id_of(&self.text[one.start as usize..other.end as usize])?;
-        if self.bpe.has_unused && self.model.is_unused(id) {
+        if self.bpe.has_unused && self.text_symbols.is_unused(id) {
             scratch.left_lengths.insert(id, (one.end - one.start) as usize);
         }
         Some(MergeCandidate { rank: self.bpe.ranks[id as usize], left, byte_len })
@@ -230,8 +229,8 @@ impl Merger<'_> {
     ) {
         scratch.pending.push((start, end));
         while let Some((start, end)) = scratch.pending.pop() {
-            let id = self.model.id_of(&self.text[start..end], self.vocab);
-            let left_lengths = scratch.left_lengths.get(&id).filter(|_| self.model.is_unused(id));
+            let id = self.text_symbols.id_of(&self.text[start..end], self.vocab);
+            let left_lengths = scratch.left_lengths.get(&id).filter(|_| self.text_symbols.is_unused(id));
             match left_lengths {
                 Some(left) => scratch.pending.extend([(start + left, end), (start, start + left)]),
                 None => writer.push(id, start, end),

@@ -42,26 +42,23 @@ pub use split_rule::SplitRule;
 
 use self::bpe::SpmBpe;
 use self::piece_writer::PieceWriter;
+use self::text_symbols::TextSymbols;
 use self::unigram::SpmUnigram;
 use super::bytes::ByteTokens;
+use super::sampling::SamplingRng;
 use super::unigram::PathSampler;
-use super::{ModelScratch, PieceSink};
+use super::PieceSink;
 use crate::error::Error;
-use crate::spec::{PieceType, SentencePieceKind, SentencePieceSpec};
+use crate::spec::{SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
-use crate::text::PrefixSet;
 use crate::vocab::Vocab;
 
 /// A compiled model.
 #[derive(Clone, Debug)]
 pub struct SentencePiece {
     algorithm: Algorithm,
-    unk_id: u32,
-    /// By id.
-    kinds: Vec<PieceType>,
+    symbols: TextSymbols,
     bytes: Option<ByteTokens>,
-    /// User-defined pieces, which are never split.
-    symbols: Option<PrefixSet>,
     split_rule: Option<SplitRule>,
 }
 
@@ -96,7 +93,6 @@ impl SentencePiece {
         sections: &TableSections,
     ) -> Result<Self, Error> {
         let unk_id = checks::check(spec)?;
-        let user_defined = spec.pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
         Ok(Self {
             algorithm: match spec.kind {
                 SentencePieceKind::Unigram => {
@@ -106,10 +102,8 @@ impl SentencePiece {
                 SentencePieceKind::Word => Algorithm::Word,
                 SentencePieceKind::Char => Algorithm::Char,
             },
-            unk_id,
-            kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
+            symbols: TextSymbols::of(&spec.pieces, unk_id),
             bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
-            symbols: PrefixSet::build(user_defined.map(|piece| piece.text.as_str())),
             split_rule: split_rule::split_rule_of(spec),
         })
     }
@@ -138,38 +132,45 @@ impl SentencePiece {
         self.split_rule
     }
 
-    /// Segment a whole text.
-    pub fn run(&self, text: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+    /// Segment a whole text; at random if there are random numbers.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        vocab: &Vocab,
+        scratch: &mut SpmScratch,
+        rng: Option<&mut SamplingRng>,
+        out: &mut impl PieceSink,
+    ) {
+        if let Some(rng) = rng {
+            return self.sample(text, vocab, scratch, rng, out);
+        }
         self.begin(scratch);
         self.run_next(text, vocab, scratch, out);
     }
 
     /// Start a text that is segmented in parts.
-    pub fn begin(&self, scratch: &mut ModelScratch) {
-        scratch.sentencepiece.score = 0.0;
+    pub(crate) fn begin(&self, scratch: &mut SpmScratch) {
+        scratch.score = 0.0;
     }
 
     /// Segment the next part of a text, with any score before it.
-    pub fn run_next(
+    pub(crate) fn run_next(
         &self,
         text: &str,
         vocab: &Vocab,
-        scratch: &mut ModelScratch,
+        scratch: &mut SpmScratch,
         out: &mut impl PieceSink,
     ) {
-        let SpmScratch { lattice, symbols, score, sampler } = &mut scratch.sentencepiece;
-        if let Some(rng) = &mut scratch.rng {
-            return self.sample(text, vocab, (rng, sampler, symbols), out);
-        }
-        let mut writer = PieceWriter::new(text, self.unk_id, self.bytes.as_ref(), out);
+        let SpmScratch { lattice, symbols, score, .. } = scratch;
+        let mut writer = PieceWriter::new(text, self.symbols.unk_id, self.bytes.as_ref(), out);
         match &self.algorithm {
             Algorithm::Unigram(unigram) => *score = unigram.run(text, *score, lattice, &mut writer),
-            Algorithm::Bpe(bpe) => bpe.run(text, self, vocab, symbols, None, &mut writer),
-            Algorithm::Word => self.for_each_word(text, |start, end| {
-                writer.push(self.id_of(&text[start..end], vocab), start, end);
+            Algorithm::Bpe(bpe) => bpe.run(text, &self.symbols, vocab, symbols, None, &mut writer),
+            Algorithm::Word => self.symbols.for_each_word(text, |start, end| {
+                writer.push(self.symbols.id_of(&text[start..end], vocab), start, end);
             }),
-            Algorithm::Char => self.for_each_symbol(text, 0, |start, end, _| {
-                writer.push(self.id_of(&text[start..end], vocab), start, end);
+            Algorithm::Char => self.symbols.for_each_symbol(text, 0, |start, end, _| {
+                writer.push(self.symbols.id_of(&text[start..end], vocab), start, end);
             }),
         }
         writer.finish();

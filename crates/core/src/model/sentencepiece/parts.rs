@@ -3,7 +3,6 @@
 use super::margin::{self, PathScore};
 use super::viterbi_fixed::ViterbiScratch;
 use super::{Algorithm, SentencePiece, SpmScratch};
-use crate::model::ModelScratch;
 
 impl SentencePiece {
     /// Whether the text before a part can change its segmentation.
@@ -16,16 +15,16 @@ impl SentencePiece {
     /// the margin within which the segmentation is right; `None` if it is unknown. No piece crosses the end of a
     /// part. Unknown characters may: `is_after_unknown` fuses the first token with those before.
     #[inline]
-    pub fn segment_part(
+    pub(crate) fn segment_part(
         &self,
         text: &str,
         start: usize,
         is_after_unknown: bool,
-        scratch: &mut ModelScratch,
+        scratch: &mut SpmScratch,
         out: &mut Vec<u32>,
     ) -> (usize, Option<PathScore>) {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return (text.len(), None) };
-        let viterbi = &mut scratch.sentencepiece.lattice.viterbi;
+        let viterbi = &mut scratch.lattice.viterbi;
         let (end, score) = unigram.fixed_point.find_path(text, start, viterbi);
         match score {
             Some(score) if score.has_unknown => self.write_part(text, viterbi, is_after_unknown, out),
@@ -36,16 +35,16 @@ impl SentencePiece {
 
     /// Segment the part that begins at byte `start` with the score before it. Returns its end; `None` if only
     /// [`SentencePiece::run_next`] can segment it.
-    pub fn segment_part_f32(
+    pub(crate) fn segment_part_f32(
         &self,
         text: &str,
         start: usize,
         is_after_unknown: bool,
-        scratch: &mut ModelScratch,
+        scratch: &mut SpmScratch,
         out: &mut Vec<u32>,
     ) -> Option<usize> {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
-        let SpmScratch { lattice, score, .. } = &mut scratch.sentencepiece;
+        let SpmScratch { lattice, score, .. } = scratch;
         let end = unigram.segment_part_f32(text, start, score, &mut lattice.viterbi)?;
         self.write_part(text, &lattice.viterbi, is_after_unknown, out);
         Some(end)
@@ -61,13 +60,13 @@ impl SentencePiece {
     /// The number of pieces.
     #[must_use]
     pub fn piece_count(&self) -> usize {
-        self.kinds.len()
+        self.symbols.kinds.len()
     }
 
     /// The id of the unknown piece.
     #[must_use]
     pub fn unk_id(&self) -> u32 {
-        self.unk_id
+        self.symbols.unk_id
     }
 
     /// A lower bound of what a piece, or one unknown character, adds to the absolute score, in 64ths; `None` without
@@ -81,12 +80,12 @@ impl SentencePiece {
     /// Whether ids end with an unknown token that fuses with the next one.
     #[must_use]
     pub fn ends_with_unknown(&self, ids: &[u32]) -> bool {
-        ids.last() == Some(&self.unk_id)
+        ids.last() == Some(&self.symbols.unk_id)
     }
 
     /// Fuse the unknown token at index `from` with the one before it.
     pub fn fuse_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
-        if is_after_unknown && ids.get(from) == Some(&self.unk_id) {
+        if is_after_unknown && ids.get(from) == Some(&self.symbols.unk_id) {
             ids.remove(from);
         }
     }
@@ -103,9 +102,9 @@ impl SentencePiece {
     }
 
     /// Add the scores of all parts of a text whose parts have the segmentation they have alone.
-    pub fn add_scores_of_parts(&self, text: &str, scratch: &mut ModelScratch) {
+    pub(crate) fn add_scores_of_parts(&self, text: &str, scratch: &mut SpmScratch) {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return };
-        let SpmScratch { lattice, score, .. } = &mut scratch.sentencepiece;
+        let SpmScratch { lattice, score, .. } = scratch;
         let mut at = 0;
         while at < text.len() {
             (at, _) = unigram.fixed_point.find_path(text, at, &mut lattice.viterbi);
@@ -114,36 +113,36 @@ impl SentencePiece {
     }
 
     /// Add the scores of pieces, none of which is an unknown token.
-    pub fn add_scores(&self, ids: &[u32], scratch: &mut ModelScratch) {
+    pub(crate) fn add_scores(&self, ids: &[u32], scratch: &mut SpmScratch) {
         if let Algorithm::Unigram(unigram) = &self.algorithm {
-            let score = &mut scratch.sentencepiece.score;
+            let score = &mut scratch.score;
             *score = unigram.score_after(*score, ids.iter().copied());
         }
     }
 
     /// The absolute score of the text so far, in 64ths, rounded up.
     #[must_use]
-    pub fn score_magnitude(&self, scratch: &ModelScratch) -> u64 {
-        margin::in_64ths(scratch.sentencepiece.score.into())
+    pub(crate) fn score_magnitude(&self, scratch: &SpmScratch) -> u64 {
+        margin::in_64ths(scratch.score.into())
     }
 
     /// Whether short words can be merged in batches.
     #[must_use]
-    pub fn merges_in_batches(&self, scratch: &ModelScratch) -> bool {
-        matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches()) && scratch.rng.is_none()
+    pub fn merges_in_batches(&self) -> bool {
+        matches!(&self.algorithm, Algorithm::Bpe(bpe) if bpe.merges_in_batches())
     }
 
     /// Merge up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
     /// `ShortWords::MAX_BYTES`.
-    pub fn merge_batch(&self, words: &[&[u8]], scratch: &mut ModelScratch) {
+    pub(crate) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmScratch) {
         if let Algorithm::Bpe(bpe) = &self.algorithm {
-            bpe.merge_batch(words, &mut scratch.sentencepiece.symbols);
+            bpe.merge_batch(words, &mut scratch.symbols);
         }
     }
 
     /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
-    pub fn push_merged(&self, row: usize, scratch: &mut ModelScratch, out: &mut Vec<u32>) -> bool {
+    pub(crate) fn push_merged(&self, row: usize, scratch: &mut SpmScratch, out: &mut Vec<u32>) -> bool {
         let Algorithm::Bpe(bpe) = &self.algorithm else { return false };
-        bpe.push_merged(row, &mut scratch.sentencepiece.symbols, out)
+        bpe.push_merged(row, &mut scratch.symbols, out)
     }
 }

@@ -9,7 +9,7 @@ use super::*;
 use crate::model::chi_square::{agrees, counted};
 use crate::model::unigram::{BestBackpointers, Path, PieceLattice};
 use crate::model::{Piece, Sampling, Segmentations};
-use crate::spec::{ModelSpec, ScoredPiece};
+use crate::spec::{ModelSpec, PieceType, ScoredPiece};
 
 type Enumerated = Vec<(Vec<Piece>, f64)>;
 
@@ -133,7 +133,7 @@ proptest! {
     fn the_first_alone_is_what_the_model_gives(spec in any_spec(), text in "[abc\u{e9}\u{e8}]{1,12}") {
         let (model, vocab) = compiled(&spec);
         let (mut expected, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
-        model.run(&text, &vocab, &mut ModelScratch::default(), &mut expected);
+        model.run(&text, &vocab, &mut SpmScratch::default(), None, &mut expected);
         let best = model.segmentations(&[&text]).unwrap().best(1).unwrap().swap_remove(0);
         model.push_tokens(&text, &best.pieces, &mut written);
         prop_assert_eq!(written, expected);
@@ -203,9 +203,9 @@ fn a_text_is_drawn_as_its_listed_segmentations_are() {
     let (text, sampling) = ("ababx\u{e9}\u{e8}a", sampling(0.2, 9));
     let sampled = model.segmentations(&[text]).unwrap().sample(50, sampling).unwrap();
     for (row, path) in sampled.into_iter().enumerate() {
-        let mut scratch = ModelScratch { rng: Some(sampling.at_row(row).rng(0)), ..Default::default() };
+        let mut rng = sampling.at_row(row).rng(0);
         let (mut found, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
-        model.run(text, &vocab, &mut scratch, &mut found);
+        model.run(text, &vocab, &mut SpmScratch::default(), Some(&mut rng), &mut found);
         model.push_tokens(text, &path.pieces, &mut written);
         assert_eq!(found, written);
     }
@@ -286,9 +286,9 @@ fn joins_are_left_out_as_often_as_they_should() {
         let ends: Vec<usize> = (1..=text.len()).collect();
         dropped(&spec, text, &ends, &BTreeSet::new(), (alpha, 1.0), &mut expected);
         let sampled = (0..100_000).map(|row| {
-            let rng = Some(sampling(alpha, 4).at_row(row).rng(0));
-            let (mut scratch, mut out) = (ModelScratch { rng, ..Default::default() }, Vec::<Piece>::new());
-            model.run(text, &vocab, &mut scratch, &mut out);
+            let mut rng = sampling(alpha, 4).at_row(row).rng(0);
+            let mut out: Vec<Piece> = Vec::new();
+            model.run(text, &vocab, &mut SpmScratch::default(), Some(&mut rng), &mut out);
             format!("{:?}", out.iter().map(|piece| piece.end as usize).collect::<Vec<_>>())
         });
         assert!(agrees(&counted(sampled), &expected), "{expected:?}");

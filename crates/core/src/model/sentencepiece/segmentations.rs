@@ -1,12 +1,12 @@
 //! Listed, sampled and scored segmentations of a text.
 
 use super::super::sampling::SamplingRng;
-use super::super::unigram::{BestPaths, Path, PathSampler, PieceLattice, Segmentations, WordLattices};
+use super::super::unigram::{BestPaths, Path, PieceLattice, Segmentations, WordLattices};
 use super::super::{Piece, PieceSink};
 use super::nbest::nbest;
 use super::piece_writer::PieceWriter;
 use super::unigram::{SpmUnigram, SpmUnigramScratch};
-use super::{Algorithm, SentencePiece};
+use super::{Algorithm, SentencePiece, SpmScratch};
 use crate::spec::PieceType;
 use crate::vocab::Vocab;
 
@@ -72,10 +72,10 @@ impl SentencePiece {
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
         let Algorithm::Unigram(unigram) = &self.algorithm else { return None };
-        match self.kinds.get(id as usize)? {
+        match self.symbols.kinds.get(id as usize)? {
             PieceType::Control => None,
             PieceType::Byte if self.is_continuation(id) => Some(0.0),
-            PieceType::Byte => Some(unigram.score_of(self.unk_id)),
+            PieceType::Byte => Some(unigram.score_of(self.symbols.unk_id)),
             _ => Some(unigram.score_of(id)),
         }
     }
@@ -87,7 +87,7 @@ impl SentencePiece {
 
     /// Append the tokens of a path through a word.
     pub fn push_tokens(&self, word: &str, path: &[Piece], out: &mut impl PieceSink) {
-        let mut writer = PieceWriter::new(word, self.unk_id, self.bytes.as_ref(), out);
+        let mut writer = PieceWriter::new(word, self.symbols.unk_id, self.bytes.as_ref(), out);
         path.iter().for_each(|piece| writer.push(piece.id, piece.start as usize, piece.end as usize));
         writer.finish();
     }
@@ -97,17 +97,18 @@ impl SentencePiece {
         &self,
         text: &str,
         vocab: &Vocab,
-        (rng, sampler, symbols): (&mut SamplingRng, &mut PathSampler, &mut super::bpe::SpmBpeScratch),
+        SpmScratch { symbols, sampler, .. }: &mut SpmScratch,
+        rng: &mut SamplingRng,
         out: &mut impl PieceSink,
     ) {
-        let mut writer = PieceWriter::new(text, self.unk_id, self.bytes.as_ref(), out);
+        let mut writer = PieceWriter::new(text, self.symbols.unk_id, self.bytes.as_ref(), out);
         match &self.algorithm {
             Algorithm::Unigram(unigram) => {
                 let path = sampler.sample(rng, |states| unigram.lattice(text, states));
                 path.iter()
                     .for_each(|piece| writer.push(piece.id, piece.start as usize, piece.end as usize));
             }
-            Algorithm::Bpe(bpe) => bpe.run(text, self, vocab, symbols, Some(rng), &mut writer),
+            Algorithm::Bpe(bpe) => bpe.run(text, &self.symbols, vocab, symbols, Some(rng), &mut writer),
             Algorithm::Word | Algorithm::Char => {}
         }
         writer.finish();

@@ -3,7 +3,7 @@ use rustc_hash::FxHashMap;
 
 use super::*;
 use crate::model::Piece;
-use crate::spec::{ModelSpec, ScoredPiece};
+use crate::spec::{ModelSpec, PieceType, ScoredPiece};
 
 const SPACE: &str = "\u{2581}";
 
@@ -25,7 +25,7 @@ fn compiled(spec: &SentencePieceSpec) -> (SentencePiece, Vocab) {
 fn pieces(spec: &SentencePieceSpec, text: &str) -> Vec<(String, u32)> {
     let (model, vocab) = compiled(spec);
     let mut out: Vec<Piece> = Vec::new();
-    model.run(text, &vocab, &mut ModelScratch::default(), &mut out);
+    model.run(text, &vocab, &mut SpmScratch::default(), None, &mut out);
     let text_of = |piece: &Piece| text[piece.start as usize..piece.end as usize].to_owned();
     out.iter().map(|piece| (text_of(piece), piece.id)).collect()
 }
@@ -112,10 +112,10 @@ fn refuses_what_no_text_can_be_segmented_by() {
 fn a_megabyte_without_a_space_keeps_little_memory() {
     let spec = spec(SentencePieceKind::Unigram, &[("a", -1.0, NORMAL), ("aab", -1.0, NORMAL)]);
     let (model, vocab) = compiled(&spec);
-    let (mut scratch, mut out) = (ModelScratch::default(), Vec::<u32>::new());
-    model.run(&"aab".repeat(1 << 19), &vocab, &mut scratch, &mut out);
+    let (mut scratch, mut out) = (SpmScratch::default(), Vec::<u32>::new());
+    model.run(&"aab".repeat(1 << 19), &vocab, &mut scratch, None, &mut out);
     assert_eq!(out.len(), 1 << 19);
-    assert!(scratch.sentencepiece.lattice.capacity() <= 1 << 16);
+    assert!(scratch.lattice.capacity() <= 1 << 16);
 }
 
 #[test]
@@ -189,7 +189,7 @@ type Remembered = FxHashMap<String, (PathScore, Vec<u32>)>;
 
 /// Segment like the pipeline: word by word with a cache, and a new word part by part.
 fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: &str) -> Vec<u32> {
-    let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
+    let (mut scratch, mut out) = (SpmScratch::default(), Vec::new());
     let Some(split_rule) = model.split_rule() else { panic!("no split_rule") };
     model.begin(&mut scratch);
     let mut start = 0;
@@ -220,7 +220,7 @@ fn in_parts(model: &SentencePiece, vocab: &Vocab, known: &mut Remembered, text: 
 
 /// The ids of all parts of a word, and their score.
 fn segmented(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>) {
-    let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
+    let (mut scratch, mut ids) = (SpmScratch::default(), Vec::new());
     let (mut at, mut all) = (0, Some(PathScore::default()));
     while at < word.len() {
         let is_after_unknown = model.ends_with_unknown(&ids);
@@ -235,14 +235,14 @@ fn segmented(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>)
 /// The pieces that a text is merged to, by the queue or by `run`.
 fn merged(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
     let (model, vocab) = compiled(spec);
-    let (mut scratch, mut out) = (ModelScratch::default(), Vec::new());
+    let (mut scratch, mut out) = (SpmScratch::default(), Vec::new());
     if !by_queue {
-        model.run(text, &vocab, &mut scratch, &mut out);
+        model.run(text, &vocab, &mut scratch, None, &mut out);
         return out;
     }
     let Algorithm::Bpe(bpe) = &model.algorithm else { panic!("no BPE") };
-    let mut writer = PieceWriter::new(text, model.unk_id, model.bytes.as_ref(), &mut out);
-    bpe.merge_all((text, 0), (&model, &vocab), &mut scratch.sentencepiece.symbols, None, &mut writer);
+    let mut writer = PieceWriter::new(text, model.symbols.unk_id, model.bytes.as_ref(), &mut out);
+    bpe.merge_all((text, 0), (&model.symbols, &vocab), &mut scratch.symbols, None, &mut writer);
     writer.finish();
     out
 }
@@ -256,7 +256,7 @@ proptest! {
         let spec = random_spec(SentencePieceKind::Unigram, pieces);
         let (model, vocab) = compiled(&spec);
         let mut out: Vec<u32> = Vec::new();
-        model.run(&text, &vocab, &mut ModelScratch::default(), &mut out);
+        model.run(&text, &vocab, &mut SpmScratch::default(), None, &mut out);
         prop_assert_eq!(out, naive_unigram(&spec, &text));
     }
 
@@ -291,7 +291,7 @@ proptest! {
         let mut known = Remembered::default();
         for text in texts {
             let mut whole: Vec<u32> = Vec::new();
-            model.run(&text, &vocab, &mut ModelScratch::default(), &mut whole);
+            model.run(&text, &vocab, &mut SpmScratch::default(), None, &mut whole);
             prop_assert_eq!(in_parts(&model, &vocab, &mut known, &text), whole);
         }
     }

@@ -1,11 +1,29 @@
 //! The characters, user-defined pieces and words of a text, and their ids.
 
-use super::SentencePiece;
-use crate::spec::PieceType;
-use crate::text::METASPACE;
+use crate::spec::{PieceType, ScoredPiece};
+use crate::text::{PrefixSet, METASPACE};
 use crate::vocab::Vocab;
 
-impl SentencePiece {
+/// Divides texts into symbols and looks up their ids, by the types of the pieces.
+#[derive(Clone, Debug)]
+pub(super) struct TextSymbols {
+    pub(super) unk_id: u32,
+    /// By id.
+    pub(super) kinds: Vec<PieceType>,
+    /// User-defined pieces, which are never split.
+    user_defined: Option<PrefixSet>,
+}
+
+impl TextSymbols {
+    pub(super) fn of(pieces: &[ScoredPiece], unk_id: u32) -> Self {
+        let user_defined = pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
+        Self {
+            unk_id,
+            kinds: pieces.iter().map(|piece| piece.kind).collect(),
+            user_defined: PrefixSet::build(user_defined.map(|piece| piece.text.as_str())),
+        }
+    }
+
     /// Call `visit` with each character or user-defined piece of a text from a byte on, and whether it is the latter.
     pub(super) fn for_each_symbol(
         &self,
@@ -14,7 +32,7 @@ impl SentencePiece {
         mut visit: impl FnMut(usize, usize, bool),
     ) {
         while let Some(c) = text[at..].chars().next() {
-            let symbol = self.symbols.as_ref().and_then(|symbols| symbols.end_at(text, at));
+            let symbol = self.user_defined.as_ref().and_then(|pieces| pieces.end_at(text, at));
             let end = symbol.unwrap_or(at + c.len_utf8());
             visit(at, end, symbol.is_some());
             at = end;
@@ -24,9 +42,9 @@ impl SentencePiece {
     /// The start and end of the next user-defined piece from a byte on; the end of the text twice without one.
     pub(super) fn next_symbol(&self, text: &str, from: usize) -> (usize, usize) {
         let end = (text.len(), text.len());
-        let Some(symbols) = &self.symbols else { return end };
-        let begins = |at: &usize| symbols.begin_with(text.as_bytes()[*at]);
-        let found = (from..text.len()).filter(begins).find_map(|at| Some((at, symbols.end_at(text, at)?)));
+        let Some(pieces) = &self.user_defined else { return end };
+        let begins = |at: &usize| pieces.begin_with(text.as_bytes()[*at]);
+        let found = (from..text.len()).filter(begins).find_map(|at| Some((at, pieces.end_at(text, at)?)));
         found.unwrap_or(end)
     }
 

@@ -13,6 +13,7 @@
 //! streaming       the best path through a text of any length
 //! word_parts      which parts of words have the same segmentation in every word
 //! lattice         all segmentations, and sums over them
+//! path            a path through the words of a text
 //! nbest           the n best segmentations
 //! path_sampling   sampled segmentations
 //! segmentations   these for the words of a text
@@ -23,6 +24,7 @@ mod backpointers;
 mod checks;
 mod lattice;
 mod nbest;
+mod path;
 mod path_sampling;
 mod segmentations;
 mod streaming;
@@ -35,14 +37,16 @@ use self::automaton::PieceAutomaton;
 pub(super) use self::backpointers::{backtrace, Backpointer, BackpointerTable};
 pub(super) use self::lattice::{LatticePieces, PieceLattice, WordLattice};
 pub(super) use self::nbest::BestBackpointers;
+pub(super) use self::path::BestPaths;
+pub use self::path::{Path, SampledPath};
 pub(super) use self::path_sampling::PathSampler;
-pub(super) use self::segmentations::{BestPaths, WordLattices};
-pub use self::segmentations::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
+pub(super) use self::segmentations::WordLattices;
+pub use self::segmentations::{Segmentations, MAX_SEGMENTATIONS};
 pub(super) use self::streaming::{PathScorer, StreamingViterbi};
 use self::token_writer::UnigramWriter;
 use super::bytes::ByteTokens;
 use super::sampling::SamplingRng;
-use super::{ModelScratch, Piece, PieceSink};
+use super::{Piece, PieceSink};
 use crate::error::Error;
 use crate::spec::UnigramSpec;
 use crate::table_sections::TableSections;
@@ -67,12 +71,14 @@ const MAX_WHOLE: usize = 1 << 14;
 
 /// The buffers of one word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UnigramScratch {
+pub(super) struct UnigramScratch {
     /// By byte offset; only those at ends of characters are set.
     backpointers: Vec<Backpointer<f64>>,
     path: Vec<Piece>,
     streaming: StreamingViterbi<f64>,
     sampler: PathSampler,
+    /// Whether a word had an unknown character and the model has no unknown token.
+    pub(super) missing_unk: bool,
 }
 
 impl Unigram {
@@ -135,14 +141,21 @@ impl Unigram {
 
     /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and sets
     /// `missing_unk` in the scratch.
-    pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let found = match &mut scratch.rng {
+    pub(super) fn run(
+        &self,
+        word: &str,
+        vocab: &Vocab,
+        scratch: &mut UnigramScratch,
+        rng: Option<&mut SamplingRng>,
+        out: &mut impl PieceSink,
+    ) {
+        let found = match rng {
             None if word.len() > MAX_WHOLE => {
-                scratch.missing_unk |= !self.run_long(word, vocab, &mut scratch.unigram.streaming, out);
+                scratch.missing_unk |= !self.run_long(word, vocab, &mut scratch.streaming, out);
                 return;
             }
-            None => self.find_best(word, &mut scratch.unigram),
-            Some(rng) => self.sample(word, rng, &mut scratch.unigram),
+            None => self.find_best(word, scratch),
+            Some(rng) => self.sample(word, rng, scratch),
         };
         match found {
             Some(path) => self.push_tokens(word, path, vocab, out),
@@ -160,7 +173,7 @@ impl Unigram {
         out: &mut impl PieceSink,
     ) -> bool {
         let checkpoint = out.checkpoint();
-        let mut writer = UnigramWriter { model: self, word, vocab, unknown: None, out };
+        let mut writer = self.writer(word, vocab, out);
         let found = streaming.run(self, word, (0.0, ()), |piece| writer.push(piece));
         writer.finish();
         if found.is_none() {
@@ -218,9 +231,14 @@ impl Unigram {
 
     /// Append the tokens of a path through a word.
     pub fn push_tokens(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
-        let mut writer = UnigramWriter { model: self, word, vocab, unknown: None, out };
+        let mut writer = self.writer(word, vocab, out);
         path.iter().for_each(|&piece| writer.push(piece));
         writer.finish();
+    }
+
+    fn writer<'w, S>(&'w self, word: &'w str, vocab: &'w Vocab, out: &'w mut S) -> UnigramWriter<'w, S> {
+        let (unk_id, bytes) = (self.unk_id, self.bytes.as_ref());
+        UnigramWriter { word, vocab, unk_id, bytes, unknown: None, out }
     }
 
     /// Find the best last piece for each end of a character; `None` if an unknown character has no token.

@@ -9,7 +9,7 @@
 
 use super::lattice::{log_share, log_sums, sums_of, Arc, PieceLattice, WordLattice};
 use super::nbest::{NbestSearch, PathExtension, PathParent};
-use super::{Path, SampledPath};
+use super::path::{Path, SampledPath};
 use crate::model::sampling::SamplingRng;
 use crate::model::Piece;
 

@@ -4,34 +4,16 @@
 //! entropies add up, and sampling word by word samples the whole text.
 
 use super::lattice::{entropy, sums_of, WordLattice};
+use super::path::{BestPaths, Path, SampledPath};
 use super::path_sampling::{sample_through, sample_without_replacement};
 use crate::error::{Error, ErrorKind};
-use crate::model::{Piece, Sampling};
+use crate::model::Sampling;
 
 /// The most segmentations that a call lists, as in SentencePiece.
 pub const MAX_SEGMENTATIONS: usize = 1024;
 
 /// The most bytes of text that all listed segmentations may cover together.
 const MAX_BYTES: usize = 1 << 23;
-
-/// One path through the words of a text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Path {
-    /// Pieces and unknown characters from left to right, with byte spans in their word. A word ends with the piece
-    /// that reaches its end.
-    pub pieces: Vec<Piece>,
-    /// The sum of their scores.
-    pub score: f64,
-}
-
-/// A path that was sampled without replacement.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SampledPath {
-    /// The path.
-    pub path: Path,
-    /// ln of its inclusion probability, given the other samples.
-    pub log_inclusion: f64,
-}
 
 /// The segmentations of a text.
 pub trait Segmentations {
@@ -50,12 +32,6 @@ pub trait Segmentations {
     fn log_sum(&self, alpha: f64) -> f64;
     /// The entropy in nats, with probabilities proportional to exp(alpha * score).
     fn entropy(&self, alpha: f64) -> f64;
-}
-
-/// Finds the best paths by the float and tie rules of a model.
-pub(in crate::model) trait BestPaths<W> {
-    /// The `n` best paths through all words, the best first.
-    fn best(&self, words: &[W], n: usize) -> Vec<Path>;
 }
 
 /// The lattices of the words of a text.

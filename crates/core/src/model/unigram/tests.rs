@@ -1,6 +1,7 @@
 //! Expected pieces are those of `tokenizers` 0.23.3.
 
 use super::*;
+use crate::model::{Model, ModelScratch};
 use proptest::prelude::*;
 
 fn spec(pieces: &[(&str, f64)], unk_id: Option<usize>) -> UnigramSpec {
@@ -19,7 +20,7 @@ fn compiled(spec: &UnigramSpec) -> (Vocab, Unigram) {
 fn run(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let (vocab, model) = compiled(spec);
     let (mut out, mut scratch): (Vec<Piece>, _) = (Vec::new(), ModelScratch::default());
-    model.run(word, &vocab, &mut scratch, &mut out);
+    Model::Unigram(model).run(word, &vocab, &mut scratch, &mut out);
     scratch.check().unwrap();
     out.iter().map(|piece| (piece.id, piece.start, piece.end)).collect()
 }
@@ -63,7 +64,7 @@ fn without_an_unknown_entry_unknown_characters_are_remembered() {
     assert_eq!(run(&spec, "aab"), [(0, 0, 1), (1, 1, 3)]);
     let (vocab, model) = compiled(&spec);
     let (mut out, mut scratch): (Vec<u32>, _) = (Vec::new(), ModelScratch::default());
-    model.run("ab?", &vocab, &mut scratch, &mut out);
+    Model::Unigram(model).run("ab?", &vocab, &mut scratch, &mut out);
     assert_eq!((out.len(), scratch.check().unwrap_err().place.as_str()), (0, "model.unk_id"));
     assert_eq!(scratch.check(), Ok(()));
 }
@@ -188,7 +189,7 @@ proptest! {
         let others = [("x", scores.0), ("y", scores.1)];
         let spec = spec(&[scored(&pieces), others.to_vec()].concat(), Some(0));
         let (vocab, model) = compiled(&spec);
-        let (mut out, mut scratch): (Vec<Piece>, _) = (Vec::new(), ModelScratch::default());
+        let (mut out, mut scratch): (Vec<Piece>, _) = (Vec::new(), UnigramScratch::default());
         if model.run_part(&part, &vocab, &mut scratch, &mut out) {
             let shift = before.len() as u32;
             let found: Vec<_> =
@@ -202,7 +203,7 @@ proptest! {
 fn a_part_leads_where_no_tie_decides() {
     let leads = |pieces: &[(&str, f64)], part: &str| {
         let (vocab, model) = compiled(&spec(pieces, Some(0)));
-        let (mut out, mut scratch): (Vec<u32>, _) = (Vec::new(), ModelScratch::default());
+        let (mut out, mut scratch): (Vec<u32>, _) = (Vec::new(), UnigramScratch::default());
         model.run_part(part, &vocab, &mut scratch, &mut out)
     };
     let pieces = [("<unk>", -9.0), ("0", -3.1), ("00", -4.7), ("b", -2.3), ("ab", -5.0)];

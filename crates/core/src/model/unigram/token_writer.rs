@@ -1,14 +1,16 @@
 //! Writes the pieces of a path as tokens.
 
-use super::Unigram;
+use crate::model::bytes::ByteTokens;
 use crate::model::{Piece, PieceSink};
 use crate::vocab::Vocab;
 
 /// Writes tokens; adjacent unknown characters are one token.
 pub(super) struct UnigramWriter<'w, S> {
-    pub(super) model: &'w Unigram,
     pub(super) word: &'w str,
     pub(super) vocab: &'w Vocab,
+    pub(super) unk_id: Option<u32>,
+    pub(super) bytes: Option<&'w ByteTokens>,
+    /// The unknown characters since the last other piece.
     pub(super) unknown: Option<Piece>,
     pub(super) out: &'w mut S,
 }
@@ -16,7 +18,7 @@ pub(super) struct UnigramWriter<'w, S> {
 impl<S: PieceSink> UnigramWriter<'_, S> {
     #[inline]
     pub(super) fn push(&mut self, piece: Piece) {
-        if Some(piece.id) == self.model.unk_id {
+        if Some(piece.id) == self.unk_id {
             let start = self.unknown.map_or(piece.start, |before| before.start);
             self.unknown = Some(Piece { start, ..piece });
         } else {
@@ -39,7 +41,7 @@ impl<S: PieceSink> UnigramWriter<'_, S> {
         let text = &self.word[run.start as usize..run.end as usize];
         if let Some(id) = self.vocab.id_of(text) {
             self.out.push(Piece { id, ..run });
-        } else if let Some(bytes) = self.model.bytes.as_ref().filter(|bytes| bytes.has_all(text)) {
+        } else if let Some(bytes) = self.bytes.filter(|bytes| bytes.has_all(text)) {
             for byte in text.bytes() {
                 self.out.push(Piece { id: bytes.id(byte), ..run });
             }

@@ -11,8 +11,8 @@
 //! path leads by more than `n * 2^-26 * worst`, the same path wins by a true lead in every such word, and no tie rule
 //! decides.
 
-use super::{Backpointer, Unigram};
-use crate::model::{ModelScratch, Piece, PieceSink};
+use super::{Backpointer, Unigram, UnigramScratch};
+use crate::model::{Piece, PieceSink};
 use crate::vocab::Vocab;
 
 /// Longer words, in bytes, are not segmented part by part.
@@ -31,20 +31,19 @@ impl Unigram {
 
     /// Segment a part that does not begin its word. Returns whether the ids are the same in every word; if they are
     /// not, the word must be segmented as a whole.
-    pub fn run_part(
+    pub(in crate::model) fn run_part(
         &self,
         part: &str,
         vocab: &Vocab,
-        scratch: &mut ModelScratch,
+        scratch: &mut UnigramScratch,
         out: &mut impl PieceSink,
     ) -> bool {
         if part.len() > MAX_PART_BYTES {
             return false;
         }
-        let memory = &mut scratch.unigram;
-        let Some(path) = self.find_best(part, memory) else { return false };
+        let Some(path) = self.find_best(part, scratch) else { return false };
         self.push_tokens(part, path, vocab, out);
-        self.leads_everywhere(part, &memory.backpointers, &memory.path)
+        self.leads_everywhere(part, &scratch.backpointers, &scratch.path)
     }
 
     /// Whether each decision on the best path through a part leads by more than rounding can remove.

@@ -3,8 +3,8 @@
 //! A single word waits for memory at every byte, since each state contains the slot of the next one. In turns these
 //! waits overlap.
 
-use super::lin_max_match::{LinMaxMatch, LinMaxState};
-use super::{WordPiece, START};
+use super::lin_max_match::{LinMaxMatch, LinMaxState, INSIDE, START};
+use super::WordPiece;
 use crate::model::BatchWord;
 
 /// The number of words that are matched in turns.
@@ -148,7 +148,7 @@ impl LinMaxMatch {
             self.prefetch_child(active_word, bytes);
             return Outcome::Continue;
         }
-        if active_word.state == super::INSIDE {
+        if active_word.state == INSIDE {
             return Outcome::Done;
         }
         self.follow_failure(active_word, bytes, ids)
@@ -164,7 +164,7 @@ impl LinMaxMatch {
         }
         let Some(link) = link else { return Outcome::DeadEnd };
         (active_word.next, active_word.is_child) = (link, false);
-        if link == super::INSIDE {
+        if link == INSIDE {
             // This state is always in the cache.
             (active_word.state, active_word.current) = (link, self.at(link));
             if active_word.at == active_word.end {

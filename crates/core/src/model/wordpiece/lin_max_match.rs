@@ -10,10 +10,13 @@
 use piecework_kernels::huge_pages;
 use piecework_kernels::prefetch::prefetch_read;
 
-use super::INSIDE;
 use crate::double_array::{Trie, TrieStep};
 use crate::error::{Error, ErrorKind};
 
+/// The root of matches at the start of a word: every token in full.
+pub(super) const START: u32 = 0;
+/// The root of matches inside a word: tokens without their continuation prefix.
+pub(super) const INSIDE: u32 = 1;
 const NONE: u32 = u32::MAX;
 /// Marks the index of a list of pops. A number below is the only pop, or `NONE`.
 const LIST: u32 = 1 << 31;

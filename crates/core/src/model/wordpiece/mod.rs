@@ -6,38 +6,31 @@
 //! lin_max_match  the states with failure links and pops
 //! interleaved    many words in turns
 //! shortest       the fewest tokens
-//! char_ids       words of one character
 
-mod char_ids;
 mod interleaved;
 mod lin_max_match;
 mod shortest;
 
-pub(crate) use shortest::BestSuffix;
+pub(super) use self::shortest::BestSuffix;
 
-use piecework_unicode::char_count;
+use piecework_unicode::{char_count, CodePointMap, CodePointMapBuilder};
 
-use self::char_ids::CharTokenIds;
-use self::lin_max_match::LinMaxMatch;
-use super::{BatchWord, ModelScratch, Piece, PieceSink};
+use self::lin_max_match::{LinMaxMatch, INSIDE, START};
+use self::shortest::FewestTokens;
+use super::{BatchWord, Piece, PieceSink};
 use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
-/// The root of matches at the start of a word: every token in full.
-const START: u32 = 0;
-/// The root of matches inside a word: tokens without their continuation prefix.
-const INSIDE: u32 = 1;
-
 /// The compiled WordPiece model.
 #[derive(Clone, Debug)]
 pub struct WordPiece {
     trie: Trie,
     matcher: LinMaxMatch,
-    /// `None` if even words of one character are too long.
-    chars: Option<CharTokenIds>,
+    /// The ids of words of one character; `None` if even these are too long.
+    chars: Option<CodePointMap<u32>>,
     unk_id: u32,
     unk: UnknownUnit,
     segmentation: Segmentation,
@@ -76,7 +69,7 @@ impl WordPiece {
         Ok(Self {
             trie,
             matcher,
-            chars: (spec.max_input_chars_per_word > 0).then(|| CharTokenIds::of(vocab, unk_id)),
+            chars: (spec.max_input_chars_per_word > 0).then(|| ids_of_chars(vocab, unk_id)),
             unk_id,
             unk: spec.unk,
             segmentation: spec.segmentation,
@@ -100,18 +93,18 @@ impl WordPiece {
 
     /// The bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.matcher.bytes() + self.chars.as_ref().map_or(0, CharTokenIds::bytes)
+        self.matcher.bytes() + self.chars.as_ref().map_or(0, CodePointMap::memory)
     }
 
     /// The id of a word of one character.
     #[inline]
     pub fn id_of_char(&self, c: char) -> u32 {
-        self.chars.as_ref().map_or(self.unk_id, |chars| chars.id(c))
+        self.chars.as_ref().map_or(self.unk_id, |chars| chars.get(c))
     }
 
     /// Segment one non-empty word.
     #[inline]
-    pub fn run(&self, word: &str, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+    pub(super) fn run(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl PieceSink) {
         if self.is_too_long(word.as_bytes()) {
             self.push_unknown(word, out);
             return;
@@ -119,7 +112,7 @@ impl WordPiece {
         match (self.segmentation, self.unk) {
             (Segmentation::Greedy, UnknownUnit::Word) => self.greedy_match(word, out),
             (Segmentation::Greedy, UnknownUnit::Char) => self.greedy_match_by_char(word, out),
-            (Segmentation::Shortest, _) => self.fewest_pieces(word, scratch, out),
+            (Segmentation::Shortest, _) => self.shortest_match(word, suffixes, out),
         }
     }
 
@@ -194,6 +187,14 @@ impl WordPiece {
         }
     }
 
+    /// The fewest tokens; a word without a segmentation is unknown.
+    fn shortest_match(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl PieceSink) {
+        let tokens = FewestTokens { trie: &self.trie, unk_id: self.unk_id, unk: self.unk };
+        if !tokens.append(word, suffixes, out) {
+            self.push_unknown(word, out);
+        }
+    }
+
     /// Append the failure pops of a state; returns its failure link, `None` at a dead end.
     #[inline]
     fn pop(&self, state: u32, done: &mut u32, out: &mut impl PieceSink) -> Option<u32> {
@@ -205,6 +206,18 @@ impl WordPiece {
         }
         next
     }
+}
+
+/// The ids of the tokens of one character; other characters have the id `unknown`.
+fn ids_of_chars(vocab: &Vocab, unknown: u32) -> CodePointMap<u32> {
+    let mut ids = CodePointMapBuilder::new(unknown);
+    for (token, id) in vocab.iter() {
+        let mut chars = token.chars();
+        if let (Some(c), None) = (chars.next(), chars.next()) {
+            ids.set(c, id);
+        }
+    }
+    ids.build_as_is()
 }
 
 #[cfg(test)]

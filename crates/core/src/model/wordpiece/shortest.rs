@@ -3,7 +3,10 @@
 //! Costs are the numbers of unknown characters and of tokens, compared in this order. Among equal costs the longest
 //! first token wins. O(word x longest token).
 
-use super::{ModelScratch, Piece, PieceSink, UnknownUnit, WordPiece, INSIDE, START};
+use super::lin_max_match::{INSIDE, START};
+use crate::double_array::Trie;
+use crate::model::{Piece, PieceSink};
+use crate::spec::UnknownUnit;
 
 /// The best segmentation of a suffix of the word.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +18,16 @@ pub(crate) struct BestSuffix {
 
 const UNREACHABLE: (u32, u32) = (u32::MAX, u32::MAX);
 
-impl WordPiece {
-    /// Segment into the fewest tokens.
-    pub(super) fn fewest_pieces(&self, word: &str, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
-        let best = &mut scratch.suffixes;
+/// Segments words into the fewest tokens of a trie.
+pub(super) struct FewestTokens<'t> {
+    pub(super) trie: &'t Trie,
+    pub(super) unk_id: u32,
+    pub(super) unk: UnknownUnit,
+}
+
+impl FewestTokens<'_> {
+    /// Segment a word. Returns `false`, with nothing appended, if it has no segmentation.
+    pub(super) fn append(&self, word: &str, best: &mut Vec<BestSuffix>, out: &mut impl PieceSink) -> bool {
         let end = word.len();
         best.clear();
         best.resize(end + 1, BestSuffix { cost: UNREACHABLE, id: self.unk_id, end: end as u32 });
@@ -27,7 +36,7 @@ impl WordPiece {
             best[start] = self.best_from(word, start, c.len_utf8(), best);
         }
         if best[0].cost == UNREACHABLE {
-            return self.push_unknown(word, out);
+            return false;
         }
         let mut start = 0;
         while start < end {
@@ -35,6 +44,7 @@ impl WordPiece {
             out.push(Piece { id, start: start as u32, end: next });
             start = next as usize;
         }
+        true
     }
 
     fn best_from(&self, word: &str, start: usize, char_len: usize, best: &[BestSuffix]) -> BestSuffix {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::Model;
+use crate::model::{Model, ModelScratch};
 use crate::spec::VocabSpec;
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn spec(tokens: &[&str], unk: UnknownUnit, segmentation: Segmentation) -> WordPi
 fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let mut out: Vec<Piece> = Vec::new();
-    WordPiece::compile(spec, &vocab).unwrap().run(word, &mut ModelScratch::default(), &mut out);
+    WordPiece::compile(spec, &vocab).unwrap().run(word, &mut Vec::new(), &mut out);
     let spans_join_up = out.windows(2).all(|two| two[0].end == two[1].start);
     assert!(spans_join_up && out.last().is_none_or(|last| last.end as usize == word.len()));
     out.iter().map(|piece| vocab.token_of(piece.id).unwrap().to_string()).collect()
@@ -81,7 +81,7 @@ fn words_of_one_character_have_the_ids_of_the_walk() {
             let model = WordPiece::compile(&spec, &vocab).unwrap();
             for c in "abé漢字#\u{10ffff}\u{e9}\u{ea}".chars() {
                 let mut walked: Vec<u32> = Vec::new();
-                model.run(&c.to_string(), &mut ModelScratch::default(), &mut walked);
+                model.run(&c.to_string(), &mut Vec::new(), &mut walked);
                 assert_eq!(walked, [model.id_of_char(c)], "{c:?} {most}");
             }
         }

@@ -5,8 +5,9 @@
 
 mod trie;
 
+use piecework_unicode::{CodePointMap, CodePointMapBuilder};
+
 use crate::error::{Error, ErrorKind};
-use crate::text::{CodePointMap, CodePointMapBuilder};
 use trie::{CharsmapTrie, Fault};
 
 /// The longest rule in bytes that a longest match finds; it bounds the work for each character.

@@ -4,9 +4,13 @@
 use rustc_hash::FxHashMap;
 
 use super::super::charsmap::MAX_SOURCE_BYTES;
+use super::double_array;
 use super::minimal_trie::MinimalTrie;
 use super::rule_error::RuleError;
-use super::{double_array, MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
+
+/// Limits for sources and replacements; a set within them compiles and decompiles within a second.
+pub(super) const MAX_ALL_SOURCES_BYTES: usize = 1 << 22;
+pub(super) const MAX_ALL_REPLACEMENTS_BYTES: usize = 1 << 26;
 
 /// SentencePiece rejects more rules than this that begin at the same position.
 const MAX_NESTED: usize = 31;

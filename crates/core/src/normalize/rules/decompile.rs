@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::charsmap::{Charsmap, MAX_SOURCE_BYTES};
-use super::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
+use super::compile::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
 use crate::error::{Error, ErrorKind};
 
 /// Returns the rules, ordered by source.

@@ -20,10 +20,6 @@ use crate::text::{ExpansionLimit, NormalizedSink};
 pub use named::RULE_NAMES;
 pub use rule_error::RuleError;
 
-/// Limits for sources and replacements; a set within them compiles and decompiles within a second.
-const MAX_ALL_SOURCES_BYTES: usize = 1 << 22;
-const MAX_ALL_REPLACEMENTS_BYTES: usize = 1 << 26;
-
 /// Compiled rules.
 #[derive(Clone, Debug)]
 pub struct Rules {

@@ -4,14 +4,13 @@
 use std::sync::LazyLock;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
-use piecework_unicode::wide_char_at;
+use piecework_unicode::{wide_char_at, CodePointMap};
 
 use super::kinds::{
     BLOOM_KINDS, DEEPSEEK_CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
     MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER, NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
 };
 use super::scanner::Classification;
-use crate::text::CodePointMap;
 
 /// The class masks of one block.
 pub(super) type ClassMasks = [u64; 6];

@@ -1,7 +1,8 @@
 //! A text read character by character with the kind of each: runs, matches and contractions.
 
+use piecework_unicode::CodePointMap;
+
 use super::kinds::SPACE;
-use crate::text::CodePointMap;
 
 /// A text and the table of kinds.
 pub(super) struct KindText<'t> {

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use piecework_unicode::CodePointMap;
+
 use crate::pretokenize::simple::NUMERIC_CLASSES;
-use crate::text::CodePointMap;
 
 pub(super) const SPACE: u8 = 1;
 pub(super) const NEWLINE: u8 = 2;

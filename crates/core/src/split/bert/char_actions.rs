@@ -3,7 +3,7 @@
 //! Except for the reordering of marks, both stages look at one character at a time. So the table is computed by running
 //! them on each character. A character that reordering can move is marked as contextual.
 
-use piecework_unicode::{class_block, class_of, decompose, Class};
+use piecework_unicode::{class_block, class_of, decompose, Class, CodePointMap, CodePointMapBuilder, PAGE};
 use rustc_hash::FxHashMap;
 
 use crate::error::Error;
@@ -78,47 +78,29 @@ impl SplitAction {
     }
 }
 
-const BLOCK: usize = 128;
-const BLOCKS: usize = 0x11_0000 / BLOCK;
-
-/// The action on every code point, as a two-stage table.
-#[derive(Clone, Debug)]
-pub(super) struct SplitActions {
-    blocks: Vec<u16>,
-    actions: Vec<SplitAction>,
-}
-
-impl SplitActions {
-    /// Compute the action on every character; `isolated` characters are words, whitespace is dropped.
-    pub(super) fn compile(normalizer: &Normalizer, isolated: Option<Class>) -> Result<Self, Error> {
-        let mut made = Self { blocks: Vec::with_capacity(BLOCKS), actions: Vec::new() };
-        let mut with_classes: FxHashMap<u16, u16> = FxHashMap::default();
-        let mut stages = StagesByChar { normalizer, isolated, normalized: String::new() };
-        for start in (0..BLOCKS).map(|block| (block * BLOCK) as u32) {
-            let classes = class_block(start);
-            if let Some(&same) = with_classes.get(&classes) {
-                made.blocks.push(same);
-                continue;
-            }
-            let block = (made.actions.len() / BLOCK) as u16;
-            made.blocks.push(block);
-            for code in start..start + BLOCK as u32 {
-                made.actions
-                    .push(char::from_u32(code).map_or(Ok(SplitAction::KEPT), |c| stages.action(c))?);
-            }
-            if !(start..start + BLOCK as u32).any(has_text_of_its_own) {
-                with_classes.insert(classes, block);
-            }
+/// Compute the action on every character; `isolated` characters are words, whitespace is dropped.
+pub(super) fn split_actions(
+    normalizer: &Normalizer,
+    isolated: Option<Class>,
+) -> Result<CodePointMap<SplitAction>, Error> {
+    let mut actions = CodePointMapBuilder::new(SplitAction::KEPT);
+    let mut page_with_classes: FxHashMap<u16, u32> = FxHashMap::default();
+    let mut stages = StagesByChar { normalizer, isolated, normalized: String::new() };
+    for page in (0..=u32::from(char::MAX)).step_by(PAGE) {
+        let classes = class_block(page);
+        if let Some(&same) = page_with_classes.get(&classes) {
+            actions.share_page(page, same);
+            continue;
         }
-        Ok(made)
+        let codes = page..page + PAGE as u32;
+        for c in codes.clone().filter_map(char::from_u32) {
+            actions.set(c, stages.action(c)?);
+        }
+        if !codes.into_iter().any(has_text_of_its_own) {
+            page_with_classes.insert(classes, page);
+        }
     }
-
-    /// Returns the action on a character.
-    #[inline]
-    pub(super) fn of(&self, c: char) -> SplitAction {
-        let code = c as usize;
-        self.actions[usize::from(self.blocks[code / BLOCK]) * BLOCK + code % BLOCK]
-    }
+    Ok(actions.build_as_is())
 }
 
 /// Whether the normalized text of a code point differs from that of others with the same classes. Hangul syllables

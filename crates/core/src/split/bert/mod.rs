@@ -15,15 +15,15 @@ mod words;
 
 use piecework_kernels::ascii::copy_lowercase;
 use piecework_kernels::classes::ByteClasses;
-use piecework_unicode::{class_of, Class};
+use piecework_unicode::{class_of, Class, CodePointMap};
 
 use crate::error::Error;
 use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
 use crate::word_key::WordKey;
 
-use super::{Splitter, WordSink};
-use char_actions::SplitActions;
+use super::word_sink::WordSink;
+use char_actions::{split_actions, SplitAction};
 use spans::{ISOLATED, OTHER, WORD};
 
 pub(crate) use spans::CHUNK;
@@ -33,9 +33,11 @@ pub(crate) use words::{SpanWord, WordBuffer, WordRole};
 /// A normalizer and a pre-tokenizer that split by classes of single characters.
 #[derive(Clone, Debug)]
 pub(crate) struct BertSplitter {
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
     classes: ByteClasses,
     lowercases: bool,
-    actions: SplitActions,
+    actions: CodePointMap<SplitAction>,
 }
 
 /// Memory of one thread.
@@ -78,9 +80,10 @@ impl BertSplitter {
             Normalizer::Bert(bert) => bert.lowercases(),
             _ => return None,
         };
-        let actions = SplitActions::compile(normalizer, isolated).ok()?;
+        let actions = split_actions(normalizer, isolated).ok()?;
         let classes = ByteClasses::new(|byte| class_of_byte(byte, normalizer, isolated, lowercases));
-        Some(Self { classes, lowercases, actions })
+        let (normalizer, pre_tokenizer) = (normalizer.clone(), pre_tokenizer.clone());
+        Some(Self { normalizer, pre_tokenizer, classes, lowercases, actions })
     }
 
     /// Emit all of a text, part by part.
@@ -131,14 +134,13 @@ impl BertSplitter {
     pub(super) fn run(
         &self,
         text: &str,
-        splitter: &Splitter,
         scratch: &mut BertScratch,
         normalized: &mut String,
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
         let BertScratch { finder, lowered, words } = scratch;
         let mut split = |span: &str, at: usize, sink: &mut _| {
-            self.span_words(span, splitter, words, normalized, |word| {
+            self.span_words(span, words, normalized, |word| {
                 emit_word(word.bytes, at + word.start, sink);
             })
         };
@@ -160,18 +162,30 @@ impl BertSplitter {
     pub(crate) fn span_words(
         &self,
         span: &str,
-        splitter: &Splitter,
         words: &mut WordBuffer,
         normalized: &mut String,
         mut emit: impl FnMut(SpanWord<'_>),
     ) -> Result<(), Error> {
-        let rest = words.split::<false>(span, &self.actions, splitter.normalizer(), &mut emit)?;
+        let rest = words.split::<false>(span, &self.actions, &self.normalizer, &mut emit)?;
         match rest {
             None => Ok(()),
-            Some(from) => splitter.words_by_stages(&span[from..], normalized, |word| {
+            Some(from) => self.words_by_stages(&span[from..], normalized, |word| {
                 emit(SpanWord { bytes: word.as_bytes(), sources: &[], start: from, role: WordRole::Part });
             }),
         }
+    }
+
+    /// Emit the normalized words of a text without delimiters, stage by stage.
+    fn words_by_stages(
+        &self,
+        text: &str,
+        normalized: &mut String,
+        mut emit: impl FnMut(&str),
+    ) -> Result<(), Error> {
+        normalized.clear();
+        self.normalizer.run(text, 0, normalized)?;
+        self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
+        Ok(())
     }
 
     /// Emit the words of a span with the characters behind each byte. Returns `false` if marks may have to be reordered:
@@ -179,11 +193,10 @@ impl BertSplitter {
     pub(crate) fn traced_words(
         &self,
         span: &str,
-        splitter: &Splitter,
         words: &mut WordBuffer,
         emit: impl FnMut(SpanWord<'_>),
     ) -> Result<bool, Error> {
-        Ok(words.split::<true>(span, &self.actions, splitter.normalizer(), emit)?.is_none())
+        Ok(words.split::<true>(span, &self.actions, &self.normalizer, emit)?.is_none())
     }
 }
 

@@ -1,6 +1,8 @@
 //! The words of one ASCII span, character by character, by the table of actions.
 
-use super::char_actions::{ActionKind, SplitActions};
+use piecework_unicode::CodePointMap;
+
+use super::char_actions::{ActionKind, SplitAction};
 use crate::error::Error;
 use crate::normalize::Normalizer;
 
@@ -66,14 +68,14 @@ impl WordBuffer {
     pub(super) fn split<const TRACED: bool>(
         &mut self,
         span: &str,
-        actions: &SplitActions,
+        actions: &CodePointMap<SplitAction>,
         normalizer: &Normalizer,
         mut emit: impl FnMut(SpanWord<'_>),
     ) -> Result<Option<usize>, Error> {
         self.begin();
         let (mut start, mut role) = (0, WordRole::Whole);
         for (nth, (at, c)) in (0..).zip(span.char_indices()) {
-            let action = actions.of(c);
+            let action = actions.get(c);
             let next = at + c.len_utf8();
             let source = SourceChar { byte: at, nth };
             match action.kind() {

@@ -26,7 +26,7 @@ impl BacktrackingBpe {
         rules: &MergeRules<'_>,
         push_bytes: impl Fn(u32, &mut Vec<u8>),
     ) -> Option<Self> {
-        let (split_table, mut entries) = SplitTable::number(rules)?;
+        let (split_table, mut entries) = SplitTable::number(rules.symbols, rules.merges, rules.id_bound)?;
         let first_whole = entries.len();
         let mut is_made = vec![false; rules.id_bound];
         entries.iter().for_each(|&entry| is_made[entry as usize] = true);

@@ -5,9 +5,10 @@
 use super::super::merge_by_heap::{self, SymbolLinks};
 use super::super::merge_by_rank::{self, RankQueue};
 use super::super::merge_ranks::RankLookup;
-use super::super::Symbol;
+use super::super::symbol::Symbol;
+use super::merge_table::NONE;
 use super::split_table::SplitTable;
-use super::{BacktrackingBpe, NONE};
+use super::BacktrackingBpe;
 
 /// The longest word, in bytes, that is merged by a heap, which needs no memory for each rank.
 const MAX_HEAP_BYTES: usize = 1 << 12;

@@ -3,7 +3,8 @@
 use piecework_kernels::merges::{hash, PairMap, NUMBER_BOUND};
 use piecework_kernels::prefetch::prefetch_read;
 
-use super::NONE;
+/// No number.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The base-2 logarithm of the filter's bits for each pair, at least.
 const FILTER_BITS: u32 = 3;

@@ -56,9 +56,6 @@ use super::merges::MergeIds;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
-/// No token or number.
-const NONE: u32 = u32::MAX;
-
 /// The tokens of a model with their merges.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct BacktrackingBpe {

@@ -11,8 +11,8 @@
 
 use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
 
-use super::merge_table::MergeTable;
-use super::{MergeIds, MergeRules, NONE};
+use super::merge_table::{MergeTable, NONE};
+use super::MergeIds;
 
 /// The bucket of a merge is prefetched so many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
@@ -41,13 +41,16 @@ impl SplitTable {
 
     /// Number the first symbols, then the tokens that merges make, by rank. Also returns the id of each number.
     /// `None` if there are too many, if a merge occurs twice, or if a merge may need a token that only a later one
-    /// makes.
+    /// makes. All ids are below `id_bound`.
     ///
     /// Of several merges that make a token the first one that can be applied counts: where the parts of another are
     /// adjacent, the parts of the first one were adjacent before. So a merge that needs the token of a later merge
     /// has no effect if its own token has another split: then its parts are never adjacent.
-    pub(super) fn number(rules: &MergeRules<'_>) -> Option<(Self, Vec<u32>)> {
-        let MergeRules { symbols, merges, id_bound, .. } = *rules;
+    pub(super) fn number(
+        symbols: &[u32],
+        merges: &[MergeIds],
+        id_bound: usize,
+    ) -> Option<(Self, Vec<u32>)> {
         // Every merge makes a token, and only the first merge of a token counts.
         let max_merges = merges.len().min(id_bound);
         if symbols.len() + max_merges >= NUMBER_BOUND as usize {

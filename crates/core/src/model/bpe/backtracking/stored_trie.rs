@@ -1,8 +1,7 @@
 //! The table sections of a trie. A trie that is read is compared with the tokens that it should have, in a quarter of
 //! the time of building it; if it differs, it is built again.
 
-use super::token_trie::{TokenMatch, TokenTrie, NO_MATCH, ROOT};
-use super::NONE;
+use super::token_trie::{TokenMatch, TokenTrie, NONE, NO_MATCH, ROOT};
 use crate::double_array::{CompactNode, BLOCK};
 use crate::table_sections::TableSections;
 

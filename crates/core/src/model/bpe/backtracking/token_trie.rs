@@ -1,12 +1,13 @@
 //! The longest token that a text begins with, by a trie of four bytes a state, and the next shorter prefix of each
 //! token that is a token too.
 
-use super::NONE;
 use crate::double_array::{
     build_breadth_first, sorted_keys, CompactNode, SortedKey, TrieLayout, TrieStep, MAX_BASE,
 };
 
 pub(super) const ROOT: usize = 0;
+/// The entry of a state at which no token ends.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The trie and the prefixes.
 #[derive(Clone, Debug)]

@@ -42,7 +42,7 @@ proptest! {
         let (model, symbols) = printable(&spec, &word);
         let vocab = Vocab::compile(&spec.vocab).unwrap();
         let mut found: Vec<Piece> = Vec::new();
-        model.run(&word, &vocab, &mut ModelScratch::default(), &mut found);
+        model.run(&word, &vocab, &mut BpeScratch::default(), None, &mut found);
         let found: Vec<_> = found.iter().map(|piece| (piece.id, piece.start, piece.end)).collect();
         prop_assert_eq!(found, plain(&naive(&model, symbols)));
     }

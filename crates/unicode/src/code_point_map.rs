@@ -1,17 +1,18 @@
 //! A value for every code point, in a two-stage table: a page number for each 128 code points, then the page.
 //!
-//! Pages with equal values are stored once, so a map over few ranges takes little more than its 17 KiB of page
-//! numbers. A lookup is two array reads.
+//! Pages with equal values are stored once where the builder looks for them, so a map over few ranges takes little
+//! more than its 17 KiB of page numbers. A lookup is two array reads.
 
 use std::hash::Hash;
 use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
-use piecework_unicode::char_class;
+use super::char_class::char_class;
+use super::classes::BLOCK_BITS;
 
-/// Code points in a page.
-const PAGE: usize = 128;
+/// The code points in a page: as many as in a block of [`class_block`](crate::class_block).
+pub const PAGE: usize = 1 << BLOCK_BITS;
 /// Pages of all code points.
 const PAGES: usize = (char::MAX as usize + 1) / PAGE;
 
@@ -77,7 +78,7 @@ pub struct CodePointMapBuilder<T> {
     pages: Vec<[T; PAGE]>,
 }
 
-impl<T: Copy + Eq + Hash> CodePointMapBuilder<T> {
+impl<T: Copy> CodePointMapBuilder<T> {
     /// Starts a map in which every code point has the value `default`.
     #[must_use]
     pub fn new(default: T) -> Self {
@@ -99,6 +100,34 @@ impl<T: Copy + Eq + Hash> CodePointMapBuilder<T> {
         }
     }
 
+    /// Sets all values of the page of a code point to those of the page of another one. Later changes to one of these
+    /// pages change both.
+    ///
+    /// # Panics
+    ///
+    /// For a number above U+10FFFF.
+    pub fn share_page(&mut self, code: u32, of: u32) {
+        self.numbers[code as usize / PAGE] = self.numbers[of as usize / PAGE];
+    }
+
+    /// Builds the map with the pages as they are, for values of which few pages are equal.
+    #[must_use]
+    pub fn build_as_is(self) -> CodePointMap<T> {
+        CodePointMap { numbers: self.numbers, pages: self.pages }
+    }
+
+    /// The page to write to; a page is allocated at its first write.
+    fn page_mut(&mut self, page: usize) -> &mut [T; PAGE] {
+        let number = &mut self.numbers[page];
+        if *number == 0 {
+            *number = self.pages.len() as u16;
+            self.pages.push(self.pages[0]);
+        }
+        &mut self.pages[usize::from(*number)]
+    }
+}
+
+impl<T: Copy + Eq + Hash> CodePointMapBuilder<T> {
     /// Builds the map; equal pages become one.
     #[must_use]
     pub fn build(self) -> CodePointMap<T> {
@@ -115,16 +144,6 @@ impl<T: Copy + Eq + Hash> CodePointMapBuilder<T> {
             });
         }
         CodePointMap { numbers, pages }
-    }
-
-    /// The page to write to; a page is allocated at its first write.
-    fn page_mut(&mut self, page: usize) -> &mut [T; PAGE] {
-        let number = &mut self.numbers[page];
-        if *number == 0 {
-            *number = self.pages.len() as u16;
-            self.pages.push(self.pages[0]);
-        }
-        &mut self.pages[usize::from(*number)]
     }
 }
 
@@ -143,6 +162,16 @@ mod tests {
         let map = builder.build();
         assert_eq!(map.memory(), 2 * PAGES + PAGE);
         assert_eq!((map.get('\0'), map.get(char::MAX), map.get_code(0xD800)), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_shared_page_has_the_values_of_the_other() {
+        let mut builder = CodePointMapBuilder::new(0u8);
+        builder.fill('\u{80}'..='\u{85}', 3);
+        builder.share_page(0x1_0000, 0x80);
+        let map = builder.build_as_is();
+        assert_eq!(map.memory(), 2 * PAGES + 2 * PAGE);
+        assert_eq!([0x1_0000, 0x1_0005, 0x1_0006, 0x0_0000].map(|code| map.get_code(code)), [3, 3, 0, 0]);
     }
 
     #[test]
@@ -171,9 +200,10 @@ mod tests {
                 builder.set(c, value);
                 expected.insert(c, value);
             }
-            let map = builder.build();
-            for c in ('\0'..=char::MAX).step_by(97).chain(expected.keys().copied()) {
-                prop_assert_eq!(map.get(c), expected.get(&c).copied().unwrap_or(7));
+            for map in [builder.clone().build_as_is(), builder.build()] {
+                for c in ('\0'..=char::MAX).step_by(97).chain(expected.keys().copied()) {
+                    prop_assert_eq!(map.get(c), expected.get(&c).copied().unwrap_or(7));
+                }
             }
         }
     }
