@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from piecework._core import WordCounter
 from piecework._internal.validation import PathLike
+from piecework.corpus.urls import is_url, url_identity
 from piecework.errors import ArgumentError, CorpusError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.file_identity import file_identity
@@ -46,7 +47,9 @@ class CountCheckpoint:
         self.folder = Path(folder)
         self._seconds = seconds
         self._settings = dict(settings)
-        self._files = [file_identity(name) for name in files]
+        self._files = [
+            url_identity(name) if is_url(name) else file_identity(name) for name in files
+        ]
         self._saved_at = monotonic()
         self._save_seconds = 0.0
 
