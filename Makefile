@@ -8,6 +8,7 @@ TORCH_VENV := build/torch-venv
 SERVING_VENV := build/serving-venv
 RAY_VENV := build/ray-venv
 SPARK_VENV := build/spark-venv
+REMOTE_VENV := build/remote-venv
 NOTEBOOK_VENV := build/notebook-venv
 BROWSER_VENV := build/browser-venv
 DEMO := build/quickstart
@@ -28,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-serving test-notebooks test-ray test-spark test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -43,6 +44,7 @@ help:
 	@echo "make test-notebooks  run the notebooks in a Jupyter kernel (100 MB, in build/notebook-venv)"
 	@echo "make test-ray     run the tests on a Ray cluster of two nodes (500 MB, in build/ray-venv)"
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
+	@echo "make test-remote  run the tests that read from S3, against a local server (150 MB, in build/remote-venv)"
 	@echo "make test-browser run the tests of the playground in Chromium (apt install chromium; 150 MB, in build/browser-venv)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
@@ -110,6 +112,11 @@ test-ray: $(VENV)/.built $(RAY_VENV)/.tools
 
 test-spark: java-runtime $(VENV)/.built $(SPARK_VENV)/.tools
 	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(SPARK_VENV)/bin/python -m pytest tests/distributed/test_spark*.py $(PYTEST)
+
+# No request leaves the machine.
+test-remote: export AWS_EC2_METADATA_DISABLED := true
+test-remote: $(VENV)/.built $(REMOTE_VENV)/.tools
+	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(REMOTE_VENV)/bin/python -m pytest tests/remote $(PYTEST)
 
 test-browser: $(VENV)/.built $(BROWSER_VENV)/.tools
 	PYTHONPATH=python $(BROWSER_VENV)/bin/python -m pytest tests/browser $(PYTEST)
@@ -224,7 +231,7 @@ $(SERVING_VENV)/.tools: pyproject.toml
 	@$(SERVING_VENV)/bin/pip install --quiet --no-deps vllm==0.33.0 sglang==0.5.23 xgrammar==0.2.8
 	@touch $@
 
-$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml
+$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(REMOTE_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml
 	@echo "Installing $* into build/$*-venv ..."
 	@$(PYTHON) -m venv build/$*-venv
 	@$(BIN)/python tools/extras.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin

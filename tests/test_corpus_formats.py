@@ -471,6 +471,34 @@ def test_urls_without_their_extra_say_which_extra(monkeypatch: pytest.MonkeyPatc
         texts("memory://a.txt")
 
 
+@pytest.mark.parametrize(("scheme", "package"), [("s3", "s3fs"), ("gs", "gcsfs")])
+@pytest.mark.parametrize("path", ["bucket/a.txt", "bucket/*.txt", "bucket/a.parquet"])
+def test_a_scheme_without_its_package_names_the_package(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, package: str, path: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    url = f"{scheme}://{path}"
+    with pytest.raises(pw.errors.MissingExtraError, match=f"nstall {package} to") as error:
+        texts(url)
+    assert str(error.value).startswith(f"{url}: found")
+
+
+def test_parquet_of_a_file_system_without_caches_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plain(fsspec.AbstractFileSystem):  # type: ignore[misc]
+        protocol = "plain"
+
+        def _open(
+            self, path: str, mode: str, block_size: Any, autocommit: bool, cache_options: Any
+        ) -> Any:
+            return io.BytesIO(parquet_data())
+
+        def info(self, path: str) -> dict[str, Any]:
+            return {"name": path, "size": len(parquet_data()), "type": "file"}
+
+    fsspec.register_implementation("plain", Plain, clobber=True)
+    assert texts("plain://a.parquet") == TEXTS
+
+
 # ---- faults
 
 

@@ -651,6 +651,12 @@ def test_sources_must_be_files_apart_from_the_folder(tok: pw.Tokenizer, tmp_path
         encode_corpus(tok, source, tmp_path / "out")
 
 
+def test_a_url_is_refused_because_it_has_no_checksum(tmp_path: Path, tok: pw.Tokenizer) -> None:
+    pytest.importorskip("fsspec", reason="URLs need fsspec")
+    with pytest.raises(FileError, match=r"memory://a\.txt: found a URL, expected a file"):
+        encode_corpus(tok, "memory://a.txt", tmp_path / "out")
+
+
 # ---- continuing
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from piecework.train import SentencePieceTrainer
 
 PROGRAM = """
 import json
@@ -43,6 +44,14 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     for preset in ("bert-uncased", "whitespace", "sentencepiece"):
         paths[preset] = folder / f"{preset}.tsv"
         pw.count_files(folder / "corpus.txt", pipeline=preset).save(paths[preset])
+    # Each run sorts all suffixes first, so SentencePiece has a third of the corpus.
+    (folder / "third.txt").write_text("\n".join(lines[::3]))
+    trainer = SentencePieceTrainer()
+    counts = pw.count_files(
+        folder / "third.txt", pipeline=trainer.pipeline, sentences=trainer.sentences
+    )
+    paths["spm"] = folder / "spm.tsv"
+    counts.save(paths["spm"])
     return paths
 
 
@@ -54,18 +63,24 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         ("bert-uncased", {"vocab_size": 20_000, "seed_size": 80_000}),
         ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 20_000}),
         ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "seed_size": 1_000_000}),
+        (
+            "spm",
+            {"model": "sentencepiece", "vocab_size": 2_000, "seed_sentencepiece_size": 50_000},
+        ),
+        ("spm", {"model": "sentencepiece", "model_type": "bpe", "vocab_size": 4_000}),
     ],
 )
 def test_a_killed_run_ends_with_the_same_bytes(
     counts_of_pipelines: dict[str, Path], tmp_path: Path, preset: str, settings: dict[str, object]
 ) -> None:
     command = [sys.executable, "-c", PROGRAM, str(counts_of_pipelines[preset])]
-    expected = tmp_path / "expected.json"
+    suffix = ".model" if settings.get("model") == "sentencepiece" else ".json"
+    expected = tmp_path / f"expected{suffix}"
     subprocess.run([*command, "", str(expected), json.dumps(settings)], check=True)
     draw = random.Random(2)
     saved = 0
     for number in range(int(os.environ.get("PIECEWORK_FAULT_ROUNDS", "5"))):
-        folder, output = tmp_path / f"state-{number}", tmp_path / f"{number}.json"
+        folder, output = tmp_path / f"state-{number}", tmp_path / f"{number}{suffix}"
         patience = 0.3
         while not output.exists():
             process = subprocess.Popen([*command, str(folder), str(output), json.dumps(settings)])

@@ -5,6 +5,7 @@ The result never depends on the budget, on interruptions or on threads.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -13,14 +14,19 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.corpus import files as corpus_files
+from piecework.corpus.files import TextBlock, read_corpus
+from piecework.corpus.text_stream import StoredBytes
 from piecework.errors import (
     ArgumentError,
     CorpusError,
@@ -30,6 +36,7 @@ from piecework.errors import (
 )
 from piecework.spec import CustomNormalizer, WhitespaceSplit
 from piecework.train import Counts, Pipeline, count_files, count_files_to, count_texts
+from piecework.train.corpus_count import CorpusCount
 
 SMALLEST = "128MB"
 DIRECTORY = Path(__file__).parent
@@ -255,6 +262,109 @@ def test_a_stage_that_is_interrupted_within_a_block_counts_nothing_twice(
     assert rows(resumed) == rows(count_files(paths, pipeline=pipeline))
 
 
+LINES = st.lists(
+    st.binary(max_size=12) | st.text("ab \té\r", max_size=90).map(str.encode) | st.just(b"a" * 200),
+    max_size=30,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), files=st.lists(LINES.map(b"\n".join), min_size=1, max_size=3))
+def test_a_count_interrupted_at_any_block_continues_to_the_same_counts(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, files: list[bytes]
+) -> None:
+    folder = tmp_path_factory.mktemp("files")
+    paths = []
+    for number, content in enumerate(files):
+        with_mark = data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + content
+        suffix = data.draw(st.sampled_from([".txt", ".txt.gz"]))
+        paths.append(folder / f"{number}{suffix}")
+        stored = gzip.compress(with_mark) if suffix == ".txt.gz" else with_mark
+        paths[-1].write_bytes(stored)
+    options: dict[str, Any] = {
+        "pipeline": data.draw(st.sampled_from(["whitespace", "gpt2"])),
+        "num_threads": 1,
+        "on_error": "skip",  # lines of control characters are no text
+        "sample": data.draw(st.sampled_from([None, 0.5])),
+        "first_source": data.draw(st.sampled_from([0, 3])),
+    }
+    state = folder / "state"
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch.setattr(corpus_files, "_BLOCK_BYTES", data.draw(st.sampled_from([7, 64])))
+        patch.setattr(corpus_files, "_MAX_LINE_BYTES", 150)
+        expected = count_files(paths, **options)
+        add = CorpusCount._add
+        for _ in range(data.draw(st.integers(1, 3))):
+            patch.setattr(CorpusCount, "_add", stopping_add(add, data))
+            with suppress(StoppedError, KeyboardInterrupt):
+                count_files(
+                    paths, checkpoint=state, checkpoint_seconds=0, keep_checkpoint=True, **options
+                )
+        patch.setattr(CorpusCount, "_add", add)
+        resumed = count_files(paths, checkpoint=state, **options)
+    assert rows(resumed) == rows(expected)
+    assert resumed.replacements == expected.replacements
+
+
+def stopping_add(add: Any, data: st.DataObject) -> Any:
+    """Return `CorpusCount._add` with an interrupt before or after some call."""
+    left = data.draw(st.integers(0, 12))
+    before = data.draw(st.booleans())
+    # Only an interrupt saves the state once more.
+    stop = data.draw(st.sampled_from([StoppedError, KeyboardInterrupt]))
+
+    def stopping(*arguments: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0 and before:
+            raise stop
+        add(*arguments)
+        if left < 0:
+            raise stop
+
+    return stopping
+
+
+def test_a_resumed_count_enters_plain_text_in_the_middle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hug pug bun\n" * 1_000_000)
+    blocks = list(read_corpus(path))
+    assert isinstance(blocks[4], TextBlock)
+    # One block of the start is read first, because it tells whether the text is compressed or binary.
+    assert list(read_corpus(path, start=blocks[4].end)) == blocks[5:]
+    reads: list[int] = []
+    read = StoredBytes.read
+
+    def recording(self: StoredBytes, size: int = -1) -> bytes:
+        data = read(self, size)
+        reads.append(len(data))
+        return data
+
+    monkeypatch.setattr(StoredBytes, "read", recording)
+    assert list(read_corpus(path, start=blocks[8].end)) == blocks[9:]
+    assert sum(reads) < len(blocks[0].data) + sum(len(b.data) for b in blocks[9:]) + (1 << 20)  # type: ignore[union-attr]
+    with gzip.open(tmp_path / "a.txt.gz", "wb", 1) as stream:
+        stream.write(path.read_bytes())
+    packed = list(read_corpus(tmp_path / "a.txt.gz", start=blocks[4].end))
+    assert [block.data for block in packed] == [block.data for block in blocks[5:]]  # type: ignore[union-attr]
+
+
+def test_a_state_without_a_position_in_the_text_continues(
+    corpus: list[Path], plain: Counts, tmp_path: Path
+) -> None:
+    path = interrupted(corpus, tmp_path)
+    state = json.loads(path.read_text())
+    assert len(state["text"]) == 2
+    del state["text"]
+    state["version"] = 1
+    path.write_text(json.dumps(state))
+    resumed = count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
+    assert rows(resumed) == rows(plain)
+
+
 def interrupted(corpus: list[Path], state: Path, **arguments: object) -> Path:
     """Leave a checkpoint after four blocks, and return its file."""
     with pytest.raises(StoppedError):
@@ -300,7 +410,9 @@ def test_a_file_that_changed_is_refused(corpus: list[Path], tmp_path: Path) -> N
         count_files(copies[:1], pipeline="whitespace", checkpoint=tmp_path / "state")
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 1}', "state", "run", "no run"])
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", '{"version": 1}', "state", "position", "run", "no run"]
+)
 def test_a_damaged_checkpoint_is_an_error(corpus: list[Path], tmp_path: Path, damage: str) -> None:
     path = interrupted(corpus, tmp_path)
     runs = sorted(tmp_path.glob("run-*.words"))
@@ -308,6 +420,8 @@ def test_a_damaged_checkpoint_is_an_error(corpus: list[Path], tmp_path: Path, da
         runs[0].write_bytes(runs[0].read_bytes()[:-9])
     elif damage == "no run":
         runs[0].unlink()
+    elif damage == "position":
+        path.write_text(json.dumps({**json.loads(path.read_text()), "text": [9, 8]}))
     elif damage == "state":
         path.write_text(path.read_text().replace('"progress": [', '"progress": [-1, '))
     else:

@@ -1045,10 +1045,14 @@ def learn_sentencepiece(
     seeds: Sequence[tuple[str, int]] | None,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
+    earlier: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
+    earlier_merges: _Merges | None = None,
+    log: LearningLog | None = None,
 ) -> LearnedPieces:
     """Learn the pieces of a SentencePiece model.
 
     The settings are those of `SentencePieceTrainer`; `vocab_size=None` keeps all pieces of a word or
     character model. `symbols` are pieces that are not learned. `seeds`, with their counts, replace those of
     the corpus (Unigram). Returns fewer than `vocab_size` pieces where `hard_vocab_limit` is off.
+    `earlier` is the last round of an earlier run (Unigram), `earlier_merges` its merges (BPE).
     """

@@ -15,8 +15,15 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework._core import LearningLog
-from piecework.errors import ArgumentError, FormatError, TrainingError
-from piecework.train import BPETrainer, UnigramTrainer, WordPieceTrainer, learn_spec, learn_specs
+from piecework.errors import ArgumentError, FormatError, TrainingError, TrainingWarning
+from piecework.train import (
+    BPETrainer,
+    SentencePieceTrainer,
+    UnigramTrainer,
+    WordPieceTrainer,
+    learn_spec,
+    learn_specs,
+)
 from piecework.train.checkpoints import LearningCheckpoint
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
@@ -216,6 +223,177 @@ def test_unigram_continues_after_any_round(
     learn(log=run._log)
     run.write()
     assert trainer.learn_pieces(counts, checkpoint=folder) == expected
+
+
+# ---- SentencePiece
+
+
+def sentencepiece_trainer(draw: st.DataObject, model_type: Any) -> SentencePieceTrainer:
+    return SentencePieceTrainer(
+        model_type=model_type,
+        vocab_size=draw.draw(st.integers(6, 40)),
+        hard_vocab_limit=False,
+        character_coverage=1.0,
+        max_sentencepiece_length=draw.draw(st.integers(2, 16)),
+        split_by_unicode_script=draw.draw(st.booleans()),
+        split_by_whitespace=draw.draw(st.booleans()),
+        user_defined_symbols=tuple(draw.draw(st.sampled_from([(), ("ab",), ("▁a", "ba")]))),
+        shrinking_factor=0.5,
+    )
+
+
+@compares_some
+@given(words=word_counts(), data=st.data())
+@settings(deadline=None, max_examples=100)
+def test_sentencepiece_bpe_continues_after_any_merge(words: Words, data: st.DataObject) -> None:
+    trainer, counts = sentencepiece_trainer(data, "bpe"), counts_of(words)
+    log = LearningLog()
+    try:
+        expected = trainer._run(counts, 1, progress=None, log=log)
+    except TrainingError:
+        return
+    merges = log.merges()
+    made = data.draw(st.integers(0, len(merges[0])))
+    again = LearningLog()
+    earlier = tuple(column[:made] for column in merges)
+    learned = trainer._run(counts, 1, progress=None, earlier_merges=earlier, log=again)
+    assert learned.pieces == expected.pieces
+    assert [column.tolist() for column in again.merges()] == [c.tolist() for c in merges]
+    compared()
+
+
+@compares_some
+@given(words=word_counts(), data=st.data(), model_type=st.sampled_from(["unigram", "bpe"]))
+@settings(deadline=None, max_examples=100)
+def test_sentencepiece_continues_from_a_file(
+    tmp_path_factory: pytest.TempPathFactory, words: Words, data: st.DataObject, model_type: str
+) -> None:
+    trainer, counts = sentencepiece_trainer(data, model_type), counts_of(words)
+    try:
+        expected = trainer.learn_pieces(counts)
+    except TrainingError:
+        return
+    folder = tmp_path_factory.mktemp("checkpoint")
+    run = LearningCheckpoint(folder, counts, trainer)
+    trainer._run(counts, 1, progress=None, log=run._log)
+    run.write()
+    is_resumed = LearningCheckpoint(folder, counts, trainer).is_resumed
+    assert trainer.learn_pieces(counts, checkpoint=folder) == expected
+    assert not list(folder.iterdir())
+    if is_resumed:
+        compared()
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+def test_an_interrupt_of_sentencepiece_leaves_a_checkpoint(tmp_path: Path, model_type: Any) -> None:
+    draw = random.Random(1)
+    words = sorted({"▁" + "".join(draw.choices("abcdefgh", k=12)) for _ in range(60_000)})
+    counts = pw.Counts(words, [1 + i % 97 for i in range(len(words))])
+    trainer = SentencePieceTrainer(model_type=model_type, vocab_size=12_000)
+    expected = trainer.learn(counts)
+
+    def stop(done: int, total: int) -> None:
+        if 0 < done < total:
+            raise StopError
+
+    with pytest.raises(StopError):
+        trainer.learn(counts, stop, checkpoint=tmp_path)
+    assert LearningCheckpoint(tmp_path, counts, trainer).is_resumed
+    assert trainer.learn(counts, checkpoint=tmp_path) == expected
+    assert not list(tmp_path.iterdir())
+
+
+SENTENCEPIECE_COUNTS = pw.Counts(
+    [
+        f"▁{a}{b}{c}"
+        for a in ("hug", "bug", "pug")
+        for b in ("gi", "su", "")
+        for c in ("ng", "s", "")
+    ],
+    list(range(3, 30)),
+)
+SENTENCEPIECE = {
+    # Fewer pieces than seeds, so that Unigram prunes at least once.
+    "unigram": SentencePieceTrainer(model_type="unigram", vocab_size=14, shrinking_factor=0.5),
+    "bpe": SentencePieceTrainer(model_type="bpe", vocab_size=16),
+}
+
+
+def sentencepiece_checkpoint(folder: Path, trainer: SentencePieceTrainer) -> Path:
+    run = LearningCheckpoint(folder, SENTENCEPIECE_COUNTS, trainer)
+    trainer._run(SENTENCEPIECE_COUNTS, 1, progress=None, log=run._log)
+    run.write()
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+def test_sentencepiece_refuses_a_checkpoint_of_other_settings(
+    tmp_path: Path, model_type: str
+) -> None:
+    trainer = SENTENCEPIECE[model_type]
+    sentencepiece_checkpoint(tmp_path, trainer)
+    other = replace(trainer, max_sentencepiece_length=3)
+    with pytest.raises(ArgumentError, match=r"max_sentencepiece_length=16 in .*length=3"):
+        other.learn(SENTENCEPIECE_COUNTS, checkpoint=tmp_path)
+    with pytest.raises(ArgumentError, match="1 distinct words"):
+        trainer.learn(pw.Counts(["hug"], [3]), checkpoint=tmp_path)
+    kind = {"unigram": "bpe", "bpe": "unigram"}[model_type]
+    with pytest.raises(ArgumentError, match=f"model_type='{model_type}' in .*'{kind}'"):
+        replace(trainer, model_type=kind).learn(SENTENCEPIECE_COUNTS, checkpoint=tmp_path)  # type: ignore[arg-type]
+
+
+def test_sentencepiece_compares_seeds_by_their_content(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.tsv"
+    seeds.write_text("".join(f"{piece}\t9\n" for piece in ["hug", "ug", "gs", "ing", "bu", "pu"]))
+    trainer = replace(
+        SENTENCEPIECE["unigram"], seed_sentencepieces_file=seeds, hard_vocab_limit=False
+    )
+    state = tmp_path / "state"
+    run = LearningCheckpoint(state, SENTENCEPIECE_COUNTS, trainer)
+    run._round = ([("g", -1.0), ("u", -2.0)], [(9, -30.0)])
+    run.write()
+    seeds.write_text("hug\t9\n")
+    with pytest.raises(ArgumentError, match=r"file='6 seeds.*file='1 seeds"):
+        replace(trainer).learn(SENTENCEPIECE_COUNTS, checkpoint=state)
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+@given(data=st.data())
+@settings(deadline=None, max_examples=40)
+def test_a_damaged_checkpoint_of_sentencepiece_is_an_error(
+    tmp_path_factory: pytest.TempPathFactory, model_type: str, data: st.DataObject
+) -> None:
+    trainer = SENTENCEPIECE[model_type]
+    path = sentencepiece_checkpoint(tmp_path_factory.mktemp("checkpoint"), trainer)
+    content = bytearray(path.read_bytes())
+    if data.draw(st.booleans()):
+        del content[data.draw(st.integers(0, len(content) - 1)) :]
+    else:
+        at = data.draw(st.integers(content.index(b"\n"), len(content) - 1))
+        content[at] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(bytes(content))
+    with pytest.raises(FormatError, match="checkpoint"):
+        trainer.learn(SENTENCEPIECE_COUNTS, checkpoint=path.parent)
+
+
+def test_a_round_that_the_counts_do_not_yield_is_refused(tmp_path: Path) -> None:
+    for number, pieces in enumerate([[("xyz", -1.0)], [("g", float("nan"))]]):
+        folder = tmp_path / str(number)
+        run = LearningCheckpoint(folder, SENTENCEPIECE_COUNTS, SENTENCEPIECE["unigram"])
+        run._round = (pieces, [])
+        run.write()
+        with pytest.raises(ArgumentError, match="pieces of the checkpoint"):
+            SENTENCEPIECE["unigram"].learn(SENTENCEPIECE_COUNTS, checkpoint=folder)
+
+
+def test_word_and_character_models_say_that_they_have_no_checkpoint(tmp_path: Path) -> None:
+    texts = ["hug pug hug"]
+    for model_type in ("word", "char"):
+        trainer = SentencePieceTrainer(model_type=model_type, use_all_vocab=True)  # type: ignore[arg-type]
+        counts = pw.count_texts(texts, pipeline=trainer.pipeline, sentences=trainer.sentences)
+        with pytest.warns(TrainingWarning, match="no checkpoint: a sentencepiece run"):
+            learn_spec(counts, trainer, checkpoint=tmp_path)
 
 
 # ---- files

@@ -2,14 +2,16 @@
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::spec::SentencePieceKind;
-use piecework_core::train::sentencepiece::{learn, SentencePieceTrainSpec};
-use piecework_core::train::PieceRules;
+use piecework_core::train::sentencepiece::{resume, SentencePieceResume, SentencePieceTrainSpec};
+use piecework_core::train::unigram::UnigramResume;
+use piecework_core::train::{PieceRules, Resume};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;
 use crate::errors::bad_argument;
-use crate::learning::watched;
-use crate::learning_unigram::LearnedPieces;
+use crate::learning::{watched, Pulse};
+use crate::learning_checkpoints::{merges_of, round_of, GivenMerges, LearningLog};
+use crate::learning_unigram::{GivenRound, LearnedPieces};
 use crate::threads::thread_count;
 
 /// Learn the pieces of a SentencePiece model.
@@ -20,7 +22,7 @@ use crate::threads::thread_count;
     max_sentencepiece_length, split_by_unicode_script, split_by_number, split_digits,
     split_by_whitespace, allow_whitespace_only_pieces, treat_whitespace_as_suffix,
     pretokenization_delimiter, seed_sentencepiece_size, shrinking_factor, num_sub_iterations, symbols,
-    seeds, num_threads, progress
+    seeds, num_threads, progress, earlier=None, earlier_merges=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the settings of SentencePiece's trainer")]
 pub(crate) fn learn_sentencepiece(
@@ -46,6 +48,9 @@ pub(crate) fn learn_sentencepiece(
     seeds: Option<Vec<(String, u64)>>,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
+    earlier: Option<GivenRound>,
+    earlier_merges: Option<GivenMerges<'_>>,
+    log: Option<&LearningLog>,
 ) -> PyResult<LearnedPieces> {
     let spec = SentencePieceTrainSpec {
         kind: kind_named(model_type)?,
@@ -70,7 +75,14 @@ pub(crate) fn learn_sentencepiece(
         num_sub_iterations,
     };
     let num_threads = thread_count(num_threads)?;
-    let learned = watched(py, progress, |pulse| learn(&counts.counts, &spec, num_threads, pulse))?;
+    let round = earlier.map(|(pieces, steps)| round_of(pieces, steps));
+    let merges = merges_of(earlier_merges)?;
+    let state = SentencePieceResume {
+        rounds: UnigramResume { earlier: round.as_ref(), log: log.map(|log| &log.rounds) },
+        merges: Resume { earlier: &merges, log: log.map(|log| &log.merges), ..Resume::default() },
+    };
+    let learn = |pulse: Pulse<'_>| resume(&counts.counts, &spec, num_threads, state, pulse);
+    let learned = watched(py, progress, learn)?;
     let pieces = learned.pieces.into_iter().map(|(piece, score)| (piece, f64::from(score))).collect();
     Ok(LearnedPieces { pieces, steps: learned.steps })
 }

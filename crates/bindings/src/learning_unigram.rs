@@ -33,7 +33,7 @@ impl LearnedPieces {
 }
 
 /// The pieces with their scores after a round of an earlier run, and (pieces, log-likelihood) of its steps.
-type GivenRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
+pub(crate) type GivenRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
 
 /// Learn a Unigram vocabulary, from frequent substrings or from given `seeds` with their counts.
 ///

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from piecework._internal.validation import PathLike, check_choice
 from piecework.corpus.columns import ColumnFile
@@ -30,13 +31,16 @@ from piecework.errors import CorpusError, FileError
 
 _BLOCK_BYTES = 1 << 20
 _MAX_LINE_BYTES = 16 << 20
+MAX_READ_AHEAD = _MAX_LINE_BYTES + _BLOCK_BYTES
+"""The most bytes of text that are read after the end of a block before it is yielded."""
 
 
 @dataclass(frozen=True)
 class TextBlock:
     """Bytes of plain text that start at `byte_offset` of the decompressed source.
 
-    `file_bytes_read` is the number of stored bytes read from all files so far.
+    `file_bytes_read` is the number of stored bytes read from all files so far, `text_bytes_read` that of the
+    text of this source, which includes the start of the next block.
     """
 
     data: bytes
@@ -44,6 +48,22 @@ class TextBlock:
     byte_offset: int
     name: str
     file_bytes_read: int
+    text_bytes_read: int
+
+    @property
+    def end(self) -> TextPosition:
+        """The position after the block."""
+        return TextPosition(self.byte_offset + len(self.data), self.text_bytes_read)
+
+
+class TextPosition(NamedTuple):
+    """The end of a block, and the number of bytes of the text that were read by then.
+
+    Both determine the next blocks. They count bytes of the decompressed text, without a byte order mark.
+    """
+
+    byte_offset: int
+    bytes_read: int
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,7 @@ def read_corpus(
     on_error: OnError = "fail",
     first_source: int = 0,
     plain_tables: bool = False,
+    start: TextPosition | None = None,
 ) -> Iterator[TextBlock | TextList]:
     """Read files, directories, patterns, URLs and `-` (stdin) in order; each file is one source.
 
@@ -87,7 +108,9 @@ def read_corpus(
     `field` names the text in each JSON object, or the column (None: "text"). A key or column of exactly this
     name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes
     it part of a key. Stdin contains JSON lines if `field` is set, plain text otherwise. With `plain_tables`,
-    CSV and TSV files are plain text. `errors` does not apply to plain text, because the consumer decodes it.
+    CSV and TSV files are plain text. The blocks of the first file, if it is plain text, continue at
+    `start`, the end of a block of an earlier run; a compressed file is read up to there. `errors` does not
+    apply to plain text, because the consumer decodes it.
 
     `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
     the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.
@@ -102,7 +125,8 @@ def read_corpus(
     file_bytes_before = 0
     for index, path in enumerate(corpus_files(paths)):
         format = input_format(path, field, plain_tables=plain_tables)
-        source = _Source(path, first_source + index, file_bytes_before)
+        source_start = start if index == 0 else None
+        source = _Source(path, first_source + index, file_bytes_before, source_start)
         try:
             yield from source.read(format, options)
         except (CorpusError, FileError) as error:
@@ -117,10 +141,13 @@ def read_corpus(
 class _Source:
     """One input, which yields blocks or lists of texts; `bytes_read` counts its stored bytes."""
 
-    def __init__(self, path: str, number: int, bytes_before: int) -> None:
+    def __init__(
+        self, path: str, number: int, bytes_before: int, start: TextPosition | None
+    ) -> None:
         self._path = path
         self._number = number
         self._bytes_before = bytes_before
+        self._start = start
         self._input: TextStream | ColumnFile | None = None
 
     @property
@@ -149,11 +176,21 @@ class _Source:
                     yield from self._lists(read_csv(stream, options, "\t"), stream.name)
 
     def _blocks(self, stream: TextStream) -> Iterator[TextBlock]:
-        byte_offset = 0
-        for data in _blocks_of_lines(stream):
+        first = stream.read(_BLOCK_BYTES)
+        if not first:
+            return
+        mark = len(BYTE_ORDER_MARK) if first.startswith(BYTE_ORDER_MARK) else 0
+        first, byte_offset = first[mark:], 0
+        first_end, start = len(first), self._start
+        if start is not None and stream.seek(mark + start.byte_offset):
+            byte_offset, first_end = start
+            first = stream.read(first_end - byte_offset)
+        for data, bytes_read in _blocks_of_lines(first, first_end, stream):
             if not byte_offset:
                 warn_of_json_lines(data, stream.name)
-            yield TextBlock(data, self._number, byte_offset, stream.name, self._file_bytes_read)
+            if start is None or byte_offset >= start.byte_offset:
+                stored = self._file_bytes_read
+                yield TextBlock(data, self._number, byte_offset, stream.name, stored, bytes_read)
             byte_offset += len(data)
 
     def _lists(self, lists: Iterator[Rows], name: str) -> Iterator[TextList]:
@@ -164,19 +201,28 @@ class _Source:
                 )
 
 
-def _blocks_of_lines(stream: TextStream) -> Iterator[bytes]:
-    chunk = stream.read(_BLOCK_BYTES)
-    pending = bytearray(chunk.removeprefix(BYTE_ORDER_MARK))
-    while chunk:
-        yield from _split_long_line(pending)
+def _blocks_of_lines(
+    first: bytes, bytes_read: int, stream: TextStream
+) -> Iterator[tuple[bytes, int]]:
+    """Yield the lines of `first` and of the rest of the stream in blocks, with the bytes read by then.
+
+    `first` has been read, and ends after `bytes_read` bytes of the text.
+    """
+    pending = bytearray(first)
+    while True:
+        for start in _split_long_line(pending):
+            yield start, bytes_read
         end = pending.rfind(b"\n") + 1
         if end:
-            yield bytes(pending[:end])
+            yield bytes(pending[:end]), bytes_read
             del pending[:end]
         chunk = stream.read(_BLOCK_BYTES)
+        if not chunk:
+            break
+        bytes_read += len(chunk)
         pending += chunk
     if pending:
-        yield bytes(pending)
+        yield bytes(pending), bytes_read
 
 
 def _split_long_line(pending: bytearray) -> Iterator[bytes]:

@@ -12,7 +12,13 @@ from typing import Any
 from piecework._internal.validation import PathLike, file_path
 from piecework.corpus.input_format import KNOWN_SUFFIXES, has_known_suffix
 from piecework.corpus.text_stream import stored_bytes
-from piecework.corpus.urls import files_of_directory, files_of_glob, has_glob, is_url
+from piecework.corpus.urls import (
+    files_of_directory,
+    files_of_glob,
+    forget_listings,
+    has_glob,
+    is_url,
+)
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.io.read_file import reason
 
@@ -39,7 +45,9 @@ def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ArgumentError("corpus", "no paths", "at least one file, directory or '-'")
-    return [name for path in given for name in _expand(file_path(path, "corpus", ArgumentError))]
+    names = [file_path(path, "corpus", ArgumentError) for path in given]
+    forget_listings(names)
+    return [found for name in names for found in _expand(name)]
 
 
 def corpus_bytes(files: Sequence[str]) -> int:

@@ -33,6 +33,13 @@ class TextStream:
         self._text = decompressed_if_needed(self._stored, self.name)
         self._is_checked = False
 
+    def seek(self, byte_offset: int) -> bool:
+        """Continue at an offset of the text; return False, and read on, for compressed data and pipes."""
+        if self._text is not self._stored:
+            return False
+        with self._errors_with_name():
+            return self._stored.seek(byte_offset)
+
     @property
     def bytes_read(self) -> int:
         """The number of stored bytes read so far."""
@@ -93,6 +100,15 @@ class StoredBytes:
             data += more
         self.bytes_read += len(data)
         return data
+
+    def seek(self, byte_offset: int) -> bool:
+        """Continue at an offset, from which `bytes_read` counts; return False if the stream cannot."""
+        if not self._stream.seekable():
+            return False
+        self._stream.seek(byte_offset)
+        self._ahead = b""
+        self.bytes_read = byte_offset
+        return True
 
     def _read_head(self) -> bytes:
         """Read only as many bytes as are needed to recognize compressed data."""

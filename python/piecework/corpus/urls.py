@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from typing import Any, BinaryIO, TypeVar
+from functools import partial
+from typing import Any, BinaryIO, TypeVar, cast
 
 from piecework._internal.extras import import_extra
 from piecework.errors import FileError, MissingExtraError
@@ -16,6 +17,21 @@ Result = TypeVar("Result")
 # A scheme of one letter is a drive of Windows. A chain such as `simplecache::s3://a.txt` contains a URL.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::.*://)")
 _GLOB = re.compile(r"[*?\[]")
+# One request reads this much of a text. The default of s3fs, 50 MB, exceeds small memory budgets.
+_BLOCK_BYTES = 16 << 20
+# Their paths begin with the name of a bucket.
+_BUCKETS = {"s3", "s3a", "gs", "gcs"}
+# By file system, the field of a file that changes with its content.
+_VERSIONS = (
+    "ETag",
+    "etag",
+    "blob_id",
+    "md5Hash",
+    "content_md5",
+    "LastModified",
+    "mtime",
+    "created",
+)
 
 
 def is_url(name: str) -> bool:
@@ -28,13 +44,30 @@ def is_url(name: str) -> bool:
 
 
 def open_url(url: str, stack: ExitStack) -> BinaryIO:
-    """Open a URL to read its bytes as stored; `stack` closes it.
+    """Open a URL to read its bytes as stored, in blocks; `stack` closes it.
 
     Raises `FileError`, and `MissingExtraError` if `fsspec` or the package for the scheme is not installed.
     """
     fs, path = _checked(url, lambda: _resolved(url))
-    file = stack.enter_context(_checked(url, lambda: fs.open(path, "rb")))
-    return io.BufferedReader(_RawUrl(url, fs, file))
+    file = _checked(url, lambda: fs.open(path, "rb", block_size=_BLOCK_BYTES))
+    return io.BufferedReader(_RawUrl(url, fs, stack.enter_context(file)))
+
+
+def open_url_for_ranges(url: str, stack: ExitStack) -> BinaryIO:
+    """Open a URL so that each read requests the bytes that are read, and no more, if its scheme has ranges.
+
+    Raises as `open_url` does.
+    """
+    fs, path = _checked(url, lambda: _resolved(url))
+
+    def opened() -> Any:
+        try:
+            return fs.open(path, "rb", cache_type="none")
+        except TypeError:  # a file system without caches
+            return fs.open(path, "rb")
+
+    raw: Any = _RawUrl(url, fs, stack.enter_context(_checked(url, opened)))
+    return cast("BinaryIO", raw)
 
 
 def url_bytes(url: str) -> int:
@@ -50,12 +83,41 @@ def url_bytes(url: str) -> int:
         return 0
 
 
+def url_identity(url: str) -> dict[str, Any]:
+    """Return a URL, with the size and the version (such as an ETag) of its content where they are known.
+
+    >>> url_identity("memory://nowhere.txt")
+    {'name': 'memory://nowhere.txt'}
+    """
+    try:
+        fs, path = _checked(url, lambda: _resolved(url))
+        known: dict[str, Any] = _checked(url, lambda: fs.info(path))
+    except FileError:
+        return {"name": url}
+    identity: dict[str, Any] = {"name": url}
+    if isinstance(known.get("size"), int):
+        identity["size"] = known["size"]
+    versions = (known[name] for name in _VERSIONS if known.get(name))
+    if (version := next(versions, None)) is not None:
+        identity["version"] = str(version)
+    return identity
+
+
+def forget_listings(names: Iterable[str]) -> None:
+    """Make the file systems of URLs list their files again, because they remember earlier listings."""
+    for url in filter(is_url, names):
+        fs, _ = _checked(url, partial(_resolved, url))
+        fs.invalidate_cache()
+
+
 def files_of_glob(url: str) -> list[str]:
     """Return the URLs of the files that a pattern matches, sorted."""
 
     def found() -> list[str]:
         fs, path = _resolved(url)
         matches: dict[str, dict[str, Any]] = fs.glob(path, detail=True)
+        if not matches:
+            _check_bucket(url)
         return [name for name, info in matches.items() if info.get("type") != "directory"]
 
     return _urls(url, _checked(url, found))
@@ -106,21 +168,50 @@ def _checked(url: str, action: Callable[[], Result]) -> Result:
     """Run an action on a file system; the exceptions of its package become `FileError`."""
     try:
         return action()
-    except MissingExtraError:
+    except (FileError, MissingExtraError):
         raise
     except ImportError as error:
         message = " ".join(str(error).split())
         raise MissingExtraError(url, message, "that package of fsspec's file systems") from error
     except Exception as error:
-        raise FileError(url, _message(error), "a readable URL") from error
+        if isinstance(error, FileNotFoundError):
+            _check_bucket(url)
+        raise FileError(url, _message(error), _expected(error)) from error
+
+
+def _check_bucket(url: str) -> None:
+    """Raise `FileError` if the scheme of a URL has buckets, and that of the URL does not exist."""
+    scheme = url.partition("://")[0]
+    if scheme not in _BUCKETS:
+        return
+    fs, path = _resolved(url)
+    bucket = path.partition("/")[0]
+    try:
+        exists = fs.exists(bucket)
+    except Exception:  # the error that led here says more
+        return
+    if not exists:
+        found = f"no bucket {bucket!r} that these credentials can read"
+        raise FileError(url, found, "the name of a bucket")
 
 
 def _message(error: Exception) -> str:
+    if type(error).__name__ == "FileExpired":
+        return "a file that changed while it was read"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     if isinstance(error, FileNotFoundError):
         return "no such file"
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _expected(error: Exception) -> str:
+    if type(error).__name__ == "FileExpired":
+        return "one that stays the same: run again"
+    # botocore's NoCredentialsError and PartialCredentialsError, google.auth's DefaultCredentialsError
+    if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
+        return "a readable URL, and credentials for it in the environment"
+    return "a readable URL"
 
 
 class _RawUrl(io.RawIOBase):

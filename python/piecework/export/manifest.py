@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any
 
 from piecework._core import __version__
+from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.file_identity import file_checksum, file_identity
@@ -226,6 +227,8 @@ def tokenizer_checksum(tokenizer: Tokenizer) -> str:
 
 
 def _input(name: str) -> dict[str, Any]:
+    if is_url(name):
+        raise FileError(name, "a URL", "a file, whose checksum the manifest records")
     identity = file_identity(name)
     if "size" not in identity:
         raise FileError(name, "no such file", "a file")

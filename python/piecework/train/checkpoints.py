@@ -1,8 +1,9 @@
 """Checkpoints of learning: what a trainer has learned so far, from which a later run continues.
 
 Learning is deterministic. So the merges restore a WordPiece or BPE trainer, or its choices where it merges
-no pairs, and the pieces and their scores after a round restore a Unigram trainer. A checkpoint is one file,
-replaced atomically: a line of JSON, then the columns.
+no pairs, and the pieces and their scores after a round restore a Unigram trainer. SentencePiece models of
+these two types are learned in the same ways. A checkpoint is one file, replaced atomically: a line of JSON,
+then the columns.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from piecework.train.counts import Counts
 from piecework.train.trainers import (
     BPETrainer,
     ByteBPETrainer,
+    SentencePieceTrainer,
     Trainer,
     UnigramTrainer,
     WordPieceTrainer,
@@ -54,6 +56,8 @@ def has_checkpoints(trainer: Trainer) -> bool:
     >>> has_checkpoints(WordPieceTrainer()), has_checkpoints(WordTrainer())
     (True, False)
     """
+    if isinstance(trainer, SentencePieceTrainer):
+        return trainer.model_type in ("unigram", "bpe")
     return isinstance(trainer, WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer)
 
 
@@ -69,7 +73,10 @@ class LearningCheckpoint:
         self, folder: PathLike, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
     ) -> None:
         self._log = LearningLog()
-        self._is_unigram = isinstance(trainer, UnigramTrainer)
+        self._is_sentencepiece = isinstance(trainer, SentencePieceTrainer)
+        self._has_rounds = isinstance(trainer, UnigramTrainer) or (
+            isinstance(trainer, SentencePieceTrainer) and trainer.model_type == "unigram"
+        )
         self._has_choices = isinstance(trainer, WordPieceTrainer) and trainer.learner != "merges"
         self._identity: dict[str, Any] = {
             "counts": f"{counts._raw.digest():016x}, {len(counts):,} distinct words",
@@ -85,6 +92,8 @@ class LearningCheckpoint:
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of the trainer of the core: where it begins and where it records."""
         name = "earlier_choices" if self._has_choices else "earlier"
+        if self._is_sentencepiece and not self._has_rounds:
+            name = "earlier_merges"
         return {name: self._earlier, "log": self._log}
 
     @property
@@ -135,7 +144,7 @@ class LearningCheckpoint:
         """Return fields of the header and the body; None if nothing has been learned."""
         if self._has_choices:
             return self._choice_parts()
-        return self._round_parts() if self._is_unigram else self._merge_parts()
+        return self._round_parts() if self._has_rounds else self._merge_parts()
 
     def _choice_parts(self) -> tuple[dict[str, Any], bytes] | None:
         choices = self._log.choices()
@@ -181,7 +190,7 @@ class LearningCheckpoint:
         try:
             if self._has_choices:
                 return _choices_of(header, body)
-            return _round_of(header, body) if self._is_unigram else _merges_of(header, body)
+            return _round_of(header, body) if self._has_rounds else _merges_of(header, body)
         except (ValueError, KeyError, TypeError) as error:
             found, expected = "a damaged checkpoint", "delete the file to start again"
             raise FormatError(str(self.path), found, expected) from error
@@ -208,7 +217,11 @@ _ADDED_SETTINGS: Final = {"alphabet_order": "sorted", "count_exponent": 1.0}
 
 def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
     """Return the settings that a checkpoint must agree with, without those that are None."""
-    settings: dict[str, Any] = {"model": kind_of(trainer)} | asdict(trainer)
+    settings: dict[str, Any] = {"model": kind_of(trainer)}
+    if isinstance(trainer, SentencePieceTrainer):
+        settings |= trainer._checkpoint_settings
+    else:
+        settings |= asdict(trainer)
     if isinstance(trainer, WordPieceTrainer):
         score = trainer.pair_score if trainer.learner == "merges" else None
         settings |= {"algorithm": trainer.learner, "score": score}

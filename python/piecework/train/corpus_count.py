@@ -229,8 +229,12 @@ class CorpusCount:
         bytes_before = corpus_bytes(self.files[:first_file])
         total_bytes = corpus_bytes(self.files)
         groups = self._group_of_each_file()
+        position = done
         try:
-            for item in self._items_from(first_file, done.items):
+            for item in self._items_from(first_file, done):
+                position = position.after(item)
+                if checkpoint is not None:
+                    checkpoint.begin(position)
                 counter.start_group(groups[item.source - self.first_source])
                 self._add(counter, item)
                 if checkpoint is not None:
@@ -244,8 +248,8 @@ class CorpusCount:
                 checkpoint.save(counter)
             raise
 
-    def _items_from(self, first_file: int, done: int) -> Iterator[TextBlock | TextList]:
-        """Read the files from an index on; leave out the first `done` items of that file."""
+    def _items_from(self, first_file: int, done: FilePosition) -> Iterator[TextBlock | TextList]:
+        """Read the files from an index on; leave out what was counted of that file."""
         first_source = self.first_source + first_file
         items = read_corpus(
             self.files[first_file:],
@@ -254,10 +258,12 @@ class CorpusCount:
             on_error=self.on_error,
             first_source=first_source,
             plain_tables=self.settings.sentences.with_counts,
+            start=done.text,
         )
+        counted = done.items if done.text is None else 0
         for item in items:
-            if item.source == first_source and done:
-                done -= 1
+            if item.source == first_source and counted:
+                counted -= 1
             else:
                 yield item
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from piecework._core import WordCounter
 from piecework._internal.validation import PathLike
+from piecework.corpus.files import MAX_READ_AHEAD, TextBlock, TextList, TextPosition
+from piecework.corpus.urls import is_url, url_identity
 from piecework.errors import ArgumentError, CorpusError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.file_identity import file_identity
@@ -21,16 +23,28 @@ if TYPE_CHECKING:
     from piecework._core import CounterState
 
 _STATE_FILE = "counting.json"
-_VERSION = 1
+# States of version 1 have no position in a text.
+_VERSION = 2
+_VERSIONS = (1, _VERSION)
 # Writing the runs again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 
 
 class FilePosition(NamedTuple):
-    """A place in a corpus: after `items` blocks or lists of texts of the file with number `source`."""
+    """A place in a corpus: after `items` blocks or lists of texts of the file with number `source`.
+
+    `text` is the position in the text of the file; None for lists of texts.
+    """
 
     source: int = 0
     items: int = 0
+    text: TextPosition | None = None
+
+    def after(self, item: TextBlock | TextList) -> FilePosition:
+        """Return the position after the next block or list."""
+        items = self.items if item.source == self.source else 0
+        text = item.end if isinstance(item, TextBlock) else None
+        return FilePosition(item.source, items + 1, text)
 
 
 class CountCheckpoint:
@@ -46,9 +60,12 @@ class CountCheckpoint:
         self.folder = Path(folder)
         self._seconds = seconds
         self._settings = dict(settings)
-        self._files = [file_identity(name) for name in files]
+        self._files = [
+            url_identity(name) if is_url(name) else file_identity(name) for name in files
+        ]
         self._saved_at = monotonic()
         self._save_seconds = 0.0
+        self._positions = (FilePosition(), FilePosition())
 
     def locked(self) -> AbstractContextManager[None]:
         """Create the folder and keep other processes from using it."""
@@ -73,9 +90,18 @@ class CountCheckpoint:
             stored = state["counter"]
             counter.restore(_with_tuples(stored))
             source, items, _ = stored["progress"]
-            return FilePosition(source, items)
+            position = FilePosition(source, items, _text_position(state.get("text")))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise _damaged(path) from error
+        self._positions = (position, position)
+        return position
+
+    def begin(self, position: FilePosition) -> None:
+        """Note the position that the counter reaches with the next block or list.
+
+        An interrupt can arrive before, while or after the counter adds it.
+        """
+        self._positions = (self._positions[1], position)
 
     def save_if_due(self, counter: WordCounter) -> None:
         """Save unless the last save was less than `seconds` ago, or saving takes too much of the time."""
@@ -86,11 +112,14 @@ class CountCheckpoint:
     def save(self, counter: WordCounter) -> None:
         """Write all word counts as runs, then the state that names them."""
         begun = monotonic()
+        saved = counter.checkpoint()
+        texts = {position[:2]: position.text for position in self._positions}
         state = {
             "version": _VERSION,
             "settings": self._settings,
             "files": self._files,
-            "counter": counter.checkpoint(),
+            "counter": saved,
+            "text": texts[saved["progress"][:2]],
         }
         with atomic_file(self.folder / _STATE_FILE) as temporary, temporary.open("wb") as stream:
             stream.write(json.dumps(state, indent=1).encode())
@@ -156,9 +185,22 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
         state = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
-    if not isinstance(state, dict) or state.get("version") != _VERSION:
+    if not isinstance(state, dict) or state.get("version") not in _VERSIONS:
         raise _damaged(path)
     return state
+
+
+def _text_position(stored: Any) -> TextPosition | None:
+    """Return the stored position in a text; raises `ValueError` for numbers that are none."""
+    if stored is None:
+        return None
+    byte_offset, bytes_read = stored
+    if type(byte_offset) is not int or type(bytes_read) is not int:
+        raise ValueError("no integers")
+    # A block ends in what was read; the limit of a line bounds the rest.
+    if not 0 < byte_offset <= bytes_read <= byte_offset + MAX_READ_AHEAD:
+        raise ValueError("no position after a block")
+    return TextPosition(byte_offset, bytes_read)
 
 
 def _damaged(path: Path) -> FormatError:

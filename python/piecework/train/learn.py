@@ -81,9 +81,10 @@ def learn_spec(
 
     `memory` is the budget of learning besides the counts, a size in bytes or a text such as "2GB"; None
     means a quarter of the memory of the machine. If the estimate exceeds it, rare words are dropped with a
-    `TrainingWarning` (see `fit_to_memory`). `checkpoint` is a folder: WordPiece, BPE and Unigram write what
-    they have learned there once a minute and when they are interrupted, continue from it in the next run,
-    and delete it at the end. The result is that of an undisturbed run.
+    `TrainingWarning` (see `fit_to_memory`). `checkpoint` is a folder: WordPiece, BPE, Unigram and the
+    SentencePiece models of these types write what they have learned there once a minute and when they are
+    interrupted, continue from it in the next run, and delete it at the end. The result is that of an
+    undisturbed run.
 
     `training_log` is a file for the merges with their counts and scores, for `LearnedVocabulary.load`; only
     trainers that merge pairs have any.
@@ -95,8 +96,10 @@ def learn_spec(
         _check_merges(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
     if isinstance(trainer, SentencePieceTrainer):
-        _warn_without_checkpoints(trainer, checkpoint)
-        return _learn_sentencepiece(counts, trainer, preset, progress, num_threads)
+        if not has_checkpoints(trainer):
+            _warn_without_checkpoints(trainer, checkpoint)
+            checkpoint = None
+        return _learn_sentencepiece(counts, trainer, preset, progress, num_threads, checkpoint)
     assert not isinstance(preset, SentencePiecePreset)
     chosen = _preset_of(counts, trainer, preset)
     if training_log is not None:
@@ -275,12 +278,14 @@ def _learn_sentencepiece(
     preset: Preset | SentencePiecePreset | str | None,
     progress: Progress | None,
     num_threads: int | None,
+    checkpoint: PathLike | None,
 ) -> TokenizerSpec:
     if preset is not None and not isinstance(preset, SentencePiecePreset):
         expected = "None: SentencePieceTrainer has settings for the whole pipeline"
         raise ArgumentError("preset", repr(preset), expected)
     check_pipeline(counts, trainer.pipeline, "the pipeline of the trainer")
-    spec = trainer.specification(trainer.learn(counts, progress, num_threads))
+    model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
+    spec = trainer.specification(model)
     template = None if preset is None else preset.template(spec.model.vocab)
     return replace(spec, post_processor=template)
 

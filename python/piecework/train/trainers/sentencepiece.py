@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import zlib
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
+from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_sentencepiece
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike
@@ -25,7 +28,7 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
-from piecework.train.trainers.common import check_counts
+from piecework.train.trainers.common import check_counts, resumable
 from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
 from piecework.train.trainers.sentencepiece_normalizers import denormalizer_of, with_tab_for
 from piecework.train.trainers.sentencepiece_settings import (
@@ -231,7 +234,12 @@ class SentencePieceTrainer:
     # ---- learning
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> SentencePiece:
         """Return the model, with its training settings, from counts of `pipeline`.
 
@@ -239,7 +247,7 @@ class SentencePieceTrainer:
         substrings for it (the message has the largest possible size), and `CorpusError` if there are no
         words.
         """
-        learned = self.learn_pieces(counts, progress, num_threads).pieces
+        learned = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
         pieces = with_learned(self.meta_pieces, learned)
         return SentencePiece(
             pieces,
@@ -252,12 +260,26 @@ class SentencePieceTrainer:
         )
 
     def learn_pieces(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self,
+        counts: Counts,
+        progress: Progress | None = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> LearnedPieces:
         """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
         check_counts(counts)
-        symbols = [piece.text for piece in self.meta_pieces.values()]
-        learned = learn_sentencepiece(
+        with resumable(self, counts, progress, checkpoint) as run:
+            return LearnedPieces._of(self._run(counts, num_threads, **run))
+
+    def specification(self, model: SentencePiece) -> TokenizerSpec:
+        """Return the specification of a learned model with its normalizer and decoder."""
+        return TokenizerSpec(model, normalizer=self.normalizer, decoder=self.decoder)
+
+    # ---- helpers
+
+    def _run(self, counts: Counts, num_threads: int | None, **run: Any) -> CorePieces:
+        return learn_sentencepiece(
             counts._raw,
             model_type=self.model_type,
             vocab_size=None if self.use_all_vocab else self.vocab_size,
@@ -275,18 +297,11 @@ class SentencePieceTrainer:
             seed_sentencepiece_size=self.seed_sentencepiece_size,
             shrinking_factor=self.shrinking_factor,
             num_sub_iterations=self.num_sub_iterations,
-            symbols=symbols,
+            symbols=[piece.text for piece in self.meta_pieces.values()],
             seeds=self._seeds,
             num_threads=thread_count(num_threads),
-            progress=progress,
+            **run,
         )
-        return LearnedPieces._of(learned)
-
-    def specification(self, model: SentencePiece) -> TokenizerSpec:
-        """Return the specification of a learned model with its normalizer and decoder."""
-        return TokenizerSpec(model, normalizer=self.normalizer, decoder=self.decoder)
-
-    # ---- helpers
 
     @cached_property
     def _rules(self) -> NormalizationRules:
@@ -297,6 +312,19 @@ class SentencePieceTrainer:
     def _seeds(self) -> list[tuple[str, int]] | None:
         path = self.seed_sentencepieces_file
         return None if path is None else read_seeds(path)
+
+    @property
+    def _checkpoint_settings(self) -> dict[str, Any]:
+        """The settings that a checkpoint must agree with; seeds are compared by their content.
+
+        Normalization rules act through the counts.
+        """
+        settings = {field.name: getattr(self, field.name) for field in fields(self)}
+        del settings["normalization_rule_tsv"], settings["denormalization_rule_tsv"]
+        if self._seeds is not None:
+            crc = zlib.crc32(json.dumps(self._seeds).encode())
+            settings["seed_sentencepieces_file"] = f"{len(self._seeds)} seeds, CRC {crc:08x}"
+        return settings
 
     @property
     def _pre_tokenizer(self) -> PreTokenizer | None:

@@ -104,6 +104,7 @@ pub(super) fn learn_within(
     splitter: &SymbolSplitter,
     alphabet: &unigram::RankedAlphabet,
     spec: &BpeTrainSpec,
+    earlier: &[Merge],
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let mut entries = Entries::new("");
@@ -111,7 +112,7 @@ pub(super) fn learn_within(
         .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
         .collect();
     let words = segmented_parts(counts, splitter, &ids, progress)?;
-    learn_merges(spec, entries, words, &[], progress)
+    learn_merges(spec, entries, words, earlier, progress)
 }
 
 /// Segment the words into characters; skips characters outside the alphabet, as `tokenizers` does.

@@ -25,6 +25,7 @@ use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
 use crate::train::unigram::{self, EmStep, RankedAlphabet, UnigramResume};
+use crate::train::{Merge, Resume};
 
 pub use frequency_models::PieceScore;
 pub use spec::SentencePieceTrainSpec;
@@ -36,6 +37,15 @@ pub struct LearnedPieces {
     pub pieces: Vec<PieceScore>,
     /// All EM steps (Unigram).
     pub steps: Vec<EmStep>,
+}
+
+/// Where training begins, and where it records its state; word and character models have none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SentencePieceResume<'r> {
+    /// The rounds of a Unigram model.
+    pub rounds: UnigramResume<'r>,
+    /// The merges of a BPE model.
+    pub merges: Resume<'r>,
 }
 
 /// Learn the pieces of a model.
@@ -63,14 +73,28 @@ pub fn learn(
     workers: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedPieces, Error> {
+    resume(counts, spec, workers, SentencePieceResume::default(), progress)
+}
+
+/// Continue after a round or the merges of an earlier run; the result equals that of an undisturbed run.
+///
+/// Errors: those of [`learn`], and `Argument` for a round or merges that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &SentencePieceTrainSpec,
+    workers: usize,
+    resume: SentencePieceResume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedPieces, Error> {
     let size = spec.vocab_size.unwrap_or(0);
     let mut progress = Progress::start(size, progress)?;
+    progress.log_merges(resume.merges.log);
     check_counts(counts, &mut progress)?;
     let splitter = SymbolSplitter::new(&spec.symbols, &spec.pretokenization_delimiter)?;
     let alphabet = alphabet::choose(counts, &splitter, spec, &mut progress)?;
     check_room(spec, &alphabet)?;
     let input = TrainingInput { counts, splitter, alphabet };
-    let learned = input.learn(spec, workers, &mut progress)?;
+    let learned = input.learn(spec, workers, resume, &mut progress)?;
     check_supply(spec, learned.pieces.len())?;
     progress.finish(size)?;
     Ok(learned)
@@ -114,13 +138,14 @@ impl TrainingInput<'_> {
         &self,
         spec: &SentencePieceTrainSpec,
         workers: usize,
+        resume: SentencePieceResume<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<LearnedPieces, Error> {
         let Self { counts, splitter, alphabet } = self;
         let size = spec.learned();
         let pieces = match spec.kind {
-            SentencePieceKind::Unigram => return self.unigram(spec, workers, progress),
-            SentencePieceKind::Bpe => self.bpe(spec, progress)?,
+            SentencePieceKind::Unigram => return self.unigram(spec, workers, resume.rounds, progress),
+            SentencePieceKind::Bpe => self.bpe(spec, resume.merges.earlier, progress)?,
             SentencePieceKind::Word => frequency_models::words(counts, splitter, alphabet, size, progress)?,
             SentencePieceKind::Char => frequency_models::characters(alphabet, size),
         };
@@ -131,6 +156,7 @@ impl TrainingInput<'_> {
         &self,
         spec: &SentencePieceTrainSpec,
         workers: usize,
+        resume: UnigramResume<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<LearnedPieces, Error> {
         let own = unigram::UnigramTrainSpec {
@@ -146,15 +172,7 @@ impl TrainingInput<'_> {
             ..unigram::UnigramTrainSpec::default()
         };
         let Self { counts, splitter, alphabet } = self;
-        let learned = unigram::learn_within(
-            counts,
-            splitter,
-            alphabet,
-            &own,
-            workers,
-            UnigramResume::default(),
-            progress,
-        )?;
+        let learned = unigram::learn_within(counts, splitter, alphabet, &own, workers, resume, progress)?;
         let pieces = learned.pieces.into_iter().skip(spec.symbols.len());
         let pieces = pieces.map(|(piece, score)| (piece, score as f32)).collect();
         Ok(LearnedPieces { pieces, steps: learned.steps })
@@ -164,6 +182,7 @@ impl TrainingInput<'_> {
     fn bpe(
         &self,
         spec: &SentencePieceTrainSpec,
+        earlier: &[Merge],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<PieceScore>, Error> {
         let own = bpe::BpeTrainSpec {
@@ -173,7 +192,8 @@ impl TrainingInput<'_> {
             distinct: true,
             ..bpe::BpeTrainSpec::default()
         };
-        let learned = bpe::learn_within(self.counts, &self.splitter, &self.alphabet, &own, progress)?;
+        let learned =
+            bpe::learn_within(self.counts, &self.splitter, &self.alphabet, &own, earlier, progress)?;
         let mut pieces = learned.vocab;
         pieces.rotate_left(self.alphabet.ranked().len());
         Ok(pieces.into_iter().enumerate().map(|(rank, piece)| (piece, -(rank as f32))).collect())
