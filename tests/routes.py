@@ -42,13 +42,16 @@ def rows_of_column(tok: pw.Tokenizer, texts: Sequence[str], settings: dict[str, 
 
 
 def rows_of_file(tok: pw.Tokenizer, texts: Sequence[str], settings: dict[str, Any]) -> Rows:
-    """Encode a file of JSON lines into a file of ids."""
+    """Encode a file of JSON lines into a file of ids, and into memory."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "texts.jsonl"), Path(folder, "ids.txt")
         source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
         pw.encode_files(tok, source, target, keep_empty=True, num_threads=2, **settings)
         lines = target.read_text().split("\n")[:-1]
-    return [[int(id) for id in line.split()] for line in lines]
+        in_memory = pw.export.encode_lines(tok, source, keep_empty=True, num_threads=2, **settings)
+    rows = [[int(id) for id in line.split()] for line in lines]
+    assert_rows(in_memory.to_lists(), rows, texts, "a file in memory")
+    return rows
 
 
 def assert_rows(

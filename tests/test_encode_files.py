@@ -175,6 +175,60 @@ def test_the_size_of_blocks_changes_no_line(
     assert len(written) == 1
 
 
+# ---- in memory
+
+
+@pytest.mark.parametrize("keep_empty", [False, True])
+def test_lines_in_memory_encode_as_those_of_a_file(
+    tok: pw.Tokenizer, tmp_path: Path, small_blocks: None, keep_empty: bool
+) -> None:
+    draw = random.Random(1)
+    words = ["hug", "hugs", "café", "!", "  ", "", "\u2028", "😀"]
+    lines = [" ".join(draw.choices(words, k=draw.randrange(5))) for _ in range(300)]
+    text = "".join(line + draw.choice(["\n", "\r\n"]) for line in lines)
+    sources = [
+        write(tmp_path / "a.txt", b"\xef\xbb\xbf" + text.encode()),
+        write(tmp_path / "b.txt.gz", gzip.compress(text.encode() + b"no end")),
+        write(tmp_path / "c.txt", b"a\n\xff caf\xc3\n\n"),
+        write(tmp_path / "d.jsonl", '{"text": "hug\\nhugs"}\n{"text": ""}\n'),
+        write(tmp_path / "e.csv", 'text,other\n"a, hugs",x\n'),
+        write(tmp_path / "f.txt", ""),
+    ]
+    for inputs in (*sources, sources, sources[:2]):
+        pw.encode_files(tok, inputs, tmp_path / "ids", keep_empty=keep_empty)
+        batch = pw.export.encode_lines(tok, inputs, keep_empty=keep_empty)
+        assert batch.to_lists() == ids_in(tmp_path / "ids")
+
+
+def test_lines_in_memory_take_the_settings_of_a_batch(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    source = write(tmp_path / "a.jsonl", '{"body": "[MASK] hugs"}\n{"body": "a"}\n')
+    settings: dict[str, Any] = {"add_special_tokens": False, "parse_special": False}
+    batch = pw.export.encode_lines(tok, source, field="body", offsets=True, **settings)
+    expected = tok.encode_batch(["[MASK] hugs", "a"], offsets=True, **settings)
+    assert batch.to_lists() == expected.to_lists()
+    assert batch.offsets.tolist() == expected.offsets.tolist()
+    padded = pw.export.encode_lines(tok.with_padding(), source, field="body")
+    assert len({len(row) for row in padded.to_lists()}) == 1
+
+
+def test_lines_in_memory_name_bad_input(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    invalid = write(tmp_path / "a.txt", b"hug\n\xff\n")
+    broken = write(tmp_path / "b.jsonl", '{"text": "hug"}\n{\n')
+    with pytest.raises(pw.errors.InvalidUtf8Error, match="line 2"):
+        pw.export.encode_lines(tok, invalid, errors="strict")
+    with pytest.raises(pw.errors.CorpusError, match="line 2"):
+        pw.export.encode_lines(tok, broken)
+    with pytest.warns(pw.errors.CorpusWarning, match="1"):
+        batch = pw.export.encode_lines(tok, broken, on_error="skip", add_special_tokens=False)
+    assert batch.to_lists() == [[5]]
+    with pytest.raises(pw.errors.FileError, match="missing"):
+        pw.export.encode_lines(tok, tmp_path / "missing.txt")
+    with pytest.raises(pw.errors.ArgumentError, match="sources: found no paths"):
+        pw.export.encode_lines(tok, [])
+    with pytest.raises(pw.errors.ArgumentError, match="errors: found 'ignore'"):
+        pw.export.encode_lines(tok, invalid, errors="ignore")  # type: ignore[arg-type]
+
+
 def test_text_formats(tok: pw.Tokenizer, tmp_path: Path) -> None:
     source = write(tmp_path / "in", "Hugs café!\n")
     out = tmp_path / "out"

@@ -171,6 +171,7 @@ EXPORT_NAMES = {
     "concat_megatron",
     "encode_corpus",
     "encode_files",
+    "encode_lines",
     "read_ids",
     "read_lines",
 }

@@ -88,24 +88,13 @@ def encode_buffer(tokenizer: Any, column: Any, threads: int) -> Any:
 
 def file_source(path: Path) -> Path:
     """Return the path, and import what encodes files, as the other engines do when they are loaded."""
-    assert pw.encode_files
+    assert pw.export.encode_lines
     return path
 
 
-def encode_file(tokenizer: Any, path: Path, threads: int) -> Path:
-    """Encode the lines of a file into a file of flat ids and one of row offsets."""
-    output = path.with_suffix(".npy")
-    pw.encode_files(
-        tokenizer, path, output, format="npy", add_special_tokens=False, num_threads=threads
-    )
-    return output
-
-
-def ids_of_file(output: Path) -> Any:
-    """Return the ids that a file has, as one buffer of 32-bit integers."""
-    import numpy as np
-
-    return np.load(output).astype(np.uint32)
+def encode_file(tokenizer: Any, path: Path, threads: int) -> Any:
+    """Encode the lines of a file into flat arrays in memory, as the other engines do."""
+    return pw.export.encode_lines(tokenizer, path, add_special_tokens=False, num_threads=threads)
 
 
 def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:

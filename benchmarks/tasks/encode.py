@@ -48,7 +48,7 @@ def route(
         def prepare(name: str, lines: list[str]) -> Any:
             return engine.file_source(written(lines, folder / f"{name}.txt"))
 
-        return prepare, engine.encode_file, getattr(engine, "ids_of_file", engine.flat_ids)
+        return prepare, engine.encode_file, engine.flat_ids
     return lambda name, texts: copies(texts), engine.encode, engine.flat_ids
 
 

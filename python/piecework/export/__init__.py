@@ -1,9 +1,11 @@
-"""Encode text files into files of ids or tokens, corpora into shards, and read ids back.
+"""Encode text files into files of ids or tokens or into memory, corpora into shards, and read ids back.
 
 `encode_files` runs the steps in the order of the data: `input_lines` reads, `prefetch` encodes on a
 background thread, and one module for each format writes (`text_files`, `npy_files`, `arrow_files`,
 `megatron_files`). `read_ids` reads all these formats. Memory is constant. To add a format, write its
 module and add it to `output_formats` and `ids_reader`.
+
+`encode_lines` (`lines_in_memory`) reads in the same way and returns a batch.
 
 `encode_corpus` (`corpus_encoding`) writes many files with a manifest, so that a run can continue; its formats
 are in `shard_formats`.
@@ -13,6 +15,7 @@ from piecework.export.corpus_encoding import EncodedCorpus, encode_corpus
 from piecework.export.encoded_files import EncodedFiles, encode_files
 from piecework.export.ids_reader import read_ids
 from piecework.export.input_lines import read_lines
+from piecework.export.lines_in_memory import encode_lines
 from piecework.export.megatron_concat import concat_megatron
 from piecework.export.output_formats import FORMATS
 from piecework.export.packing import STRATEGIES
@@ -27,6 +30,7 @@ __all__ = [
     "concat_megatron",
     "encode_corpus",
     "encode_files",
+    "encode_lines",
     "read_ids",
     "read_lines",
 ]
