@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,14 +15,30 @@ import pytest
 import piecework as pw
 from piecework.train import SentencePieceTrainer
 
+# Learns from counts. With a DELAY, kills itself that many seconds after it has written a checkpoint.
 PROGRAM = """
 import json
+import os
+import signal
 import sys
+import threading
 import piecework as pw
 import piecework.train.checkpoints as checkpoints
 
-checkpoints.SECONDS_BETWEEN_WRITES = 0.01
-counts, folder, output, settings = sys.argv[1:]
+counts, folder, output, settings, delay = sys.argv[1:]
+checkpoints.SECONDS_BETWEEN_WRITES = 0.0 if delay == "0.0" else 0.01
+write = checkpoints.LearningCheckpoint.write
+
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def write_and_be_killed(checkpoint):
+    write(checkpoint)
+    if checkpoint.path.exists():
+        threading.Timer(float(delay), kill).start() if float(delay) else kill()
+
+if delay:
+    checkpoints.LearningCheckpoint.write = write_and_be_killed
 tok = pw.Tokenizer.train_from_counts(
     pw.Counts.load(counts), checkpoint=folder or None, **json.loads(settings)
 )
@@ -76,26 +92,23 @@ def test_a_killed_run_ends_with_the_same_bytes(
     command = [sys.executable, "-c", PROGRAM, str(counts_of_pipelines[preset])]
     suffix = ".model" if settings.get("model") == "sentencepiece" else ".json"
     expected = tmp_path / f"expected{suffix}"
-    subprocess.run([*command, "", str(expected), json.dumps(settings)], check=True)
+    subprocess.run([*command, "", str(expected), json.dumps(settings), ""], check=True)
     draw = random.Random(2)
-    saved = 0
     for number in range(int(os.environ.get("PIECEWORK_FAULT_ROUNDS", "5"))):
         folder, output = tmp_path / f"state-{number}", tmp_path / f"{number}{suffix}"
+        arguments = [*command, str(folder), str(output), json.dumps(settings)]
+        # First as soon as there is a checkpoint, then a random time after one.
+        for delay in (0.0, 0.3 * draw.random(), 0.3 * draw.random()):
+            process = subprocess.run([*arguments, str(delay)], check=False)
+            assert process.returncode == -signal.SIGKILL or (delay and output.exists())
+        # Then at random times of the whole run.
         patience = 0.3
         while not output.exists():
-            process = subprocess.Popen([*command, str(folder), str(output), json.dumps(settings)])
-            timeout = patience * (1 + draw.random())
-            if number % 2 and not any(folder.glob("learning-*")):
-                # Learning can be short beside reading the counts: kill soon after the first checkpoint.
-                while process.poll() is None and not any(folder.glob("learning-*")):
-                    time.sleep(0.001)
-                timeout = 0.05 * draw.random()
+            process = subprocess.Popen([*arguments, ""])
             try:
-                process.wait(timeout=timeout)
+                process.wait(timeout=patience * (1 + draw.random()))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-                saved += any(folder.glob("learning-*"))
                 patience *= 1.15
         assert output.read_bytes() == expected.read_bytes()
-    assert saved, "no kill met a saved checkpoint"
