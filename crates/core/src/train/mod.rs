@@ -12,6 +12,7 @@
 //! memory           reservations that fail with an error
 //! resume           training that continues after the merges or choices of an earlier run
 //! progress         progress reports and interruption
+//! thread_team      work by several threads in parts of fixed size
 //! piece_rules      the rules for SentencePiece pieces
 //! symbol_splitter  splitting of words where no piece may cross
 //! learned          the result of training, and the first entries
@@ -40,6 +41,7 @@ mod progress;
 mod resume;
 pub mod sentencepiece;
 mod symbol_splitter;
+mod thread_team;
 pub mod unigram;
 pub mod wordpiece;
 

@@ -6,8 +6,8 @@
 use super::piece_set::{PieceLink, PieceSet};
 use super::segment_text::SegmentText;
 use super::text_lattice::{LatticeScratch, TextLattice};
-use super::threads::ThreadTeam;
 use crate::error::Error;
+use crate::train::thread_team::ThreadTeam;
 
 /// Pieces with a lower expected count are removed.
 const THRESHOLD: f64 = 0.5;

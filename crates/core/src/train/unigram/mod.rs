@@ -13,7 +13,6 @@
 //! reserved_entries  the entries before the pieces, and the final choice
 //! sorted_suffixes   the suffix array, and the substrings that may be seeds
 //! seeds             the initial pieces
-//! threads           work on segments by several threads
 //! text_lattice      forward-backward and Viterbi over the segmentations of a text
 //! expectation       E-step and M-step
 //! pruning           the pruning loss of each piece
@@ -34,7 +33,6 @@ mod spec;
 #[cfg(test)]
 mod tests;
 mod text_lattice;
-mod threads;
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -44,12 +42,12 @@ use crate::error::Error;
 use crate::train::learned::check_counts;
 use crate::train::progress::Progress;
 use crate::train::symbol_splitter::SymbolSplitter;
+use crate::train::thread_team::ThreadTeam;
 
 use piece_set::PieceSet;
 pub(in crate::train) use ranked_alphabet::RankedAlphabet;
 use reserved_entries::ReservedEntries;
 use segment_text::SegmentText;
-use threads::ThreadTeam;
 
 pub use spec::UnigramTrainSpec;
 

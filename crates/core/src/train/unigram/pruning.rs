@@ -8,8 +8,8 @@ use piecework_unicode::char_len;
 use super::piece_set::{PieceSet, NONE};
 use super::segment_text::SegmentText;
 use super::text_lattice::{LatticeScratch, TextLattice};
-use super::threads::ThreadTeam;
 use crate::error::Error;
+use crate::train::thread_team::ThreadTeam;
 
 /// The decision on a piece.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,5 +1,6 @@
 //! Work by several threads in parts of fixed size, so that results do not depend on the number of threads.
 
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -31,18 +32,30 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
         state: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, usize, &[T]) + Sync,
     ) -> Result<Vec<S>, Error> {
+        self.run_parts(items.len(), PART, state, |state, part, range| work(state, part, &items[range]))
+    }
+
+    /// Call `work` with a state, the number of a part, and its range of items, for all parts of `0..items`;
+    /// returns the states, one a thread.
+    pub(super) fn run_parts<S: Send>(
+        &mut self,
+        items: usize,
+        part_items: usize,
+        state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize, Range<usize>) + Sync,
+    ) -> Result<Vec<S>, Error> {
         let next = AtomicUsize::new(0);
         let stopped = AtomicBool::new(false);
-        let parts = items.len().div_ceil(PART);
+        let parts = items.div_ceil(part_items);
         let take = || {
             let part = next.fetch_add(1, Ordering::Relaxed);
-            let end = items.len().min((part + 1) * PART);
-            (part < parts && !stopped.load(Ordering::Relaxed)).then(|| (part, &items[part * PART..end]))
+            let range = part * part_items..items.min((part + 1) * part_items);
+            (part < parts && !stopped.load(Ordering::Relaxed)).then_some((part, range))
         };
         let help = || {
             let mut state = state();
-            while let Some((part, items)) = take() {
-                work(&mut state, part, items);
+            while let Some((part, range)) = take() {
+                work(&mut state, part, range);
             }
             state
         };
@@ -51,9 +64,10 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
             let threads: Vec<_> = (0..helpers).map(|_| scope.spawn(help)).collect();
             let mut own = state();
             let mut outcome = Ok(());
-            while let Some((part, items)) = take().filter(|_| outcome.is_ok()) {
-                work(&mut own, part, items);
-                outcome = self.progress.advance(WORK * items.len());
+            while let Some((part, range)) = take().filter(|_| outcome.is_ok()) {
+                let done = range.len();
+                work(&mut own, part, range);
+                outcome = self.progress.advance(WORK * done);
                 stopped.fetch_or(outcome.is_err(), Ordering::Relaxed);
             }
             let others = threads
