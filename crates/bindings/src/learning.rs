@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
 use crate::learning_checkpoints::{merges_of, GivenMerges, LearningLog};
+use crate::threads::thread_count;
 
 /// The interval between checks for signals.
 const PULSE: Duration = Duration::from_millis(100);
@@ -62,8 +63,8 @@ impl LearnedEntries {
 #[pyfunction]
 #[pyo3(signature = (
     counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, alphabet_order, segmentation, balance, use_cap, seed_size, progress,
-    sizes=None, record_removals=false, earlier=None, earlier_choices=None, log=None
+    continuing_subword_prefix, max_token_length, alphabet_order, segmentation, balance, use_cap, seed_size, num_threads,
+    progress, sizes=None, record_removals=false, earlier=None, earlier_choices=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
@@ -83,6 +84,7 @@ pub(crate) fn learn_wordpiece(
     balance: f64,
     use_cap: Option<f64>,
     seed_size: Option<usize>,
+    num_threads: i64,
     progress: Option<Py<PyAny>>,
     sizes: Option<Vec<usize>>,
     record_removals: bool,
@@ -108,6 +110,7 @@ pub(crate) fn learn_wordpiece(
             seed_size,
             record_removals,
         },
+        num_threads: thread_count(num_threads)?,
     };
     let earlier = merges_of(earlier)?;
     let choices = earlier_choices.map(|choices| choices.as_slice().map(<[u64]>::to_vec)).transpose()?;

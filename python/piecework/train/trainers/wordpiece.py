@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from piecework._core import LearnedEntries, learn_wordpiece
 from piecework._internal import validation as checks
+from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import WordPiece
@@ -194,7 +195,7 @@ class WordPieceTrainer:
         checkpoint: PathLike | None = None,
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge with its count and score; only "merges" has any."""
-        return self._learn(counts, progress, checkpoint)[0]
+        return self._learn(counts, progress, num_threads, checkpoint)[0]
 
     def learn_sizes(
         self,
@@ -221,7 +222,7 @@ class WordPieceTrainer:
         if self.learner != "pruning":
             raise ArgumentError("sizes", _learner_setting(self), 'algorithm="pruning"')
         largest = replace(self, vocab_size=max(sizes))
-        learned = largest._learn(counts, progress, checkpoint, sizes=list(sizes))
+        learned = largest._learn(counts, progress, num_threads, checkpoint, sizes=list(sizes))
         return dict(zip(sizes, learned, strict=True))
 
     def learn_removals(self, counts: Counts) -> LearnedVocabulary:
@@ -233,12 +234,13 @@ class WordPieceTrainer:
         >>> learned.removals[-1]
         Removal(token='hugs', loss=1.0, put_back=None)
         """
-        return self._learn(counts, None, None, record_removals=True)[0]
+        return self._learn(counts, None, None, None, record_removals=True)[0]
 
     def _learn(
         self,
         counts: Counts,
         progress: Progress | None,
+        num_threads: int | None,
         checkpoint: PathLike | None,
         *,
         sizes: list[int] | None = None,
@@ -247,6 +249,7 @@ class WordPieceTrainer:
         """Return the vocabulary, or that of each size."""
         check_counts(counts)
         with resumable(self, counts, progress, checkpoint, sizes or ()) as run:
+            run |= {"num_threads": thread_count(num_threads)}
             learned = self._run(counts, sizes=sizes, record_removals=record_removals, **run)
         return [LearnedVocabulary._of(one) for one in learned]
 

@@ -66,6 +66,8 @@ pub struct WordPieceTrainSpec {
     pub max_token_length: Option<usize>,
     /// The settings of `PairScore::Pruning`.
     pub pruning: PruningSpec,
+    /// The number of threads, which changes no result; only `PairScore::Pruning` uses more than one.
+    pub num_threads: usize,
 }
 
 impl Default for WordPieceTrainSpec {
@@ -82,6 +84,7 @@ impl Default for WordPieceTrainSpec {
             alphabet_order: AlphabetOrder::default(),
             max_token_length: None,
             pruning: PruningSpec::default(),
+            num_threads: 1,
         }
     }
 }

@@ -3,72 +3,58 @@
 //! The loss of an entry is the sum, over the words that use it, of what the word costs without it minus what it
 //! costs now, times the count of the word. So it depends on the segmentations of the words now, and on those
 //! without one of the used entries. An index lists, for each entry, the words with a segmentation of either kind
-//! that uses it. When an entry is removed, only these words are computed again.
+//! that uses it. When an entry is removed, only these words are computed again, with the entry and without it:
+//! to store what each word contributes would take more memory than all else, and be no faster.
+//!
+//! Passes over all words are divided among threads, which add integers, so their number changes no result.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::{Mutex, PoisonError};
 
-use super::candidates::{Candidates, NONE};
-use super::segmentation::Segmenter;
+use super::candidates::Candidates;
+use super::effects::{EffectScratch, Effects, WordCosts};
+use super::gains::{Gain, GainSums};
+use super::present::Change;
 use super::token_cost::{CostRule, ONE};
 use crate::error::Error;
 use crate::spec::Segmentation;
 use crate::train::progress::Progress;
+use crate::train::thread_team::ThreadTeam;
 
 /// Units of work for a word in progress reports.
 const WORK: usize = 64;
+/// Words that a thread takes at once.
+const PART: usize = 1024;
+/// The sums of all threads take at most this number of bytes for each character of the text.
+const SUM_BYTES: usize = 8;
+/// How many words ahead memory is prefetched.
+const AHEAD: usize = 8;
 
 /// The vocabulary while it shrinks, and the loss of each entry.
 pub(super) struct Losses<'a> {
     candidates: &'a Candidates,
-    segmenter: Segmenter<'a>,
-    rule: CostRule,
-    /// By candidate: the cost of a token.
-    cost: Vec<i64>,
+    costs: WordCosts<'a>,
+    threads: usize,
+    /// By candidate.
     loss: Vec<i128>,
     /// By candidate: words that depend on it; some of them no longer do, and some are repeated.
     words_of: Vec<Vec<u32>>,
-    /// Items are outdated if the loss has changed since.
+    /// At least one item for each entry, at its loss or lower; most losses only grow.
     queue: BinaryHeap<Reverse<QueuedLoss>>,
-    /// By word: the last change that has updated it.
-    updated: Vec<u32>,
+    /// By candidate: the loss of its least item that counts.
+    queued: Vec<i128>,
+    /// By word: the last change that has visited it.
+    visited: Vec<u32>,
     change: u32,
+    /// The words that the present change visits.
+    words: Vec<u32>,
     /// The candidates whose loss the present change has updated.
     touched: Vec<u32>,
     is_touched: Vec<bool>,
-    /// By word, as of its last update.
-    of_word: Vec<WordLosses>,
-    added: Vec<AddedCost>,
-    depends_on: Vec<u32>,
-    tokens: Vec<u32>,
-    alternative: Vec<u32>,
-}
-
-/// What a word contributes to losses, and the removable candidates on which this depends.
-#[derive(Clone, Default)]
-struct WordLosses {
-    /// What one occurrence of the word costs more without an entry that it uses.
-    added: Box<[AddedCost]>,
-    depends_on: Box<[u32]>,
-}
-
-/// An entry and the cost that its removal adds, in twelve bytes instead of sixteen.
-#[derive(Clone, Copy)]
-struct AddedCost {
-    entry: u32,
-    /// The bytes of an `i64`.
-    cost: [u32; 2],
-}
-
-impl AddedCost {
-    fn new(entry: u32, cost: i64) -> Self {
-        let bits = cost as u64;
-        Self { entry, cost: [bits as u32, (bits >> 32) as u32] }
-    }
-
-    fn cost(self) -> i64 {
-        (u64::from(self.cost[0]) | u64::from(self.cost[1]) << 32) as i64
-    }
+    scratch: EffectScratch,
+    with: Effects,
+    without: Effects,
 }
 
 /// A loss and the rank of its entry, in 24 bytes instead of 32.
@@ -89,63 +75,72 @@ impl QueuedLoss {
     }
 }
 
-/// What an absent entry would be used for.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Gain {
-    pub(super) uses: u64,
-    /// The loss that the entry would have.
-    pub(super) gain: i128,
+/// The losses as far as one thread has added them.
+struct LossSums {
+    /// By candidate.
+    loss: Vec<i128>,
+    scratch: EffectScratch,
+    effects: Effects,
+    /// The entries on which the words of a part depend, with the words.
+    dependencies: Vec<(u32, u32)>,
 }
 
 impl<'a> Losses<'a> {
     /// Start with all candidates in the vocabulary, each at a cost of 1; the losses are not computed yet.
-    pub(super) fn new(candidates: &'a Candidates, segmentation: Segmentation, rule: CostRule) -> Self {
+    pub(super) fn new(
+        candidates: &'a Candidates,
+        segmentation: Segmentation,
+        rule: CostRule,
+        threads: usize,
+    ) -> Self {
         let size = candidates.len();
         Self {
             candidates,
-            segmenter: Segmenter::new(candidates, segmentation),
-            rule,
-            cost: vec![ONE; size],
+            costs: WordCosts::new(candidates, segmentation, rule),
+            threads,
             loss: vec![0; size],
             words_of: vec![Vec::new(); size],
             queue: BinaryHeap::new(),
-            updated: vec![0; candidates.text.words.len()],
+            queued: vec![i128::MAX; size],
+            visited: vec![0; candidates.text.len()],
             change: 0,
+            words: Vec::new(),
             touched: Vec::new(),
             is_touched: vec![false; size],
-            of_word: vec![WordLosses::default(); candidates.text.words.len()],
-            added: Vec::new(),
-            depends_on: Vec::new(),
-            tokens: Vec::new(),
-            alternative: Vec::new(),
+            scratch: EffectScratch::default(),
+            with: Effects::default(),
+            without: Effects::default(),
         }
     }
 
     /// Mark an entry as present or absent without updating losses; [`Self::recompute`] must follow.
     pub(super) fn mark(&mut self, candidate: u32, present: bool) {
-        self.segmenter.present[candidate as usize] = present;
+        match (self.is_present(candidate), present) {
+            (true, false) => self.costs.segmenter.present.remove(candidate),
+            (false, true) => self.costs.segmenter.present.insert(candidate),
+            _ => {}
+        }
     }
 
     pub(super) fn is_present(&self, candidate: u32) -> bool {
-        self.segmenter.present[candidate as usize]
+        self.costs.segmenter.present.contains(candidate)
     }
 
     /// Return the removable entry with the least loss, and its loss.
     pub(super) fn cheapest(&mut self) -> Option<(u32, i128)> {
         while let Some(&Reverse(queued)) = self.queue.peek() {
             let candidate = self.candidates.by_rank[queued.rank as usize];
-            if self.is_present(candidate) && self.loss[candidate as usize] == queued.loss() {
-                return Some((candidate, queued.loss()));
+            let (loss, least) = (self.loss[candidate as usize], self.queued[candidate as usize]);
+            let is_least = self.is_present(candidate) && queued.loss() == least;
+            if is_least && loss == least {
+                return Some((candidate, loss));
             }
             self.queue.pop();
+            if is_least {
+                self.enqueue(candidate);
+            }
         }
         None
-    }
-
-    /// Remove an entry.
-    pub(super) fn remove(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let words = std::mem::take(&mut self.words_of[candidate as usize]);
-        self.set_present(candidate, false, words.into_iter(), progress)
     }
 
     /// The loss of an entry in tokens.
@@ -153,57 +148,103 @@ impl<'a> Losses<'a> {
         self.loss[candidate as usize] as f64 / ONE as f64
     }
 
-    /// Put an entry back.
-    pub(super) fn insert(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let candidates = self.candidates;
-        let positions = candidates.positions_of(candidate).iter();
-        let words = positions.map(|&position| candidates.text.word_of[position as usize]);
-        self.set_present(candidate, true, words, progress)
-    }
+    // ---- one change
 
-    fn set_present(
-        &mut self,
-        candidate: u32,
-        present: bool,
-        words: impl Iterator<Item = u32>,
-        progress: &mut Progress<'_>,
-    ) -> Result<(), Error> {
-        self.change += 1;
-        self.segmenter.present[candidate as usize] = present;
-        for word in words {
-            if self.updated[word as usize] != self.change {
-                progress.advance(WORK)?;
-                self.updated[word as usize] = self.change;
-                // A word can only be listed for an entry on which it depended at some time.
-                if present || self.of_word[word as usize].depends_on.contains(&candidate) {
-                    self.update_word(word);
-                }
-            }
-        }
-        if present {
-            self.touch(candidate);
-        }
+    /// Remove an entry.
+    pub(super) fn remove(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.costs.segmenter.present.remove(candidate);
+        self.queued[candidate as usize] = i128::MAX;
+        let words = std::mem::take(&mut self.words_of[candidate as usize]);
+        self.visit(words.into_iter());
+        self.update_words(candidate, false, progress)?;
         self.queue_touched();
         Ok(())
     }
 
-    /// Replace what a word contributes.
-    fn update_word(&mut self, word: u32) {
-        let count = i128::from(self.candidates.text.words[word as usize].count);
-        let before = std::mem::take(&mut self.of_word[word as usize]);
-        let after = self.compute(word);
-        for added in &before.added {
-            self.loss[added.entry as usize] -= count * i128::from(added.cost());
-            self.touch(added.entry);
+    /// Put an entry back.
+    pub(super) fn insert(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.visit(words_with(self.candidates, candidate));
+        self.update_words(candidate, true, progress)?;
+        self.costs.segmenter.present.insert(candidate);
+        self.touch(candidate);
+        self.queue_touched();
+        Ok(())
+    }
+
+    /// Return what an absent entry would be used for.
+    pub(super) fn gain(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<Gain, Error> {
+        self.visit(words_with(self.candidates, candidate));
+        let mut gain = Gain::default();
+        for at in 0..self.words.len() {
+            progress.advance(WORK)?;
+            self.prefetch(at);
+            let word = self.candidates.text.word(self.words[at]);
+            self.costs.add_gain(candidate, &word, &mut self.scratch, &mut gain);
         }
-        for added in &after.added {
-            self.loss[added.entry as usize] += count * i128::from(added.cost());
-            self.touch(added.entry);
+        Ok(gain)
+    }
+
+    /// List each of `words` once.
+    fn visit(&mut self, words: impl Iterator<Item = u32>) {
+        let Self { words: visited_words, visited, change, .. } = self;
+        *change += 1;
+        visited_words.clear();
+        visited_words.extend(
+            words.filter(|&word| std::mem::replace(&mut visited[word as usize], *change) != *change),
+        );
+    }
+
+    /// Update the losses for the visited words, between the vocabulary, which lacks `candidate`, and that with it.
+    fn update_words(
+        &mut self,
+        candidate: u32,
+        is_inserted: bool,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Error> {
+        let adding = Change::adding(candidate, self.candidates);
+        for at in 0..self.words.len() {
+            progress.advance(WORK)?;
+            self.prefetch(at);
+            let number = self.words[at];
+            let word = self.candidates.text.word(number);
+            self.costs.effects(&word, adding, &mut self.scratch, &mut self.with);
+            // Of a word that does not depend on the entry, nothing changes.
+            if self.with.depends_on.contains(&candidate) {
+                self.costs.effects(&word, Change::NONE, &mut self.scratch, &mut self.without);
+                self.replace(number, word.count, is_inserted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Replace what a word contributes, by that with the entry or without it.
+    fn replace(&mut self, number: u32, count: u64, is_inserted: bool) {
+        let with = std::mem::take(&mut self.with);
+        let without = std::mem::take(&mut self.without);
+        let (before, after) = if is_inserted { (&without, &with) } else { (&with, &without) };
+        for &(entry, cost) in &before.added {
+            self.loss[entry as usize] -= i128::from(count) * i128::from(cost);
+            self.touch(entry);
+        }
+        for &(entry, cost) in &after.added {
+            self.loss[entry as usize] += i128::from(count) * i128::from(cost);
+            self.touch(entry);
         }
         for &entry in after.depends_on.iter().filter(|entry| !before.depends_on.contains(entry)) {
-            self.words_of[entry as usize].push(word);
+            self.words_of[entry as usize].push(number);
         }
-        self.of_word[word as usize] = after;
+        (self.with, self.without) = (with, without);
+    }
+
+    /// Prefetch what the words need that are visited after the one at `at`.
+    fn prefetch(&self, at: usize) {
+        let text = &self.candidates.text;
+        if let Some(&word) = self.words.get(at + 2 * AHEAD) {
+            text.prefetch(word);
+        }
+        if let Some(&word) = self.words.get(at + AHEAD) {
+            self.candidates.prefetch_at(text.word(word).start);
+        }
     }
 
     fn touch(&mut self, candidate: u32) {
@@ -213,155 +254,105 @@ impl<'a> Losses<'a> {
         }
     }
 
-    /// Queue the entries whose loss has changed.
+    /// Queue the entries whose loss is less than their items say.
     fn queue_touched(&mut self) {
         while let Some(candidate) = self.touched.pop() {
             self.is_touched[candidate as usize] = false;
-            self.enqueue(candidate);
+            if self.loss[candidate as usize] < self.queued[candidate as usize] {
+                self.enqueue(candidate);
+            }
         }
         if self.queue.len() > 2 * self.candidates.len() + 1024 {
-            self.queue.clear();
-            (0..self.candidates.len() as u32).for_each(|candidate| self.enqueue(candidate));
+            self.queue_all();
         }
+    }
+
+    fn queue_all(&mut self) {
+        self.queue.clear();
+        self.queued.fill(i128::MAX);
+        (0..self.candidates.len() as u32).for_each(|candidate| self.enqueue(candidate));
     }
 
     fn enqueue(&mut self, candidate: u32) {
         if self.is_present(candidate) && !self.candidates.protected[candidate as usize] {
             let rank = self.candidates.rank[candidate as usize];
+            self.queued[candidate as usize] = self.loss[candidate as usize];
             self.queue.push(Reverse(QueuedLoss::new(self.loss[candidate as usize], rank)));
         }
     }
 
-    /// Compute what a word contributes to the losses of the entries it uses.
-    fn compute(&mut self, word: u32) -> WordLosses {
-        let Self { tokens, alternative, added, depends_on, segmenter, candidates, cost, rule, .. } = self;
-        let word = &candidates.text.words[word as usize];
-        added.clear();
-        depends_on.clear();
-        segmenter.segment(word, NONE, tokens);
-        let removable = |token: u32| !candidates.protected[token as usize];
-        let mut position = word.start;
-        for (at, &token) in tokens.iter().enumerate() {
-            let from = position;
-            position += segmenter.length_at(word, position, token);
-            if !removable(token) || tokens[..at].contains(&token) {
-                continue;
-            }
-            // Longest match keeps the tokens before the removed one.
-            let (kept, from) = match segmenter.segmentation {
-                Segmentation::Greedy => (at, from),
-                Segmentation::Shortest => (0, word.start),
-            };
-            alternative.clear();
-            segmenter.segment_from(word, from, token, alternative);
-            let uses = tokens[at..].iter().filter(|&&other| other == token).count();
-            let more = sum(cost, alternative) - sum(cost, &tokens[kept..]);
-            added.push(AddedCost::new(token, rule.capped(more, uses)));
-            for &other in std::iter::once(&token).chain(&*alternative) {
-                if removable(other) && !depends_on.contains(&other) {
-                    depends_on.push(other);
-                }
-            }
-        }
-        WordLosses { added: added.as_slice().into(), depends_on: depends_on.as_slice().into() }
-    }
+    // ---- all words
 
-    /// Return what an absent entry would be used for.
-    pub(super) fn gain(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<Gain, Error> {
-        self.gain_where(candidate, |_| true, progress)
+    /// Compute all losses anew.
+    pub(super) fn recompute(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let mut words_of = std::mem::take(&mut self.words_of);
+        words_of.iter_mut().for_each(Vec::clear);
+        let words_of = Mutex::new(words_of);
+        let (candidates, costs) = (self.candidates, &self.costs);
+        let new_sums = || LossSums {
+            loss: vec![0; candidates.len()],
+            scratch: EffectScratch::default(),
+            effects: Effects::default(),
+            dependencies: Vec::new(),
+        };
+        let mut team = ThreadTeam::new(self.threads_with(size_of::<i128>()), progress);
+        let sums = team.run_parts(candidates.text.len(), PART, new_sums, |sums, _, words| {
+            words.for_each(|word| sums.add(costs, word as u32));
+            let mut words_of = words_of.lock().unwrap_or_else(PoisonError::into_inner);
+            for (entry, word) in sums.dependencies.drain(..) {
+                words_of[entry as usize].push(word);
+            }
+        })?;
+        self.words_of = words_of.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.loss.fill(0);
+        for sums in sums {
+            self.loss.iter_mut().zip(sums.loss).for_each(|(loss, more)| *loss += more);
+        }
+        self.queue_all();
+        Ok(())
     }
 
     /// Return what each absent entry would be used for alone, by candidate.
-    pub(super) fn gains(&mut self, progress: &mut Progress<'_>) -> Result<Vec<Gain>, Error> {
-        let matched = self.matched_lengths(progress)?;
-        let mut gains = vec![Gain::default(); self.candidates.len()];
-        for candidate in 0..self.candidates.len() as u32 {
-            if !self.is_present(candidate) {
-                let chars = self.candidates.chars(candidate);
-                let can_match = |position: u32| u32::from(matched[position as usize]) < chars;
-                gains[candidate as usize] = self.gain_where(candidate, can_match, progress)?;
+    pub(super) fn gains(&self, progress: &mut Progress<'_>) -> Result<Vec<Gain>, Error> {
+        let (candidates, costs) = (self.candidates, &self.costs);
+        let mut team = ThreadTeam::new(self.threads_with(size_of::<Gain>()), progress);
+        let new_sums = || GainSums::new(candidates);
+        let sums = team.run_parts(candidates.text.len(), PART, new_sums, |sums, _, words| {
+            words.for_each(|word| sums.add(costs, &candidates.text.word(word as u32)));
+        })?;
+        let mut all = vec![Gain::default(); candidates.len()];
+        for sums in sums {
+            for (gain, more) in all.iter_mut().zip(sums.gains) {
+                gain.uses += more.uses;
+                gain.gain += more.gain;
             }
         }
-        Ok(gains)
-    }
-
-    /// The length of the token at each position, `u8::MAX` where no token begins.
-    ///
-    /// Under longest match, an absent entry is used only where a shorter token begins. Where this does not hold,
-    /// the length is 0: for the fewest tokens, and in words that begin with the prefix.
-    fn matched_lengths(&mut self, progress: &mut Progress<'_>) -> Result<Vec<u8>, Error> {
-        let Self { tokens, segmenter, candidates, .. } = self;
-        if segmenter.segmentation == Segmentation::Shortest {
-            return Ok(vec![0; candidates.text.codes.len()]);
-        }
-        let mut lengths = vec![u8::MAX; candidates.text.codes.len()];
-        for word in &candidates.text.words {
-            progress.advance(WORK / 4)?;
-            if word.begins_with_prefix() {
-                let end = word.head + candidates.text.prefix_chars;
-                lengths[word.start as usize..end as usize].fill(0);
-                continue;
-            }
-            segmenter.segment(word, NONE, tokens);
-            let mut position = word.start;
-            for &token in &*tokens {
-                lengths[position as usize] = candidates.chars(token) as u8;
-                position += candidates.chars(token);
-            }
-        }
-        Ok(lengths)
-    }
-
-    fn gain_where(
-        &mut self,
-        candidate: u32,
-        can_match: impl Fn(u32) -> bool,
-        progress: &mut Progress<'_>,
-    ) -> Result<Gain, Error> {
-        let Self { tokens, alternative, segmenter, candidates, cost, rule, updated, .. } = self;
-        let mut total = Gain::default();
-        self.change += 1;
-        segmenter.present[candidate as usize] = true;
-        let mut outcome = Ok(());
-        for &position in candidates.positions_of(candidate) {
-            outcome = progress.advance(1);
-            let index = candidates.text.word_of[position as usize] as usize;
-            if outcome.is_err() || updated[index] == self.change || !can_match(position) {
-                continue;
-            }
-            outcome = progress.advance(WORK / 4);
-            updated[index] = self.change;
-            let word = &candidates.text.words[index];
-            segmenter.segment(word, NONE, tokens);
-            let uses = tokens.iter().filter(|&&token| token == candidate).count();
-            if uses > 0 {
-                segmenter.segment(word, candidate, alternative);
-                let saved = sum(cost, alternative) - sum(cost, tokens);
-                total.uses += word.count * uses as u64;
-                total.gain += i128::from(word.count) * i128::from(rule.capped(saved, uses));
-            }
-        }
-        segmenter.present[candidate as usize] = false;
-        outcome.map(|()| total)
+        Ok(all)
     }
 
     /// Count the uses of each candidate in all words.
-    pub(super) fn uses(&mut self, progress: &mut Progress<'_>) -> Result<Vec<u64>, Error> {
-        let mut uses = vec![0_u64; self.candidates.len()];
-        let mut tokens = Vec::new();
-        for word in &self.candidates.text.words {
-            progress.advance(WORK / 4)?;
-            self.segmenter.segment(word, NONE, &mut tokens);
-            for &token in &tokens {
-                uses[token as usize] += word.count;
+    pub(super) fn uses(&self, progress: &mut Progress<'_>) -> Result<Vec<u64>, Error> {
+        let (candidates, segmenter) = (self.candidates, &self.costs.segmenter);
+        let mut team = ThreadTeam::new(self.threads_with(size_of::<u64>()), progress);
+        let new_sums = || (vec![0_u64; candidates.len()], EffectScratch::default());
+        let sums = team.run_parts(candidates.text.len(), PART, new_sums, |(uses, scratch), _, words| {
+            for word in words {
+                let word = candidates.text.word(word as u32);
+                segmenter.segment(&word, &Change::NONE, &mut scratch.fewest, &mut scratch.tokens);
+                scratch.tokens.iter().for_each(|&token| uses[token as usize] += word.count);
             }
+        })?;
+        let mut all = vec![0; candidates.len()];
+        for (uses, _) in sums {
+            all.iter_mut().zip(uses).for_each(|(all, uses)| *all += uses);
         }
-        Ok(uses)
+        Ok(all)
     }
 
     /// Estimate the costs of the entries from their uses, and of absent ones from those they would have.
     pub(super) fn estimate_costs(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
-        if self.rule.balance == 0 {
+        let rule = self.costs.rule;
+        if rule.balance == 0 {
             return Ok(());
         }
         let mut uses = self.uses(progress)?;
@@ -369,29 +360,30 @@ impl<'a> Losses<'a> {
         for (uses, gain) in uses.iter_mut().zip(self.gains(progress)?) {
             *uses += gain.uses;
         }
-        self.cost = uses.into_iter().map(|uses| self.rule.cost(uses, total)).collect();
+        self.costs.cost = uses.into_iter().map(|uses| rule.cost(uses, total)).collect();
         Ok(())
     }
 
-    /// Compute all losses anew.
-    pub(super) fn recompute(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
-        self.loss.fill(0);
-        self.words_of.iter_mut().for_each(Vec::clear);
-        for word in 0..self.candidates.text.words.len() as u32 {
-            progress.advance(WORK)?;
-            self.of_word[word as usize] = WordLosses::default();
-            self.update_word(word);
-        }
-        while let Some(candidate) = self.touched.pop() {
-            self.is_touched[candidate as usize] = false;
-        }
-        self.queue.clear();
-        (0..self.candidates.len() as u32).for_each(|candidate| self.enqueue(candidate));
-        Ok(())
+    /// The number of threads whose sums, with so many bytes for each candidate, are small beside the text.
+    fn threads_with(&self, bytes: usize) -> usize {
+        let text = SUM_BYTES * self.candidates.text.positions();
+        self.threads.min(1 + text / (bytes * self.candidates.len().max(1)))
     }
 }
 
-/// The cost of some tokens.
-fn sum(cost: &[i64], tokens: &[u32]) -> i64 {
-    tokens.iter().map(|&token| cost[token as usize]).sum()
+impl LossSums {
+    /// Add what a word contributes.
+    fn add(&mut self, costs: &WordCosts<'_>, number: u32) {
+        let word = costs.segmenter.candidates.text.word(number);
+        costs.effects(&word, Change::NONE, &mut self.scratch, &mut self.effects);
+        for &(entry, cost) in &self.effects.added {
+            self.loss[entry as usize] += i128::from(word.count) * i128::from(cost);
+        }
+        self.dependencies.extend(self.effects.depends_on.iter().map(|&entry| (entry, number)));
+    }
+}
+
+/// The words in which a candidate matches; some are repeated.
+fn words_with(candidates: &Candidates, candidate: u32) -> impl Iterator<Item = u32> + '_ {
+    candidates.positions_of(candidate).iter().map(|&position| candidates.text.word_of(position))
 }

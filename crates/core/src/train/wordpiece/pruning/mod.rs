@@ -5,8 +5,11 @@
 //! sorted_starts  the positions where entries can begin, sorted by the text that follows
 //! seeds          the substrings with the largest count times length
 //! candidates     characters and seeds, and which of them match at a position
+//! present        which candidates are in the vocabulary
 //! segmentation   longest match, or the fewest tokens
 //! token_cost     1 + balance x surprisal, in fixed point
+//! effects        what one word contributes to the losses
+//! gains          what absent entries would save
 //! losses         what the removal of each entry costs, kept up to date
 //! pruner         the removals, what is put back, and the choices of an earlier run
 //! ```
@@ -19,7 +22,10 @@
 //! the losses of longest-match segmentation.
 
 mod candidates;
+mod effects;
+mod gains;
 mod losses;
+mod present;
 mod pruner;
 mod seeds;
 mod segmentation;
@@ -69,14 +75,14 @@ pub(super) fn learn(
     let mut ascending: Vec<usize> = (0..sizes.len()).collect();
     ascending.sort_by_key(|&at| sizes[at]);
     let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
-    let mut pruner = Pruner::new(&candidates, &spec.pruning, choices);
+    let mut pruner = Pruner::new(&candidates, &spec.pruning, spec.num_threads, choices);
     if let Some(&least) = ascending.first() {
         pruner.remove_until(wanted(least), spec.vocab_size, progress)?;
     }
     let mut learned = vec![Learned::default(); sizes.len()];
     for at in ascending {
         pruner.put_back(wanted(at), progress)?;
-        let chosen = by_uses(&mut pruner.losses, &candidates, progress)?;
+        let chosen = by_uses(&pruner.losses, &candidates, progress)?;
         learned[at] = finish(entries, chosen, sizes[at], spec);
         learned[at].removals = pruner.removals(wanted(at));
     }
@@ -93,18 +99,19 @@ fn find_candidates(
 ) -> Result<Candidates, Error> {
     let max_chars = spec.max_token_length.unwrap_or(MAX_CHARS).min(MAX_WORD_CHARS);
     let longest_special = spec.special_tokens.iter().map(|token| token.chars().count()).max().unwrap_or(0);
-    let starts = SortedStarts::new(&text, max_chars.max(longest_special), progress)?;
+    let starts = SortedStarts::new(&text, max_chars.max(longest_special), spec.num_threads, progress)?;
     let rules = SeedRules {
         limit: spec.pruning.seeds(spec.vocab_size),
         min_count: spec.min_frequency.max(1),
         max_chars: max_chars as u32,
     };
-    let (mut protected, seeds) = seeds::select(&text, &starts, &rules, progress)?;
-    debug_assert!(protected
-        .iter()
-        .all(|single| base.find(&candidates::name_of(&text, &starts, single)).is_some()));
+    let (mut protected, seeds) = seeds::select(&text, &starts, &rules, spec.num_threads, progress)?;
     protected.extend(spec.special_tokens.iter().filter_map(|token| occurrences(&text, &starts, token)));
-    Ok(Candidates::new(text, starts, protected, seeds))
+    let candidates = Candidates::new(text, starts, protected, seeds)?;
+    let mut all = 0..candidates.len() as u32;
+    debug_assert!(all.all(|candidate| !candidates.protected[candidate as usize]
+        || base.find(&candidates.name(candidate)).is_some()));
+    Ok(candidates)
 }
 
 /// Find a special token inside words, where the model uses it like any entry.
@@ -115,7 +122,7 @@ fn occurrences(text: &WordText, starts: &SortedStarts, token: &str) -> Option<Su
     let range = starts.range_of(text, initial, &codes);
     let count = range
         .clone()
-        .map(|index| text.word_at(starts.positions[index as usize]).count)
+        .map(|index| text.count_at(starts.positions[index as usize]))
         .fold(0, u64::saturating_add);
     let chars = codes.len() as u32;
     (!range.is_empty()).then_some(Substring { first: range.start, end: range.end, chars, count })
@@ -123,7 +130,7 @@ fn occurrences(text: &WordText, starts: &SortedStarts, token: &str) -> Option<Su
 
 /// Return the learned entries, the most used first, then by code points.
 fn by_uses(
-    losses: &mut Losses<'_>,
+    losses: &Losses<'_>,
     candidates: &Candidates,
     progress: &mut Progress<'_>,
 ) -> Result<Vec<String>, Error> {

@@ -44,11 +44,12 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
     pub(super) fn new(
         candidates: &'a Candidates,
         spec: &PruningSpec,
+        threads: usize,
         choices: &'c mut Choices<'r>,
     ) -> Self {
         let rule = CostRule::new(spec);
         Self {
-            losses: Losses::new(candidates, spec.segmentation, rule),
+            losses: Losses::new(candidates, spec.segmentation, rule, threads),
             candidates,
             choices,
             balance: rule.balance > 0,

@@ -1,11 +1,15 @@
 //! The seeds: the substrings with the largest count times length.
+//!
+//! The threads visit groups of positions with the same first character, each keeping its heaviest substrings.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::sorted_starts::SortedStarts;
 use super::word_text::WordText;
 use crate::error::Error;
 use crate::train::progress::Progress;
+use crate::train::thread_team::ThreadTeam;
 
 /// A substring of words, with the range of sorted starts where it occurs.
 #[derive(Clone, Copy, Debug)]
@@ -38,12 +42,28 @@ pub(super) fn select(
     text: &WordText,
     starts: &SortedStarts,
     rules: &SeedRules,
+    threads: usize,
     progress: &mut Progress<'_>,
 ) -> Result<(Vec<Substring>, Vec<Substring>), Error> {
-    let mut chosen = Chosen { text, starts, rules, single: Vec::new(), seeds: Vec::new() };
-    visit_substrings(text, starts, progress, |substring, min_chars| chosen.add(substring, min_chars))?;
-    chosen.cut(rules.limit);
-    Ok((chosen.single, chosen.seeds))
+    let none = || Chosen { text, starts, rules, single: Vec::new(), seeds: Vec::new() };
+    let chosen = ThreadTeam::new(threads, progress).run_parts(
+        starts.groups.len(),
+        1,
+        none,
+        |chosen, group, _| {
+            let indices = starts.groups[group].clone();
+            visit_substrings(text, starts, indices, |substring, min_chars| {
+                chosen.add(substring, min_chars)
+            });
+        },
+    )?;
+    let mut all = none();
+    for chosen in chosen {
+        all.single.extend(chosen.single);
+        all.seeds.extend(chosen.seeds);
+    }
+    all.cut();
+    Ok((all.single, all.seeds))
 }
 
 /// The substrings chosen so far.
@@ -70,8 +90,8 @@ impl Chosen<'_> {
                 self.seeds.push(seed);
             }
         }
-        if self.seeds.len() > 4 * self.rules.limit + 1024 {
-            self.cut(self.rules.limit);
+        if self.seeds.len() > 2 * self.rules.limit + 1024 {
+            self.cut();
         }
     }
 
@@ -80,10 +100,15 @@ impl Chosen<'_> {
     fn is_prefix(&self, seed: &Substring) -> bool {
         seed.chars == self.text.prefix_chars
             && self.starts.is_initial(seed.first)
-            && self.text.spell(self.starts.positions[seed.first as usize], seed.chars) == self.text.prefix
+            && self
+                .text
+                .spell(self.starts.positions[seed.first as usize], seed.chars)
+                .eq(self.text.prefix.chars())
     }
 
-    fn cut(&mut self, limit: usize) {
+    /// Keep the heaviest seeds.
+    fn cut(&mut self) {
+        let limit = self.rules.limit;
         if self.seeds.len() > limit {
             if limit > 0 {
                 self.seeds.select_nth_unstable_by_key(limit - 1, Substring::rank);
@@ -100,18 +125,17 @@ struct Open {
     count: u64,
 }
 
-/// Visit each set of positions that some substring has: its longest substring, and the fewest characters of
-/// a prefix with the same positions.
+/// Visit each set of positions that some substring has, in a range of indices with the same first character:
+/// its longest substring, and the fewest characters of a prefix with the same positions.
 fn visit_substrings(
     text: &WordText,
     starts: &SortedStarts,
-    progress: &mut Progress<'_>,
+    indices: Range<usize>,
     mut visit: impl FnMut(Substring, u32),
-) -> Result<(), Error> {
+) {
     let mut open: Vec<Open> = Vec::new();
-    for index in 0..=starts.positions.len() {
-        progress.advance(1)?;
-        let is_end = index == starts.positions.len();
+    for index in indices.start..=indices.end {
+        let is_end = index == indices.end;
         let common = if is_end { 0 } else { u32::from(starts.common[index]) };
         let (mut first, mut count) = (index as u32, 0_u64);
         while open.last().is_some_and(|last| last.chars > common) {
@@ -131,12 +155,11 @@ fn visit_substrings(
             add_start(text, starts, index, &mut open);
         }
     }
-    Ok(())
 }
 
 /// Open the substring that reaches the end of the word at a start.
 fn add_start(text: &WordText, starts: &SortedStarts, index: usize, open: &mut Vec<Open>) {
-    let count = text.word_at(starts.positions[index]).count;
+    let count = text.count_at(starts.positions[index]);
     let chars = starts.chars_at(text, index) as u32;
     match open.last_mut() {
         Some(last) if last.chars == chars => last.count = last.count.saturating_add(count),

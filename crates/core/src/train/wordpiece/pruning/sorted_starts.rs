@@ -1,13 +1,18 @@
 //! All positions where an entry can begin, sorted by the text that follows them in their word.
 //!
 //! The positions where a substring occurs are adjacent in this order. Word starts come first, because a
-//! substring has another entry there than inside words.
+//! substring has another entry there than inside words. The positions are distributed by their first character,
+//! and the threads sort these groups.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
-use super::word_text::{WordText, END, MAX_WORD_CHARS};
+use super::word_text::{DistinctWord, WordText, END, MAX_WORD_CHARS};
 use crate::error::Error;
+use crate::train::memory::reserve;
 use crate::train::progress::Progress;
+use crate::train::thread_team::ThreadTeam;
 
 /// Positions in the order of the text that follows them.
 pub(super) struct SortedStarts {
@@ -16,39 +21,86 @@ pub(super) struct SortedStarts {
     /// By index: the number of characters that the text has in common with the previous one; dropped when the
     /// candidates are connected.
     pub(super) common: Vec<u8>,
+    /// The ranges of indices with the same first character and the same side of `initial`, in order.
+    pub(super) groups: Vec<Range<usize>>,
     /// The number of word starts.
     pub(super) initial: u32,
     /// The number of characters by which the text is sorted.
     depth: usize,
 }
 
+/// The positions of a group, and the lengths that they have in common with the previous one.
+type Group<'a> = Mutex<(&'a mut [u32], &'a mut [u8])>;
+
 impl SortedStarts {
     /// Sort by at most `depth` characters.
-    pub(super) fn new(text: &WordText, depth: usize, progress: &mut Progress<'_>) -> Result<Self, Error> {
-        let depth = depth.min(MAX_WORD_CHARS);
-        let (mut heads, mut inner) = (Vec::new(), Vec::new());
-        for word in &text.words {
-            heads.push(word.head);
-            if word.begins_with_prefix() {
-                inner.push(word.start + text.prefix_chars);
-            }
-            inner.extend(word.start + 1..word.end);
+    pub(super) fn new(
+        text: &WordText,
+        depth: usize,
+        threads: usize,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut starts = Self::distributed(text, depth.min(MAX_WORD_CHARS))?;
+        let depth = starts.depth;
+        let mut groups: Vec<Group<'_>> = Vec::with_capacity(starts.groups.len());
+        let (mut positions, mut common) = (&mut *starts.positions, &mut *starts.common);
+        for group in &starts.groups {
+            let (positions_of, common_of);
+            (positions_of, positions) = positions.split_at_mut(group.len());
+            (common_of, common) = common.split_at_mut(group.len());
+            groups.push(Mutex::new((positions_of, common_of)));
         }
-        if text.prefix.is_empty() {
-            heads.append(&mut inner);
-        }
-        let initial = heads.len() as u32;
-        let mut positions = sorted(text, heads, depth, progress)?;
-        positions.append(&mut sorted(text, inner, depth, progress)?);
-        let mut starts = Self { common: vec![0; positions.len()], positions, initial, depth };
-        for index in 1..starts.positions.len() {
-            progress.advance(1)?;
-            if index != initial as usize {
-                let (one, two) = (starts.positions[index - 1], starts.positions[index]);
-                starts.common[index] = common_chars(text, one, two, depth) as u8;
-            }
-        }
+        // The largest groups first, so that the threads end at about the same time.
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        order.sort_by_key(|&group| Reverse(starts.groups[group].len()));
+        ThreadTeam::new(threads, progress).run_parts(
+            groups.len(),
+            1,
+            || (),
+            |(), group, _| {
+                let mut group = groups[order[group]].lock().unwrap_or_else(PoisonError::into_inner);
+                let (positions, common) = &mut *group;
+                sort(text, positions, depth);
+                for index in 1..positions.len() {
+                    common[index] = common_chars(text, positions[index - 1], positions[index], depth) as u8;
+                }
+            },
+        )?;
+        drop(groups);
         Ok(starts)
+    }
+
+    /// The positions by side and first character, not sorted further.
+    fn distributed(text: &WordText, depth: usize) -> Result<Self, Error> {
+        let codes = text.codes.iter().max().map_or(1, |&code| code as usize + 1);
+        let of = |is_initial: bool, position: u32| {
+            let side = if is_initial || text.prefix.is_empty() { 0 } else { codes };
+            side + text.codes[position as usize] as usize
+        };
+        let mut sizes = vec![0; 2 * codes];
+        visit_starts(text, |is_initial, position| sizes[of(is_initial, position)] += 1);
+        let mut ends = Vec::with_capacity(sizes.len());
+        let mut groups = Vec::new();
+        let mut total = 0;
+        for size in sizes {
+            if size > 0 {
+                groups.push(total..total + size);
+            }
+            ends.push(total);
+            total += size;
+        }
+        let initial = ends[codes] as u32;
+        let (mut positions, mut common) = (Vec::new(), Vec::new());
+        reserve(&mut positions, total)?;
+        reserve(&mut common, total)?;
+        positions.resize(total, 0);
+        common.resize(total, 0);
+        visit_starts(text, |is_initial, position| {
+            let end = &mut ends[of(is_initial, position)];
+            positions[*end] = position;
+            *end += 1;
+        });
+        Ok(Self { positions, common, groups, initial, depth })
     }
 
     /// Whether the position at an index is the start of a word.
@@ -80,32 +132,38 @@ impl SortedStarts {
     }
 }
 
-/// Sort positions by the text that follows, then by position.
-fn sorted(
-    text: &WordText,
-    positions: Vec<u32>,
-    depth: usize,
-    progress: &mut Progress<'_>,
-) -> Result<Vec<u32>, Error> {
+/// Visit all positions where an entry can begin, and whether it is the start of a word.
+fn visit_starts(text: &WordText, mut visit: impl FnMut(bool, u32)) {
+    text.words().for_each(|word| {
+        visit(true, word.head);
+        inner_starts(text, &word).for_each(|position| visit(false, position));
+    });
+}
+
+/// The positions inside a word where an entry can begin.
+///
+/// One is listed twice if the entry can also begin at the start of the word, which begins with the prefix.
+pub(super) fn inner_starts(text: &WordText, word: &DistinctWord) -> impl Iterator<Item = u32> {
+    let at_start = word.begins_with_prefix().then_some(word.start + text.prefix_chars);
+    at_start.into_iter().chain(word.inner_positions())
+}
+
+/// Sort positions with the same first character by the text that follows, then by position.
+fn sort(text: &WordText, positions: &mut [u32], depth: usize) {
     let bits = text.code_bits().max(1);
     let packed = ((u64::BITS / bits) as usize).min(depth);
     let key = |position: u32| {
         let mut rest = text.codes[position as usize..].iter().take_while(|&&code| code != END);
         (0..packed).fold(0, |key, _| (key << bits) | u64::from(*rest.next().unwrap_or(&END)))
     };
-    let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(positions.len());
-    for position in positions {
-        progress.advance(1)?;
-        keyed.push((key(position), position));
-    }
+    let mut keyed: Vec<(u64, u32)> = positions.iter().map(|&position| (key(position), position)).collect();
     keyed.sort_unstable();
     for run in keyed.chunk_by_mut(|one, two| one.0 == two.0) {
-        progress.advance(run.len())?;
         if run.len() > 1 && text.codes[run[0].1 as usize..].iter().take(packed).all(|&code| code != END) {
             run.sort_unstable_by(|&(_, one), &(_, two)| compare_after(text, one, two, packed, depth));
         }
     }
-    Ok(keyed.into_iter().map(|(_, position)| position).collect())
+    positions.iter_mut().zip(keyed).for_each(|(position, (_, sorted))| *position = sorted);
 }
 
 /// Compare the text after two positions that have their first `same` characters in common.
