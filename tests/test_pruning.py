@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.train import count_texts, learn_spec, learn_specs
+from piecework.train import WordPieceTrainer, count_texts, learn_spec, learn_specs
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = ["hug"] * 10 + ["pug"] * 5 + ["pun"] * 12 + ["bun"] * 4 + ["hugs"] * 5
@@ -44,6 +45,19 @@ def test_pruning_takes_fewer_tokens_than_every_other_learner(counts: pw.Counts) 
 def test_the_size_is_exact(counts: pw.Counts, segmentation: str, settings: dict[str, Any]) -> None:
     how = {"algorithm": "pruning", "segmentation": segmentation, **settings}
     assert trained(counts, **how).get_vocab_size() == 1000
+
+
+@pytest.mark.parametrize("segmentation", ["greedy", "shortest"])
+@pytest.mark.parametrize("balance", [0.0, 1.0])
+def test_threads_change_nothing_where_each_has_words(segmentation: str, balance: float) -> None:
+    draw = random.Random(3)
+    words = {"".join(draw.choices("abcde#", k=draw.randint(2, 9))) for _ in range(6_000)}
+    counts = pw.Counts(sorted(words), [draw.randint(1, 9) for _ in words])
+    trainer = WordPieceTrainer(vocab_size=300, segmentation=segmentation, balance=balance)
+    one = trainer.learn_vocabulary(counts, num_threads=1)
+    assert len(one.entries) == 300
+    for num_threads in (2, 3):
+        assert trainer.learn_vocabulary(counts, num_threads=num_threads) == one
 
 
 def test_a_vocabulary_for_the_fewest_tokens_is_used_so_and_says_so(

@@ -124,7 +124,7 @@ def test_every_size_of_one_pass_equals_a_run_of_its_own(
 def choices_of(trainer: WordPieceTrainer, counts: pw.Counts, **arguments: Any) -> Any:
     """Return all choices of an undisturbed run."""
     log = LearningLog()
-    trainer._run(counts, progress=None, log=log, **arguments)
+    trainer._run(counts, 1, progress=None, log=log, **arguments)
     return log.choices()
 
 
@@ -143,7 +143,7 @@ def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
     choices = choices_of(trainer, counts)
     made = data.draw(st.integers(0, len(choices)))
     log = LearningLog()
-    (learned,) = trainer._run(counts, progress=None, earlier_choices=choices[:made], log=log)
+    (learned,) = trainer._run(counts, 1, progress=None, earlier_choices=choices[:made], log=log)
     assert (tuple(learned.vocab), learned.stopped_early) == (
         expected.entries,
         expected.stopped_early,
@@ -176,7 +176,7 @@ def test_every_size_of_one_pruning_run_equals_a_run_with_the_same_seeds(
     assert largest.learn_sizes(counts, sizes) == expected
     choices = choices_of(largest, counts, sizes=sizes)
     made = data.draw(st.integers(0, len(choices)))
-    learned = largest._run(counts, progress=None, sizes=sizes, earlier_choices=choices[:made])
+    learned = largest._run(counts, 1, progress=None, sizes=sizes, earlier_choices=choices[:made])
     assert [tuple(one.vocab) for one in learned] == [one.entries for one in expected.values()]
     compared()
 
@@ -475,7 +475,7 @@ def test_a_changed_choice_is_refused_or_another_vocabulary(data: st.DataObject) 
     at = data.draw(st.integers(0, len(choices) - 1))
     choices[at] = data.draw(st.integers(2, 2**64 - 2))
     with suppress(ArgumentError):  # other choices can be possible ones
-        trainer._run(COUNTS, progress=None, earlier_choices=choices)
+        trainer._run(COUNTS, 1, progress=None, earlier_choices=choices)
 
 
 @pytest.mark.parametrize("wrong", [[0], [2**64 - 1], [2**64 - 2], [1 << 32], [2**32 - 1] * 9])
@@ -484,10 +484,10 @@ def test_a_wrong_choice_is_named(wrong: list[int]) -> None:
 
     trainer = WordPieceTrainer(vocab_size=24, min_frequency=1)
     with pytest.raises(ArgumentError, match="choice 1 of the checkpoint"):
-        trainer._run(COUNTS, progress=None, earlier_choices=np.array(wrong, np.uint64))
+        trainer._run(COUNTS, 1, progress=None, earlier_choices=np.array(wrong, np.uint64))
     more = np.append(choices_of(trainer, COUNTS), np.uint64(2**64 - 1))
     with pytest.raises(ArgumentError, match=f"choice {len(more)} of the checkpoint"):
-        trainer._run(COUNTS, progress=None, earlier_choices=more)
+        trainer._run(COUNTS, 1, progress=None, earlier_choices=more)
 
 
 @pytest.mark.parametrize("score", ["frequency", "top-down", None])

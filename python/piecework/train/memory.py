@@ -33,7 +33,7 @@ Amount: TypeAlias = Any  # a float64 array, or one number
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
-_SEED = 220  # a seed of the pruning trainer
+_SEED = 250  # a seed of the pruning trainer
 _PAIR = 110  # a pair in the tables of the trainer
 _BUCKETS = 32 << 20  # the largest table of sums of pair counts
 
@@ -188,10 +188,10 @@ def _wordpiece(trainer: WordPieceTrainer, size: _Size) -> Amount:
 
 
 def _pruning(trainer: WordPieceTrainer, size: _Size) -> Amount:
-    """Return the memory of the sorted text, of the losses by word, and of the seeds with their index."""
+    """Return the memory of the sorted text, of the words by entry, of sums by thread, and of the seeds."""
     seeds = 8 * trainer.vocab_size if trainer.seed_size is None else trainer.seed_size
     # A position begins at most `max_token_length` substrings, 50 by default.
-    return 40 * size.chars + 250 * size.words + _SEED * np.minimum(seeds, 50 * size.chars)
+    return 24 * size.chars + 30 * size.words + _SEED * np.minimum(seeds, 50 * size.chars)
 
 
 def _bpe(size: _Size) -> Amount:

@@ -249,11 +249,14 @@ class WordPieceTrainer:
         """Return the vocabulary, or that of each size."""
         check_counts(counts)
         with resumable(self, counts, progress, checkpoint, sizes or ()) as run:
-            run |= {"num_threads": thread_count(num_threads)}
-            learned = self._run(counts, sizes=sizes, record_removals=record_removals, **run)
+            learned = self._run(
+                counts, num_threads, sizes=sizes, record_removals=record_removals, **run
+            )
         return [LearnedVocabulary._of(one) for one in learned]
 
-    def _run(self, counts: Counts, **arguments: Any) -> list[LearnedEntries]:
+    def _run(
+        self, counts: Counts, num_threads: int | None, **arguments: Any
+    ) -> list[LearnedEntries]:
         """Call the trainer of the core with the settings and these arguments."""
         return learn_wordpiece(
             counts._raw,
@@ -271,6 +274,7 @@ class WordPieceTrainer:
             balance=self.balance,
             use_cap=self.use_cap,
             seed_size=self.seed_size,
+            num_threads=thread_count(num_threads),
             **arguments,
         )
 
