@@ -53,7 +53,7 @@ pub(super) fn select(
         |chosen, group, _| {
             let indices = starts.groups[group].clone();
             visit_substrings(text, starts, indices, |substring, min_chars| {
-                chosen.add(substring, min_chars)
+                chosen.add(substring, min_chars);
             });
         },
     )?;
