@@ -24,7 +24,7 @@ pub(super) struct Candidates {
     pub(super) text: WordText,
     pub(super) starts: SortedStarts,
     substrings: Vec<Substring>,
-    names: Names,
+    names: CandidateNames,
     /// By candidate: its length in characters, without the continuation prefix.
     chars: Vec<u8>,
     /// By candidate: whether it is never removed.
@@ -53,7 +53,7 @@ impl Candidates {
         all.sort_unstable_by_key(|(entry, protected)| (entry.first, entry.chars, Reverse(*protected)));
         all.dedup_by_key(|(entry, _)| (entry.first, entry.chars));
         let (substrings, protected): (Vec<Substring>, Vec<bool>) = all.into_iter().unzip();
-        let names = Names::new(&text, &starts, &substrings);
+        let names = CandidateNames::new(&text, &starts, &substrings);
         text.codes = Vec::new();
         let (parent, longest) = connect(&text, &starts, &substrings)?;
         starts.common = Vec::new();
@@ -127,13 +127,13 @@ impl Candidates {
 }
 
 /// The strings of substrings.
-struct Names {
+struct CandidateNames {
     bodies: String,
     /// By substring: the end in `bodies`.
     ends: Vec<usize>,
 }
 
-impl Names {
+impl CandidateNames {
     fn new(text: &WordText, starts: &SortedStarts, substrings: &[Substring]) -> Self {
         let (mut bodies, mut ends) = (String::new(), Vec::with_capacity(substrings.len()));
         for substring in substrings {

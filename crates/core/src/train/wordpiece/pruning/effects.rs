@@ -1,8 +1,8 @@
 //! What one word contributes to the losses of the entries.
 
 use super::candidates::Candidates;
-use super::present::Change;
-use super::segmentation::{FewestTokens, Segmenter};
+use super::present::VocabularyChange;
+use super::segmentation::{FewestScratch, Segmenter};
 use super::token_cost::{CostRule, ONE};
 use super::word_text::DistinctWord;
 use crate::spec::Segmentation;
@@ -17,7 +17,7 @@ pub(super) struct WordCosts<'a> {
 
 /// What one occurrence of a word contributes.
 #[derive(Default, PartialEq)]
-pub(super) struct Effects {
+pub(super) struct WordEffects {
     /// What it costs more without an entry that it uses, with that entry.
     pub(super) added: Vec<(u32, i64)>,
     /// The removable entries on which this depends.
@@ -29,7 +29,7 @@ pub(super) struct Effects {
 pub(super) struct EffectScratch {
     pub(super) tokens: Vec<u32>,
     pub(super) alternative: Vec<u32>,
-    pub(super) fewest: FewestTokens,
+    pub(super) fewest: FewestScratch,
 }
 
 impl<'a> WordCosts<'a> {
@@ -43,12 +43,12 @@ impl<'a> WordCosts<'a> {
     pub(super) fn effects(
         &self,
         word: &DistinctWord,
-        change: Change,
+        change: VocabularyChange,
         scratch: &mut EffectScratch,
-        effects: &mut Effects,
+        effects: &mut WordEffects,
     ) {
         let EffectScratch { tokens, alternative, fewest } = scratch;
-        let Effects { added, depends_on } = effects;
+        let WordEffects { added, depends_on } = effects;
         let segmenter = &self.segmenter;
         let removable = |token: u32| !segmenter.candidates.protected[token as usize];
         added.clear();

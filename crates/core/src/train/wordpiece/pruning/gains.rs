@@ -2,7 +2,7 @@
 
 use super::candidates::{Candidates, NONE};
 use super::effects::{EffectScratch, WordCosts};
-use super::present::Change;
+use super::present::VocabularyChange;
 use super::sorted_starts::inner_starts;
 use super::word_text::DistinctWord;
 use crate::spec::Segmentation;
@@ -65,7 +65,7 @@ impl GainSums {
     fn add_longer_matches(&mut self, costs: &WordCosts<'_>, word: &DistinctWord) {
         let EffectScratch { tokens, alternative, fewest } = &mut self.scratch;
         let (segmenter, candidates) = (&costs.segmenter, costs.segmenter.candidates);
-        segmenter.segment(word, &Change::NONE, fewest, tokens);
+        segmenter.segment(word, &VocabularyChange::NONE, fewest, tokens);
         self.before.clear();
         let mut position = word.start;
         for (at, &token) in tokens.iter().enumerate() {
@@ -77,7 +77,7 @@ impl GainSums {
                         && candidates.chars(candidate) > candidates.chars(token)
                 });
                 if !is_used_before {
-                    let change = Change::adding(candidate, candidates);
+                    let change = VocabularyChange::adding(candidate, candidates);
                     alternative.clear();
                     segmenter.segment_from(word, position, &change, fewest, alternative);
                     let saved = costs.cost_of(&tokens[at..]) - costs.cost_of(alternative);
@@ -118,10 +118,10 @@ impl WordCosts<'_> {
         gain: &mut Gain,
     ) {
         let EffectScratch { tokens, alternative, fewest } = scratch;
-        let change = Change::adding(candidate, self.segmenter.candidates);
+        let change = VocabularyChange::adding(candidate, self.segmenter.candidates);
         self.segmenter.segment(word, &change, fewest, alternative);
         if alternative.contains(&candidate) {
-            self.segmenter.segment(word, &Change::NONE, fewest, tokens);
+            self.segmenter.segment(word, &VocabularyChange::NONE, fewest, tokens);
             let saved = self.cost_of(tokens) - self.cost_of(alternative);
             gain.add(self, word, candidate, alternative, saved);
         }

@@ -13,9 +13,9 @@ use std::collections::BinaryHeap;
 use std::sync::{Mutex, PoisonError};
 
 use super::candidates::Candidates;
-use super::effects::{EffectScratch, Effects, WordCosts};
+use super::effects::{EffectScratch, WordCosts, WordEffects};
 use super::gains::{Gain, GainSums};
-use super::present::Change;
+use super::present::VocabularyChange;
 use super::token_cost::{CostRule, ONE};
 use crate::error::Error;
 use crate::spec::Segmentation;
@@ -53,8 +53,8 @@ pub(super) struct Losses<'a> {
     touched: Vec<u32>,
     is_touched: Vec<bool>,
     scratch: EffectScratch,
-    with: Effects,
-    without: Effects,
+    with: WordEffects,
+    without: WordEffects,
 }
 
 /// A loss and the rank of its entry, in 24 bytes instead of 32.
@@ -80,7 +80,7 @@ struct LossSums {
     /// By candidate.
     loss: Vec<i128>,
     scratch: EffectScratch,
-    effects: Effects,
+    effects: WordEffects,
     /// The entries on which the words of a part depend, with the words.
     dependencies: Vec<(u32, u32)>,
 }
@@ -108,8 +108,8 @@ impl<'a> Losses<'a> {
             touched: Vec::new(),
             is_touched: vec![false; size],
             scratch: EffectScratch::default(),
-            with: Effects::default(),
-            without: Effects::default(),
+            with: WordEffects::default(),
+            without: WordEffects::default(),
         }
     }
 
@@ -201,7 +201,7 @@ impl<'a> Losses<'a> {
         is_inserted: bool,
         progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
-        let adding = Change::adding(candidate, self.candidates);
+        let adding = VocabularyChange::adding(candidate, self.candidates);
         for at in 0..self.words.len() {
             progress.advance(WORK)?;
             self.prefetch(at);
@@ -210,7 +210,7 @@ impl<'a> Losses<'a> {
             self.costs.effects(&word, adding, &mut self.scratch, &mut self.with);
             // Of a word that does not depend on the entry, nothing changes.
             if self.with.depends_on.contains(&candidate) {
-                self.costs.effects(&word, Change::NONE, &mut self.scratch, &mut self.without);
+                self.costs.effects(&word, VocabularyChange::NONE, &mut self.scratch, &mut self.without);
                 self.replace(number, word.count, is_inserted);
             }
         }
@@ -292,7 +292,7 @@ impl<'a> Losses<'a> {
         let new_sums = || LossSums {
             loss: vec![0; candidates.len()],
             scratch: EffectScratch::default(),
-            effects: Effects::default(),
+            effects: WordEffects::default(),
             dependencies: Vec::new(),
         };
         let mut team = ThreadTeam::new(self.threads_with(size_of::<i128>()), progress);
@@ -338,7 +338,7 @@ impl<'a> Losses<'a> {
         let sums = team.run_parts(candidates.text.len(), PART, new_sums, |(uses, scratch), _, words| {
             for word in words {
                 let word = candidates.text.word(word as u32);
-                segmenter.segment(&word, &Change::NONE, &mut scratch.fewest, &mut scratch.tokens);
+                segmenter.segment(&word, &VocabularyChange::NONE, &mut scratch.fewest, &mut scratch.tokens);
                 scratch.tokens.iter().for_each(|&token| uses[token as usize] += word.count);
             }
         })?;
@@ -364,7 +364,7 @@ impl<'a> Losses<'a> {
         Ok(())
     }
 
-    /// The number of threads whose sums, with so many bytes for each candidate, are small beside the text.
+    /// The number of threads whose sums, of `bytes` for each candidate, are small beside the text.
     fn threads_with(&self, bytes: usize) -> usize {
         let text = SUM_BYTES * self.candidates.text.positions();
         self.threads.min(1 + text / (bytes * self.candidates.len().max(1)))
@@ -375,7 +375,7 @@ impl LossSums {
     /// Add what a word contributes.
     fn add(&mut self, costs: &WordCosts<'_>, number: u32) {
         let word = costs.segmenter.candidates.text.word(number);
-        costs.effects(&word, Change::NONE, &mut self.scratch, &mut self.effects);
+        costs.effects(&word, VocabularyChange::NONE, &mut self.scratch, &mut self.effects);
         for &(entry, cost) in &self.effects.added {
             self.loss[entry as usize] += i128::from(word.count) * i128::from(cost);
         }

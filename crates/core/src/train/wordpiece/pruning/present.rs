@@ -57,7 +57,7 @@ impl<'a> PresentCandidates<'a> {
     ///
     /// There is one, because single characters are always present.
     #[inline]
-    pub(super) fn longest_match(&self, longest: u32, change: &Change) -> u32 {
+    pub(super) fn longest_match(&self, longest: u32, change: &VocabularyChange) -> u32 {
         let mut token = self.nearest[longest as usize];
         if token == change.removed {
             token = self.above(token);
@@ -69,7 +69,12 @@ impl<'a> PresentCandidates<'a> {
     }
 
     /// Visit all matches of a changed vocabulary at such a position, the longest first.
-    pub(super) fn visit_matches(&self, longest: u32, change: &Change, mut visit: impl FnMut(u32)) {
+    pub(super) fn visit_matches(
+        &self,
+        longest: u32,
+        change: &VocabularyChange,
+        mut visit: impl FnMut(u32),
+    ) {
         if longest == NONE {
             return;
         }
@@ -90,7 +95,7 @@ impl<'a> PresentCandidates<'a> {
 
 /// A change of the vocabulary: an absent candidate that is added, a present one that is removed, or both.
 #[derive(Clone, Copy)]
-pub(super) struct Change {
+pub(super) struct VocabularyChange {
     added: u32,
     added_chars: u32,
     /// The number of descendants of the added candidate, itself included.
@@ -98,7 +103,7 @@ pub(super) struct Change {
     removed: u32,
 }
 
-impl Change {
+impl VocabularyChange {
     /// No change.
     pub(super) const NONE: Self = Self { added: NONE, added_chars: 0, added_span: 0, removed: NONE };
 

@@ -1,7 +1,7 @@
 //! Segmentation of a word by a part of the candidates: longest match, or the fewest tokens.
 
 use super::candidates::{Candidates, NONE};
-use super::present::{Change, PresentCandidates};
+use super::present::{PresentCandidates, VocabularyChange};
 use super::word_text::{DistinctWord, MAX_WORD_CHARS};
 use crate::spec::Segmentation;
 
@@ -13,9 +13,9 @@ pub(super) struct Segmenter<'a> {
 }
 
 /// By offset in a word: the fewest tokens from there, and the first of them.
-pub(super) struct FewestTokens(Vec<(u32, u32)>);
+pub(super) struct FewestScratch(Vec<(u32, u32)>);
 
-impl Default for FewestTokens {
+impl Default for FewestScratch {
     fn default() -> Self {
         Self(vec![(0, NONE); MAX_WORD_CHARS + 1])
     }
@@ -31,8 +31,8 @@ impl<'a> Segmenter<'a> {
     pub(super) fn segment(
         &self,
         word: &DistinctWord,
-        change: &Change,
-        fewest: &mut FewestTokens,
+        change: &VocabularyChange,
+        fewest: &mut FewestScratch,
         tokens: &mut Vec<u32>,
     ) {
         tokens.clear();
@@ -46,8 +46,8 @@ impl<'a> Segmenter<'a> {
         &self,
         word: &DistinctWord,
         from: u32,
-        change: &Change,
-        fewest: &mut FewestTokens,
+        change: &VocabularyChange,
+        fewest: &mut FewestScratch,
         tokens: &mut Vec<u32>,
     ) {
         match self.segmentation {
@@ -56,7 +56,13 @@ impl<'a> Segmenter<'a> {
         }
     }
 
-    fn longest_matches(&self, word: &DistinctWord, from: u32, change: &Change, tokens: &mut Vec<u32>) {
+    fn longest_matches(
+        &self,
+        word: &DistinctWord,
+        from: u32,
+        change: &VocabularyChange,
+        tokens: &mut Vec<u32>,
+    ) {
         let mut position = from;
         while position < word.end {
             let (longest, skipped) = self.first_match(word, position);
@@ -71,8 +77,8 @@ impl<'a> Segmenter<'a> {
         &self,
         word: &DistinctWord,
         from: u32,
-        change: &Change,
-        FewestTokens(fewest): &mut FewestTokens,
+        change: &VocabularyChange,
+        FewestScratch(fewest): &mut FewestScratch,
         tokens: &mut Vec<u32>,
     ) {
         fewest[(word.end - word.start) as usize] = (0, NONE);
@@ -99,7 +105,7 @@ impl<'a> Segmenter<'a> {
         &self,
         word: &DistinctWord,
         position: u32,
-        change: &Change,
+        change: &VocabularyChange,
         mut visit: impl FnMut(u32, u32),
     ) {
         let chars = |candidate| self.candidates.chars(candidate);

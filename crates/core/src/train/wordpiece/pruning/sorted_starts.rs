@@ -30,7 +30,7 @@ pub(super) struct SortedStarts {
 }
 
 /// The positions of a group, and the lengths that they have in common with the previous one.
-type Group<'a> = Mutex<(&'a mut [u32], &'a mut [u8])>;
+type StartGroup<'a> = Mutex<(&'a mut [u32], &'a mut [u8])>;
 
 impl SortedStarts {
     /// Sort by at most `depth` characters.
@@ -42,7 +42,7 @@ impl SortedStarts {
     ) -> Result<Self, Error> {
         let mut starts = Self::distributed(text, depth.min(MAX_WORD_CHARS))?;
         let depth = starts.depth;
-        let mut groups: Vec<Group<'_>> = Vec::with_capacity(starts.groups.len());
+        let mut groups: Vec<StartGroup<'_>> = Vec::with_capacity(starts.groups.len());
         let (mut positions, mut common) = (&mut *starts.positions, &mut *starts.common);
         for group in &starts.groups {
             let (positions_of, common_of);
