@@ -47,13 +47,21 @@ def test_the_size_is_exact(counts: pw.Counts, segmentation: str, settings: dict[
     assert trained(counts, **how).get_vocab_size() == 1000
 
 
-@pytest.mark.parametrize("segmentation", ["greedy", "shortest"])
-@pytest.mark.parametrize("balance", [0.0, 1.0])
-def test_threads_change_nothing_where_each_has_words(segmentation: str, balance: float) -> None:
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"balance": 1.0},
+        {"segmentation": "shortest"},
+        {"segmentation": "shortest", "balance": 1.0},
+        {"algorithm": "top-down"},
+    ],
+)
+def test_threads_change_nothing_where_each_has_words(settings: dict[str, Any]) -> None:
     draw = random.Random(3)
-    words = {"".join(draw.choices("abcde#", k=draw.randint(2, 9))) for _ in range(6_000)}
+    words = {"".join(draw.choices("abcde#", k=draw.randint(2, 9))) for _ in range(16_000)}
     counts = pw.Counts(sorted(words), [draw.randint(1, 9) for _ in words])
-    trainer = WordPieceTrainer(vocab_size=300, segmentation=segmentation, balance=balance)
+    trainer = WordPieceTrainer(vocab_size=300, **settings)
     one = trainer.learn_vocabulary(counts, num_threads=1)
     assert len(one.entries) == 300
     for num_threads in (2, 3):

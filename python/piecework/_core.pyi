@@ -968,8 +968,8 @@ def learn_wordpiece(
     `vocab_size` is the largest; the result has one item for each size, else one item.
     `alphabet_order` is "sorted", "first-seen" or "given". `earlier` and `earlier_choices` are the merges or
     the choices of an earlier run with the same counts and settings, which are applied first. `log` receives
-    all merges and choices. `record_removals` lists the removals of "pruning" in the result, which alone uses
-    more than one of `num_threads`.
+    all merges and choices. `record_removals` lists the removals of "pruning" in the result. Only "pruning"
+    and "top-down" use more than one of `num_threads`.
     """
 
 def learn_bpe(

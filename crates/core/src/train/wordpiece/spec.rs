@@ -66,7 +66,7 @@ pub struct WordPieceTrainSpec {
     pub max_token_length: Option<usize>,
     /// The settings of `PairScore::Pruning`.
     pub pruning: PruningSpec,
-    /// The number of threads, which changes no result; only `PairScore::Pruning` uses more than one.
+    /// The number of threads, which changes no result; `Pruning` and `TopDown` use more than one.
     pub num_threads: usize,
 }
 

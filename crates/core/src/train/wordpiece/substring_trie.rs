@@ -8,6 +8,8 @@
 //! start at a position are ancestors of the position's longest node. So counting the substrings that start at
 //! n positions takes n additions and one pass over the nodes.
 
+use std::ops::Range;
+
 use super::char_entries;
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
@@ -156,13 +158,31 @@ impl CorpusText {
         high | u32::from(self.low[position])
     }
 
-    fn len(&self) -> usize {
+    /// The number of positions.
+    pub(super) fn len(&self) -> usize {
         self.low.len()
     }
 
-    pub(super) fn words(&self) -> impl Iterator<Item = TextWord> + '_ {
-        let (mut start, mut long_starts) = (0, self.long_starts.iter().peekable());
-        (0..).zip(&self.counts).map(move |(word, &count)| {
+    /// The number of blocks of positions.
+    pub(super) fn blocks(&self) -> usize {
+        self.words_before.len()
+    }
+
+    /// All words.
+    fn words(&self) -> impl Iterator<Item = TextWord> + '_ {
+        self.words_ending_in(0..self.blocks())
+    }
+
+    /// The words whose end is in a range of blocks.
+    pub(super) fn words_ending_in(&self, blocks: Range<usize>) -> impl Iterator<Item = TextWord> + '_ {
+        let first = self.words_before.get(blocks.start).map_or(0, |&word| word as usize);
+        let past = self.words_before.get(blocks.end).map_or(self.counts.len(), |&word| word as usize);
+        let before = &self.low[..self.low.len().min(blocks.start * BLOCK)];
+        let mut start = before.iter().rposition(|&low| low == 0).map_or(0, |end| end + 1);
+        let long_starts = &self.long_starts[..];
+        let skipped = long_starts.partition_point(|&(number, _)| (number as usize) < first);
+        let mut long_starts = long_starts[skipped..].iter().peekable();
+        (first as u32..).zip(&self.counts[first..past]).map(move |(word, &count)| {
             let end = start + self.low[start..].iter().take_while(|&&low| low != 0).count();
             let long_start = long_starts.next_if(|&&(number, _)| number == word);
             let min_first_token = long_start.map_or(1, |&(_, length)| length);

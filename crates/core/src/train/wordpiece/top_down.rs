@@ -15,8 +15,9 @@
 //! integers. The longest-match model is that of Song et al. 2021, "Fast WordPiece Tokenization".
 //!
 //! Counting and selecting are single passes over the nodes of a trie of the substrings that can reach t. So a
-//! threshold costs about as much as segmenting the distinct words three times, and the search takes
-//! O(log of the largest count) thresholds.
+//! threshold costs about as much as segmenting the distinct words three times, which the threads divide. The
+//! search takes O(log of the largest count) thresholds. A threshold that no more substrings reach than the
+//! vocabulary can hold fits without segmentation.
 
 use std::cmp::Reverse;
 
@@ -28,6 +29,7 @@ use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
 use crate::train::resume::Choices;
+use crate::train::thread_team::ThreadTeam;
 use crate::train::Learned;
 
 /// The default of `max_token_length`.
@@ -37,6 +39,8 @@ const ITERATIONS: usize = 4;
 /// A new trie contains the substrings that occur at least t / `TRIE_MARGIN` times, so that it serves the next
 /// lower thresholds too.
 const TRIE_MARGIN: u64 = 4;
+/// Blocks of the text that a thread takes at once.
+const PART_BLOCKS: usize = 1024;
 
 /// Find the vocabulary of the least threshold that fits, and fill it to `vocab_size`.
 ///
@@ -66,7 +70,7 @@ pub(super) fn learn(
                 (choice <= 1).then_some(choice == 1).ok_or_else(|| choices.wrong(choice.to_string()))?
             }
             None => {
-                let fits = search.size(middle, progress)? <= spec.vocab_size;
+                let fits = search.fits(middle, progress)?;
                 choices.record(u64::from(fits));
                 fits
             }
@@ -120,18 +124,26 @@ struct SpelledTrie {
 }
 
 impl ThresholdSearch<'_> {
-    /// Return the size of the vocabulary for a threshold.
-    fn size(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<usize, Error> {
+    /// Whether the vocabulary of a threshold has at most `vocab_size` entries.
+    fn fits(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<bool, Error> {
+        self.ensure_trie(threshold, progress)?;
+        // Only substrings that occur so often can be selected.
+        let reached =
+            |nodes: &SpelledTrie| nodes.trie.count.iter().filter(|&&count| count >= threshold).count();
+        if self.base.len() + self.trie.as_ref().map_or(0, reached) <= self.spec.vocab_size {
+            return Ok(true);
+        }
         let selected = self.select(threshold, progress)?;
-        let Some(nodes) = &self.trie else { return Ok(self.base.len()) };
+        Ok(self.base.len() + self.new_entries(&selected) <= self.spec.vocab_size)
+    }
+
+    /// The number of entries that are selected and not in the base.
+    fn new_entries(&self, selected: &[u64]) -> usize {
+        let Some(nodes) = &self.trie else { return 0 };
         let new = |node: u32| selected[node as usize] > 0 && !nodes.in_base[node as usize];
         let all = (0..selected.len() as u32).filter(|&node| new(node)).count();
-        let duplicates = nodes
-            .same_spelling
-            .iter()
-            .filter(|&&(initial, continuing)| new(initial) && new(continuing))
-            .count();
-        Ok(self.base.len() + all - duplicates)
+        let same = nodes.same_spelling.iter();
+        all - same.filter(|&&(initial, continuing)| new(initial) && new(continuing)).count()
     }
 
     /// Return the entries that a threshold selects, by count descending, then code points.
@@ -161,11 +173,17 @@ impl ThresholdSearch<'_> {
         let Some(nodes) = &self.trie else { return Ok(Vec::new()) };
         let mut selected = nodes.select(&nodes.trie.count, threshold);
         for _ in 1..ITERATIONS {
-            let counts =
-                nodes.count_from_splits(&self.text, &nodes.longest_selected(&selected), progress)?;
+            let longest = nodes.longest_selected(&selected);
+            let mut team = ThreadTeam::new(self.threads(nodes.trie.len()), progress);
+            let counts = nodes.count_from_splits(&self.text, &longest, &mut team)?;
             selected = nodes.select(&counts, threshold);
         }
         Ok(selected)
+    }
+
+    /// The number of threads whose counts of all nodes are small beside the text.
+    fn threads(&self, nodes: usize) -> usize {
+        self.spec.num_threads.min(1 + self.text.len() / (4 * nodes))
     }
 
     /// Build a trie unless the current one contains all substrings that occur `threshold` times.
@@ -236,18 +254,23 @@ impl SpelledTrie {
         &self,
         text: &CorpusText,
         longest: &[u32],
-        progress: &mut Progress<'_>,
+        team: &mut ThreadTeam<'_, '_>,
     ) -> Result<Vec<u64>, Error> {
-        let mut counts = vec![0; self.trie.len()];
-        for word in text.words() {
-            progress.advance(4)?;
-            let (mut position, mut min_length) = (word.start, word.min_first_token);
-            while position < word.end {
-                let node = self.trie.longest_node_at(position) as usize;
-                counts[node] += word.count;
-                position += longest[node].max(min_length);
-                min_length = 1;
+        let none = || vec![0; self.trie.len()];
+        let sums = team.run_parts(text.blocks(), PART_BLOCKS, none, |counts, _, blocks| {
+            for word in text.words_ending_in(blocks) {
+                let (mut position, mut min_length) = (word.start, word.min_first_token);
+                while position < word.end {
+                    let node = self.trie.longest_node_at(position) as usize;
+                    counts[node] += word.count;
+                    position += longest[node].max(min_length);
+                    min_length = 1;
+                }
             }
+        })?;
+        let mut counts: Vec<u64> = none();
+        for sums in sums {
+            counts.iter_mut().zip(sums).for_each(|(count, more)| *count += more);
         }
         for node in (2..counts.len()).rev() {
             counts[self.trie.parent[node] as usize] += counts[node];
