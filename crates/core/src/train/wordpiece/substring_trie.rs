@@ -10,6 +10,8 @@
 
 use std::ops::Range;
 
+use piecework_kernels::prefetch::prefetch_read;
+
 use super::char_entries;
 use crate::count::Counts;
 use crate::error::{Error, ErrorKind};
@@ -27,6 +29,8 @@ const END: u32 = 0;
 const LOW: u32 = u16::MAX as u32;
 /// Positions in a block; the number of words before each block is stored.
 const BLOCK: usize = 32;
+/// Positions whose words are found together.
+const RUN: usize = 64;
 
 /// The characters of the words that consist of characters of the alphabet, two bytes each.
 pub(super) struct CorpusText {
@@ -214,7 +218,30 @@ impl CorpusText {
         Ok(characters)
     }
 
-    fn count_at(&self, position: u32) -> u64 {
+    /// The sum of the counts of the words at the positions of a run.
+    ///
+    /// The words of many positions are found before the first count is read, so that memory is waited for once.
+    fn count_of(&self, run: &[(u32, u32)]) -> u64 {
+        let mut words = [0; RUN];
+        let mut rest = run.chunks(RUN).peekable();
+        let mut count = 0;
+        while let Some(chunk) = rest.next() {
+            for &(_, position) in rest.peek().copied().unwrap_or_default() {
+                prefetch_read(&self.low[position as usize]);
+                prefetch_read(&self.words_before[position as usize / BLOCK]);
+            }
+            let words = &mut words[..chunk.len()];
+            for (word, &(_, position)) in words.iter_mut().zip(chunk) {
+                *word = self.word_at(position);
+                prefetch_read(&self.counts[*word]);
+            }
+            count += words.iter().map(|&word| self.counts[word]).sum::<u64>();
+        }
+        count
+    }
+
+    /// The number of the word at a position.
+    fn word_at(&self, position: u32) -> usize {
         let position = position as usize;
         let block = position / BLOCK;
         let (start, within) = (block * BLOCK, position % BLOCK);
@@ -222,7 +249,7 @@ impl CorpusText {
         // All cells of the block are compared, which takes a few vector instructions.
         let ends =
             cells.iter().enumerate().map(|(at, &low)| u16::from(low == 0 && at < within)).sum::<u16>();
-        self.counts[self.words_before[block] as usize + usize::from(ends)]
+        self.words_before[block] as usize + usize::from(ends)
     }
 }
 
@@ -329,7 +356,7 @@ impl SubstringTrie {
             order.sort_unstable_by_key(|&(next, _)| next);
             let first_child = self.parent.len() as u32;
             for run in order.chunk_by(|one, two| one.0 == two.0) {
-                let count = run.iter().map(|&(_, position)| text.count_at(position)).sum();
+                let count = text.count_of(run);
                 if count >= self.min_count {
                     let child = self.add(node, count, run[0].1);
                     // `kept` never exceeds the start of the group, whose positions are copied in `order`.
