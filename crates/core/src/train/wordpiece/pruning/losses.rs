@@ -8,13 +8,12 @@
 //!
 //! Passes over all words are divided among threads, which add integers, so their number changes no result.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::{Mutex, PoisonError};
 
 use super::candidates::Candidates;
 use super::effects::{EffectScratch, WordCosts, WordEffects};
 use super::gains::{Gain, GainSums};
+use super::loss_queue::LossQueue;
 use super::present::VocabularyChange;
 use super::token_cost::{CostRule, ONE};
 use crate::error::Error;
@@ -40,10 +39,7 @@ pub(super) struct Losses<'a> {
     loss: Vec<i128>,
     /// By candidate: words that depend on it; some of them no longer do, and some are repeated.
     words_of: Vec<Vec<u32>>,
-    /// At least one item for each entry, at its loss or lower; most losses only grow.
-    queue: BinaryHeap<Reverse<QueuedLoss>>,
-    /// By candidate: the loss of its least item that counts.
-    queued: Vec<i128>,
+    queue: LossQueue<'a>,
     /// By word: the last change that has visited it.
     visited: Vec<u32>,
     change: u32,
@@ -55,24 +51,6 @@ pub(super) struct Losses<'a> {
     scratch: EffectScratch,
     with: WordEffects,
     without: WordEffects,
-}
-
-/// A loss and the rank of its entry, in 24 bytes instead of 32.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct QueuedLoss {
-    high: i64,
-    low: u64,
-    rank: u32,
-}
-
-impl QueuedLoss {
-    fn new(loss: i128, rank: u32) -> Self {
-        Self { high: (loss >> 64) as i64, low: loss as u64, rank }
-    }
-
-    fn loss(self) -> i128 {
-        i128::from(self.high) << 64 | i128::from(self.low)
-    }
 }
 
 /// The losses as far as one thread has added them.
@@ -100,8 +78,7 @@ impl<'a> Losses<'a> {
             threads,
             loss: vec![0; size],
             words_of: vec![Vec::new(); size],
-            queue: BinaryHeap::new(),
-            queued: vec![i128::MAX; size],
+            queue: LossQueue::new(candidates),
             visited: vec![0; candidates.text.len()],
             change: 0,
             words: Vec::new(),
@@ -128,19 +105,7 @@ impl<'a> Losses<'a> {
 
     /// Return the removable entry with the least loss, and its loss.
     pub(super) fn cheapest(&mut self) -> Option<(u32, i128)> {
-        while let Some(&Reverse(queued)) = self.queue.peek() {
-            let candidate = self.candidates.by_rank[queued.rank as usize];
-            let (loss, least) = (self.loss[candidate as usize], self.queued[candidate as usize]);
-            let is_least = self.is_present(candidate) && queued.loss() == least;
-            if is_least && loss == least {
-                return Some((candidate, loss));
-            }
-            self.queue.pop();
-            if is_least {
-                self.enqueue(candidate);
-            }
-        }
-        None
+        self.queue.cheapest(&self.loss)
     }
 
     /// The loss of an entry in tokens.
@@ -153,7 +118,7 @@ impl<'a> Losses<'a> {
     /// Remove an entry.
     pub(super) fn remove(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<(), Error> {
         self.costs.segmenter.present.remove(candidate);
-        self.queued[candidate as usize] = i128::MAX;
+        self.queue.forget(candidate);
         let words = std::mem::take(&mut self.words_of[candidate as usize]);
         self.visit(words.into_iter());
         self.update_words(candidate, false, progress)?;
@@ -254,30 +219,25 @@ impl<'a> Losses<'a> {
         }
     }
 
-    /// Queue the entries whose loss is less than their items say.
+    /// Queue the entries whose loss has fallen.
     fn queue_touched(&mut self) {
         while let Some(candidate) = self.touched.pop() {
             self.is_touched[candidate as usize] = false;
-            if self.loss[candidate as usize] < self.queued[candidate as usize] {
-                self.enqueue(candidate);
-            }
+            self.enqueue(candidate);
         }
-        if self.queue.len() > 2 * self.candidates.len() + 1024 {
+        if self.queue.is_long() {
             self.queue_all();
         }
     }
 
     fn queue_all(&mut self) {
         self.queue.clear();
-        self.queued.fill(i128::MAX);
         (0..self.candidates.len() as u32).for_each(|candidate| self.enqueue(candidate));
     }
 
     fn enqueue(&mut self, candidate: u32) {
         if self.is_present(candidate) && !self.candidates.protected[candidate as usize] {
-            let rank = self.candidates.rank[candidate as usize];
-            self.queued[candidate as usize] = self.loss[candidate as usize];
-            self.queue.push(Reverse(QueuedLoss::new(self.loss[candidate as usize], rank)));
+            self.queue.lower(candidate, self.loss[candidate as usize]);
         }
     }
 

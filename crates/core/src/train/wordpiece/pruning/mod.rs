@@ -10,6 +10,7 @@
 //! token_cost     1 + balance x surprisal, in fixed point
 //! effects        what one word contributes to the losses
 //! gains          what absent entries would save
+//! loss_queue     the entries in the order of their losses
 //! losses         what the removal of each entry costs, kept up to date
 //! pruner         the removals, what is put back, and the choices of an earlier run
 //! ```
@@ -24,6 +25,7 @@
 mod candidates;
 mod effects;
 mod gains;
+mod loss_queue;
 mod losses;
 mod present;
 mod pruner;
