@@ -4,15 +4,18 @@
 //! chunks. See "The Arrow C data interface", "The Arrow C stream interface" and "The Arrow PyCapsule
 //! interface" at arrow.apache.org.
 
-use std::ffi::CStr;
+mod layout;
+mod raw;
+
 use std::ptr::NonNull;
 
-mod raw;
+use layout::ColumnLayout;
 
 /// The bytes of a view, and the most bytes of a value that is stored in its view.
 const VIEW_BYTES: usize = 16;
 const INLINE_BYTES: usize = 12;
 
+pub use layout::ColumnError;
 pub use raw::{ArrowArray, ArrowSchema, ArrowStream};
 
 /// A column that a producer owns; released when it is dropped.
@@ -21,23 +24,6 @@ pub struct Column {
     chunks: Vec<ColumnChunk>,
     /// The first row of each chunk, and the number of rows.
     starts: Vec<usize>,
-}
-
-/// The reason why a column cannot be read: its format, or the message of its producer.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ColumnError(pub String);
-
-/// The layout of the values of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ColumnLayout {
-    /// 32-bit offsets into one buffer.
-    Short,
-    /// 64-bit offsets.
-    Long,
-    /// Views into several buffers, short values within the view.
-    Views,
-    /// Nulls only, without buffers, as in an empty column.
-    Nulls,
 }
 
 #[derive(Debug)]
@@ -245,18 +231,6 @@ impl ColumnChunk {
         // SAFETY: within the size of the buffer.
         Some(unsafe { std::slice::from_raw_parts(data.add(start), len) })
     }
-}
-
-/// A string of the interface; `None` for a null pointer.
-///
-/// # Safety
-/// `pointer` must be null or point to a string that ends with a zero and lives during the call.
-unsafe fn text_of(pointer: *const std::ffi::c_char) -> String {
-    if pointer.is_null() {
-        return String::new();
-    }
-    // SAFETY: by the contract of this function.
-    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

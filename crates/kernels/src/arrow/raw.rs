@@ -1,9 +1,9 @@
 //! The three structures of the interface in their memory layout; each is released when it is dropped.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void, CStr};
 use std::ptr::{self, NonNull};
 
-use super::{text_of, ColumnError, ColumnLayout};
+use super::layout::{ColumnError, ColumnLayout};
 
 /// `struct ArrowSchema` of the C data interface.
 #[repr(C)]
@@ -248,4 +248,16 @@ impl ArrowArray {
         // SAFETY: by the contract of this function.
         unsafe { (*array).release = None };
     }
+}
+
+/// A string of the interface; empty for a null pointer.
+///
+/// # Safety
+/// `pointer` must be null or point to a string that ends with a zero and lives during the call.
+unsafe fn text_of(pointer: *const c_char) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: by the contract of this function.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }

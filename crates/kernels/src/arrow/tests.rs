@@ -1,6 +1,7 @@
 //! Columns made by hand as a producer would, with a release that counts.
 
 use std::ffi::c_void;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;

@@ -1,6 +1,8 @@
 //! Appends the ids of consecutive words up to the first miss.
 
-use super::{get_outside_home, home, unpack, Bucket, PackedIds, MAX_IDS, NO_ID, SLOTS};
+use super::bucket::{unpack, Bucket, PackedIds, MAX_IDS, NO_ID, SLOTS};
+use super::find;
+use super::lookup::{get_outside_home, home};
 use crate::level::Level;
 
 /// A word to look up.
@@ -28,7 +30,7 @@ pub fn append_hits_at(level: Level, buckets: &[Bucket], lookups: &[Lookup], out:
         crate::level::Set::Avx512 | crate::level::Set::Avx2 => unsafe {
             append_hits_avx2(buckets, lookups, out)
         },
-        _ => append_hits_with(super::find, buckets, lookups, out),
+        _ => append_hits_with(find::find, buckets, lookups, out),
     }
 }
 
@@ -40,7 +42,7 @@ pub fn append_hits_at(level: Level, buckets: &[Bucket], lookups: &[Lookup], out:
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 unsafe fn append_hits_avx2(buckets: &[Bucket], lookups: &[Lookup], out: &mut Vec<u32>) -> usize {
     // SAFETY: the caller has these features.
-    append_hits_with(|keys, key| unsafe { super::find::find_avx2(keys, key) }, buckets, lookups, out)
+    append_hits_with(|keys, key| unsafe { find::find_avx2(keys, key) }, buckets, lookups, out)
 }
 
 /// Appends hits; `find` returns the slot of a key.

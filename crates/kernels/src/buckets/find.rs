@@ -1,6 +1,6 @@
 //! Finds the slot of a key in a bucket.
 
-use super::SLOTS;
+use super::bucket::SLOTS;
 
 /// Returns the slot of a key. The key is not zero, and no two slots have the same key.
 #[inline(always)]

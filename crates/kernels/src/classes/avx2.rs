@@ -6,7 +6,7 @@ use std::arch::x86_64::{
     _mm256_slli_epi16, _mm256_xor_si256, _mm_loadu_si128,
 };
 
-use super::{filled_up, ByteClasses, BLOCK};
+use super::byte_classes::{filled_up, ByteClasses, BLOCK};
 
 /// The table by the eight upper nibbles of ASCII bytes.
 type NibbleTables = [__m256i; 8];

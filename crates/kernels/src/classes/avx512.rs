@@ -5,7 +5,7 @@ use std::arch::x86_64::{
     _mm512_set1_epi8,
 };
 
-use super::{filled_up, ByteClasses, BLOCK};
+use super::byte_classes::{filled_up, ByteClasses, BLOCK};
 
 /// `scalar::class_masks`.
 ///

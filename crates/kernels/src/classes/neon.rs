@@ -5,7 +5,7 @@ use std::arch::aarch64::{
     vqtbl4q_u8, vqtbx4q_u8, vreinterpretq_u64_u8, vsubq_u8, vtstq_u8,
 };
 
-use super::{filled_up, ByteClasses, BLOCK};
+use super::byte_classes::{filled_up, ByteClasses, BLOCK};
 
 /// The weight of each byte within its eight.
 const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];

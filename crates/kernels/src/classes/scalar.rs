@@ -1,6 +1,6 @@
 //! The definition.
 
-use super::{ByteClasses, BLOCK};
+use super::byte_classes::{ByteClasses, BLOCK};
 
 /// Append the masks of every block of 64 bytes.
 pub fn class_masks<const N: usize>(bytes: &[u8], classes: &ByteClasses, masks: &mut Vec<[u64; N]>) {

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm512_storeu_si512,
 };
 
-use super::{Position, BLOCK};
+use super::position::{Position, SimdPosition, BLOCK};
 
 /// 0 to 63.
 pub(crate) const NUMBERS: [u8; BLOCK] = {
@@ -19,15 +19,6 @@ pub(crate) const NUMBERS: [u8; BLOCK] = {
     }
     numbers
 };
-
-/// Numbers wider than a byte.
-pub trait SimdPosition: Sized {
-    /// Write `base` plus each of the first `count` bytes, then unspecified values: 64 in all.
-    ///
-    /// # Safety
-    /// Needs the features named where it is implemented, and room for 64.
-    unsafe fn store(bytes: __m512i, count: u32, base: usize, out: *mut Self);
-}
 
 /// `scalar::list`.
 ///

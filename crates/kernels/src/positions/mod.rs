@@ -2,43 +2,12 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+mod position;
 pub mod scalar;
 
 use crate::level::Level;
-#[cfg(target_arch = "x86_64")]
-use avx512::SimdPosition;
-#[cfg(not(target_arch = "x86_64"))]
-use scalar::SimdPosition;
 
-/// The bits of a mask.
-const BLOCK: usize = 64;
-
-/// The position of a bit.
-pub trait Position: Copy + Default + SimdPosition {
-    /// The most masks whose positions are listed.
-    const MAX_MASKS: usize;
-
-    /// The position of a bit of the mask that begins at position `base`.
-    fn at(base: usize, bit: u32) -> Self;
-}
-
-impl Position for u16 {
-    const MAX_MASKS: usize = Self::MAX as usize / BLOCK + 1;
-
-    #[inline(always)]
-    fn at(base: usize, bit: u32) -> Self {
-        (base as Self).wrapping_add(bit as Self)
-    }
-}
-
-impl Position for u32 {
-    const MAX_MASKS: usize = Self::MAX as usize / BLOCK + 1;
-
-    #[inline(always)]
-    fn at(base: usize, bit: u32) -> Self {
-        (base as Self).wrapping_add(bit)
-    }
-}
+pub use position::Position;
 
 /// Replace `positions` by the positions of all set bits of at most `MAX_MASKS` masks; further masks are ignored.
 ///
@@ -62,6 +31,7 @@ pub fn list_at<P: Position>(level: Level, masks: &[u64], positions: &mut Vec<P>)
 
 #[cfg(test)]
 mod tests {
+    use super::position::BLOCK;
     use super::*;
     use crate::cases;
 

@@ -1,6 +1,6 @@
 //! The scalar definition: bit by bit, from the lowest.
 
-use super::{Position, BLOCK};
+use super::position::{Position, BLOCK};
 
 /// Positions that are written at once, needed or not, with one branch.
 const GROUP: usize = 8;
@@ -25,11 +25,3 @@ pub fn list<P: Position>(masks: &[u64], positions: &mut Vec<P>) {
     }
     positions.truncate(listed);
 }
-
-/// Architectures without widening instructions.
-#[cfg(not(target_arch = "x86_64"))]
-pub trait SimdPosition {}
-#[cfg(not(target_arch = "x86_64"))]
-impl SimdPosition for u16 {}
-#[cfg(not(target_arch = "x86_64"))]
-impl SimdPosition for u32 {}
