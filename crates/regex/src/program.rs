@@ -106,6 +106,17 @@ pub(crate) enum AtomicKind {
     NegatedLookAround,
 }
 
+/// The fields of `Inst::SetRun`.
+#[derive(Clone, Copy)]
+pub(crate) struct SetRun {
+    pub(crate) set: u32,
+    pub(crate) min: u32,
+    pub(crate) max: u32,
+    pub(crate) greediness: Greediness,
+    pub(crate) follow: u32,
+    pub(crate) memo_point: MemoPoint,
+}
+
 /// One instruction. Numbers in it are indices of the tables of `Program`.
 #[derive(Clone, Debug)]
 pub(crate) enum Inst {

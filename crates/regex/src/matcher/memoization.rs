@@ -3,9 +3,8 @@
 use piecework_unicode::previous_char_start;
 
 use crate::matcher::memo::MemoEntry;
-use crate::matcher::set_runs::SetRun;
 use crate::matcher::{Frame, Matcher, Outcome};
-use crate::program::{Greediness, Inst, MemoPoint, Pc, NO_MEMO_POINT};
+use crate::program::{Greediness, Inst, MemoPoint, Pc, SetRun, NO_MEMO_POINT};
 
 impl Matcher<'_> {
     /// Return the outcome that the memo has for an instruction. If it has none, pushes a frame that

@@ -14,8 +14,7 @@ use piecework_unicode::next_char_start;
 
 use crate::error::StepLimitExceeded;
 use crate::matcher::memo::Memo;
-use crate::matcher::set_runs::SetRun;
-use crate::program::{Inst, Pc, Program};
+use crate::program::{Inst, Pc, Program, SetRun};
 
 /// The value of a register that has no position.
 pub(crate) const UNSET: usize = usize::MAX;

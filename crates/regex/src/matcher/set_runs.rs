@@ -3,18 +3,7 @@
 use piecework_unicode::{next_char_start, previous_char_start};
 
 use crate::matcher::{Frame, Matcher, Outcome};
-use crate::program::{Greediness, Inst, MemoPoint, Pc};
-
-/// The fields of `Inst::SetRun`.
-#[derive(Clone, Copy)]
-pub(crate) struct SetRun {
-    pub(crate) set: u32,
-    pub(crate) min: u32,
-    pub(crate) max: u32,
-    pub(crate) greediness: Greediness,
-    pub(crate) follow: u32,
-    pub(crate) memo_point: MemoPoint,
-}
+use crate::program::{Greediness, Inst, Pc, SetRun};
 
 impl Matcher<'_> {
     /// Run `Inst::SetRun` without a memo.

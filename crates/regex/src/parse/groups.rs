@@ -2,6 +2,7 @@
 
 use crate::ast::Node;
 use crate::error::CompileError;
+use crate::parse::char_length::CharLength;
 use crate::parse::look_around;
 use crate::parse::{Atom, Options, Parser};
 
@@ -114,10 +115,10 @@ impl Parser {
         let group = self.groups;
         self.open.push(group);
         self.nullable.resize(group + 1, true);
-        self.group_lengths.resize(group + 1, look_around::CharLength::ANY);
+        self.group_lengths.resize(group + 1, CharLength::ANY);
         let body = self.group_body(options)?;
         self.nullable[group] = body.is_nullable(&self.nullable);
-        self.group_lengths[group] = look_around::CharLength::of(&body, &self.group_lengths);
+        self.group_lengths[group] = CharLength::of(&body, &self.group_lengths);
         self.open.pop();
         Ok(Atom::Node(Node::Capture(group, Box::new(body))))
     }

@@ -6,6 +6,7 @@
 
 mod brackets;
 mod case_folding;
+mod char_length;
 mod escapes;
 mod groups;
 mod look_around;
@@ -13,7 +14,7 @@ mod quantifiers;
 
 use crate::ast::{Anchor, Node};
 use crate::error::CompileError;
-use crate::parse::look_around::CharLength;
+use crate::parse::char_length::CharLength;
 use crate::set_interner::SetInterner;
 
 /// A parsed expression.
