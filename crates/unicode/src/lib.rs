@@ -15,6 +15,7 @@ mod normal_forms;
 mod recent;
 #[rustfmt::skip]
 mod recent_tables;
+mod row;
 mod scripts;
 #[rustfmt::skip]
 mod tables;
