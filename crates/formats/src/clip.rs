@@ -11,7 +11,7 @@ use piecework_core::text::printable_of;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::bytes::{self, split_bytes};
-use crate::vocab_merges::{read_merges, Merge};
+use crate::merges_txt::{read_merges, Merge};
 
 const MERGES: usize = 48_894;
 const START: &str = "<|startoftext|>";

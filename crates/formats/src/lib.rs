@@ -4,6 +4,7 @@
 
 mod bytes;
 mod json;
+mod merges_txt;
 mod ranks;
 mod text;
 

@@ -15,11 +15,10 @@ use serde_json::{Map, Value};
 
 use crate::bytes::{byte_level, check_alphabet, printable, tokenizer};
 use crate::json::{parse, Field};
-use crate::text::utf8_after_mark;
+use crate::merges_txt::{line_of, read_merges, Merge};
 use crate::{clip, tiktoken};
 
 const END_OF_WORD: &str = "</w>";
-const HEADER: &str = "#version";
 const VERSION: &str = "#version: 0.2";
 
 /// Settings that the files do not have; `None` infers them from the entries.
@@ -108,37 +107,6 @@ fn read_vocab(bytes: &[u8]) -> Result<VocabSpec, Error> {
     let root = Field::root(&tree);
     let entries = root.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?)));
     entries.collect()
-}
-
-/// A merge with the number of its line, from 1.
-pub(crate) type Merge<'t> = (usize, &'t str, &'t str);
-
-/// Read merges; skips empty lines and a version line at the start.
-pub(crate) fn read_merges(bytes: &[u8]) -> Result<Vec<Merge<'_>>, Error> {
-    let lines =
-        (1..).zip(utf8_after_mark(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
-    let is_header = |number, line: &str| number == 1 && line.contains(HEADER);
-    lines
-        .filter(|&(number, line)| !line.is_empty() && !is_header(number, line))
-        .map(|(number, line)| split_merge(number, line))
-        .collect()
-}
-
-fn split_merge(number: usize, line: &str) -> Result<Merge<'_>, Error> {
-    match line.split_once(' ') {
-        Some((left, right)) if !left.is_empty() && !right.is_empty() && !right.contains(' ') => {
-            Ok((number, left, right))
-        }
-        _ => {
-            let shown: String = line.chars().take(60).collect();
-            let expected = "two entries with one space between them";
-            Err(Error::new(ErrorKind::Format, line_of(number), format!("{shown:?}"), expected))
-        }
-    }
-}
-
-fn line_of(number: usize) -> String {
-    format!("line {number}")
 }
 
 /// Check that each merge occurs once and that its left, right and merged tokens are entries.

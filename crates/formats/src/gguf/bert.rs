@@ -5,8 +5,9 @@ use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec, PieceType, Tokeni
 
 use super::framing::{self, Defaults};
 use super::keys::{Keys, LOWERCASE, STRIP_ACCENTS};
-use super::vocabulary::{Role, Vocabulary};
-use super::TokenizerModel;
+use super::roles::Role;
+use super::tokenizer_model::TokenizerModel;
+use super::vocabulary::Vocabulary;
 use crate::vocab_txt;
 
 const WORD_START: char = '▁';

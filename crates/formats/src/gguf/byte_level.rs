@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 
 use super::framing::{self, Defaults};
 use super::keys::{Keys, MERGES};
+use super::tokenizer_model::{NamedPipeline, TokenizerModel};
 use super::vocabulary::Vocabulary;
-use super::{NamedPipeline, TokenizerModel};
 use crate::bytes::tokenizer;
 
 pub(super) fn read(

@@ -4,8 +4,9 @@ use piecework_core::error::Error;
 use piecework_core::spec::{PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
 
 use super::keys::{Keys, ADD_BOS, ADD_EOS, ADD_SEP};
-use super::vocabulary::{Role, Vocabulary};
-use super::TokenizerModel;
+use super::roles::Role;
+use super::tokenizer_model::TokenizerModel;
+use super::vocabulary::Vocabulary;
 
 const ADDED: &str = "the id of a token, which the tokenizer adds to each text";
 

@@ -10,8 +10,10 @@ mod byte_level;
 mod cursor;
 mod framing;
 mod keys;
+mod roles;
 mod section;
 mod sentencepiece;
+mod tokenizer_model;
 mod vocabulary;
 
 #[cfg(test)]
@@ -20,76 +22,14 @@ mod tests;
 use std::io::{Read, Seek};
 
 use piecework_core::error::Error;
-use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TokenizerSpec};
+use piecework_core::spec::TokenizerSpec;
 
 use keys::{Keys, MERGES, MODEL, PRE, SCORES};
 use section::Section;
-use vocabulary::{Role, Vocabulary};
+use tokenizer_model::{TokenizerModel, MODELS};
+use vocabulary::Vocabulary;
 
-/// The models that can be read.
-const MODELS: [(&str, TokenizerModel); 4] = [
-    ("gpt2", TokenizerModel::Gpt2),
-    ("llama", TokenizerModel::Llama),
-    ("bert", TokenizerModel::Bert),
-    ("t5", TokenizerModel::T5),
-];
-
-/// A value of `tokenizer.ggml.model`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TokenizerModel {
-    /// Byte-level BPE.
-    Gpt2,
-    /// SentencePiece's BPE.
-    Llama,
-    /// WordPiece.
-    Bert,
-    /// SentencePiece's Unigram.
-    T5,
-}
-
-impl TokenizerModel {
-    fn read(keys: &Keys) -> Result<Self, Error> {
-        let known = MODELS.map(|(name, _)| name).join(", ");
-        let expected = format!("one of {known}");
-        let name = keys.text(MODEL)?.ok_or_else(|| keys.missing(MODEL, &expected))?;
-        let model = MODELS.iter().find(|(known, _)| *known == name).map(|(_, model)| *model);
-        model.ok_or_else(|| keys.error(MODEL, format!("{name:?}"), expected))
-    }
-
-    /// The id that a role has in files that do not state it.
-    fn default_id(self, role: Role) -> Option<u32> {
-        let ids: &[(Role, u32)] = match self {
-            Self::Gpt2 => &[],
-            Self::Llama => &[(Role::Unknown, 0), (Role::Bos, 1), (Role::Eos, 2)],
-            Self::Bert => &[
-                (Role::Pad, 0),
-                (Role::Unknown, 100),
-                (Role::Cls, 101),
-                (Role::Sep, 102),
-                (Role::Mask, 103),
-            ],
-            Self::T5 => &[(Role::Pad, 0), (Role::Eos, 1), (Role::Unknown, 2)],
-        };
-        ids.iter().find(|(known, _)| *known == role).map(|&(_, id)| id)
-    }
-}
-
-/// What the name in `tokenizer.ggml.pre` stands for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NamedPipeline {
-    /// The normalizer.
-    pub normalizer: Option<NormalizerSpec>,
-    /// The pre-tokenizer, which maps bytes to characters.
-    pub pre_tokenizer: PreTokenizerSpec,
-    /// A word in the vocabulary becomes its token without merging.
-    pub ignore_merges: bool,
-    /// The first token of a text is `bos`, unless the file states it.
-    pub add_bos: bool,
-    /// A separator is between the texts of a pair, unless the file states it.
-    pub add_sep: bool,
-    /// The mask token takes the spaces before it.
-    pub strips_mask: bool,
-}
+pub use tokenizer_model::NamedPipeline;
 
 /// The names in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use piecework_core::spec::{
 
 use super::framing::{self, Defaults};
 use super::keys::{Keys, ADD_SPACE_PREFIX, CHARSMAP, REMOVE_EXTRA_WHITESPACES, SCORES};
-use super::vocabulary::{check_len, Role, Vocabulary};
-use super::TokenizerModel;
+use super::roles::Role;
+use super::tokenizer_model::TokenizerModel;
+use super::vocabulary::{check_len, Vocabulary};
 
 pub(super) fn read(
     keys: &Keys,

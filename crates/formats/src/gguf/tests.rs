@@ -3,7 +3,8 @@
 use std::io::Cursor;
 
 use piecework_core::spec::{
-    ByteLevelSpec, ModelSpec, PieceType, PostProcessorSpec, SentencePieceKind, TemplatePiece,
+    ByteLevelSpec, ModelSpec, PieceType, PostProcessorSpec, PreTokenizerSpec, SentencePieceKind,
+    TemplatePiece,
 };
 
 use super::*;

@@ -4,8 +4,8 @@ use piecework_core::error::Error;
 use piecework_core::spec::{BpeSpec, CharSpec, ModelSpec, VocabSpec};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::models::{read_vocab, VocabJson};
-use super::read::optional;
+use super::shared::optional;
+use super::vocab::{read_vocab, VocabJson};
 use crate::json::{all, Field};
 
 const FIELDS: [&str; 10] = [

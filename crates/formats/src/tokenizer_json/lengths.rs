@@ -4,8 +4,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{Direction, Padding, Truncation, TruncationStrategy};
 use serde_json::{json, Value};
 
-use super::read::optional;
-use super::shared::name_of;
+use super::shared::{name_of, optional};
 use crate::json::Field;
 
 const SIDES: [(&str, Direction); 2] = [("Left", Direction::Left), ("Right", Direction::Right)];

@@ -18,6 +18,7 @@ mod read;
 mod sentencepiece;
 mod shared;
 mod version_2;
+mod vocab;
 mod write;
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use piecework_core::error::Error;
 use piecework_core::spec::{
-    CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec, WordSpec,
+    CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, WordPieceSpec, WordSpec,
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::bpe::{self, read_bpe, BpeJson};
-use super::read::optional;
 use super::sentencepiece::{self, SentencePieceJson};
+use super::shared::optional;
+use super::vocab::{read_vocab, VocabJson};
 use crate::json::{all, parse, Field};
 
 pub(super) const KINDS: [&str; 5] = ["BPE", "WordPiece", "WordLevel", "Unigram", "SentencePiece"];
@@ -103,10 +104,6 @@ fn read_unigram(field: &Field) -> Result<UnigramSpec, Error> {
     })
 }
 
-pub(super) fn read_vocab(field: &Field) -> Result<VocabSpec, Error> {
-    all(field.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?))))
-}
-
 /// A model for writing, without a copy of its vocabulary.
 pub(super) struct ModelJson<'a>(pub(super) &'a ModelSpec);
 
@@ -153,15 +150,4 @@ fn write_wordpiece<S: Serializer>(spec: &WordPieceSpec, serializer: S) -> Result
     }
     fields.serialize_entry("vocab", &VocabJson(&spec.vocab))?;
     fields.end()
-}
-
-/// Entries in the order of their ids.
-pub(super) struct VocabJson<'a>(pub(super) &'a [(String, u32)]);
-
-impl Serialize for VocabJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut by_id: Vec<&(String, u32)> = self.0.iter().collect();
-        by_id.sort_by_key(|(_, id)| *id);
-        serializer.collect_map(by_id.into_iter().map(|(token, id)| (token, id)))
-    }
 }

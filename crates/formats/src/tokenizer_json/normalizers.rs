@@ -6,9 +6,8 @@ use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec};
 use serde_json::{json, Value};
 
 use super::custom::{read_custom, write_custom, Functions};
-use super::read::optional;
 use super::sentencepiece::{read_normalizer, write_normalizer};
-use super::shared::{bare, read_replace, sequence, write_replace, BASE64};
+use super::shared::{bare, optional, read_replace, sequence, write_replace, BASE64};
 use crate::json::Field;
 
 const KINDS: [&str; 15] = [

@@ -6,23 +6,11 @@ use piecework_core::error::Error;
 use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TextFunction, TokenizerSpec};
 
 use super::custom::Functions;
+use super::shared::{optional, FIELDS};
 use super::{
     added_tokens, decoders, lengths, models, normalizers, post_processors, pre_tokenizers, version_2,
 };
 use crate::json::{parse, Field};
-
-/// The fields of a document.
-pub(super) const FIELDS: [&str; 9] = [
-    "version",
-    "truncation",
-    "padding",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "post_processor",
-    "decoder",
-    "model",
-];
 
 /// Read a `tokenizer.json` in time and memory linear in its length.
 pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
@@ -64,13 +52,4 @@ pub fn read_pipeline(
     let normalizer = optional(&root, "normalizer", |field| normalizers::read(field, functions))?;
     let read = |field: &Field| pre_tokenizers::read(field, functions);
     Ok((normalizer, optional(&root, "pre_tokenizer", read)?))
-}
-
-/// A member that may be absent or null, read by `read`.
-pub(super) fn optional<'a, T>(
-    field: &'a Field<'a>,
-    name: &'a str,
-    read: impl Fn(&Field<'a>) -> Result<T, Error>,
-) -> Result<Option<T>, Error> {
-    field.find(name)?.map(|found| read(&found)).transpose()
 }

@@ -9,8 +9,7 @@ use piecework_core::spec::{
 use serde::ser::{Serialize, SerializeMap, SerializeTuple, Serializer};
 use serde_json::{json, Value};
 
-use super::read::optional;
-use super::shared::BASE64;
+use super::shared::{optional, BASE64};
 use crate::json::Field;
 
 /// The name of all three.

@@ -24,9 +24,31 @@ const BEHAVIORS: [(&str, SplitBehavior); 5] = [
 const SCHEMES: [(&str, PrependScheme); 3] =
     [("first", PrependScheme::First), ("never", PrependScheme::Never), ("always", PrependScheme::Always)];
 
+/// The fields of a document.
+pub(super) const FIELDS: [&str; 9] = [
+    "version",
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+];
+
 /// A component without settings.
 pub(super) fn bare<T>(field: &Field, component: T) -> Result<T, Error> {
     field.fields(&["type"]).map(|()| component)
+}
+
+/// A member that may be absent or null, read by `read`.
+pub(super) fn optional<'a, T>(
+    field: &'a Field<'a>,
+    name: &'a str,
+    read: impl Fn(&Field<'a>) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    field.find(name)?.map(|found| read(&found)).transpose()
 }
 
 /// Return the name of a value in a table of choices.

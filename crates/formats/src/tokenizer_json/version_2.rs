@@ -14,7 +14,7 @@ use piecework_core::spec::{
 };
 
 use super::custom::Functions;
-use super::read::{optional, FIELDS};
+use super::shared::{optional, FIELDS};
 use super::{added_tokens, decoders, lengths, models, normalizers, pre_tokenizers};
 use crate::json::Field;
 
