@@ -10,8 +10,8 @@ use crate::train::progress::Progress;
 
 /// Items in a part.
 const PART: usize = 1024;
-/// Units of work of an item in progress reports.
-const WORK: usize = 16;
+/// Units of work of a part in progress reports: after each part, the time of the last report is checked.
+const WORK: usize = 1 << 14;
 
 /// The number of threads, and the progress that the calling thread reports.
 pub(super) struct ThreadTeam<'w, 'p> {
@@ -65,9 +65,8 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
             let mut own = state();
             let mut outcome = Ok(());
             while let Some((part, range)) = take().filter(|_| outcome.is_ok()) {
-                let done = range.len();
                 work(&mut own, part, range);
-                outcome = self.progress.advance(WORK * done);
+                outcome = self.progress.advance(WORK);
                 stopped.fetch_or(outcome.is_err(), Ordering::Relaxed);
             }
             let others = threads

@@ -25,7 +25,7 @@ use crate::train::thread_team::ThreadTeam;
 const WORK: usize = 64;
 /// Words that a thread takes at once.
 const PART: usize = 1024;
-/// The sums of all threads take at most this number of bytes for each character of the text.
+/// The sums of the threads after the first take at most this number of bytes for each character of the text.
 const SUM_BYTES: usize = 8;
 /// How many words ahead memory is prefetched.
 const AHEAD: usize = 8;
