@@ -33,8 +33,8 @@ impl Position for u32 {
     }
 }
 
+/// Positions that one instruction can widen from bytes.
 #[cfg(target_arch = "x86_64")]
-/// Numbers wider than a byte.
 pub trait SimdPosition: Sized {
     /// Write `base` plus each of the first `count` bytes, then unspecified values: 64 in all.
     ///
@@ -43,7 +43,7 @@ pub trait SimdPosition: Sized {
     unsafe fn store(bytes: __m512i, count: u32, base: usize, out: *mut Self);
 }
 
-/// Architectures without widening instructions.
+/// Nothing, on architectures without such instructions.
 #[cfg(not(target_arch = "x86_64"))]
 pub trait SimdPosition {}
 #[cfg(not(target_arch = "x86_64"))]
