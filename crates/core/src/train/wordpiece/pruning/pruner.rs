@@ -88,7 +88,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         Ok(())
     }
 
-    /// VocabularyChange the vocabulary to that of `wanted` removable entries, and put removed entries back, each for the
+    /// Change the vocabulary to that of `wanted` removable entries, and put removed entries back, each for the
     /// entry that is cheapest then, while that saves something.
     pub(super) fn put_back(&mut self, wanted: usize, progress: &mut Progress<'_>) -> Result<(), Error> {
         self.exchanges.clear();

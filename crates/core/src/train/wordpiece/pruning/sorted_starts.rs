@@ -145,7 +145,7 @@ fn visit_starts(text: &WordText, mut visit: impl FnMut(bool, u32)) {
 /// One is listed twice if the entry can also begin at the start of the word, which begins with the prefix.
 pub(super) fn inner_starts(text: &WordText, word: &DistinctWord) -> impl Iterator<Item = u32> {
     let at_start = word.begins_with_prefix().then_some(word.start + text.prefix_chars);
-    at_start.into_iter().chain(word.inner_positions())
+    at_start.into_iter().chain(word.start + 1..word.end)
 }
 
 /// Sort positions with the same first character by the text that follows, then by position.

@@ -9,8 +9,6 @@
 //! than the prefix are the continuation entries that match after the prefix. A copy of the prefix, `head`,
 //! supplies the shorter ones.
 
-use std::ops::Range;
-
 use piecework_kernels::prefetch::prefetch_read;
 use rustc_hash::FxHashMap;
 
@@ -61,11 +59,6 @@ impl DistinctWord {
     /// Whether the word begins with the continuation prefix and has characters after it.
     pub(super) fn begins_with_prefix(&self) -> bool {
         self.head != self.start
-    }
-
-    /// The positions inside the word where an entry can begin.
-    pub(super) fn inner_positions(&self) -> Range<u32> {
-        self.start + 1..self.end
     }
 }
 
