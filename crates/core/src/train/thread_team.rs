@@ -1,6 +1,6 @@
 //! Work by several threads in parts of fixed size, so that results do not depend on the number of threads.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -76,4 +76,18 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
             outcome.map(|()| states)
         })
     }
+}
+
+/// Add up what the threads have summed by item.
+pub(super) fn total<T: AddAssign>(sums: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
+    let added = sums.into_iter().reduce(|mut total, more| {
+        total.iter_mut().zip(more).for_each(|(total, more)| *total += more);
+        total
+    });
+    added.unwrap_or_default()
+}
+
+/// The number of threads whose sums, of `each` bytes, take at most `bytes` besides those of the first thread.
+pub(super) fn threads_within(threads: usize, each: usize, bytes: usize) -> usize {
+    threads.min(1 + bytes / each.max(1))
 }

@@ -7,7 +7,7 @@ use super::piece_set::{PieceLink, PieceSet};
 use super::segment_text::SegmentText;
 use super::text_lattice::{LatticeScratch, TextLattice};
 use crate::error::Error;
-use crate::train::thread_team::ThreadTeam;
+use crate::train::thread_team::{total, ThreadTeam};
 
 /// Pieces with a lower expected count are removed.
 const THRESHOLD: f64 = 0.5;
@@ -59,12 +59,8 @@ fn combined(sums: Vec<ThreadSums>, one: f64) -> ExpectedCounts {
         sums.iter().flat_map(|sums| sums.log_likelihoods.iter().copied()).collect();
     parts.sort_unstable_by_key(|&(part, _)| part);
     let log_likelihood = parts.iter().map(|&(_, log_likelihood)| log_likelihood).sum();
-    let all = sums.into_iter().map(|sums| sums.counts);
-    let added = all.reduce(|mut counts, more| {
-        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-        counts
-    });
-    ExpectedCounts { counts: added.unwrap_or_default(), one, log_likelihood }
+    let counts = total(sums.into_iter().map(|sums| sums.counts));
+    ExpectedCounts { counts, one, log_likelihood }
 }
 
 /// Run the M-step: remove pieces with low expected counts, but keep at least `wanted`, and set the scores.

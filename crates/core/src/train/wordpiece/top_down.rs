@@ -29,7 +29,7 @@ use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
 use crate::train::resume::Choices;
-use crate::train::thread_team::ThreadTeam;
+use crate::train::thread_team::{threads_within, total, ThreadTeam};
 use crate::train::Learned;
 
 /// The default of `max_token_length`.
@@ -39,6 +39,8 @@ const ITERATIONS: usize = 4;
 /// A new trie contains the substrings that occur at least t / `TRIE_MARGIN` times, so that it serves the next
 /// lower thresholds too.
 const TRIE_MARGIN: u64 = 4;
+/// The counts of the threads after the first take at most this number of bytes for each character of the text.
+const SUM_BYTES: usize = 2;
 /// Blocks of the text that a thread takes at once.
 const PART_BLOCKS: usize = 1024;
 
@@ -183,7 +185,7 @@ impl ThresholdSearch<'_> {
 
     /// The number of threads whose counts of all nodes are small beside the text.
     fn threads(&self, nodes: usize) -> usize {
-        self.spec.num_threads.min(1 + self.text.len() / (4 * nodes))
+        threads_within(self.spec.num_threads, size_of::<u64>() * nodes, SUM_BYTES * self.text.len())
     }
 
     /// Build a trie unless the current one contains all substrings that occur `threshold` times.
@@ -268,10 +270,7 @@ impl SpelledTrie {
                 }
             }
         })?;
-        let mut counts: Vec<u64> = none();
-        for sums in sums {
-            counts.iter_mut().zip(sums).for_each(|(count, more)| *count += more);
-        }
+        let mut counts: Vec<u64> = total(sums);
         for node in (2..counts.len()).rev() {
             counts[self.trie.parent[node] as usize] += counts[node];
         }

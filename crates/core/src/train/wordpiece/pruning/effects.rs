@@ -16,7 +16,7 @@ pub(super) struct WordCosts<'a> {
 }
 
 /// What one occurrence of a word contributes.
-#[derive(Default, PartialEq)]
+#[derive(Default)]
 pub(super) struct WordEffects {
     /// What it costs more without an entry that it uses, with that entry.
     pub(super) added: Vec<(u32, i64)>,

@@ -1,5 +1,7 @@
 //! What absent entries would be used for, and what they would save.
 
+use std::ops::AddAssign;
+
 use super::candidates::{Candidates, NONE};
 use super::effects::{EffectScratch, WordCosts};
 use super::present::VocabularyChange;
@@ -8,7 +10,7 @@ use super::word_text::DistinctWord;
 use crate::spec::Segmentation;
 
 /// What an absent entry would be used for.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Gain {
     pub(super) uses: u64,
     /// The loss that the entry would have.
@@ -89,6 +91,13 @@ impl GainSums {
             self.before.push((longest, token));
             position += candidates.chars(token);
         }
+    }
+}
+
+impl AddAssign for Gain {
+    fn add_assign(&mut self, other: Self) {
+        self.uses += other.uses;
+        self.gain += other.gain;
     }
 }
 

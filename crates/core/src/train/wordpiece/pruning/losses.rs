@@ -19,7 +19,7 @@ use super::token_cost::{CostRule, ONE};
 use crate::error::Error;
 use crate::spec::Segmentation;
 use crate::train::progress::Progress;
-use crate::train::thread_team::ThreadTeam;
+use crate::train::thread_team::{threads_within, total, ThreadTeam};
 
 /// Units of work for a word in progress reports.
 const WORK: usize = 64;
@@ -264,10 +264,7 @@ impl<'a> Losses<'a> {
             }
         })?;
         self.words_of = words_of.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.loss.fill(0);
-        for sums in sums {
-            self.loss.iter_mut().zip(sums.loss).for_each(|(loss, more)| *loss += more);
-        }
+        self.loss = total(sums.into_iter().map(|sums| sums.loss));
         self.queue_all();
         Ok(())
     }
@@ -280,14 +277,7 @@ impl<'a> Losses<'a> {
         let sums = team.run_parts(candidates.text.len(), PART, new_sums, |sums, _, words| {
             words.for_each(|word| sums.add(costs, &candidates.text.word(word as u32)));
         })?;
-        let mut all = vec![Gain::default(); candidates.len()];
-        for sums in sums {
-            for (gain, more) in all.iter_mut().zip(sums.gains) {
-                gain.uses += more.uses;
-                gain.gain += more.gain;
-            }
-        }
-        Ok(all)
+        Ok(total(sums.into_iter().map(|sums| sums.gains)))
     }
 
     /// Count the uses of each candidate in all words.
@@ -302,11 +292,7 @@ impl<'a> Losses<'a> {
                 scratch.tokens.iter().for_each(|&token| uses[token as usize] += word.count);
             }
         })?;
-        let mut all = vec![0; candidates.len()];
-        for (uses, _) in sums {
-            all.iter_mut().zip(uses).for_each(|(all, uses)| *all += uses);
-        }
-        Ok(all)
+        Ok(total(sums.into_iter().map(|(uses, _)| uses)))
     }
 
     /// Estimate the costs of the entries from their uses, and of absent ones from those they would have.
@@ -316,18 +302,18 @@ impl<'a> Losses<'a> {
             return Ok(());
         }
         let mut uses = self.uses(progress)?;
-        let total = uses.iter().sum();
+        let all_uses = uses.iter().sum();
         for (uses, gain) in uses.iter_mut().zip(self.gains(progress)?) {
             *uses += gain.uses;
         }
-        self.costs.cost = uses.into_iter().map(|uses| rule.cost(uses, total)).collect();
+        self.costs.cost = uses.into_iter().map(|uses| rule.cost(uses, all_uses)).collect();
         Ok(())
     }
 
     /// The number of threads whose sums, of `bytes` for each candidate, are small beside the text.
     fn threads_with(&self, bytes: usize) -> usize {
-        let text = SUM_BYTES * self.candidates.text.positions();
-        self.threads.min(1 + text / (bytes * self.candidates.len().max(1)))
+        let Self { threads, candidates, .. } = *self;
+        threads_within(threads, bytes * candidates.len(), SUM_BYTES * candidates.text.positions())
     }
 }
 
