@@ -32,6 +32,8 @@ mod pruner;
 mod seeds;
 mod segmentation;
 mod sorted_starts;
+#[cfg(test)]
+mod tests;
 mod token_cost;
 mod word_text;
 
@@ -110,9 +112,9 @@ fn find_candidates(
     let (mut protected, seeds) = seeds::select(&text, &starts, &rules, spec.num_threads, progress)?;
     protected.extend(spec.special_tokens.iter().filter_map(|token| occurrences(&text, &starts, token)));
     let candidates = Candidates::new(text, starts, protected, seeds)?;
-    let mut all = 0..candidates.len() as u32;
-    debug_assert!(all.all(|candidate| !candidates.protected[candidate as usize]
-        || base.find(&candidates.name(candidate)).is_some()));
+    debug_assert!((0..candidates.len() as u32).all(|candidate| {
+        !candidates.protected[candidate as usize] || base.find(&candidates.name(candidate)).is_some()
+    }));
     Ok(candidates)
 }
 
