@@ -2,7 +2,7 @@
 
 use super::sentencepiece::SentencePieceDecoder;
 use super::stage::{compile_into, DecoderStage};
-use super::token_texts::{Fault, TokenTexts};
+use super::token_texts::{DecodeStageError, TokenTexts};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, DecoderSpec};
 use crate::text::{max_grown_len, MAX_GROWTH};
@@ -73,14 +73,14 @@ impl Decoder {
     }
 
     /// Returns the error of a stage.
-    fn error(&self, fault: Fault, stage: usize) -> Error {
+    fn error(&self, fault: DecodeStageError, stage: usize) -> Error {
         match fault {
-            Fault::TooLong { max } => {
+            DecodeStageError::TooLong { max } => {
                 let found = format!("a decoder that writes more than {max} bytes for one text");
                 let expected = format!("at most {MAX_GROWTH} times the length of its tokens and 1 MiB");
                 Error::new(ErrorKind::Argument, self.places[stage].as_str(), found, expected)
             }
-            Fault::Pattern(error) => *error,
+            DecodeStageError::Pattern(error) => *error,
         }
     }
 }

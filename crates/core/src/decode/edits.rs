@@ -1,6 +1,6 @@
 //! `Replace`, `Strip` and `Fuse`: edits that treat all tokens alike.
 
-use super::token_texts::{Fault, TokenTexts};
+use super::token_texts::{DecodeStageError, TokenTexts};
 use crate::text::Pattern;
 
 /// `Replace`: replaces every match by `content`; empty tokens stay empty. Fails as soon as the output
@@ -11,7 +11,7 @@ pub(super) fn replace<'t>(
     content: &str,
     max: usize,
     out: &mut TokenTexts,
-) -> Result<(), Fault> {
+) -> Result<(), DecodeStageError> {
     for token in tokens {
         if token.is_empty() {
             out.push(token);
@@ -27,7 +27,7 @@ pub(super) fn replace<'t>(
             done = end;
         })?;
         if text.len() > max {
-            return Err(Fault::TooLong { max });
+            return Err(DecodeStageError::TooLong { max });
         }
         text.push_str(&token[done..]);
         out.end();

@@ -1,7 +1,7 @@
 //! One compiled decoder: a list of tokens to another list.
 
 use super::sentencepiece::SentencePieceDecoder;
-use super::token_texts::{Fault, TokenTexts};
+use super::token_texts::{DecodeStageError, TokenTexts};
 use super::{bytes, edits, markers};
 use crate::error::Error;
 use crate::spec::{DecoderSpec, PrependScheme};
@@ -30,7 +30,7 @@ impl DecoderStage {
         clean_up: Option<bool>,
         max: usize,
         out: &mut TokenTexts,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DecodeStageError> {
         match self {
             Self::WordPiece { prefix, clean_up: own } => {
                 markers::word_piece(tokens, prefix, clean_up.unwrap_or(*own), out);
@@ -51,7 +51,7 @@ impl DecoderStage {
         }
         // The other kinds make a text at most three times longer, so a check afterwards suffices.
         if out.len() > max {
-            return Err(Fault::TooLong { max });
+            return Err(DecodeStageError::TooLong { max });
         }
         Ok(())
     }

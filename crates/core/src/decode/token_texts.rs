@@ -49,15 +49,15 @@ impl TokenTexts {
     }
 }
 
-/// The error of a stage.
-pub(super) enum Fault {
+/// The error of one stage of a decoder.
+pub(super) enum DecodeStageError {
     /// The output exceeds `max` bytes.
     TooLong { max: usize },
     /// A regular expression exceeds its step bound.
     Pattern(Box<Error>),
 }
 
-impl From<Error> for Fault {
+impl From<Error> for DecodeStageError {
     fn from(error: Error) -> Self {
         Self::Pattern(Box::new(error))
     }

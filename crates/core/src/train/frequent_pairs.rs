@@ -25,7 +25,7 @@ pub(super) struct CandidatePairCount {
 }
 
 /// Counts by pair; the left entry is the upper half of the key.
-pub(super) type PairCounts = HashMap<u64, CandidatePairCount, FxBuildHasher>;
+pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, FxBuildHasher>;
 
 /// Sums of the counts of pairs.
 pub(super) struct PairBuckets {
@@ -65,8 +65,8 @@ impl PairBuckets {
         least: u64,
         wanted: impl Fn(u64) -> bool,
         progress: &mut Progress<'_>,
-    ) -> Result<PairCounts, Error> {
-        let mut counts = PairCounts::default();
+    ) -> Result<CountsByPair, Error> {
+        let mut counts = CountsByPair::default();
         words.visit_pairs(|left, right, _, count| {
             let pair = key(left, right);
             if self.sums[self.bucket(pair)] >= least && wanted(pair) {
@@ -80,7 +80,7 @@ impl PairBuckets {
 
 /// Count one more position of a pair, in a word that occurs `count` times.
 #[inline]
-pub(super) fn add_position(counts: &mut PairCounts, pair: u64, count: u64) -> Result<(), Error> {
+pub(super) fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> Result<(), Error> {
     if counts.len() == counts.capacity() {
         let more = counts.len().max(1024);
         let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, CandidatePairCount)>()));

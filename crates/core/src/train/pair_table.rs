@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::frequent_pairs::{key, parts, PairCounts};
+use super::frequent_pairs::{key, parts, CountsByPair};
 use super::memory::{out_of_memory, reserve};
 use super::packed_words::PackedWords;
 use super::progress::Progress;
@@ -33,7 +33,7 @@ struct Occurrences {
 impl PairTable {
     /// Track the counted pairs with all of their positions.
     pub(super) fn of(
-        counted: PairCounts,
+        counted: CountsByPair,
         words: &PackedWords,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {

@@ -8,7 +8,7 @@ mod trie;
 use piecework_unicode::{CodePointMap, CodePointMapBuilder};
 
 use crate::error::{Error, ErrorKind};
-use trie::{CharsmapTrie, Fault};
+use trie::{CharsmapTrie, InvalidCharsmap};
 
 /// The longest rule in bytes that a longest match finds; it bounds the work for each character.
 pub(in crate::normalize) const MAX_SOURCE_BYTES: usize = 256;
@@ -43,7 +43,7 @@ impl Charsmap {
             .map_err(|(found, expected)| Error::new(ErrorKind::Format, place, found, expected))
     }
 
-    fn parse_parts(blob: &[u8]) -> Result<Self, Fault> {
+    fn parse_parts(blob: &[u8]) -> Result<Self, InvalidCharsmap> {
         let (units, replacements) = parts(blob)?;
         let replacements = String::from_utf8(replacements.to_vec()).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
@@ -199,7 +199,7 @@ impl Charsmap {
 }
 
 /// Splits a blob into trie and replacements.
-fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
+fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), InvalidCharsmap> {
     const EXPECTED: &str = "the length of the trie, the trie and its replacements";
     let short = || (format!("{} bytes", blob.len()), EXPECTED);
     let (len, rest) = blob.split_first_chunk::<4>().ok_or_else(short)?;

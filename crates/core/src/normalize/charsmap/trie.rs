@@ -4,8 +4,8 @@
 //! 10..31 the offset, in steps of 256 where bit 9 is set. The child of a node whose children begin at `base`
 //! is the unit at `base ^ byte`, if that is its label; the value is the unit at `base`, bit 31 set.
 
-/// What was found, and what was expected.
-pub(super) type Fault = (String, &'static str);
+/// Why bytes are no charsmap: what was found, and what was expected.
+pub(super) type InvalidCharsmap = (String, &'static str);
 
 /// The units of a trie. Once [`Self::check`] has passed, lookups stay inside the array.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl CharsmapTrie {
 
     /// Visits every node that a key can reach, each once, and checks that its children are inside the trie and its
     /// value inside the replacements. Returns the bytes that rules have after their first one.
-    pub(super) fn check(&self, replacements: &str) -> Result<[bool; 256], Fault> {
+    pub(super) fn check(&self, replacements: &str) -> Result<[bool; 256], InvalidCharsmap> {
         let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
         let mut visited = vec![false; self.units.len()];
         let mut after_first = [false; 256];
@@ -69,7 +69,7 @@ impl CharsmapTrie {
         Ok(after_first)
     }
 
-    fn check_value(&self, at: usize, replacements: &str) -> Result<(), Fault> {
+    fn check_value(&self, at: usize, replacements: &str) -> Result<(), InvalidCharsmap> {
         let unit = self.units.get(at).filter(|&&unit| unit >> 31 == 1);
         let inside = unit.is_some_and(|&unit| {
             value(unit) < replacements.len() && replacements.is_char_boundary(value(unit))

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use super::pair_priority::PairPriority;
 use super::vocabulary::{GrowingVocabulary, MergedEntry};
 use crate::error::Error;
-use crate::train::frequent_pairs::{add_position, key, parts, PairCounts};
+use crate::train::frequent_pairs::{add_position, key, parts, CountsByPair};
 use crate::train::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use crate::train::packed_words::PackedWords;
 use crate::train::pair_table::PairTable;
@@ -194,8 +194,8 @@ fn count_pairs(
     vocabulary: &GrowingVocabulary<'_>,
     words: &PackedWords,
     progress: &mut Progress<'_>,
-) -> Result<PairCounts, Error> {
-    let mut counts = PairCounts::default();
+) -> Result<CountsByPair, Error> {
+    let mut counts = CountsByPair::default();
     words.visit_pairs(|left, right, _, count| {
         add_position(&mut counts, key(left, right), count)?;
         progress.advance(1)

@@ -2,14 +2,14 @@
 
 use super::candidates::Candidates;
 use super::present::VocabularyChange;
-use super::segmentation::{FewestScratch, Segmenter};
+use super::segmentation::{CandidateSegmenter, FewestScratch};
 use super::token_cost::{CostRule, ONE};
 use super::word_text::DistinctWord;
 use crate::spec::Segmentation;
 
 /// The vocabulary with the cost of each token.
 pub(super) struct WordCosts<'a> {
-    pub(super) segmenter: Segmenter<'a>,
+    pub(super) segmenter: CandidateSegmenter<'a>,
     pub(super) rule: CostRule,
     /// By candidate: the cost of a token.
     pub(super) cost: Vec<i64>,
@@ -35,7 +35,7 @@ pub(super) struct EffectScratch {
 impl<'a> WordCosts<'a> {
     /// Start with all candidates in the vocabulary, each at a cost of 1.
     pub(super) fn new(candidates: &'a Candidates, segmentation: Segmentation, rule: CostRule) -> Self {
-        let segmenter = Segmenter::new(candidates, segmentation);
+        let segmenter = CandidateSegmenter::new(candidates, segmentation);
         Self { segmenter, rule, cost: vec![ONE; candidates.len()] }
     }
 

@@ -6,7 +6,7 @@ use super::word_text::{DistinctWord, MAX_WORD_CHARS};
 use crate::spec::Segmentation;
 
 /// Segments words by the candidates that are in the vocabulary, or by a vocabulary that differs a little.
-pub(super) struct Segmenter<'a> {
+pub(super) struct CandidateSegmenter<'a> {
     pub(super) candidates: &'a Candidates,
     pub(super) segmentation: Segmentation,
     pub(super) present: PresentCandidates<'a>,
@@ -21,7 +21,7 @@ impl Default for FewestScratch {
     }
 }
 
-impl<'a> Segmenter<'a> {
+impl<'a> CandidateSegmenter<'a> {
     /// Start with all candidates.
     pub(super) fn new(candidates: &'a Candidates, segmentation: Segmentation) -> Self {
         Self { candidates, segmentation, present: PresentCandidates::new(candidates) }
