@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::counts::SOURCE_SHIFT;
-use super::{Counts, GroupWeights, LineEnds, SpillFolder, TextFilter, WordCounter};
+use super::{Counts, GroupWeights, LineEnds, SpillFolder, TextFilter, TextSample, WordCounter};
 use crate::error::ErrorKind;
 use crate::normalize::Normalizer;
 use crate::pretokenize::PreTokenizer;
@@ -36,12 +37,16 @@ impl Drop for TestFolder {
 }
 
 fn counter(num_threads: usize) -> WordCounter {
+    counter_of(LineEnds::Strip, num_threads)
+}
+
+fn counter_of(lines: LineEnds, num_threads: usize) -> WordCounter {
     let pre_tokenizer = PreTokenizer::compile(Some(&PreTokenizerSpec::WhitespaceSplit));
     let splitter = Splitter::new(
         Normalizer::compile(None).expect("no normalizer"),
         pre_tokenizer.expect("a known pre-tokenizer"),
     );
-    WordCounter::new(splitter, LineEnds::Strip, num_threads)
+    WordCounter::new(splitter, lines, num_threads)
 }
 
 fn add(counter: &mut WordCounter, source: u32, text: &str) {
@@ -57,12 +62,19 @@ fn finish(counter: WordCounter, weights: &GroupWeights) -> Counts {
     counter.finish(weights).and_then(super::OrderedWords::into_counts).expect("small counts")
 }
 
+/// A line with its end; most are invalid UTF-8.
+fn bytes_of_line() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop::sample::select(vec![&b"a"[..], b"bc", b" ", b"\xff", b"\xc3", "é".as_bytes()]);
+    let end = prop::sample::select(vec![&b"\n"[..], b"\r\n"]);
+    (vec(part, 0..8), end).prop_map(|(parts, end)| [parts.concat(), end.to_vec()].concat())
+}
+
 /// Texts of short words, and of words that are too long for a key.
 fn texts() -> impl Strategy<Value = Vec<String>> {
     let word = prop_oneof!["[ab]{1,3}", "[ab]{14,18}", "é{7,9}", "\u{0}?a"];
-    let text = proptest::collection::vec((word, prop_oneof![Just(" "), Just("\n")]), 0..20)
+    let text = vec((word, prop_oneof![Just(" "), Just("\n")]), 0..20)
         .prop_map(|words| words.into_iter().flat_map(|(word, space)| [word, space.to_owned()]).collect());
-    proptest::collection::vec(text, 0..8)
+    vec(text, 0..8)
 }
 
 proptest! {
@@ -73,6 +85,33 @@ proptest! {
         let folder = TestFolder::new();
         let limited = counter(threads).with_memory_limit(limit, folder.spill());
         prop_assert_eq!(counted(limited, &texts), counted(counter(1), &texts));
+    }
+
+    #[test]
+    fn blocks_of_any_size_give_the_same_counts(
+        lines in vec(bytes_of_line(), 0..12),
+        cuts in vec(any::<bool>(), 12),
+        keep in any::<bool>(),
+        threads in 1_usize..3,
+    ) {
+        let ends = if keep { LineEnds::Keep } else { LineEnds::Strip };
+        let filter = TextFilter { sample: Some(TextSample::new(0.7, 1)), ..TextFilter::default() };
+        let new = || counter_of(ends, threads).with_filter(filter.clone());
+        let (mut whole, mut divided) = (new(), new());
+        whole.add_block(&lines.concat(), 1, 100, false).expect("short lines");
+        let (mut offset, mut block) = (100, Vec::new());
+        for (line, is_end) in lines.iter().zip(cuts) {
+            block.extend_from_slice(line);
+            if is_end {
+                divided.add_block(&block, 1, offset, false).expect("short lines");
+                offset += block.len() as u64;
+                block.clear();
+            }
+        }
+        divided.add_block(&block, 1, offset, false).expect("short lines");
+        prop_assert_eq!(whole.left_out(), divided.left_out());
+        prop_assert_eq!(whole.progress().replacements, divided.progress().replacements);
+        prop_assert_eq!(finish(whole, &GroupWeights::UNIT), finish(divided, &GroupWeights::UNIT));
     }
 
     #[test]
@@ -117,7 +156,7 @@ proptest! {
 
     #[test]
     fn weighted_counts_are_exact_sums_rounded_once(
-        texts in texts(), numerators in proptest::collection::vec(0_u64..9, 8), denominator in 1_u64..7,
+        texts in texts(), numerators in vec(0_u64..9, 8), denominator in 1_u64..7,
     ) {
         let folder = TestFolder::new();
         let mut limited = counter(1).with_memory_limit(1 << 20, folder.spill());
@@ -211,7 +250,7 @@ fn long_words_and_unsampled_texts_are_left_out_and_counted() {
     add(&mut short, 0, "hug hugs ééé éééé internationalization");
     assert_eq!(short.left_out().long_words, 3);
     assert_eq!(finish(short, &GroupWeights::UNIT).iter().collect::<Vec<_>>(), [("hug", 1), ("ééé", 1)]);
-    let sample = Some(super::TextSample::new(0.5, 1));
+    let sample = Some(TextSample::new(0.5, 1));
     let filter = TextFilter { sample, ..TextFilter::default() };
     let mut sampled = counter(1).with_filter(filter);
     add(&mut sampled, 0, &"hug\n".repeat(1000));

@@ -248,13 +248,14 @@ impl WordCounter {
             }
         };
         let mut positioned: Vec<PositionedText> = Vec::new();
-        let mut start = 0;
-        while start < text.len() {
-            // Replacements can lengthen the text; positions stay within the block.
-            let at = start.min(block.len());
-            let (line, end) = self.lines.first(&text[start..]);
-            positioned.push((line, position(source, offset + at as u64)));
-            start += end;
+        let (mut text, mut bytes) = (&*text, block);
+        while !text.is_empty() {
+            let at = offset + (block.len() - bytes.len()) as u64;
+            let (line, end) = self.lines.first(text);
+            positioned.push((line, position(source, at)));
+            // Replacements change the lengths of lines, but not their number.
+            let end_in_block = if replaced == 0 { end } else { line_length(bytes) };
+            (text, bytes) = (&text[end..], &bytes[end_in_block..]);
         }
         let byte_of = |at: usize| positioned[at].1 & ((1 << SOURCE_SHIFT) - 1);
         self.add(&positioned, |at| format!("line at byte {}", byte_of(at)))?;
@@ -392,16 +393,21 @@ impl TextFilter {
 impl LineEnds {
     /// Return the first text of a block, and the number of bytes that it takes.
     fn first(self, block: &str) -> (&str, usize) {
-        let end = memchr::memchr(b'\n', block.as_bytes());
-        let after = end.map_or(block.len(), |end| end + 1);
+        let after = line_length(block.as_bytes());
+        let line = &block[..after];
         match self {
             Self::Strip => {
-                let line = &block[..end.unwrap_or(block.len())];
+                let line = line.strip_suffix('\n').unwrap_or(line);
                 (line.strip_suffix('\r').unwrap_or(line), after)
             }
-            Self::Keep => (&block[..after], after),
+            Self::Keep => (line, after),
         }
     }
+}
+
+/// The length of the first line with its end, in bytes.
+fn line_length(block: &[u8]) -> usize {
+    memchr::memchr(b'\n', block).map_or(block.len(), |end| end + 1)
 }
 
 impl ThreadCounts {
