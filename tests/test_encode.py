@@ -276,6 +276,18 @@ def test_stripped_whitespace_of_one_word_changes_no_offsets_of_another() -> None
     assert encoding.offsets == [(2, 5), (0, 3), (0, 3)]
 
 
+def test_many_tokens_that_include_the_same_whitespace_take_linear_time() -> None:
+    """Each includes all spaces to the end, so reading them for each would take hours."""
+    spec = TokenizerSpec(
+        WordLevel({"[UNK]": 0}),
+        post_processor=ByteLevelProcessing(add_prefix_space=False, trim_offsets=True),
+        added_tokens=(AddedToken(" ", 1, rstrip=True),),
+    )
+    tok = pw.Tokenizer.from_spec(spec)
+    count = 1_000_000
+    assert tok.encode(" " * count).offsets == [(count, count)] * count
+
+
 # ---- decoding
 
 
@@ -483,6 +495,33 @@ def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
         tok.with_padding(pad_token="[HOLE]")
     with pytest.raises(VocabularyError, match="twice"):
         pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "a": 0}))
+
+
+def test_a_pair_needs_room_for_the_special_tokens_of_a_pair(tok: pw.Tokenizer) -> None:
+    short = tok.with_truncation(2)
+    assert short.encode("hug").tokens == ["[CLS]", "[SEP]"]
+    for encode in (
+        lambda: short.encode("hug", "pug"),
+        lambda: short.encode_batch(["hug"], ["pug"]),
+        lambda: short.encode_batch(["hug"], ["pug"], offsets=True),
+    ):
+        with pytest.raises(
+            ArgumentError, match=r"truncation\.max_length: found 2, expected at least 3"
+        ):
+            encode()
+    assert len(short.encode("hug", "pug", add_special_tokens=False).ids) == 2
+
+
+def test_added_tokens_far_above_the_vocabulary_are_refused(tok: pw.Tokenizer) -> None:
+    """Tables have a cell for each id, used or not."""
+    document = json.loads(tok.to_json())
+    far = {**document["added_tokens"][0], "content": "<far>", "id": 2**28 - 1}
+    document["added_tokens"].append(far)
+    with pytest.raises(VocabularyError, match=r"id 268435455, expected an id up to 1000"):
+        pw.Tokenizer.from_json(json.dumps(document))
+    far["id"] = 1_000_000
+    placed = pw.Tokenizer.from_json(json.dumps(document))
+    assert placed.decode([1_000_000], skip_special_tokens=False) == "<far>"
 
 
 def test_windows_that_would_fill_the_memory_are_refused(tok: pw.Tokenizer) -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from tests import components
+from tests.differential import peer
 from tests.tie_texts import tie_texts
 
 TEXTS = st.lists(
@@ -150,6 +151,49 @@ UNIGRAM_STAGES = [
     WORDS,
     None,
 ]
+
+
+ADDED_SPACES = ("<m>", "  ", "\u3000", "\t", " x")
+SPACED_TEXT = st.text(st.sampled_from(" \u3000\tx\n"), max_size=6) | st.just("<m>")
+
+
+@st.composite
+def tokens_within_whitespace(draw: st.DrawFn) -> dict[str, Any]:
+    """Added tokens of whitespace beside others that include whitespace, so that some overlap."""
+    added = [
+        {
+            "id": 256 + number,
+            "content": content,
+            "single_word": False,
+            "lstrip": draw(st.booleans()),
+            "rstrip": draw(st.booleans()),
+            "normalized": draw(st.booleans()),
+            "special": draw(st.booleans()),
+        }
+        for number, content in enumerate(ADDED_SPACES)
+    ]
+    byte_level = {"type": "ByteLevel", "add_prefix_space": draw(st.booleans()), "use_regex": True}
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocab = {letter: id for id, letter in enumerate(letters)}
+    trims = draw(st.booleans())
+    return {
+        "version": "1.0",
+        "added_tokens": added,
+        "pre_tokenizer": {**byte_level, "trim_offsets": True},
+        "post_processor": {**byte_level, "trim_offsets": trims} if trims else None,
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+    }
+
+
+@settings(max_examples=400)
+@given(tokens_within_whitespace(), st.lists(SPACED_TEXT, max_size=8).map("".join))
+def test_added_tokens_within_whitespace_of_others(document: dict[str, Any], text: str) -> None:
+    ours, theirs = both(document)
+    with their_failures():
+        expected = theirs.encode(text)
+    peer.assert_same_fields(ours, theirs, [text])
+    [row] = ours.encode_batch([text], offsets=True)
+    assert (row.ids, row.offsets) == (expected.ids, expected.offsets)
 
 
 @st.composite

@@ -199,16 +199,15 @@ pub fn padded_length(longest: usize, padding: &Padding) -> usize {
     }
 }
 
-/// Truncates one or two encodings, with `reserved` tokens of the maximum length left for special tokens.
+/// Truncates one or two encodings to `max` tokens together.
 ///
 /// Fails if the strategy would remove a whole sequence, or if the overlapping windows have too many tokens.
 pub fn truncate(
     first: &mut Encoding,
     second: Option<&mut Encoding>,
+    max: usize,
     truncation: &Truncation,
-    reserved: usize,
 ) -> Result<(), Error> {
-    let max = truncation.max_length.saturating_sub(reserved);
     let second_len = second.as_ref().map(|encoding| encoding.tokens.len());
     let kept = kept_lengths(first.tokens.len(), second_len, max, truncation.strategy)
         .ok_or_else(|| too_short(truncation))?;
@@ -224,7 +223,12 @@ pub fn truncate(
 /// Returns the error for a sequence that the strategy cannot truncate enough.
 #[must_use]
 pub fn too_short(truncation: &Truncation) -> Error {
-    let found = format!("{:?} and a sequence too short to be cut that far", truncation.strategy);
+    let sequence = match truncation.strategy {
+        TruncationStrategy::LongestFirst => "longest_first, and sequences",
+        TruncationStrategy::OnlyFirst => "only_first, and a first sequence",
+        TruncationStrategy::OnlySecond => "only_second, and a second sequence",
+    };
+    let found = format!("{sequence} too short to be truncated that far");
     Error::new(ErrorKind::Argument, "truncation.strategy", found, "longest_first, or a longer sequence")
 }
 

@@ -207,7 +207,7 @@ impl AddedTokens {
         source: impl Fn(usize, usize) -> (u32, u32),
         mut emit: impl FnMut(Segment),
     ) {
-        let mut done = 0;
+        let (mut done, mut last_end) = (0, 0);
         let mut search_from = 0;
         while let Some(matcher) = matcher {
             let recognizes =
@@ -218,7 +218,9 @@ impl AddedTokens {
             if token.single_word && touches_word(text, start, end) {
                 continue;
             }
-            let (start, end) = with_stripped_space(token, text, done, start, end);
+            let start = if token.lstrip { whitespace_start(text, done, start) } else { start };
+            let end = if token.rstrip { whitespace_end(text, end, last_end) } else { end };
+            last_end = last_end.max(end);
             if start >= end {
                 continue;
             }
@@ -264,24 +266,18 @@ fn touches_word(text: &str, start: usize, end: usize) -> bool {
         || text[end..].chars().next().is_some_and(regex_syntax::is_word_character)
 }
 
-/// Extends a span by the whitespace that its token includes, on the left at most to byte `done`.
-///
-/// The span is empty for a token within whitespace that the token before it includes.
-fn with_stripped_space(
-    token: &AddedToken,
-    text: &str,
-    done: usize,
-    start: usize,
-    end: usize,
-) -> (usize, usize) {
-    let mut span = (start, end);
-    if token.lstrip {
-        span.0 = if done <= start { done + text[done..start].trim_end().len() } else { done };
+/// Returns where the whitespace before byte `start` begins, at the earliest at byte `done`, the end of the token before.
+fn whitespace_start(text: &str, done: usize, start: usize) -> usize {
+    text.get(done..start).map_or(done, |before| done + before.trim_end().len())
+}
+
+/// Returns where the whitespace after byte `end` ends. `last_end` is the last end of a token so far: a token that ends
+/// before it is within whitespace that ends there, which is not read again.
+fn whitespace_end(text: &str, end: usize, last_end: usize) -> usize {
+    if end <= last_end {
+        return last_end;
     }
-    if token.rstrip {
-        span.1 = text.len() - text[end..].trim_start().len();
-    }
-    span
+    text.len() - text[end..].trim_start().len()
 }
 
 #[cfg(test)]

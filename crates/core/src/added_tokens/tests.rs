@@ -58,6 +58,17 @@ fn a_token_within_swallowed_space_is_still_found() {
 }
 
 #[test]
+fn whitespace_that_many_tokens_include_is_read_once() {
+    let count = 1 << 20;
+    let expected = |at| if at % 2 == 0 { Token(1, at, count) } else { Token(2, at, at + 1) };
+    for lstrip in [false, true] {
+        let tokens = [AddedToken { lstrip, rstrip: true, ..token(" ", 1) }, token("\t", 2)];
+        let segments = split(&tokens, &" \t".repeat(count / 2));
+        assert_eq!(segments, (0..count).map(expected).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn a_token_left_out_is_plain_text_and_hides_nothing() {
     let ordinary = AddedToken { special: false, ..token("[A", 3) };
     let tokens = [token("[A]", 1), token("[A][B]", 2), ordinary, token("]", 4)];

@@ -26,7 +26,8 @@ const OTHER_PATTERN: &str = r"\p{L}+|[0-9]{1,2}|[^\p{L}0-9]";
 const ALL: Options<'_> =
     Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
 
-/// Complete a specification: a stripping added token, and a template of the ids 1 and 2.
+/// Complete a specification: added tokens, one of them within whitespace that others include, and a template of the
+/// ids 1 and 2.
 fn spec(
     normalizer: Option<NormalizerSpec>,
     pre_tokenizer: Option<PreTokenizerSpec>,
@@ -37,7 +38,11 @@ fn spec(
     TokenizerSpec {
         truncation: None,
         padding: None,
-        added_tokens: vec![AddedToken { lstrip: true, ..AddedToken::special("<x>", 5000) }],
+        added_tokens: vec![
+            AddedToken { lstrip: true, ..AddedToken::special("<x>", 5000) },
+            AddedToken { rstrip: true, ..AddedToken::special("<y>", 5001) },
+            AddedToken::special("\u{3000}\u{3000}", 5002),
+        ],
         normalizer,
         pre_tokenizer,
         post_processor: Some(PostProcessorSpec::Bert { sep: (sep, 2), cls: (cls, 1) }),
@@ -224,7 +229,7 @@ fn with_normalized_token(mut spec: TokenizerSpec) -> TokenizerSpec {
     spec.added_tokens.push(AddedToken {
         normalized: true,
         special: false,
-        ..AddedToken::special("abba", 5001)
+        ..AddedToken::special("abba", 5003)
     });
     spec
 }
@@ -241,7 +246,7 @@ static FIXTURES: LazyLock<Vec<Tokenizer>> =
     LazyLock::new(|| specs().iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect());
 
 fn specs() -> Vec<TokenizerSpec> {
-    use SentencePieceKind::{Bpe, Unigram};
+    use SentencePieceKind::{Bpe, Char, Unigram};
     vec![
         byte_level(None, None, false),
         byte_level(None, None, true),
@@ -261,6 +266,7 @@ fn specs() -> Vec<TokenizerSpec> {
         sentencepiece(Bpe, false),
         sentencepiece(Unigram, true),
         with_normalized_token(sentencepiece(Unigram, true)),
+        sentencepiece(Char, true),
         unigram(),
         metaspace_bpe(),
         with_normalized_token(metaspace_bpe()),
@@ -281,7 +287,7 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
         2 => "[abce\u{e9}漢1.]{1,9}",
         1 => "[abc]{14,70}",
         1 => "[a\u{e9}слово]{6,40}",
-        1 => prop::sample::select(vec!["zz", "a\u{327}\u{301}", "<x>", " <x>a", "abba", "\u{2581}ab", "a\u{2581}", "'s", "\u{fb01}"])
+        1 => prop::sample::select(vec!["zz", "a\u{327}\u{301}", "<x>", " <x>a", "<y>", "<y>\u{3000}\u{3000}", "abba", "\u{2581}ab", "a\u{2581}", "'s", "\u{fb01}"])
             .prop_map(String::from),
     ];
     let space = prop::sample::select(vec![" ", " ", " ", "  ", "\n", "\t ", "", "\u{3000}"]);
@@ -349,6 +355,7 @@ fn check(tokenizer: &Tokenizer, texts: &[String], budget: usize) {
             assert_eq!(ids(&routed, input.into()), expected, "{} {input:?} {spec:?}", level.name());
             assert_eq!(ids(&routed, units), expected, "{} {input:?} {spec:?}", level.name());
         }
+        assert!(routed.with_scratch(|scratch| scratch.is_settled()), "{} {spec:?}", level.name());
     }
 }
 

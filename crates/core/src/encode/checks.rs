@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, ErrorKind};
 use crate::postprocess::PostProcessor;
 use crate::spec::{AddedToken, Padding, PostProcessorSpec, Truncation};
-use crate::vocab::Vocab;
+use crate::vocab::{max_id_of, Vocab};
 
 /// The longest row that padding may make, in tokens.
 const MAX_PADDED: usize = 1 << 20;
@@ -20,9 +20,11 @@ pub(super) fn check_lengths(
     padding.map_or(Ok(()), check_padding)
 }
 
-/// Reject added tokens that share an id, or whose id and text contradict the vocabulary.
+/// Reject added tokens that share an id, or whose id and text contradict the vocabulary, and ids too far above those of
+/// the vocabulary.
 pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error> {
     let mut first_with = FxHashMap::default();
+    let max_id = max_id_of(vocab.len() + tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         let place = format!("added_tokens[{at}]");
         if let Some(first) = first_with.insert(token.id, at) {
@@ -42,9 +44,9 @@ pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result
             }
             _ => {}
         }
-        if token.id > crate::vocab::MAX_ID {
+        if token.id > max_id {
             let found = format!("id {}", token.id);
-            return Err(Error::new(ErrorKind::Vocabulary, place, found, "a smaller id"));
+            return Err(Error::new(ErrorKind::Vocabulary, place, found, format!("an id up to {max_id}")));
         }
     }
     Ok(())
@@ -99,17 +101,20 @@ fn check_padding(padding: &Padding) -> Result<(), Error> {
 }
 
 fn check_truncation(truncation: &Truncation, post_processor: &PostProcessor) -> Result<(), Error> {
-    let reserved = post_processor.inserted(false);
-    let room = truncation.max_length.checked_sub(reserved);
-    let Some(room) = room else {
-        let expected = format!("at least {reserved}, the special tokens alone");
-        let found = truncation.max_length.to_string();
-        return Err(Error::new(ErrorKind::Argument, "truncation.max_length", found, expected));
-    };
-    if truncation.stride > 0 && truncation.stride >= room {
-        let expected = format!("less than {room}, the tokens left beside the special ones");
+    let max = max_kept(truncation, post_processor.inserted(false))?;
+    if truncation.stride > 0 && truncation.stride >= max {
+        let expected = format!("less than {max}, the tokens left beside the special ones");
         let found = truncation.stride.to_string();
         return Err(Error::new(ErrorKind::Argument, "truncation.stride", found, expected));
     }
     Ok(())
+}
+
+/// Returns how many tokens of the text fit beside `inserted` special ones.
+pub(super) fn max_kept(truncation: &Truncation, inserted: usize) -> Result<usize, Error> {
+    truncation.max_length.checked_sub(inserted).ok_or_else(|| {
+        let expected = format!("at least {inserted}, the special tokens alone");
+        let found = truncation.max_length.to_string();
+        Error::new(ErrorKind::Argument, "truncation.max_length", found, expected)
+    })
 }

@@ -2,11 +2,12 @@
 //! drawn at random.
 
 use super::input::WordNumber;
-use super::stages::{Part, Stages, StrippedText};
+use super::stages::{AddedSpaces, Part, Stages};
 use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
+use crate::postprocess::EdgeSpaces;
 use crate::text::{Aligned, CharIndex, PreTokenizedText};
 
 /// Append the ids of an input.
@@ -43,9 +44,9 @@ pub(super) fn tokens(
     scratch: &mut Scratch,
 ) -> Result<Vec<Token>, Error> {
     let mut tokens = Vec::with_capacity(estimated_tokens(input.bytes()));
-    let Scratch { model, split, pieces, stripped, .. } = &mut *scratch;
+    let Scratch { model, split, pieces, added_spaces, .. } = &mut *scratch;
     for (number, text) in input.texts().enumerate() {
-        let mut writer = TokenWriter::new(stages, (input, number, text), index, &mut tokens, stripped);
+        let mut writer = TokenWriter::new(stages, (input, number, text), index, &mut tokens, added_spaces);
         stages.visit_text(text, options, split, |part| writer.part(part, model, pieces))?;
     }
     scratch.model.check()?;
@@ -60,7 +61,9 @@ pub(super) struct TokenWriter<'w> {
     sequence: u32,
     number: WordNumber,
     tokens: &'w mut Vec<Token>,
-    stripped: &'w mut StrippedText,
+    added_spaces: &'w mut AddedSpaces,
+    /// The last end of an added token.
+    added_end: u32,
 }
 
 impl<'w> TokenWriter<'w> {
@@ -70,10 +73,10 @@ impl<'w> TokenWriter<'w> {
         (input, number, text): (Input<'_>, usize, &'w str),
         sequence: u32,
         tokens: &'w mut Vec<Token>,
-        stripped: &'w mut StrippedText,
+        added_spaces: &'w mut AddedSpaces,
     ) -> Self {
         let (chars, number) = (CharIndex::new(text), WordNumber::of(input, number));
-        Self { stages, text, chars, sequence, number, tokens, stripped }
+        Self { stages, text, chars, sequence, number, tokens, added_spaces, added_end: 0 }
     }
 
     /// Write the tokens of a part, which the model segments.
@@ -93,10 +96,23 @@ impl<'w> TokenWriter<'w> {
     /// Write an added token.
     pub(super) fn added(&mut self, id: u32, source: (u32, u32)) {
         let word = self.number.take();
-        let place = (self.sequence, word, self.chars.chars_before(source.0));
-        let text = &self.text[source.0 as usize..source.1 as usize];
-        self.stages.note_stripped(id, text, place, self.stripped);
+        if self.stages.includes_whitespace(id, (source.1 - source.0) as usize) {
+            let key = (self.sequence, word, self.chars.chars_before(source.0));
+            self.added_spaces.insert(key, self.spaces_of(source));
+        }
+        self.added_end = self.added_end.max(source.1);
         self.push(id, source, word);
+    }
+
+    /// Returns the spaces of an added token. One that ends in whitespace that a token before it includes is whitespace
+    /// itself, which is not read again.
+    fn spaces_of(&self, (start, end): (u32, u32)) -> EdgeSpaces {
+        if end <= self.added_end {
+            return EdgeSpaces::of_whitespace(
+                self.chars.chars_before(end) - self.chars.chars_before(start),
+            );
+        }
+        EdgeSpaces::of(&self.text[start as usize..end as usize])
     }
 
     /// Write the pieces of a word that begins at byte `from` of a normalized text.

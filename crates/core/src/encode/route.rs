@@ -132,6 +132,7 @@ impl Route {
     #[inline]
     pub(super) fn flush(&self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
         if scratch.lookup.pending.is_empty() {
+            scratch.lookup.pending.keep_rows();
             return;
         }
         match self {

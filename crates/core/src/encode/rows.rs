@@ -1,10 +1,11 @@
 //! One row: the ids or tokens of an input or a pair, truncated, framed by the post-processor and padded.
 
+use super::checks::max_kept;
 use super::plain;
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{self, Encoding, Token};
 use crate::error::{Error, ErrorKind};
-use crate::postprocess::Frame;
+use crate::postprocess::{EdgeSpaces, Frame};
 use crate::spec::{Direction, Padding, Truncation};
 
 /// The most tokens that padding may make of one text and its overflowing windows.
@@ -173,9 +174,9 @@ impl Tokenizer {
         if let Some((first, rest)) = sequences.split_first_mut() {
             self.truncate(first, rest.first_mut(), options.add_special_tokens)?;
         }
-        let text_of = |token: &Token| self.text_of(token, scratch);
+        let spaces_of = |token: &Token| self.spaces_of(token, scratch);
         let post_processor = &self.stages().post_processor;
-        post_processor.frame_tokens(&mut sequences, options.add_special_tokens, text_of, emit);
+        post_processor.frame_tokens(&mut sequences, options.add_special_tokens, spaces_of, emit);
         Ok(())
     }
 
@@ -187,7 +188,7 @@ impl Tokenizer {
         options: Options<'_>,
         scratch: &mut Scratch,
     ) -> Result<Vec<Encoding>, Error> {
-        scratch.stripped.clear();
+        scratch.added_spaces.clear();
         let mut sequences = vec![self.sequence(input, 0, options, scratch)?];
         if let Some(pair) = pair {
             sequences.push(self.sequence(pair, 1, options, scratch)?);
@@ -238,12 +239,12 @@ impl Tokenizer {
         scratch: &Scratch,
     ) -> Result<Encoding, Error> {
         if let Some(truncation) = &self.truncation {
-            let reserved = self.reserved(sequences.len() > 1, options.add_special_tokens);
+            let max = self.max_kept(truncation, sequences.len() > 1, options.add_special_tokens)?;
             let (first, rest) = sequences.split_at_mut(1);
-            encoding::truncate(&mut first[0], rest.first_mut(), truncation, reserved)?;
+            encoding::truncate(&mut first[0], rest.first_mut(), max, truncation)?;
         }
-        let text_of = |token: &Token| self.text_of(token, scratch);
-        self.stages().post_processor.frame(&sequences, options.add_special_tokens, text_of)
+        let spaces_of = |token: &Token| self.spaces_of(token, scratch);
+        self.stages().post_processor.frame(&sequences, options.add_special_tokens, spaces_of)
     }
 
     /// Truncate the items of one or two sequences.
@@ -254,8 +255,7 @@ impl Tokenizer {
         add_special_tokens: bool,
     ) -> Result<(), Error> {
         let Some(truncation) = &self.truncation else { return Ok(()) };
-        let reserved = self.reserved(second.is_some(), add_special_tokens);
-        let max = truncation.max_length.saturating_sub(reserved);
+        let max = self.max_kept(truncation, second.is_some(), add_special_tokens)?;
         let second_len = second.as_ref().map(|row| row.len());
         let kept = encoding::kept_lengths(first.len(), second_len, max, truncation.strategy)
             .ok_or_else(|| encoding::too_short(truncation))?;
@@ -266,21 +266,21 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Returns the number of tokens that the post-processor inserts.
-    fn reserved(&self, is_pair: bool, add_special_tokens: bool) -> usize {
-        if add_special_tokens {
-            self.stages().post_processor.inserted(is_pair)
-        } else {
-            0
-        }
+    /// Returns how many tokens of the text fit beside those that the post-processor inserts.
+    fn max_kept(
+        &self,
+        truncation: &Truncation,
+        is_pair: bool,
+        add_special_tokens: bool,
+    ) -> Result<usize, Error> {
+        let inserted = add_special_tokens.then(|| self.stages().post_processor.inserted(is_pair));
+        max_kept(truncation, inserted.unwrap_or(0))
     }
 
-    /// Returns the text of a token: its content, with the whitespace that an added token stripped.
-    fn text_of<'t>(&'t self, token: &Token, scratch: &'t Scratch) -> &'t str {
-        match scratch.stripped.get(&(token.sequence, token.word, token.start)) {
-            Some(text) => text.as_str(),
-            None => self.token_of(token.id).unwrap_or_default(),
-        }
+    /// Returns the spaces at both ends of a token.
+    fn spaces_of(&self, token: &Token, scratch: &Scratch) -> EdgeSpaces {
+        let included = scratch.added_spaces.get(&(token.sequence, token.word, token.start));
+        included.copied().unwrap_or_else(|| EdgeSpaces::of(self.token_of(token.id).unwrap_or_default()))
     }
 }
 

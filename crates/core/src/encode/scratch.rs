@@ -5,7 +5,7 @@ use super::byte_level;
 use super::generic;
 use super::metaspace;
 use super::offsets::AlignedIds;
-use super::stages::StrippedText;
+use super::stages::AddedSpaces;
 use crate::model::{ModelScratch, Piece};
 use crate::split::SplitScratch;
 use crate::word_cache::{LookupScratch, WordCache};
@@ -26,7 +26,7 @@ pub struct Scratch {
     pub(super) unaligned: Vec<u32>,
     pub(super) aligned: AlignedIds,
     pub(super) pieces: Vec<Piece>,
-    pub(super) stripped: StrippedText,
+    pub(super) added_spaces: AddedSpaces,
     /// A text of another encoding in UTF-8.
     pub(crate) text: String,
 }
@@ -68,9 +68,15 @@ impl Scratch {
             unaligned: Vec::new(),
             aligned: AlignedIds::default(),
             pieces: Vec::new(),
-            stripped: StrippedText::default(),
+            added_spaces: AddedSpaces::default(),
             text: String::new(),
         }
+    }
+
+    /// Whether no word waits, and no row that ended.
+    #[cfg(test)]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.lookup.pending.is_settled()
     }
 
     /// Returns the memory of the word cache, used or not.

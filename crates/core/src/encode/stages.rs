@@ -11,7 +11,7 @@ use crate::decode::Decoder;
 use crate::error::Error;
 use crate::model::Model;
 use crate::normalize::Normalizer;
-use crate::postprocess::PostProcessor;
+use crate::postprocess::{EdgeSpaces, PostProcessor};
 use crate::pretokenize::PreTokenizer;
 use crate::spec::{DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec};
 use crate::split::{SplitScratch, Splitter};
@@ -70,10 +70,10 @@ pub(super) enum Part<'p> {
     Words(&'p PreTokenizedText),
 }
 
-/// The text of added tokens that stripped whitespace, with that whitespace.
+/// The spaces of added tokens that include whitespace around them.
 ///
 /// The key has the sequence, the word id and the first character; each pre-tokenized word counts its own characters.
-pub(super) type StrippedText = FxHashMap<(u32, u32, u32), String>;
+pub(super) type AddedSpaces = FxHashMap<(u32, u32, u32), EdgeSpaces>;
 
 impl Stages {
     /// Compile the stages of a specification around a compiled model; the model of `spec` is ignored.
@@ -137,17 +137,9 @@ impl Stages {
         self.token_lengths.get(&self.model_spec, &self.splitter, &self.vocab)
     }
 
-    /// Store the text of an added token if it has stripped whitespace around it.
-    pub(super) fn note_stripped(
-        &self,
-        id: u32,
-        text: &str,
-        place: (u32, u32, u32),
-        stripped: &mut StrippedText,
-    ) {
-        if self.added.get(&id).is_some_and(|content| content.len() != text.len()) {
-            stripped.insert(place, text.to_owned());
-        }
+    /// Whether an added token of `bytes` bytes of text includes whitespace around it.
+    pub(super) fn includes_whitespace(&self, id: u32, bytes: usize) -> bool {
+        self.added.get(&id).is_some_and(|content| content.len() != bytes)
     }
 
     /// Emit the added tokens of a text, and the words between them.

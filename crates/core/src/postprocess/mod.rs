@@ -12,3 +12,4 @@ mod tests;
 mod trim;
 
 pub use post_processor::{Frame, PostProcessor};
+pub use trim::EdgeSpaces;

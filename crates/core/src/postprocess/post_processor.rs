@@ -2,7 +2,7 @@
 
 use super::process::process;
 use super::sub_encoding::{FrameItem, SubEncoding};
-use super::trim::{trim_encoding, trim_tokens};
+use super::trim::{trim_encoding, trim_tokens, EdgeSpaces};
 use crate::encoding::{Encoding, Token};
 use crate::error::{Error, ErrorKind};
 use crate::spec::PostProcessorSpec;
@@ -104,20 +104,20 @@ impl PostProcessor {
 
     /// Joins encodings and special tokens, including overflowing windows.
     ///
-    /// `text_of` returns the text of an input token, whose spaces trimming counts. Fails if there are too
+    /// `spaces_of` returns the spaces of an input token, which trimming excludes. Fails if there are too
     /// many overflowing windows.
-    pub fn frame<'t>(
+    pub fn frame(
         &self,
         sequences: &[Encoding],
         add_special_tokens: bool,
-        text_of: impl Fn(&Token) -> &'t str,
+        spaces_of: impl Fn(&Token) -> EdgeSpaces,
     ) -> Result<Encoding, Error> {
         let mut framed = Encoding::default();
         for item in self.items(sequences.len() == 2, add_special_tokens) {
             let next = match item {
                 FrameItem::Sequence { index, type_id, trims } => {
                     let mut encoding = typed(&sequences[*index], *type_id);
-                    trim_encoding(trims, &mut encoding, &text_of);
+                    trim_encoding(trims, &mut encoding, &spaces_of);
                     encoding
                 }
                 FrameItem::Special { ids, type_id } => {
@@ -131,11 +131,11 @@ impl PostProcessor {
     }
 
     /// Calls `emit` for each run of tokens; windows are not built.
-    pub fn frame_tokens<'t>(
+    pub fn frame_tokens(
         &self,
         sequences: &mut [Vec<Token>],
         add_special_tokens: bool,
-        text_of: impl Fn(&Token) -> &'t str,
+        spaces_of: impl Fn(&Token) -> EdgeSpaces,
         mut emit: impl FnMut(&[Token]),
     ) {
         for item in self.items(sequences.len() == 2, add_special_tokens) {
@@ -148,7 +148,7 @@ impl PostProcessor {
                         continue;
                     }
                     let mut trimmed = tokens.clone();
-                    trim_tokens(trims, &mut trimmed, &text_of);
+                    trim_tokens(trims, &mut trimmed, &spaces_of);
                     emit(&trimmed);
                 }
                 FrameItem::Special { ids, type_id } => {

@@ -105,7 +105,8 @@ fn trimmed(spec: &PostProcessorSpec, tokens: &[(&'static str, u32, u32)]) -> Vec
     let encoding = Encoding::new(tokens.iter().enumerate().map(token).collect());
     let texts: Vec<&'static str> = tokens.iter().map(|token| token.0).collect();
     let processor = PostProcessor::compile(Some(spec)).unwrap();
-    let framed = processor.frame(&[encoding], false, |token| texts[token.id as usize]).unwrap();
+    let framed =
+        processor.frame(&[encoding], false, |token| EdgeSpaces::of(texts[token.id as usize])).unwrap();
     framed.tokens.iter().map(|token| (token.start, token.end)).collect()
 }
 
@@ -126,7 +127,7 @@ fn windows_are_combined_up_to_a_limit() {
     let mut long = Encoding::new(tokens);
     long.truncate(1 << 9, (1 << 9) - 1, crate::spec::Direction::Right);
     let processor = PostProcessor::compile(None).unwrap();
-    let frame = |sequences: &[Encoding]| processor.frame(sequences, true, |_| "");
+    let frame = |sequences: &[Encoding]| processor.frame(sequences, true, |_| EdgeSpaces::of(""));
     assert_eq!(frame(&[long.clone()]).unwrap().overflowing.len(), 512);
     assert_eq!(frame(&[long.clone(), long]).unwrap_err().place, "truncation");
 }

@@ -12,24 +12,24 @@ pub(super) struct Trim {
 }
 
 /// Trims the tokens of an encoding and of its overflowing windows.
-pub(super) fn trim_encoding<'t>(
+pub(super) fn trim_encoding(
     trims: &[Trim],
     encoding: &mut Encoding,
-    text_of: &impl Fn(&Token) -> &'t str,
+    spaces_of: &impl Fn(&Token) -> EdgeSpaces,
 ) {
-    trim_tokens(trims, &mut encoding.tokens, text_of);
-    encoding.overflowing.iter_mut().for_each(|window| trim_tokens(trims, &mut window.tokens, text_of));
+    trim_tokens(trims, &mut encoding.tokens, spaces_of);
+    encoding.overflowing.iter_mut().for_each(|window| trim_tokens(trims, &mut window.tokens, spaces_of));
 }
 
 /// Trims tokens by each of `trims` in order.
 ///
-/// `text_of` finds the text of an added token by its offsets, so it runs before they change.
-pub(super) fn trim_tokens<'t>(trims: &[Trim], tokens: &mut [Token], text_of: &impl Fn(&Token) -> &'t str) {
+/// `spaces_of` identifies an added token by its offsets, so it runs before they change.
+pub(super) fn trim_tokens(trims: &[Trim], tokens: &mut [Token], spaces_of: &impl Fn(&Token) -> EdgeSpaces) {
     if trims.is_empty() {
         return;
     }
     for (at, token) in tokens.iter_mut().enumerate() {
-        let spaces = EdgeSpaces::of(text_of(token));
+        let spaces = spaces_of(token);
         trims.iter().for_each(|trim| trim.apply(at, token, spaces));
     }
 }
@@ -48,15 +48,23 @@ impl Trim {
     }
 }
 
-/// The number of spaces at both ends of a token.
-#[derive(Clone, Copy, Debug)]
-struct EdgeSpaces {
+/// The number of whitespace characters at both ends of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeSpaces {
     leading: u32,
     trailing: u32,
 }
 
 impl EdgeSpaces {
-    fn of(text: &str) -> Self {
+    /// Counts those of a token that is whitespace, `chars` characters of it.
+    #[must_use]
+    pub fn of_whitespace(chars: u32) -> Self {
+        Self { leading: chars, trailing: chars }
+    }
+
+    /// Counts those of the text of a token.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
         Self {
             leading: text.chars().take_while(|&c| is_space_mark(c)).count() as u32,
             trailing: text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32,

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use super::limits::{check_sizes, MAX_ID};
+use super::limits::{check_sizes, max_id_of};
 use super::table::{find, hash, Vocab, EMPTY, GAP};
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
@@ -34,9 +34,9 @@ impl Vocab {
 
     fn of<'e>(entries: impl ExactSizeIterator<Item = (&'e str, u32)> + Clone) -> Result<Self, Error> {
         let highest = entries.clone().map(|(_, id)| id).max();
-        let room = 1_000_000 + 16 * entries.len();
-        if let Some(id) = highest.filter(|&id| id > MAX_ID || id as usize > room) {
-            let expected = format!("ids below {}", room.min(MAX_ID as usize));
+        let max_id = max_id_of(entries.len());
+        if let Some(id) = highest.filter(|&id| id > max_id) {
+            let expected = format!("ids up to {max_id}");
             return Err(Error::new(ErrorKind::Vocabulary, "vocab", format!("id {id}"), expected));
         }
         let bytes: usize = entries.clone().map(|(token, _)| token.len()).sum();

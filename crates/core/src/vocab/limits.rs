@@ -6,6 +6,11 @@ use crate::spec::ModelSpec;
 /// The largest id; tables are indexed by id.
 pub const MAX_ID: u32 = (1 << 28) - 1;
 
+/// Returns the largest id that one of `tokens` tokens may have: tables of mostly unused ids would not fit in memory.
+pub(crate) fn max_id_of(tokens: usize) -> u32 {
+    (1_000_000 + 16 * tokens).min(MAX_ID as usize) as u32
+}
+
 /// The length of the longest token, in bytes. Tables of prefixes take about fifty bytes a byte of a token.
 pub const MAX_TOKEN_BYTES: usize = 1 << 20;
 

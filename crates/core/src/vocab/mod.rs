@@ -12,6 +12,6 @@ mod limits;
 mod sections;
 mod table;
 
-pub(crate) use limits::check_lens;
+pub(crate) use limits::{check_lens, max_id_of};
 pub use limits::{token_too_long, MAX_ID, MAX_TOKEN_BYTES, MAX_VOCAB_BYTES};
 pub use table::Vocab;

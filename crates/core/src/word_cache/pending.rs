@@ -70,9 +70,16 @@ pub(crate) struct PendingWords {
 }
 
 impl PendingWords {
-    /// Whether there is nothing to flush.
+    /// Whether no word is pending.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.rows.is_empty()
+        self.words.is_empty()
+    }
+
+    /// Whether no word is pending, and no row waits for how far it moves.
+    #[cfg(test)]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.words.is_empty() && self.rows.is_empty() && self.shifts.is_empty()
     }
 
     /// Whether enough words wait for a batch.
@@ -117,6 +124,11 @@ impl PendingWords {
     /// Record that a row ends here.
     pub(crate) fn end_row(&mut self) {
         self.rows.push(self.words.len());
+    }
+
+    /// Forget the rows that ended since the last flush; no word is pending, so none has moved.
+    pub(crate) fn keep_rows(&mut self) {
+        self.shifts.extend(self.rows.drain(..).map(|_| 0));
     }
 
     /// Remove and return how far the end of each row has moved, from the first row on.

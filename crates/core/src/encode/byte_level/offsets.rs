@@ -23,14 +23,14 @@ impl ByteLevel {
         scratch: &mut Scratch,
         aligner: &mut Aligner<'_>,
     ) -> Result<bool, Error> {
-        let Scratch { split, stripped, .. } = scratch;
+        let Scratch { split, added_spaces, .. } = scratch;
         let mut result = Ok(true);
         // There is no normalizer: added tokens of normalized text are found in the raw text.
         stages.added_tokens.split_normalized(span, options.parse_special, |found| match found {
             _ if !matches!(result, Ok(true)) => {}
             Segment::Token(id, from, to) => {
                 let found = (&span[from..to], start + from);
-                result = Ok(aligner.added_token(stages, id, found, index, stripped));
+                result = Ok(aligner.added_token(stages, id, found, index, added_spaces));
             }
             Segment::Text(from, to) => {
                 let (pre_tokenizer, mut fits) = (stages.splitter.pre_tokenizer(), true);

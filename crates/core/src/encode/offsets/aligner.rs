@@ -5,10 +5,11 @@ use std::iter::Zip;
 use std::slice::{Iter, IterMut};
 
 use super::super::input::WordNumber;
-use super::super::stages::{Stages, StrippedText};
+use super::super::stages::{AddedSpaces, Stages};
 use super::super::token_lengths::{CONTINUING, FIRST, LENGTH};
 use crate::encoding::Token;
 use crate::model::Piece;
+use crate::postprocess::EdgeSpaces;
 
 /// The spans and words of the ids of an input; one item for each id.
 #[derive(Clone, Debug, Default)]
@@ -45,17 +46,19 @@ pub(in super::super) struct Aligner<'l> {
     number: WordNumber,
     /// The characters before a byte of the text, minus the byte.
     shift: u32,
+    /// The end of the last added token in the text.
+    added_end: usize,
 }
 
 impl<'l> Aligner<'l> {
     pub(super) fn new(lengths: &'l [u16], ids: &'l [u32], aligned: &'l mut AlignedIds) -> Self {
         aligned.offsets.resize(ids.len(), [0; 2]);
         aligned.words.resize(ids.len(), 0);
-        Self { lengths, ids, aligned, done: 0, number: WordNumber::Next(0), shift: 0 }
+        Self { lengths, ids, aligned, done: 0, number: WordNumber::Next(0), shift: 0, added_end: 0 }
     }
 
     pub(super) fn begin_text(&mut self, number: WordNumber) {
-        (self.number, self.shift) = (number, 0);
+        (self.number, self.shift, self.added_end) = (number, 0, 0);
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -137,24 +140,26 @@ impl<'l> Aligner<'l> {
             .all(|piece| self.push(piece.id, chars_of(piece.start as usize, piece.end as usize), number))
     }
 
-    /// Align the id of an added token, found at a byte of the text; returns `false` if it is not the next id.
+    /// Align the id of an added token, found at a byte of the text. Returns `false` if it is not the next id, or if the
+    /// token is within whitespace that the token before it includes: then text would be passed twice.
     pub(in super::super) fn added_token(
         &mut self,
         stages: &Stages,
         id: u32,
         (found, at): (&str, usize),
         index: u32,
-        stripped: &mut StrippedText,
+        added_spaces: &mut AddedSpaces,
     ) -> bool {
-        let word = self.number.take();
-        stages.note_stripped(id, found, (index, word, self.char_at(at)), stripped);
-        self.token(id, found, at, word)
-    }
-
-    fn token(&mut self, id: u32, text: &str, at: usize, number: u32) -> bool {
-        let first = self.char_at(at);
-        self.pass_text(text);
-        self.push(id, [first, self.char_at(at + text.len())], number)
+        if at < self.added_end {
+            return false;
+        }
+        self.added_end = at + found.len();
+        let (word, first) = (self.number.take(), self.char_at(at));
+        if stages.includes_whitespace(id, found.len()) {
+            added_spaces.insert((index, word, first), EdgeSpaces::of(found));
+        }
+        self.pass_text(found);
+        self.push(id, [first, self.char_at(self.added_end)], word)
     }
 
     /// Set the span and word of an id; returns `false` if it is not the next one.

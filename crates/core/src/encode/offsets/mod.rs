@@ -40,12 +40,12 @@ impl Tokenizer {
         scratch: &mut Scratch,
         emit: impl FnOnce(Row<'_>),
     ) -> Result<(), Error> {
-        scratch.stripped.clear();
+        scratch.added_spaces.clear();
         if self.align(input, 0, ids, options, scratch)? {
             let (offsets, words) = scratch.aligned.columns();
             emit(Row::Aligned { offsets, words });
         } else {
-            scratch.stripped.clear();
+            scratch.added_spaces.clear();
             emit(Row::Tokens(&plain::tokens(self.stages(), input, 0, options, scratch)?));
         }
         Ok(())
@@ -91,7 +91,7 @@ impl Tokenizer {
                 _ if !matches!(result, Ok(true)) => {}
                 Segment::Token(id, start, end) => {
                     let found = (&text[start..end], start);
-                    result = Ok(aligner.added_token(stages, id, found, index, &mut scratch.stripped));
+                    result = Ok(aligner.added_token(stages, id, found, index, &mut scratch.added_spaces));
                 }
                 Segment::Text(start, end) => {
                     let span = (&text[start..end], start);

@@ -70,12 +70,12 @@ impl Tokenizer {
         let Some(ids) = body.and_then(|body| body.strip_suffix(frame.after.as_slice())) else {
             return Ok(None);
         };
-        scratch.stripped.clear();
+        scratch.added_spaces.clear();
         self.stages().model.begin(None, 0, &mut scratch.model)?;
         if self.align(Input::Text(text), 0, ids, options, scratch)? {
             return Ok(Some(scratch.aligned.tokens(ids, 0)));
         }
-        scratch.stripped.clear();
+        scratch.added_spaces.clear();
         self.assigned_tokens(text, ids, options, scratch)
     }
 
@@ -88,9 +88,9 @@ impl Tokenizer {
         scratch: &mut Scratch,
     ) -> Result<Option<Vec<Token>>, Error> {
         let mut tokens = Vec::with_capacity(ids.len());
-        let mut stripped = std::mem::take(&mut scratch.stripped);
+        let mut added_spaces = std::mem::take(&mut scratch.added_spaces);
         let input = (Input::Text(text), 0, text);
-        let mut writer = TokenWriter::new(self.stages(), input, 0, &mut tokens, &mut stripped);
+        let mut writer = TokenWriter::new(self.stages(), input, 0, &mut tokens, &mut added_spaces);
         let Scratch { model, split, pieces, .. } = &mut *scratch;
         let mut remaining = RemainingIds { ids, pieces, model };
         let mut fits = true;
@@ -98,7 +98,7 @@ impl Tokenizer {
             fits = fits && self.assign(part, &mut remaining, &mut writer);
         })?;
         fits &= remaining.ids.is_empty();
-        scratch.stripped = stripped;
+        scratch.added_spaces = added_spaces;
         scratch.model.check()?;
         Ok(fits.then_some(tokens))
     }

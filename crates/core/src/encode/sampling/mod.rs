@@ -7,7 +7,7 @@ mod pieces;
 pub use pieces::{PieceSegmentation, SpannedPiece};
 
 use super::plain::TokenWriter;
-use super::stages::{Part, StrippedText};
+use super::stages::{AddedSpaces, Part};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
@@ -115,8 +115,8 @@ impl Tokenizer {
         let alpha = choice.alpha();
         let log_sum = all.log_sum(alpha);
         let whole = |(path, log_inclusion): (Path, _)| {
-            scratch.stripped.clear();
-            let sequence = self.rendered(&prepared, &path, 0, &mut scratch.stripped);
+            scratch.added_spaces.clear();
+            let sequence = self.rendered(&prepared, &path, 0, &mut scratch.added_spaces);
             let encoding = self.finished(vec![sequence], options, scratch)?;
             let log_probability = alpha * path.score - log_sum;
             Ok(TokenSegmentation { encoding, score: path.score, log_probability, log_inclusion })
@@ -151,7 +151,7 @@ impl Tokenizer {
         let best = self.stages().model.segmentations(&prepared.words())?.best(n).map_err(named)?;
         let scores = best.iter().map(|path| path.score);
         let chosen = sampling.choose(index.into(), scores);
-        Ok(self.rendered(&prepared, &best[chosen], index, &mut scratch.stripped))
+        Ok(self.rendered(&prepared, &best[chosen], index, &mut scratch.added_spaces))
     }
 
     fn prepared<'t>(
@@ -180,13 +180,13 @@ impl Tokenizer {
         prepared: &Prepared<'_>,
         path: &Path,
         index: u32,
-        stripped: &mut StrippedText,
+        added_spaces: &mut AddedSpaces,
     ) -> Encoding {
         let (mut tokens, mut written): (Vec<Token>, Vec<Piece>) = Default::default();
         let mut rest = path.pieces.as_slice();
         for (number, (text, parts)) in prepared.parts.iter().enumerate() {
             let place = (prepared.input, number, *text);
-            let mut writer = TokenWriter::new(self.stages(), place, index, &mut tokens, stripped);
+            let mut writer = TokenWriter::new(self.stages(), place, index, &mut tokens, added_spaces);
             for part in parts {
                 match part {
                     OwnedPart::Token(id, source) => writer.added(*id, *source),

@@ -181,8 +181,10 @@ impl CorpusText {
     pub(super) fn words_ending_in(&self, blocks: Range<usize>) -> impl Iterator<Item = TextWord> + '_ {
         let first = self.words_before.get(blocks.start).map_or(0, |&word| word as usize);
         let past = self.words_before.get(blocks.end).map_or(self.counts.len(), |&word| word as usize);
+        // Within a long word, blocks have no end of a word: its start is not searched from each of them.
         let before = &self.low[..self.low.len().min(blocks.start * BLOCK)];
-        let mut start = before.iter().rposition(|&low| low == 0).map_or(0, |end| end + 1);
+        let last_end = (first < past).then(|| before.iter().rposition(|&low| low == 0)).flatten();
+        let mut start = last_end.map_or(0, |end| end + 1);
         let long_starts = &self.long_starts[..];
         let skipped = long_starts.partition_point(|&(number, _)| (number as usize) < first);
         let mut long_starts = long_starts[skipped..].iter().peekable();
