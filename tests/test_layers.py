@@ -189,16 +189,15 @@ def test_routes_do_not_import_the_router_or_the_tokenizer(
 ROUTE_CHOICES = {
     r"\benum\s+Route\b|\bRoute\s*::\s*[A-Z]": {"route"},
     r"\bRoute\s*::\s*compile\b": {"tokenizer"},
-    r"\b(?:ByteLevel|Metaspace)\s*::\s*of\s*\(": {"route"},
-    r"\.spells_bytes\s*\(": {"route"},
+    r"\b(?:Bert|ByteLevel|Metaspace)\s*::\s*of\s*\(": {"route"},
     r"\.route\s*\(": {"tokenizer", "rows"},
-    r"\.bert\s*\(": {"route", "bert"},
+    r"\.bert\s*\(": {"route"},
     r"\.has_normalized\s*\(": {"route", "stages"},
-    r"\.is_byte_level\s*\(": {"tiktoken"},
+    r"\.is_byte_level\s*\(": {"route", "tiktoken"},
 }
 """Code that depends on the route, each pattern with the parts of `encode/` that contain it.
 
-`rows` flushes the pending words of whatever route there is. `bert` gets its own splitter. `stages`
+`rows` flushes the pending words of whatever route there is. `stages`
 splits normalized text at added tokens, also for `plain`. `tiktoken` writes the bytes of
 byte-level tokens.
 """

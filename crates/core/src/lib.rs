@@ -1,6 +1,6 @@
-//! The core of piecework: every stage between text and ids, and the learners of vocabularies.
+//! The core of piecework: every stage between text and ids, and the trainers.
 //!
-//! In the order of the data: special tokens, normalize, pre-tokenize, model, post-process; then decode.
+//! In the order of the data: added tokens, normalizer, pre-tokenizer, model, post-processor; then decoder.
 //! [`encode`] is the only module that names all stages, [`batch`] runs it over many texts.
 
 #![forbid(unsafe_code)]

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_is_told_but_a_request_to_stop_before_any() {
+    fn an_interrupt_is_returned_before_the_first_error() {
         let error = |kind, chunk: usize| Error::new(kind, chunk.to_string(), "", "");
         let first_error = |stopping: usize| {
             run_chunks(0..5_usize, 2, |chunk, _| match chunk {

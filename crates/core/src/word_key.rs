@@ -83,7 +83,7 @@ impl WordKey {
     /// Returns the bytes of the word and their number.
     #[must_use]
     pub fn bytes(self) -> ([u8; 16], usize) {
-        (self.0.to_le_bytes(), (self.0 >> 120) as usize)
+        (self.0.to_le_bytes(), (self.0 >> 120) as usize & !RAW)
     }
 
     /// Returns a hash whose top bits are the best.

@@ -280,7 +280,7 @@ mod tests {
                 is_pair,
             );
             chunk.push_tokens(&[Token::inserted(3, 0, true)]);
-            let Spans { offsets, word_ids, sequence_ids } = chunk.spans.expect("spans were prefix for");
+            let Spans { offsets, word_ids, sequence_ids } = chunk.spans.expect("spans were requested");
             assert_eq!((offsets, word_ids), (vec![[0, 0]], vec![-1]));
             assert_eq!(sequence_ids, is_pair.then(|| vec![-1]));
         }

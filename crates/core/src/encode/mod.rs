@@ -6,14 +6,18 @@
 //! route          the only place that chooses how a text is encoded
 //! plain          the definition: stage by stage, without a cache
 //! byte_level     byte-level pipelines
-//! bert           BERT's normalizer and pre-tokenizer
+//! bert           pipelines that decide character by character, as BERT's
 //! metaspace      words that begin with `▁`
 //! generic        all other pipelines
+//! input          the texts of a call, and its options
+//! checks         limits of ids, truncation and padding
 //! rows           ids and tokens of a row: truncated, framed, padded
 //! offsets        tokens from ids that are known: their spans and words
 //! token_lengths  the bytes of a word that each id covers
 //! sampling       several segmentations, n-best and drawn
 //! decoding       ids to text
+//! decode_tables  the decode tables, built when they pay for themselves
+//! tiktoken       ids of byte sequences, for tiktoken's interface
 //! warnings       settings that are probably mistakes
 
 mod bert;

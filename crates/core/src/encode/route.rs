@@ -33,14 +33,14 @@ const INITIAL_BYTE_LEVEL_BITS: u32 = 15;
 impl Route {
     /// Choose the route of compiled stages.
     pub(super) fn compile(stages: &Stages) -> Self {
-        if stages.splitter.spells_bytes() {
+        if stages.splitter.is_byte_level() {
             return Self::ByteLevel(ByteLevel::of(stages));
         }
         if stages.added_tokens.has_normalized() {
             return Self::Generic(Generic);
         }
-        if stages.splitter.bert().is_some() {
-            return Self::Bert(Bert);
+        if let Some(splitter) = stages.splitter.bert() {
+            return Self::Bert(Bert::of(splitter));
         }
         Metaspace::of(stages).map_or(Self::Generic(Generic), |route| Self::Metaspace(Box::new(route)))
     }

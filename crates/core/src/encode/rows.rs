@@ -81,8 +81,8 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Returns the ids around each row if misses may wait for those of other rows: nothing is truncated and every word
-    /// has ids.
+    /// Returns the ids around each row if cache misses of several rows can be segmented in one batch: nothing is truncated
+    /// and every word has ids.
     #[must_use]
     pub fn frame_of_pending_rows(&self, options: Options<'_>) -> Option<Frame> {
         let may_wait = self.truncation.is_none() && self.stages().model.never_fails();

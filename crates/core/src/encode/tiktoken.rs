@@ -52,12 +52,12 @@ impl Tokenizer {
     ///
     /// Fails only where the normalizer fails.
     pub fn find_special(&self, text: &str, selector: &Selector) -> Result<Option<u32>, Error> {
-        let special = &self.stages().added_tokens;
-        let seeks_normalized = special.recognizes_normalized_special(selector);
+        let added_tokens = &self.stages().added_tokens;
+        let seeks_normalized = added_tokens.recognizes_normalized_special(selector);
         let mut found = Ok(None);
-        special.split_raw(text, selector, |segment| match segment {
+        added_tokens.split_raw(text, selector, |segment| match segment {
             _ if !matches!(found, Ok(None)) => {}
-            Segment::Token(id, ..) if special.is_special(id) => found = Ok(Some(id)),
+            Segment::Token(id, ..) if added_tokens.is_special(id) => found = Ok(Some(id)),
             Segment::Text(start, end) if seeks_normalized => {
                 found = self.find_normalized_special(&text[start..end], selector);
             }
@@ -68,7 +68,7 @@ impl Tokenizer {
 
     /// Returns the id of the first special token in the normalized form of a raw text.
     fn find_normalized_special(&self, raw: &str, selector: &Selector) -> Result<Option<u32>, Error> {
-        let special = &self.stages().added_tokens;
+        let added_tokens = &self.stages().added_tokens;
         let mut normalized = String::new();
         let text = match self.stages().splitter.normalizer() {
             Normalizer::Identity => raw,
@@ -78,8 +78,8 @@ impl Tokenizer {
             }
         };
         let mut found = None;
-        special.split_normalized(text, selector, |segment| match segment {
-            Segment::Token(id, ..) if special.is_special(id) => found = found.or(Some(id)),
+        added_tokens.split_normalized(text, selector, |segment| match segment {
+            Segment::Token(id, ..) if added_tokens.is_special(id) => found = found.or(Some(id)),
             Segment::Token(..) | Segment::Text(..) => {}
         });
         Ok(found)

@@ -298,7 +298,7 @@ impl Tokenizer {
         }
     }
 
-    /// Whether the ids of a row are those of the text: nothing is truncated, padded or dropped at random.
+    /// Whether rows are neither truncated nor padded, and no merge is dropped at random.
     #[must_use]
     pub fn keeps_rows(&self) -> bool {
         self.truncation.is_none()

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 /// Whether counts agree with probabilities at a significance of one in a million (Wilson and Hilferty's
 /// approximation).
 pub(super) fn agrees(counts: &BTreeMap<String, u32>, probabilities: &BTreeMap<String, f64>) -> bool {
-    let rng = f64::from(counts.values().sum::<u32>());
+    let draws = f64::from(counts.values().sum::<u32>());
     let square = |(outcome, probability): (&String, &f64)| {
-        let expected = probability * rng;
+        let expected = probability * draws;
         assert!(expected >= 5.0, "too rare to tell: {outcome}");
         (f64::from(counts.get(outcome).copied().unwrap_or(0)) - expected).powi(2) / expected
     };

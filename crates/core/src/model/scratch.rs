@@ -33,11 +33,6 @@ impl ModelScratch {
     pub(crate) fn has_failed(&self) -> bool {
         self.unigram.missing_unk
     }
-
-    /// Whether segmentations are sampled.
-    pub(crate) fn is_sampling(&self) -> bool {
-        self.rng.is_some()
-    }
 }
 
 pub(super) fn missing_unk() -> Error {

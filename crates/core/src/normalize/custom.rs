@@ -30,12 +30,12 @@ impl CustomNormalizer {
         &self,
         text: &str,
         start: u32,
-        mut growth: ExpansionLimit,
+        mut limit: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         let rewritten = self.spec.function.rewrite(text);
         let rewritten = rewritten.map_err(|error| Error { place: self.place.clone(), ..error })?;
-        growth.take(rewritten.text.len())?;
+        limit.take(rewritten.text.len())?;
         match &rewritten.spans {
             Some(spans) => self.write_by_spans(text, &rewritten.text, spans, start, out),
             None => {

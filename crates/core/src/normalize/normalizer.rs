@@ -112,7 +112,7 @@ impl Normalizer {
         &self,
         text: &str,
         start: u32,
-        growth: ExpansionLimit,
+        limit: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         match self {
@@ -122,16 +122,16 @@ impl Normalizer {
             Self::Lowercase => char_maps::lowercase(text, start, out),
             Self::Strip { left, right } => ends::strip(*left, *right, text, start, out),
             Self::StripAccents => char_maps::strip_accents(text, start, out),
-            Self::Replace(replace) => replace.run(text, start, growth, out)?,
+            Self::Replace(replace) => replace.run(text, start, limit, out)?,
             Self::Prepend(prepend) => {
-                growth.check(prepend.len())?;
+                limit.check(prepend.len())?;
                 ends::prepend(prepend, text, start, out);
             }
             Self::Nmt => char_maps::nmt(text, start, out),
-            Self::Precompiled(rules) => rules.run(text, start, growth, out)?,
-            Self::SentencePiece(rules) => rules.run(text, start, growth, out)?,
+            Self::Precompiled(rules) => rules.run(text, start, limit, out)?,
+            Self::SentencePiece(rules) => rules.run(text, start, limit, out)?,
             Self::ByteLevel => char_maps::byte_level(text, start, out),
-            Self::Custom(custom) => custom.run(text, start, growth, out)?,
+            Self::Custom(custom) => custom.run(text, start, limit, out)?,
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Sequence {
         start: u32,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        let growth = ExpansionLimit::of(text.len());
+        let limit = ExpansionLimit::of(text.len());
         let named = |result: Result<(), Error>, at: usize| {
             result.map_err(|error| ExpansionLimit::name_step(error, &self.places[at]))
         };
@@ -225,19 +225,19 @@ impl Sequence {
                 out.push_unchanged(text, start);
                 return Ok(());
             }
-            [only] => return named(only.run_within(text, start, growth, out), 0),
+            [only] => return named(only.run_within(text, start, limit, out), 0),
             [first, rest @ .., last] => (first, rest, last),
         };
         let (mut earlier, mut later) = (I::default(), I::default());
-        named(first.run_within(text, start, growth, &mut earlier), 0)?;
+        named(first.run_within(text, start, limit, &mut earlier), 0)?;
         for (at, stage) in rest.iter().enumerate() {
-            named(growth.check(earlier.text().len()), at)?;
+            named(limit.check(earlier.text().len()), at)?;
             later.clear();
-            named(run_traced(stage, &earlier, start, growth, &mut later), at + 1)?;
+            named(run_traced(stage, &earlier, start, limit, &mut later), at + 1)?;
             std::mem::swap(&mut earlier, &mut later);
         }
-        named(growth.check(earlier.text().len()), rest.len())?;
-        named(run_traced(last, &earlier, start, growth, out), rest.len() + 1)
+        named(limit.check(earlier.text().len()), rest.len())?;
+        named(run_traced(last, &earlier, start, limit, out), rest.len() + 1)
     }
 }
 
@@ -246,8 +246,8 @@ fn run_traced<I: Intermediate>(
     stage: &Normalizer,
     earlier: &I,
     start: u32,
-    growth: ExpansionLimit,
+    limit: ExpansionLimit,
     out: &mut impl NormalizedSink,
 ) -> Result<(), Error> {
-    stage.run_within(earlier.text(), 0, growth, &mut earlier.traced(start, out))
+    stage.run_within(earlier.text(), 0, limit, &mut earlier.traced(start, out))
 }

@@ -48,7 +48,7 @@ impl Replace {
         &self,
         text: &str,
         start: u32,
-        mut growth: ExpansionLimit,
+        mut limit: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         if text.is_empty() {
@@ -57,7 +57,7 @@ impl Replace {
         let (mut done, mut grown) = (0, Ok(()));
         self.pattern.for_each_match(text, |from, to| {
             if grown.is_ok() {
-                grown = growth.take(self.content.len());
+                grown = limit.take(self.content.len());
             }
             if grown.is_err() {
                 return;

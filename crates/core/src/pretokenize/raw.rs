@@ -20,7 +20,7 @@ impl PreTokenizer {
         !last.add_prefix_space && !before.iter().any(PreTokenizerStage::rewrites)
     }
 
-    /// Whether `split_raw` does so, possibly after adding a space before the text.
+    /// Whether words are spans of the text, possibly after a space before it is added.
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
         self.splits_raw() || matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages))
@@ -44,7 +44,7 @@ impl PreTokenizer {
             return result;
         }
         if let Some(scanner) = only_scanner(&compiled.stages) {
-            scanner.for_each_window(text, scratch, |from, stretch, words| take(stretch, from, words));
+            scanner.for_each_window(text, scratch, |from, window, words| take(window, from, words));
             return Ok(());
         }
         scratch.split_by(&compiled.stages, text)?;
@@ -159,10 +159,10 @@ mod tests {
 
     fn raw(compiled: &PreTokenizer, text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        let split = compiled.split_raw(text, &mut ScanScratch::default(), |stretch, _, found| {
+        let split = compiled.split_raw(text, &mut ScanScratch::default(), |window, _, found| {
             found.spans().for_each(|(start, end)| {
                 let mut word = String::new();
-                write_printable(&stretch[start..end], &mut word);
+                write_printable(&window[start..end], &mut word);
                 words.push(word);
             });
         });

@@ -10,7 +10,7 @@ pub(super) struct MatchSplitter<'e> {
     /// The end of the last match.
     at: usize,
     /// A word that may still grow.
-    held: Option<(usize, usize)>,
+    pending: Option<(usize, usize)>,
     last_is_match: bool,
     emit: &'e mut dyn FnMut(usize, usize),
 }
@@ -21,7 +21,7 @@ impl<'e> MatchSplitter<'e> {
         invert: bool,
         emit: &'e mut dyn FnMut(usize, usize),
     ) -> Self {
-        Self { behavior, invert, at: 0, held: None, last_is_match: false, emit }
+        Self { behavior, invert, at: 0, pending: None, last_is_match: false, emit }
     }
 
     /// Adds the next match, which may be empty.
@@ -43,7 +43,7 @@ impl<'e> MatchSplitter<'e> {
     }
 
     fn part(&mut self, start: usize, end: usize, is_match: bool) {
-        let joins_held = match self.behavior {
+        let extends_pending = match self.behavior {
             SplitBehavior::Removed if is_match => return,
             SplitBehavior::Removed | SplitBehavior::Isolated => return (self.emit)(start, end),
             SplitBehavior::Contiguous => is_match == self.last_is_match,
@@ -51,17 +51,17 @@ impl<'e> MatchSplitter<'e> {
             SplitBehavior::MergedWithNext => !is_match && self.last_is_match,
         };
         self.last_is_match = is_match;
-        match &mut self.held {
-            Some(held) if joins_held => held.1 = end,
+        match &mut self.pending {
+            Some(pending) if extends_pending => pending.1 = end,
             _ => {
                 self.release();
-                self.held = Some((start, end));
+                self.pending = Some((start, end));
             }
         }
     }
 
     fn release(&mut self) {
-        if let Some((start, end)) = self.held.take() {
+        if let Some((start, end)) = self.pending.take() {
             (self.emit)(start, end);
         }
     }

@@ -5,6 +5,8 @@ mod word_sink;
 
 pub use word_sink::WordSink;
 
+use std::sync::Arc;
+
 use crate::error::Error;
 use crate::normalize::Normalizer;
 use crate::pretokenize::{PreTokenizer, ScanScratch};
@@ -19,8 +21,8 @@ pub struct Splitter {
     normalizer: Normalizer,
     pre_tokenizer: PreTokenizer,
     /// Both stages in one pass, if they look at one character at a time.
-    bert: Option<Box<BertSplitter>>,
-    spells_bytes: bool,
+    bert: Option<Arc<BertSplitter>>,
+    is_byte_level: bool,
 }
 
 /// Memory of one thread.
@@ -36,9 +38,9 @@ impl Splitter {
     /// Combine two compiled stages.
     #[must_use]
     pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
-        let bert = BertSplitter::of(&normalizer, &pre_tokenizer).map(Box::new);
-        let spells_bytes = pre_tokenizer.is_byte_level();
-        Self { normalizer, pre_tokenizer, bert, spells_bytes }
+        let bert = BertSplitter::of(&normalizer, &pre_tokenizer).map(Arc::new);
+        let is_byte_level = pre_tokenizer.is_byte_level();
+        Self { normalizer, pre_tokenizer, bert, is_byte_level }
     }
 
     /// The normalizer.
@@ -54,18 +56,18 @@ impl Splitter {
     }
 
     /// Both stages in one pass, if there is one.
-    pub(crate) fn bert(&self) -> Option<&BertSplitter> {
-        self.bert.as_deref()
+    pub(crate) fn bert(&self) -> Option<&Arc<BertSplitter>> {
+        self.bert.as_ref()
     }
 
-    /// Whether words are spans of the normalized text, perhaps with a space before it, mapped to printable characters
-    /// byte by byte.
+    /// Whether the pre-tokenizer is byte-level. It may add a space before the text.
     #[must_use]
-    pub fn spells_bytes(&self) -> bool {
-        self.spells_bytes
+    pub fn is_byte_level(&self) -> bool {
+        self.is_byte_level
     }
 
-    /// Whether [`Self::run_raw`] emits the words of [`Self::run`], except for `pretokenize::write_printable`.
+    /// Whether words are spans of the raw text: [`Self::run_raw`] emits their bytes, [`Self::run`] their printable
+    /// characters.
     #[must_use]
     pub fn splits_raw(&self) -> bool {
         matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.splits_raw()

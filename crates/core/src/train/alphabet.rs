@@ -146,7 +146,7 @@ impl Alphabet {
     }
 
     /// Whether the alphabet contains all characters of a word.
-    pub(super) fn spells(&self, word: &str) -> bool {
+    pub(super) fn contains_all(&self, word: &str) -> bool {
         word.chars().all(|character| self.contains(character))
     }
 

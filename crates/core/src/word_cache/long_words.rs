@@ -1,6 +1,6 @@
 //! The table of long words, and of the ids of short words that have more than four: hashed, and compared byte by byte.
 //!
-//! The bytes of a word and its ids lie side by side in one arena. When the budget is used up, the table is emptied.
+//! The bytes of a word and its ids are adjacent in one arena. When the budget is used up, the table is emptied.
 
 use piecework_kernels::huge_pages;
 use piecework_kernels::prefetch::prefetch_read;
@@ -40,19 +40,20 @@ struct Limits {
     bits: u32,
 }
 
-/// A word: its hash, its place in the arena, and a note of its user. A slot without bytes is empty.
+/// A word: its hash, its position in the arena, and a payload of the caller: a kind of
+/// key or a packed score. A slot without bytes is empty.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 struct Slot {
     hash: u32,
     at: u32,
-    note: u32,
+    payload: u32,
     byte_count: u16,
     id_count: u16,
 }
 
 impl LongWords {
-    /// Make a table that takes at most `budget` bytes, but has room for sixteen words.
+    /// Make a table that takes at most `budget` bytes, and at least sixteen slots.
     pub(crate) fn within(budget: usize) -> Self {
         // A quarter is for the slots. The rest is reserved, and taken as it fills.
         let quarter = budget.min(MAX_MEMORY) / 4;
@@ -62,7 +63,7 @@ impl LongWords {
         Self { slots, words: 0, arena: huge_pages::with_capacity(limits.arena), generation: 0, limits }
     }
 
-    /// Returns the memory in bytes, used or not.
+    /// Returns the bytes of the slots, used or not, and of the used part of the arena.
     pub(crate) fn memory(&self) -> usize {
         size_of_val(self.slots.as_slice()) + size_of_val(self.arena.as_slice())
     }
@@ -94,22 +95,22 @@ impl LongWords {
         }
     }
 
-    /// Returns the note and the ids of a word with this hash.
+    /// Returns the payload and the ids of a word with this hash.
     #[inline]
-    pub(crate) fn get_noted(&self, word: &[u8], hash: u64) -> Option<(u32, &[u32])> {
+    pub(crate) fn get_with_payload(&self, word: &[u8], hash: u64) -> Option<(u32, &[u32])> {
         let hash = tag(hash);
         let slots = self.probes(hash).map(|at| self.slots[at]).take_while(|slot| slot.byte_count != 0);
-        slots.filter(|slot| slot.hash == hash).find_map(|slot| Some((slot.note, self.ids(slot, word)?)))
+        slots.filter(|slot| slot.hash == hash).find_map(|slot| Some((slot.payload, self.ids(slot, word)?)))
     }
 
-    /// Returns the ids of a word with this hash and this note.
+    /// Returns the ids of a word with this hash and this payload.
     #[inline]
-    pub(crate) fn get(&self, word: &[u8], hash: u64, note: u32) -> Option<&[u32]> {
-        self.get_noted(word, hash).filter(|&(noted, _)| noted == note).map(|(_, ids)| ids)
+    pub(crate) fn get(&self, word: &[u8], hash: u64, payload: u32) -> Option<&[u32]> {
+        self.get_with_payload(word, hash).filter(|&(found, _)| found == payload).map(|(_, ids)| ids)
     }
 
     /// Store a word with this hash in place of an older one, unless it is empty or too long.
-    pub(crate) fn insert(&mut self, word: &[u8], hash: u64, note: u32, ids: &[u32]) {
+    pub(crate) fn insert(&mut self, word: &[u8], hash: u64, payload: u32, ids: &[u32]) {
         let size = word.len().div_ceil(4) + ids.len();
         let is_long = word.len() > MAX_WORD_BYTES || ids.len() > 2 * MAX_WORD_BYTES;
         if word.is_empty() || is_long || size > self.limits.arena {
@@ -126,7 +127,7 @@ impl LongWords {
         }
         self.arena.extend_from_slice(ids);
         let (byte_count, id_count) = (word.len() as u16, ids.len() as u16);
-        self.place(Slot { hash: tag(hash), at, note, byte_count, id_count });
+        self.place(Slot { hash: tag(hash), at, payload, byte_count, id_count });
     }
 
     /// Store the ids of a short word, unless there are none or too many.
@@ -249,67 +250,68 @@ mod tests {
     #[test]
     fn words_are_found_and_the_table_stays_within_its_budget() {
         for memory in [4096, 100_000, 1 << 20, MAX_MEMORY] {
-            let mut texts = LongWords::within(memory);
-            check_words(&mut texts);
-            assert!(texts.memory() <= memory, "{memory}");
+            let mut words = LongWords::within(memory);
+            check_words(&mut words);
+            assert!(words.memory() <= memory, "{memory}");
         }
         let mut none = LongWords::within(0);
         none.insert(b"a", 7, 0, &[1]);
-        assert_eq!(none.get_noted(b"a", 7), None);
+        assert_eq!(none.get_with_payload(b"a", 7), None);
     }
 
-    fn check_words(texts: &mut LongWords) {
-        let mut told = std::collections::HashMap::new();
+    fn check_words(words: &mut LongWords) {
+        let mut expected = std::collections::HashMap::new();
         for i in 0..200_000u32 {
             let word = format!("{}{}", "wort".repeat((i % 30) as usize), i % 40_000).into_bytes();
             let hash = LongWords::hash(&word);
-            if let Some((note, ids)) = texts.get_noted(&word, hash) {
-                assert_eq!(told.get(&word), Some(&(note, ids.to_vec())));
+            if let Some((payload, ids)) = words.get_with_payload(&word, hash) {
+                assert_eq!(expected.get(&word), Some(&(payload, ids.to_vec())));
             }
             let ids: Vec<u32> = (0..i % 9).map(|k| i + k).collect();
-            texts.insert(&word, hash, i, &ids);
-            assert_eq!(texts.get_noted(&word, hash), Some((i, ids.as_slice())));
-            told.insert(word, (i, ids));
+            words.insert(&word, hash, i, &ids);
+            assert_eq!(words.get_with_payload(&word, hash), Some((i, ids.as_slice())));
+            expected.insert(word, (i, ids));
         }
     }
 
     #[test]
     fn stored_ids_are_found_until_the_table_is_emptied() {
-        let mut texts = LongWords::within(4096);
-        assert_eq!(texts.store(&[]), None);
-        assert_eq!(texts.store(&[0; 4096]), None);
+        let mut words = LongWords::within(4096);
+        assert_eq!(words.store(&[]), None);
+        assert_eq!(words.store(&[0; 4096]), None);
         let all: Vec<(u32, StoredIds)> =
-            (0..1000).map(|i| (i, texts.store(&[i, i + 1]).unwrap())).collect();
-        let known =
-            all.iter().filter_map(|&(i, kept)| texts.stored(kept).map(|ids| assert_eq!(ids, [i, i + 1])));
-        assert!((1..1000).contains(&known.count()));
+            (0..1000).map(|i| (i, words.store(&[i, i + 1]).unwrap())).collect();
+        let found =
+            all.iter().filter_map(|&(i, kept)| words.stored(kept).map(|ids| assert_eq!(ids, [i, i + 1])));
+        assert!((1..1000).contains(&found.count()));
     }
 
     #[test]
     fn words_stay_while_the_table_grows() {
-        let mut texts = LongWords::within(MAX_MEMORY);
-        let count = |texts: &LongWords| {
-            let known =
-                |i: &u32| texts.get_noted(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes())).is_some();
-            (0..100_000).filter(known).count()
+        let mut words = LongWords::within(MAX_MEMORY);
+        let count = |words: &LongWords| {
+            let is_found = |i: &u32| {
+                words.get_with_payload(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes())).is_some()
+            };
+            (0..100_000).filter(is_found).count()
         };
         for i in 0..100_000u32 {
-            texts.insert(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes()), 0, &[i]);
+            words.insert(&i.to_le_bytes(), LongWords::hash(&i.to_le_bytes()), 0, &[i]);
         }
-        assert!(count(&texts) > 97_000, "{}", count(&texts));
+        assert!(count(&words) > 97_000, "{}", count(&words));
     }
 
     #[test]
-    fn words_of_one_hash_are_told_apart() {
-        let mut texts = LongWords::within(MAX_MEMORY);
+    fn words_of_one_hash_are_distinguished() {
+        let mut words = LongWords::within(MAX_MEMORY);
         for i in 0..100u32 {
-            texts.insert(&i.to_le_bytes(), 7, i, &[i]);
-            assert_eq!(texts.get_noted(&i.to_le_bytes(), 7), Some((i, [i].as_slice())));
-            assert_eq!(texts.get_noted(b"another", 7), None);
-            assert_eq!(texts.get_noted(b"", 7), None);
+            words.insert(&i.to_le_bytes(), 7, i, &[i]);
+            assert_eq!(words.get_with_payload(&i.to_le_bytes(), 7), Some((i, [i].as_slice())));
+            assert_eq!(words.get_with_payload(b"another", 7), None);
+            assert_eq!(words.get_with_payload(b"", 7), None);
         }
-        texts.insert(b"", 7, 0, &[1]);
-        assert_eq!(texts.get_noted(b"", 7), None);
+        words.insert(b"", 7, 0, &[1]);
+        assert_eq!(words.get_with_payload(b"", 7), None);
     }
 
     #[test]

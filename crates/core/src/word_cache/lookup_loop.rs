@@ -17,7 +17,7 @@ pub(crate) trait QueueWord<W>: SegmentBatch {
     fn queue(&mut self, words: &W, number: usize, cache: &WordCache) -> Result<bool, Self::Error>;
 }
 
-/// Handles the words of a window: [`CachedWords`] for models that segment each word by itself.
+/// Handles the words of a window: [`QueueMisses`] for models that segment each word independently.
 pub(crate) trait HandleWords<W> {
     /// Why a word cannot be handled.
     type Error;
@@ -79,7 +79,7 @@ pub(super) fn look_up_window<W: Words, H: HandleWords<W>>(
     }
 }
 
-/// Append the ids of a window of words with a handler of its own.
+/// Append the ids of a window of words, for a route that handles hits and misses itself.
 #[inline(always)]
 pub(crate) fn look_up<W: Words, H: HandleWords<W>>(
     words: &W,
@@ -133,7 +133,7 @@ impl<S: SegmentBatch> CachedWords<'_, S> {
     }
 }
 
-/// The handler of models that segment each word by itself.
+/// The handler of models that segment each word independently.
 struct QueueMisses<'s, S> {
     pending: &'s mut PendingWords,
     segmenter: &'s mut S,

@@ -47,7 +47,7 @@ impl Lookups {
         long.drain(..).for_each(|hash| cache.long.prefetch_found(hash));
     }
 
-    /// Returns the lookups of the words from one on.
+    /// Returns the lookups of the words `from..to`.
     #[inline(always)]
     pub(super) fn range(&self, from: usize, to: usize) -> &[Lookup] {
         &self.lookups[from..to]

@@ -22,7 +22,7 @@ pub(crate) use long_words::LongWords;
 pub(crate) use lookup_loop::{look_up, CachedWords, HandleWords, LookupScratch, QueueWord};
 pub(crate) use lookups::WINDOW;
 pub(crate) use pending::SegmentBatch;
-pub(crate) use short_words::{append, are_ids, ABSENT};
+pub(crate) use short_words::{append, are_ids, NO_IDS};
 pub(crate) use tables::{hash_of, WordCache};
 pub(crate) use words::{CacheKey, Words};
 

@@ -11,13 +11,13 @@ use super::long_words::StoredIds;
 use crate::word_key::WordKey;
 
 /// The entry of a word whose ids are not in this table. No packed ids are equal to it.
-pub(crate) const ABSENT: PackedIds = [buckets::NO_ID; MAX_IDS];
+pub(crate) const NO_IDS: PackedIds = [buckets::NO_ID; MAX_IDS];
 
 /// What an entry has in place of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing: the word has no entry in this table.
-    Absent,
+    /// Nothing: its ids are in the table of long words, or it is segmented each time.
+    Empty,
     /// The number of the pending word.
     Pending(u32),
     /// Where the table of long words stores the ids.
@@ -26,13 +26,13 @@ pub(crate) enum State {
 
 /// Returns the entry of a pending word.
 fn pending(number: u32) -> PackedIds {
-    let [first, ..] = ABSENT;
+    let [first, ..] = NO_IDS;
     [first, number, 0, 0]
 }
 
 /// Returns the entry of a word whose ids the table of long words stores.
 pub(super) fn stored(StoredIds { at, count, generation }: StoredIds) -> PackedIds {
-    let [first, ..] = ABSENT;
+    let [first, ..] = NO_IDS;
     [first, at, count, generation]
 }
 
@@ -40,7 +40,7 @@ pub(super) fn stored(StoredIds { at, count, generation }: StoredIds) -> PackedId
 fn state(entry: &PackedIds) -> State {
     let [_, at, count, generation] = *entry;
     match count {
-        _ if *entry == ABSENT => State::Absent,
+        _ if *entry == NO_IDS => State::Empty,
         0 => State::Pending(at),
         _ => State::Stored(StoredIds { at, count, generation }),
     }
@@ -49,7 +49,7 @@ fn state(entry: &PackedIds) -> State {
 /// Whether an entry has ids.
 #[inline(always)]
 pub(crate) fn are_ids(entry: &PackedIds) -> bool {
-    entry[0] != ABSENT[0]
+    entry[0] != NO_IDS[0]
 }
 
 /// Append the ids of an entry.
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_told_apart() {
+    fn states_are_distinguished() {
         let mut table = ShortWords::within(4096, 4);
         let key = WordKey::of(b"a").unwrap();
         assert_eq!(table.state(key.lookup()), None);
@@ -256,8 +256,8 @@ mod tests {
         let place = StoredIds { at: 3, count: 5, generation: 1 };
         table.replace(key, key.hash(), stored(place));
         assert_eq!(table.state(key.lookup()), Some(State::Stored(place)));
-        table.replace(key, key.hash(), ABSENT);
-        assert_eq!(table.state(key.lookup()), Some(State::Absent));
+        table.replace(key, key.hash(), NO_IDS);
+        assert_eq!(table.state(key.lookup()), Some(State::Empty));
         assert_eq!(table.state(WordKey::absent_lookup(9)), None);
     }
 }

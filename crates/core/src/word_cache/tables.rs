@@ -3,7 +3,7 @@
 use piecework_kernels::buckets::{pack, Lookup, PackedIds};
 
 use super::long_words::LongWords;
-use super::short_words::{self, ShortWords, State, ABSENT};
+use super::short_words::{self, ShortWords, State, NO_IDS};
 use super::words::CacheKey;
 use crate::word_key::WordKey;
 
@@ -49,7 +49,7 @@ impl WordCache {
     pub(crate) fn insert(&mut self, key: CacheKey<'_>, hash: u64, ids: Option<&[u32]>) {
         match key {
             CacheKey::Short(key) => {
-                let entry = ids.map_or(ABSENT, |ids| self.entry(ids));
+                let entry = ids.map_or(NO_IDS, |ids| self.entry(ids));
                 self.short.replace(key, hash, entry);
             }
             CacheKey::Long(word, kind) => {
@@ -63,7 +63,7 @@ impl WordCache {
 
     /// Returns the entry of a short word: its ids, or where the other table stores them.
     fn entry(&mut self, ids: &[u32]) -> PackedIds {
-        pack(ids).or_else(|| self.long.store(ids).map(short_words::stored)).unwrap_or(ABSENT)
+        pack(ids).or_else(|| self.long.store(ids).map(short_words::stored)).unwrap_or(NO_IDS)
     }
 
     /// Prefetch the bucket or slot of a word.

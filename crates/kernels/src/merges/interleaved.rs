@@ -11,9 +11,9 @@ use super::pair_map::{PairMap, NUMBER_BOUND};
 use crate::level::Level;
 
 /// Words of up to 15 bytes.
-pub type ShortWords = InterleavedWords<16, 32>;
+pub type ShortWordBatch = InterleavedWords<16, 32>;
 /// Words of up to 31 bytes.
-pub type LongWords = InterleavedWords<32, 64>;
+pub type LongWordBatch = InterleavedWords<32, 64>;
 
 /// The number before and after a word.
 const BOUNDARY: u32 = NUMBER_BOUND;

@@ -7,5 +7,5 @@ mod pair_map;
 mod tests;
 
 pub use active_words::MAX_WORDS;
-pub use interleaved::{BytePairMap, InterleavedWords, LongWords, ShortWords};
+pub use interleaved::{BytePairMap, InterleavedWords, LongWordBatch, ShortWordBatch};
 pub use pair_map::{hash, PairMap, NUMBER_BITS, NUMBER_BOUND};

@@ -5,7 +5,7 @@ use super::super::stages::Stages;
 use super::window::{SpanWindow, MAX_CACHED_BYTES, WORD};
 use crate::error::Error;
 use crate::model::{BatchWord, ModelScratch};
-use crate::split::bert::{SpanWord, WordBuffer, WordRole};
+use crate::split::bert::{BertSplitter, SpanWord, WordBuffer, WordRole};
 use crate::word_cache::{
     append, are_ids, hash_of, CacheKey, CachedWords, Lookup, QueueWord, SegmentBatch, WordCache,
 };
@@ -152,6 +152,7 @@ fn copy_cached_word(word: &[u8], lookup: Lookup, cache: &WordCache, ids: &mut Ve
 /// Segments queued spans.
 pub(super) struct Segmenter<'s> {
     pub(super) stages: &'s Stages,
+    pub(super) splitter: &'s BertSplitter,
     pub(super) model: &'s mut ModelScratch,
     pub(super) words: &'s mut WordBuffer,
     pub(super) normalized: &'s mut String,
@@ -161,8 +162,7 @@ pub(super) struct Segmenter<'s> {
 impl Segmenter<'_> {
     /// Split a span of raw text and append its words.
     fn split(&mut self, span: &str, cache: &WordCache) -> Result<(), Error> {
-        let Self { stages, words, normalized, queue, .. } = self;
-        let Some(splitter) = stages.splitter.bert() else { return Ok(()) };
+        let Self { stages, splitter, words, normalized, queue, .. } = self;
         let is_cached = span.len() <= MAX_CACHED_BYTES;
         splitter.span_words(span, words, normalized, |word| match word.role {
             // The span itself is cached.
@@ -231,8 +231,7 @@ pub(super) fn append_long_span(
     cached: &mut CachedWords<'_, Segmenter<'_>>,
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {
-    let stages = cached.segmenter.stages;
-    let Some(splitter) = stages.splitter.bert() else { return Ok(()) };
+    let Segmenter { stages, splitter, .. } = cached.segmenter;
     let mut words = std::mem::take(cached.segmenter.words);
     let mut normalized = std::mem::take(cached.segmenter.normalized);
     let result = splitter.span_words(span, &mut words, &mut normalized, |word| {

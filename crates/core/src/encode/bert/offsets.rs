@@ -15,13 +15,13 @@ impl Bert {
     /// Align ids with a span that begins at a byte of the text. Returns `false` if the ids do not say how they cover it, or
     /// if marks may have to be reordered.
     pub(in super::super) fn align(
-        self,
+        &self,
         stages: &Stages,
         (span, start): (&str, usize),
         scratch: &mut Scratch,
         aligner: &mut Aligner<'_>,
     ) -> Result<bool, Error> {
-        let Some(splitter) = stages.splitter.bert() else { return Ok(false) };
+        let splitter = &*self.splitter;
         let Scratch { model, split, pieces, .. } = scratch;
         let BertScratch { finder, lowered, words } = &mut split.bert;
         let mut spans = SpanAligner { stages, splitter, words, model, pieces, aligner };

@@ -136,9 +136,9 @@ fn texts() -> impl Strategy<Value = String> {
 
 const EVERY: [bool; 2] = [false, true];
 
-/// Where words can be spelled as entries inside words or as the one for what is unknown, ids alone do not tell the words.
+/// If a text spells continuation entries or the unknown token, its words have the ids of others.
 #[test]
-fn entries_that_are_written_out_are_told_apart() {
+fn entries_that_a_text_spells_equal_the_definition() {
     let entries = ["[UNK]", "##", "##a", "##b", "####a", "#", "a", "ab", "##[UNK]"];
     for prefix in ["##", ""] {
         let model = ModelSpec::WordPiece(WordPieceSpec {
@@ -210,7 +210,7 @@ fn every_setting_equals_the_definition_on_every_code_point() {
     }
 }
 
-/// What is remembered of text beyond ASCII is asked for whatever the case of its ASCII letters.
+/// The key of a span with non-ASCII characters has its ASCII letters in lower case.
 #[test]
 fn ascii_capitals_beside_any_code_point_make_no_difference_where_case_makes_none() {
     for bits in 0..8_u8 {
@@ -237,7 +237,7 @@ fn expected_words(pipeline: &Tokenizer, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn chunks_are_cut_between_stretches() {
+fn chunks_end_between_spans() {
     let pipeline = pipeline(Some((true, true, true, true)), true);
     for len in [62, 63, 64, 65, CHUNK - 2, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 7] {
         for word in ["a", "ab,", "é", "漢", ",", " ", "abc \n", "словo "] {

@@ -1,4 +1,4 @@
-//! Byte-level pipelines: words are spans of the raw text up to the model. No text is rewritten, and nothing is aligned.
+//! The byte-level route: words are spans of the text up to the model, which is not rewritten unless there is a normalizer.
 //!
 //! words    words of a text, and the queue of cache misses
 //! offsets  ids aligned with the words

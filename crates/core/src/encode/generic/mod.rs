@@ -1,5 +1,5 @@
-//! All other pipelines, custom stages included: the stages run one after the other, and the words of normalized text go
-//! through the word cache.
+//! The generic route, for pipelines that no other route takes: the stages run one after the other, and the words of
+//! normalized text go through the word cache.
 
 mod words;
 

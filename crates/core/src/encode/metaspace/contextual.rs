@@ -10,7 +10,7 @@ use super::word_source::{SourceWords, WordSource, WordSpan};
 use crate::error::Error;
 use crate::model::SentencePiece;
 use crate::text::ExpansionLimit;
-use crate::word_cache::{look_up, HandleWords, LongWords, Lookup, WordCache, ABSENT};
+use crate::word_cache::{look_up, HandleWords, LongWords, Lookup, WordCache, NO_IDS};
 use crate::word_key::WordKey;
 
 /// The words that are looked up together. A miss clears the output after it, so fewer are better than
@@ -124,11 +124,13 @@ impl ContextualWords<'_> {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         let key = WordKey::of_lookup(lookup).ok();
-        let is_long = key.is_none_or(|key| cache.short.get(key, lookup.hash) == Some(&ABSENT));
+        let is_long = key.is_none_or(|key| cache.short.get(key, lookup.hash) == Some(&NO_IDS));
         if is_long && !word.is_single_chars() {
             let long = source.long_key(word);
-            let stored = cache.long.get_noted(long, LongWords::hash(long));
-            if stored.is_some_and(|(note, ids)| self.score.accept_long(note, ids, word, out)) {
+            let stored = cache.long.get_with_payload(long, LongWords::hash(long));
+            if stored
+                .is_some_and(|(packed_score, ids)| self.score.accept_long(packed_score, ids, word, out))
+            {
                 return Ok(());
             }
         }
@@ -147,25 +149,25 @@ impl ContextualWords<'_> {
         let from = out.len();
         source.write_escaped(word, self.normalized, self.escaped)?;
         self.limit.take(self.escaped.len())?;
-        if let Some(note) = self.score.segment(self.escaped, word, source, out)? {
+        if let Some(packed_score) = self.score.segment(self.escaped, word, source, out)? {
             if !word.is_single_chars() && !source.depends_on_space(word) {
-                self.store(cache, source, word, (key, note), &out[from..]);
+                self.store(cache, source, word, (key, packed_score), &out[from..]);
             }
-            self.score.finish_word(note, word, from, out);
+            self.score.finish_word(packed_score, word, from, out);
         }
         Ok(())
     }
 
-    /// Caches a word with the note of its score.
+    /// Caches a word with its packed score.
     fn store(
         &self,
         cache: &mut WordCache,
         source: WordSource<'_>,
         word: WordSpan,
-        (key, note): (Option<WordKey>, u32),
+        (key, packed_score): (Option<WordKey>, u32),
         ids: &[u32],
     ) {
-        match (key, self.score.pack(ids, note)) {
+        match (key, self.score.pack(ids, packed_score)) {
             // A word that is cached but not valid here keeps its entry.
             (Some(key), Some(packed)) if cache.short.get(key, key.hash()).is_none() => {
                 cache.short.insert(key, key.hash(), packed);
@@ -173,9 +175,9 @@ impl ContextualWords<'_> {
             (Some(_), Some(_)) => {}
             (key, _) => {
                 let long = source.long_key(word);
-                cache.long.insert(long, LongWords::hash(long), note, ids);
+                cache.long.insert(long, LongWords::hash(long), packed_score, ids);
                 if let Some(key) = key {
-                    cache.short.insert(key, key.hash(), ABSENT);
+                    cache.short.insert(key, key.hash(), NO_IDS);
                 }
             }
         }

@@ -22,7 +22,7 @@ pub(super) fn append(
     let MetaspaceScratch { masks, words, escaped, normalized, queue, .. } = &mut route.metaspace;
     let mut limit = ExpansionLimit::of(source.text.len());
     let buffers = Buffers { escaped, normalized, limit: &mut limit };
-    let interleaves = interleaves(stages, model);
+    let interleaves = interleaves(stages);
     let segmenter =
         Segmenter { stages, rules: source.rules, model, queue, interleaves, buffers: Some(buffers) };
     let mut cached = CachedWords { cache, scratch: lookup, segmenter };
@@ -46,7 +46,7 @@ pub(super) fn append(
 pub(super) fn flush(stages: &Stages, rules: &WordRules, scratch: &mut Scratch, out: &mut Vec<u32>) {
     let Scratch { cache, lookup, model, route, .. } = scratch;
     let queue = &mut route.metaspace.queue;
-    let interleaves = interleaves(stages, model);
+    let interleaves = interleaves(stages);
     let segmenter = Segmenter { stages, rules, model, queue, interleaves, buffers: None };
     CachedWords { cache, scratch: lookup, segmenter }.flush(out);
 }

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use piecework_kernels::merges::{ShortWords, MAX_WORDS};
+use piecework_kernels::merges::{ShortWordBatch, MAX_WORDS};
 
 use super::super::stages::Stages;
 use super::word_rules::WordRules;
@@ -46,9 +46,8 @@ impl StepQueue {
 }
 
 /// Returns whether a model merges several words at once.
-pub(super) fn interleaves(stages: &Stages, scratch: &ModelScratch) -> bool {
+pub(super) fn interleaves(stages: &Stages) -> bool {
     matches!(&*stages.model, Model::SentencePiece(model) if model.merges_in_batches())
-        && !scratch.is_sampling()
 }
 
 /// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
@@ -67,7 +66,7 @@ impl Interleaved<'_> {
             self.steps.word_start = self.ids.len();
         }
         match &self.rules.pairs {
-            Some(pairs) if word.len() > ShortWords::MAX_BYTES => {
+            Some(pairs) if word.len() > ShortWordBatch::MAX_BYTES => {
                 pairs
                     .split((0..).zip(escape(word)), word.len(), |from, to| self.push_part(&word[from..to]));
             }
@@ -83,7 +82,7 @@ impl Interleaved<'_> {
         let StepQueue { text, steps, short_count, .. } = &mut *self.steps;
         let from = text.len();
         text.extend_from_slice(part);
-        let is_short = part.len() <= ShortWords::MAX_BYTES;
+        let is_short = part.len() <= ShortWordBatch::MAX_BYTES;
         *short_count += usize::from(is_short);
         let span = from..text.len();
         steps.push(if is_short { Step::Merge(span) } else { Step::Segment(span) });

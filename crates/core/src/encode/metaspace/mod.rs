@@ -1,6 +1,6 @@
 //! The metaspace route: encodes word by word if the model writes `▁` for a space and no piece crosses a word boundary.
 //!
-//! word_rules      decides whether a pipeline has this route, and how its text splits into words
+//! word_rules      how the text of a pipeline splits into words
 //! word_source     the words of one text, their cache keys and their escaped text
 //! scanner         splits raw text into words, 64 bytes at a time
 //! scanned_spans   the spans that it finds

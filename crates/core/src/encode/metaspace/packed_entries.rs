@@ -1,6 +1,6 @@
 //! Packs ids and their score into the sixteen bytes of a cache entry.
 //!
-//! If the vocabulary has at most 2^16 ids, an entry has up to six ids of 16 bits and a 32-bit note: margin, cost, an
+//! If the vocabulary has at most 2^16 ids, an entry has up to six ids of 16 bits and a 32-bit score: margin, cost, an
 //! unknown flag and the number of ids. Otherwise it has up to four ids of 24 bits. The top byte of the first word then
 //! has the number of ids, the unknown flag and the margin; those of the other three have the cost.
 
@@ -13,8 +13,8 @@ pub(super) const MAX_IDS: usize = 6;
 const ID_BITS: u32 = 24;
 const ID: u32 = (1 << ID_BITS) - 1;
 const UNKNOWN: u32 = 1 << (ID_BITS + 2);
-const GRADE_SHIFT: u32 = ID_BITS + 3;
-/// The position of the number of short ids in their note.
+const MARGIN_SHIFT: u32 = ID_BITS + 3;
+/// The position of the number of short ids in their score.
 const COUNT_SHIFT: u32 = ID_BITS + 4;
 
 /// How the ids of a vocabulary are packed.
@@ -49,7 +49,7 @@ impl Packing {
     #[inline]
     pub(super) fn score(self, packed: &PackedIds) -> PathScore {
         match self {
-            Self::Short => score_of_note(packed[3]),
+            Self::Short => unpacked_score(packed[3]),
             Self::Long => score_of_long(packed),
         }
     }
@@ -59,10 +59,10 @@ impl Packing {
     pub(super) fn unpack(self, packed: &PackedIds, out: &mut [u32]) -> usize {
         match self {
             Self::Short => {
-                let [one, two, three, note] = *packed;
+                let [one, two, three, score] = *packed;
                 let halves = [one, one >> 16, two, two >> 16, three, three >> 16];
                 out.copy_from_slice(&halves.map(|half| half & 0xFFFF));
-                (note >> COUNT_SHIFT & 7) as usize + 1
+                (score >> COUNT_SHIFT & 7) as usize + 1
             }
             Self::Long => {
                 out[..MAX_LONG_IDS].copy_from_slice(&packed.map(|word| word & ID));
@@ -78,7 +78,7 @@ fn pack_short(ids: &[u32], score: PathScore) -> Option<PackedIds> {
     }
     let id = |at: usize| ids.get(at).copied().unwrap_or(0);
     let pair = |at: usize| id(2 * at) | id(2 * at + 1) << 16;
-    Some([pair(0), pair(1), pair(2), note(score)? | (ids.len() as u32 - 1) << COUNT_SHIFT])
+    Some([pair(0), pair(1), pair(2), packed_score(score)? | (ids.len() as u32 - 1) << COUNT_SHIFT])
 }
 
 fn pack_long(ids: &[u32], score: PathScore) -> Option<PackedIds> {
@@ -88,7 +88,7 @@ fn pack_long(ids: &[u32], score: PathScore) -> Option<PackedIds> {
     }
     let mut packed = [0; MAX_LONG_IDS];
     packed[..ids.len()].copy_from_slice(ids);
-    packed[0] |= (ids.len() as u32 - 1) << ID_BITS | score.margin << GRADE_SHIFT;
+    packed[0] |= (ids.len() as u32 - 1) << ID_BITS | score.margin << MARGIN_SHIFT;
     if score.has_unknown {
         packed[0] |= UNKNOWN;
     }
@@ -108,22 +108,22 @@ fn score_of_long(packed: &PackedIds) -> PathScore {
     }
 }
 
-/// Packs a score into the note of a long word; `None` if the cost is 2^24 or more.
+/// Packs a score into the payload of a long word; `None` if the cost is 2^24 or more.
 #[inline]
-pub(super) fn note(score: PathScore) -> Option<u32> {
+pub(super) fn packed_score(score: PathScore) -> Option<u32> {
     (score.cost <= ID).then_some(score.cost | score.margin << ID_BITS | u32::from(score.has_unknown) << 31)
 }
 
-/// Returns the score that a note was packed from.
+/// Returns the score of the payload of a long word.
 #[inline]
-pub(super) fn score_of_note(note: u32) -> PathScore {
-    PathScore { margin: note >> ID_BITS & 0xF, cost: note & ID, has_unknown: note >> 31 == 1 }
+pub(super) fn unpacked_score(packed: u32) -> PathScore {
+    PathScore { margin: packed >> ID_BITS & 0xF, cost: packed & ID, has_unknown: packed >> 31 == 1 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::word_cache::ABSENT;
+    use crate::word_cache::NO_IDS;
 
     #[test]
     fn unpacking_restores_ids_and_score() {
@@ -133,7 +133,7 @@ mod tests {
                 let ids: Vec<u32> = (0..count).map(|at| (count_of_all - 1 - at * 77) as u32).collect();
                 for (margin, cost, has_unknown) in [(0, 0, false), (8, ID, true), (3, 0x12_3456, false)] {
                     let score = PathScore { margin, cost, has_unknown };
-                    assert_eq!(note(score).map(score_of_note), Some(score));
+                    assert_eq!(packed_score(score).map(unpacked_score), Some(score));
                     let Some(packed) = packing.pack(&ids, score) else {
                         assert!(!(1..=most).contains(&count));
                         continue;
@@ -141,7 +141,7 @@ mod tests {
                     let mut out = [0; MAX_IDS];
                     let unpacked = packing.unpack(&packed, &mut out);
                     assert_eq!((packing.score(&packed), &out[..unpacked]), (score, ids.as_slice()));
-                    assert_ne!(packed, ABSENT);
+                    assert_ne!(packed, NO_IDS);
                 }
             }
         }

@@ -111,7 +111,7 @@ impl WordParts {
 impl PartSegmenter<'_> {
     /// Appends the ids of a part. Returns whether the ids are the same in every word that has this part: always for the
     /// first part of a pre-token, because the sum of its scores begins at 0. In Unigram only a first part begins with a
-    /// mark, so the two kinds of part never share a key.
+    /// `▁`, so the two kinds of part never share a key.
     fn append(&mut self, part: &str, begins_pre_token: bool, out: &mut Vec<u32>) -> bool {
         let Self { stages, scratch } = self;
         if begins_pre_token {

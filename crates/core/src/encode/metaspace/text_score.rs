@@ -163,22 +163,22 @@ impl<'s> TextScore<'s> {
     /// Appends the ids of a cached long word. Returns `false` if the entry is not valid here.
     pub(super) fn accept_long(
         &mut self,
-        note: u32,
+        packed_score: u32,
         ids: &[u32],
         word: WordSpan,
         out: &mut Vec<u32>,
     ) -> bool {
-        let score = packed_entries::score_of_note(note);
+        let score = packed_entries::unpacked_score(packed_score);
         if !self.try_add(score) {
             return false;
         }
         let from = out.len();
         out.extend_from_slice(ids);
-        self.finish_word(note, word, from, out);
+        self.finish_word(packed_score, word, from, out);
         true
     }
 
-    /// Appends the ids of an escaped word. Returns its note if the ids may be cached; the caller then calls
+    /// Appends the ids of an escaped word. Returns its packed score if the ids may be cached; the caller then calls
     /// [`TextScore::finish_word`].
     ///
     /// The word is segmented part by part. If a part is not valid by its margin, it and the parts since the last such one
@@ -210,20 +210,26 @@ impl<'s> TextScore<'s> {
         if start > 0 && score.has_unknown {
             self.unscored.words.push((word, start, from..out.len()));
         }
-        Ok(packed_entries::note(score).filter(|_| start == 0))
+        Ok(packed_entries::packed_score(score).filter(|_| start == 0))
     }
 
     /// Fuses the unknown characters at the start of a word, whose ids begin at `from`, with those before it.
-    pub(super) fn finish_word(&mut self, note: u32, word: WordSpan, from: usize, out: &mut Vec<u32>) {
-        if packed_entries::score_of_note(note).has_unknown {
+    pub(super) fn finish_word(
+        &mut self,
+        packed_score: u32,
+        word: WordSpan,
+        from: usize,
+        out: &mut Vec<u32>,
+    ) {
+        if packed_entries::unpacked_score(packed_score).has_unknown {
             let is_after_unknown = self.is_after_unknown(&out[..from]);
             self.model.fuse_unknown(from, is_after_unknown, out);
             self.unscored.words.push((word, 0, from..out.len()));
         }
     }
 
-    /// Packs ids and the score of a note into a cache entry; `None` if they do not fit.
-    pub(super) fn pack(&self, ids: &[u32], note: u32) -> Option<PackedIds> {
-        self.packing.pack(ids, packed_entries::score_of_note(note))
+    /// Packs ids and a packed score into a cache entry; `None` if they do not fit.
+    pub(super) fn pack(&self, ids: &[u32], packed_score: u32) -> Option<PackedIds> {
+        self.packing.pack(ids, packed_entries::unpacked_score(packed_score))
     }
 }

@@ -1,4 +1,4 @@
-//! Decides, when a pipeline is compiled, whether it has the metaspace route and how its text splits into words.
+//! How the text of a pipeline splits into words; there are no rules if a token may cross every boundary.
 
 use memchr::memmem::Finder;
 

@@ -175,8 +175,8 @@ impl<'l> Aligner<'l> {
     /// Returns the ids that are not aligned yet, with the slots of their spans and words.
     fn remaining(&mut self) -> Remaining<'_> {
         let AlignedIds { offsets, words } = &mut *self.aligned;
-        let room = offsets[self.done..].iter_mut().zip(&mut words[self.done..]);
-        self.ids[self.done..].iter().zip(room)
+        let slots = offsets[self.done..].iter_mut().zip(&mut words[self.done..]);
+        self.ids[self.done..].iter().zip(slots)
     }
 }
 

@@ -40,7 +40,8 @@ impl RemainingIds<'_> {
 impl Tokenizer {
     /// Encodes a text with every field, given its ids from [`Tokenizer::row`] with the same options.
     ///
-    /// The result equals that of [`Tokenizer::encode`], even if the ids are not those of the text.
+    /// If the ids cannot be assigned to the words of the text, it is encoded again. Other ids that are not those of the
+    /// text are not detected.
     pub fn encode_from_ids(
         &self,
         text: &str,
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_another_text_are_not_used() {
+    fn ids_that_do_not_fit_the_text_are_not_used() {
         for pipeline in pipelines() {
             let mut scratch = pipeline.scratch();
             for text in TEXTS {

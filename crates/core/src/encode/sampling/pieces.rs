@@ -61,12 +61,12 @@ impl Tokenizer {
         choice: Choice,
         scratch: &mut Scratch,
     ) -> Result<Vec<PieceSegmentation>, Error> {
-        let cut = &mut scratch.split.pieces;
-        self.stages().splitter.pieces_into(text, 0, cut)?;
-        let all = self.stages().model.segmentations(&words(cut))?;
+        let pre_tokenized = &mut scratch.split.pieces;
+        self.stages().splitter.pieces_into(text, 0, pre_tokenized)?;
+        let all = self.stages().model.segmentations(&words(pre_tokenized))?;
         let (alpha, log_sum) = (choice.alpha(), all.log_sum(choice.alpha()));
         let whole = |(path, log_inclusion): (Path, Option<f64>)| PieceSegmentation {
-            pieces: self.path_pieces(cut, &path),
+            pieces: self.path_pieces(pre_tokenized, &path),
             score: path.score,
             log_probability: alpha * path.score - log_sum,
             log_inclusion,
@@ -102,19 +102,19 @@ impl Tokenizer {
         sampling: Sampling,
         scratch: &mut Scratch,
     ) -> Result<Vec<SpannedPiece>, Error> {
-        let cut = &mut scratch.split.pieces;
-        self.stages().splitter.pieces_into(text, 0, cut)?;
+        let pre_tokenized = &mut scratch.split.pieces;
+        self.stages().splitter.pieces_into(text, 0, pre_tokenized)?;
         let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
-        let best = self.stages().model.segmentations(&words(cut))?.best(n).map_err(named)?;
+        let best = self.stages().model.segmentations(&words(pre_tokenized))?.best(n).map_err(named)?;
         let chosen = sampling.choose(0, best.iter().map(|path| path.score));
-        Ok(self.path_pieces(cut, &best[chosen]))
+        Ok(self.path_pieces(pre_tokenized, &best[chosen]))
     }
 
-    fn path_pieces(&self, cut: &PreTokenizedText, path: &Path) -> Vec<SpannedPiece> {
+    fn path_pieces(&self, pre_tokenized: &PreTokenizedText, path: &Path) -> Vec<SpannedPiece> {
         let (mut found, mut written): (_, Vec<Piece>) = Default::default();
         let mut rest = path.pieces.as_slice();
-        for &(from, to) in &cut.spans {
-            let word = &cut.text.text()[from..to];
+        for &(from, to) in &pre_tokenized.spans {
+            let word = &pre_tokenized.text.text()[from..to];
             written.clear();
             self.stages().model.push_tokens(
                 word,
@@ -122,20 +122,29 @@ impl Tokenizer {
                 &self.stages().vocab,
                 &mut written,
             );
-            add_spanned(cut, from, &written, &mut found);
+            add_spanned(pre_tokenized, from, &written, &mut found);
         }
         found
     }
 }
 
-fn words(cut: &PreTokenizedText) -> Vec<&str> {
-    cut.spans.iter().map(|&(from, to)| &cut.text.text()[from..to]).collect()
+fn words(pre_tokenized: &PreTokenizedText) -> Vec<&str> {
+    pre_tokenized.spans.iter().map(|&(from, to)| &pre_tokenized.text.text()[from..to]).collect()
 }
 
 /// Appends the pieces of the word that begins at byte `from`.
-fn add_spanned(cut: &PreTokenizedText, from: usize, pieces: &[Piece], found: &mut Vec<SpannedPiece>) {
+fn add_spanned(
+    pre_tokenized: &PreTokenizedText,
+    from: usize,
+    pieces: &[Piece],
+    found: &mut Vec<SpannedPiece>,
+) {
     found.extend(pieces.iter().map(|piece| {
         let (start, end) = (from + piece.start as usize, from + piece.end as usize);
-        (piece.id, cut.text.text()[start..end].to_owned(), cut.text.source_of(start, end))
+        (
+            piece.id,
+            pre_tokenized.text.text()[start..end].to_owned(),
+            pre_tokenized.text.source_of(start, end),
+        )
     }));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 mod char_level;
 
-use piecework_kernels::merges::LongWords;
+use piecework_kernels::merges::LongWordBatch;
 
 use super::merges::NO_RANK;
 use super::*;
@@ -37,7 +37,7 @@ fn place_of_error(spec: &BpeSpec) -> String {
 }
 
 #[test]
-fn joins_the_lowest_rank_first_and_the_leftmost_of_equals() {
+fn merges_the_lowest_rank_first_and_the_leftmost_of_equals() {
     let spec = spec(&["a", "b", "aa", "ab", "aab"], &[("a", "a"), ("a", "b"), ("aa", "b")]);
     assert_eq!(run(&spec, "aaab"), [(2, 0, 2), (3, 2, 4)]);
     assert_eq!(run(&spec, "aab"), [(4, 0, 3)]);
@@ -45,7 +45,7 @@ fn joins_the_lowest_rank_first_and_the_leftmost_of_equals() {
 }
 
 #[test]
-fn marks_characters_inside_and_at_the_end_of_a_word() {
+fn prefixes_and_suffixes_characters_inside_and_at_the_end_of_a_word() {
     let tokens = ["a", "##b", "##b</w>", "a</w>", "a##b", "ab", "ab</w>", "<unk>"];
     let mut spec = spec(&tokens, &[("a", "##b"), ("a", "##b</w>")]);
     spec.continuing_subword_prefix = Some("##".into());
@@ -306,7 +306,7 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
 
 /// Check that words have the same ids in a batch as alone.
 fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
-    let (mut scratch, mut sizes) = (BpeScratch::default(), (1..=LongWords::MAX_BYTES + 1).cycle());
+    let (mut scratch, mut sizes) = (BpeScratch::default(), (1..=LongWordBatch::MAX_BYTES + 1).cycle());
     let (mut spans, mut end) = (Vec::new(), 0);
     while end < word.len() {
         let start = end;
@@ -397,7 +397,7 @@ proptest! {
     }
 
     #[test]
-    fn dropout_of_nothing_joins_all_and_of_everything_joins_none(
+    fn dropout_of_nothing_merges_all_and_of_everything_merges_none(
         splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
         word in "[ab]{1,40}",
         seed: u64,

@@ -3,7 +3,7 @@
 //! Numbers are in the order of merges, after the ASCII characters; the space stands for the metaspace. A merge of
 //! such text makes such text, so these merges are all that such a word needs.
 
-use piecework_kernels::merges::{BytePairMap, PairMap, ShortWords};
+use piecework_kernels::merges::{BytePairMap, PairMap, ShortWordBatch};
 
 use super::super::bpe::{MergeIds, SplitTable};
 use crate::text::METASPACE;
@@ -47,18 +47,18 @@ impl AsciiMerges {
     }
 
     /// Merge up to `MAX_WORDS` words, given as bytes with spaces instead of metaspaces, of at most
-    /// `ShortWords::MAX_BYTES`.
+    /// `ShortWordBatch::MAX_BYTES`.
     #[inline]
-    pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortWords) {
+    pub(super) fn merge_batch(&self, words: &[&[u8]], rows: &mut ShortWordBatch) {
         rows.merge_words(words, &self.bytes, &self.pairs);
     }
 
-    /// Call `give` with the ids of one of these words. Returns `false`, perhaps after some, if one of its characters
+    /// Call `emit` with the ids of one of these words. Returns `false`, perhaps after some, if one of its characters
     /// has no id.
     #[inline]
-    pub(super) fn entries(&self, rows: &ShortWords, row: usize, mut give: impl FnMut(u32)) -> bool {
+    pub(super) fn entries(&self, rows: &ShortWordBatch, row: usize, mut emit: impl FnMut(u32)) -> bool {
         rows.numbers(row).map(|number| self.entries[number as usize]).all(|entry| {
-            give(entry);
+            emit(entry);
             entry != NONE
         })
     }

@@ -9,7 +9,7 @@
 //!
 //! A character that is no piece may be merged if a piece contains it. Otherwise it is unknown.
 
-use piecework_kernels::merges::ShortWords;
+use piecework_kernels::merges::ShortWordBatch;
 use piecework_unicode::char_len;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -44,7 +44,7 @@ pub(super) struct SpmBacktrackingScratch {
     state: BacktrackingScratch,
     pending: PendingTokens,
     /// Allocated at the first batch of words.
-    rows: Option<Box<ShortWords>>,
+    rows: Option<Box<ShortWordBatch>>,
 }
 
 impl SpmBacktracking {
@@ -59,7 +59,7 @@ impl SpmBacktracking {
         let (order, equals) = tokens_by_rank(pieces, ranks)?;
         let splits = |merged: &[u32]| splits_of(merged, pieces, &chars, found);
         let (merges, equals) = (splits(&order), splits(&equals));
-        if merge_any(&merges, &equals) {
+        if needs_result_of(&merges, &equals) {
             return None;
         }
         let id_bound = pieces.len() + chars.extra_chars.len();
@@ -154,15 +154,15 @@ impl SpmBacktracking {
     ) -> bool {
         let (start, SpmBacktrackingScratch { rows, pending, .. }) = (out.len(), scratch);
         let (Some(ascii), Some(rows)) = (&self.ascii, rows) else { return false };
-        let is_told = ascii.entries(rows, row, |entry| {
+        let is_complete = ascii.entries(rows, row, |entry| {
             self.equals.push(entry, 0, pending, |id, _| out.push(id));
         });
         equal_scores::flush(pending, |id, _| out.push(id));
-        let is_told = is_told && out[start..].iter().all(|&id| id < self.piece_count);
-        if !is_told {
+        let is_complete = is_complete && out[start..].iter().all(|&id| id < self.piece_count);
+        if !is_complete {
             out.truncate(start);
         }
-        is_told
+        is_complete
     }
 
     /// The bytes of memory.
@@ -260,8 +260,8 @@ fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Ve
 }
 
 /// Whether one of the first merges needs the result of one of the others.
-fn merge_any(merges: &[MergeIds], extra_chars: &[MergeIds]) -> bool {
-    let made: FxHashSet<u32> = extra_chars.iter().map(|merge| merge.merged).collect();
+fn needs_result_of(merges: &[MergeIds], others: &[MergeIds]) -> bool {
+    let made: FxHashSet<u32> = others.iter().map(|merge| merge.merged).collect();
     merges.iter().any(|merge| made.contains(&merge.left) || made.contains(&merge.right))
 }
 

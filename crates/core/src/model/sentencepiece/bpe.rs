@@ -70,7 +70,7 @@ impl SpmBpe {
         }
     }
 
-    /// The bytes of scratch of the other tables of backtracking.
+    /// The bytes of memory of the other tables of backtracking.
     pub(super) fn derived_bytes(&self) -> usize {
         self.backtracking.as_ref().map_or(0, SpmBacktracking::bytes)
     }

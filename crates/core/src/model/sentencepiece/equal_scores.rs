@@ -40,11 +40,11 @@ impl EqualScoreMerges {
         entry: u32,
         len: usize,
         pending: &mut PendingTokens,
-        mut give: impl FnMut(u32, usize),
+        mut emit: impl FnMut(u32, usize),
     ) {
         if !self.is_merged.get(entry as usize).is_some_and(|&is_merged| is_merged) {
-            flush(pending, &mut give);
-            return give(entry, len);
+            flush(pending, &mut emit);
+            return emit(entry, len);
         }
         let mut next = (entry, len);
         while let Some(&(last, last_len)) = pending.last() {
@@ -53,7 +53,7 @@ impl EqualScoreMerges {
             pending.pop();
         }
         if pending.last().is_some_and(|(last, _)| !self.lefts.contains(last)) {
-            flush(pending, &mut give);
+            flush(pending, &mut emit);
         }
         pending.push(next);
     }
@@ -61,6 +61,6 @@ impl EqualScoreMerges {
 
 /// Emit the pending tokens.
 #[inline]
-pub(super) fn flush(pending: &mut PendingTokens, mut give: impl FnMut(u32, usize)) {
-    pending.drain(..).for_each(|(entry, len)| give(entry, len));
+pub(super) fn flush(pending: &mut PendingTokens, mut emit: impl FnMut(u32, usize)) {
+    pending.drain(..).for_each(|(entry, len)| emit(entry, len));
 }

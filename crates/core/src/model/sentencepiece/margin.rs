@@ -35,7 +35,7 @@ const MIN_LIMIT: f64 = 1024.0;
 pub struct PathScore {
     /// The class of preceding texts with which the segmentation is the same.
     pub margin: Margin,
-    /// A lower bound of what the part adds to the absolute score, in 64ths.
+    /// An upper bound of what the part adds to the absolute score, in 64ths.
     pub cost: u32,
     /// Whether unknown characters prevent computing the score from the ids: they are fused or byte tokens.
     pub has_unknown: bool,
@@ -108,7 +108,7 @@ impl MarginLimits {
     }
 }
 
-/// A lower bound of what a part adds to the absolute score, in 64ths, rounded up and with the rounding of sums: less
+/// An upper bound of what a part adds to the absolute score, in 64ths: rounded up, and with the rounding of sums, less
 /// than a 64th for each piece.
 #[inline]
 pub(super) fn cost_of(score: u64, pieces: usize) -> u32 {

@@ -69,7 +69,7 @@ impl SentencePiece {
         self.symbols.unk_id
     }
 
-    /// A lower bound of what a piece, or one unknown character, adds to the absolute score, in 64ths; `None` without
+    /// An upper bound of what a piece, or one unknown character, adds to the absolute score, in 64ths; `None` without
     /// margins.
     #[must_use]
     pub fn cost(&self, id: u32) -> Option<u32> {
@@ -133,7 +133,7 @@ impl SentencePiece {
     }
 
     /// Merge up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
-    /// `ShortWords::MAX_BYTES`.
+    /// `ShortWordBatch::MAX_BYTES`.
     pub(crate) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmScratch) {
         if let Algorithm::Bpe(bpe) = &self.algorithm {
             bpe.merge_batch(words, &mut scratch.symbols);

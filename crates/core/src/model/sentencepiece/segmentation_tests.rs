@@ -276,7 +276,7 @@ fn dropped(
 }
 
 #[test]
-fn joins_are_left_out_as_often_as_they_should() {
+fn merges_are_dropped_as_often_as_they_should() {
     let pieces = [("a", -9.0), ("b", -9.0), ("ab", -1.0), ("ba", -2.0), ("abab", -3.0), ("aba", -0.5)];
     let spec = spec(SentencePieceKind::Bpe, &pieces.map(|(text, score)| (text, score, NORMAL)));
     let (model, vocab) = compiled(&spec);

@@ -32,14 +32,14 @@ impl SplitRule {
                 continue;
             }
             from = at + METASPACE_UTF8.len();
-            let split_rule = match self {
+            let end = match self {
                 Self::BeforeSpace if at > start && !bytes[start..at].ends_with(METASPACE_UTF8) => at,
                 Self::AfterSpace if from < bytes.len() && !bytes[from..].starts_with(METASPACE_UTF8) => {
                     from
                 }
                 _ => continue,
             };
-            return split_rule;
+            return end;
         }
         bytes.len()
     }

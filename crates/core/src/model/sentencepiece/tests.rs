@@ -37,7 +37,7 @@ fn texts(spec: &SentencePieceSpec, text: &str) -> Vec<String> {
 const NORMAL: PieceType = PieceType::Normal;
 
 #[test]
-fn unigram_takes_the_likeliest_and_joins_unknown_neighbours() {
+fn unigram_takes_the_likeliest_and_fuses_unknown_neighbors() {
     let spec =
         spec(SentencePieceKind::Unigram, &[("ab", -1.0, NORMAL), ("a", -1.5, NORMAL), ("b", -1.5, NORMAL)]);
     assert_eq!(texts(&spec, "abxyb"), ["ab", "xy", "b"]);
@@ -58,7 +58,7 @@ fn user_defined_pieces_are_never_split() {
 }
 
 #[test]
-fn bpe_joins_by_score_and_takes_unused_pieces_apart() {
+fn bpe_merges_by_score_and_splits_unused_pieces() {
     let mut spec = spec(
         SentencePieceKind::Bpe,
         &[
@@ -261,7 +261,7 @@ proptest! {
     }
 
     #[test]
-    fn stretches_give_what_the_whole_gives(
+    fn chunks_equal_the_whole(
         pieces in any_pieces(),
         text in "[ab\u{e9}x\u{2581}]{0,60}|(a{0,20}b?){0,4}",
         chunk_len in 1usize..9,

@@ -82,9 +82,9 @@ struct DroppedChunk<S, M> {
 
 impl<S, M> DroppedChunk<S, M> {
     /// The open position at its start that leads to one at its end.
-    fn origin(&self, open_positions: usize) -> usize {
-        let found = self.origins.binary_search_by_key(&open_positions, |&(position, _)| position);
-        found.map_or(open_positions, |at| self.origins[at].1)
+    fn origin(&self, at_end: usize) -> usize {
+        let found = self.origins.binary_search_by_key(&at_end, |&(position, _)| position);
+        found.map_or(at_end, |at| self.origins[at].1)
     }
 }
 
@@ -230,8 +230,8 @@ impl<F: PathScorer, O: FnMut(Piece)> StreamingRun<'_, F, O> {
 
     fn emit(&mut self, position: usize) {
         let mut origins = vec![position, self.reader.table.origin(position, self.floor)];
-        for chunk_len in self.dropped.iter().rev() {
-            origins.push(chunk_len.origin(origins[origins.len() - 1]));
+        for chunk in self.dropped.iter().rev() {
+            origins.push(chunk.origin(origins[origins.len() - 1]));
         }
         let mut ends = origins.into_iter().rev();
         let mut from = ends.next().unwrap_or_default();

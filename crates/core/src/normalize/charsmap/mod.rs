@@ -24,12 +24,12 @@ pub(in crate::normalize) struct Charsmap {
     first_bytes: Vec<u8>,
     next_bytes: Vec<u8>,
     /// The nodes of the first characters of rules.
-    firsts: CodePointMap<Option<First>>,
+    first_chars: CodePointMap<Option<FirstChar>>,
 }
 
 /// The node of a first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct First {
+struct FirstChar {
     /// The base of its children.
     below: u32,
     /// The position of the replacement of the character alone.
@@ -60,21 +60,22 @@ impl Charsmap {
             is_within_longer: std::array::from_fn(|byte| next[byte] || begins_longer(&trie, byte as u8)),
             first_bytes: bytes(&|byte| trie.child(root, byte).is_some()),
             next_bytes: bytes(&|byte| next[usize::from(byte)]),
-            firsts: CodePointMapBuilder::new(None).build(),
+            first_chars: CodePointMapBuilder::new(None).build(),
             trie,
             replacements,
         };
-        charsmap.firsts = charsmap.first_nodes();
+        charsmap.first_chars = charsmap.first_nodes();
         Ok(charsmap)
     }
 
     /// Looks up the nodes of all first characters.
-    fn first_nodes(&self) -> CodePointMap<Option<First>> {
-        let (mut firsts, mut steps) = (CodePointMapBuilder::new(None), usize::MAX);
+    fn first_nodes(&self) -> CodePointMap<Option<FirstChar>> {
+        let (mut first_chars, mut steps) = (CodePointMapBuilder::new(None), usize::MAX);
         self.each_char(self.root(), &mut steps, &mut |c, below, value| {
-            firsts.set(c, Some(First { below: below as u32, value: value.map(|value| value as u32) }));
+            first_chars
+                .set(c, Some(FirstChar { below: below as u32, value: value.map(|value| value as u32) }));
         });
-        firsts.build()
+        first_chars.build()
     }
 
     /// Returns the replacement of the shortest prefix of `key` that has one.
@@ -132,14 +133,14 @@ impl Charsmap {
     /// Whether a rule begins with a character.
     #[inline]
     pub(in crate::normalize) fn begin_with(&self, c: char) -> bool {
-        self.firsts.get(c).is_some()
+        self.first_chars.get(c).is_some()
     }
 
     /// Returns the node of the first character of a text and its length, if a rule begins with it.
     #[inline]
-    fn first_at(&self, text: &str) -> Option<(First, usize)> {
+    fn first_at(&self, text: &str) -> Option<(FirstChar, usize)> {
         let c = text.chars().next()?;
-        Some((self.firsts.get(c)?, c.len_utf8()))
+        Some((self.first_chars.get(c)?, c.len_utf8()))
     }
 
     /// Visits every character after a node in at most `steps` steps, with the base of its node's children

@@ -74,7 +74,7 @@ impl Rules {
             out.push_unchanged(text, start);
             return Ok(());
         };
-        let mut growth = ExpansionLimit::of(text.len());
+        let mut limit = ExpansionLimit::of(text.len());
         let (mut done, mut at) = (0, 0);
         while let Some(from) = self.next_beginning(text, at) {
             let Some((len, new)) = charsmap.longest_match(&text[from..]) else {
@@ -82,7 +82,7 @@ impl Rules {
                 continue;
             };
             out.push_unchanged(&text[done..from], start + done as u32);
-            growth.take(new.len())?;
+            limit.take(new.len())?;
             at = from + len;
             let source = (start + from as u32, start + at as u32);
             new.chars().for_each(|c| out.push_from(c, source));

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_of_characters_is_what_the_rules_do() {
+    fn actions_of_characters_equal_the_rules() {
         let symbols = ["\u{e9}", "\u{2013}", "\u{301}", "<\u{e8}>", "\u{ff21}"];
         for (name, symbols) in [("nmt_nfkc", &symbols[..]), ("nmt_nfkc_cf", &[])] {
             let normalizer = compiled(name, symbols);

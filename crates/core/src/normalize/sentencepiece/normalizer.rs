@@ -61,17 +61,17 @@ impl SentencePieceNormalizer {
         &self,
         text: &str,
         start: u32,
-        growth: ExpansionLimit,
+        limit: ExpansionLimit,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
-        self.run_with_prefix(text, start, growth, self.spec.add_dummy_prefix, out)
+        self.run_with_prefix(text, start, limit, self.spec.add_dummy_prefix, out)
     }
 
     pub(in crate::normalize) fn run_with_prefix(
         &self,
         text: &str,
         start: u32,
-        growth: ExpansionLimit,
+        limit: ExpansionLimit,
         adds_space: bool,
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
@@ -79,7 +79,7 @@ impl SentencePieceNormalizer {
         if at == text.len() {
             return Ok(());
         }
-        let mut writer = AlignedWriter::new(&self.spec, start, growth, out);
+        let mut writer = AlignedWriter::new(&self.spec, start, limit, out);
         if adds_space && !self.spec.treat_whitespace_as_suffix {
             writer.push(writer.space, at);
         }

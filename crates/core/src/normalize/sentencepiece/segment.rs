@@ -12,7 +12,7 @@ impl SentencePieceNormalizer {
     ///
     /// Writes the same as `run_with_prefix` without a prefix.
     pub fn normalize_segment(&self, text: &str, continues: bool, out: &mut String) -> Result<(), Error> {
-        let mut growth = ExpansionLimit::of(text.len());
+        let mut limit = ExpansionLimit::of(text.len());
         let mut writer = StringWriter::new(self.spec(), continues, out);
         let mut at = if continues { 0 } else { self.first_kept(text) };
         while at < text.len() {
@@ -24,7 +24,7 @@ impl SentencePieceNormalizer {
                 break;
             }
             let (new, end) = self.prefix(text, kept);
-            growth.take(new.len())?;
+            limit.take(new.len())?;
             writer.rewrite(new);
             at = end;
         }
@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stretches_become_what_texts_become(
+        fn segments_become_what_texts_become(
             which in 0..4usize,
             flags in any::<[bool; 3]>(),
             text in any_text(),

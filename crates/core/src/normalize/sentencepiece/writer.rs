@@ -14,7 +14,7 @@ pub(super) struct AlignedWriter<'a, S> {
     last: Option<(char, u32)>,
     /// Starts of the spaces after `last`, if spaces at the end are removed.
     spaces: Vec<u32>,
-    growth: ExpansionLimit,
+    limit: ExpansionLimit,
     out: &'a mut S,
 }
 
@@ -22,7 +22,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
     pub(super) fn new(
         spec: &SentencePieceNormalizerSpec,
         start: u32,
-        growth: ExpansionLimit,
+        limit: ExpansionLimit,
         out: &'a mut S,
     ) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
             after_space: spec.remove_extra_whitespaces,
             last: None,
             spaces: Vec::new(),
-            growth,
+            limit,
             out,
         }
     }
@@ -60,7 +60,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
 
     /// Writes the replacement of the text at byte `at`.
     pub(super) fn rewrite(&mut self, new: &str, at: usize) -> Result<(), Error> {
-        self.growth.take(new.len())?;
+        self.limit.take(new.len())?;
         let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
         for c in kept.chars() {
             self.push(if c == ' ' && self.escapes { METASPACE } else { c }, at);

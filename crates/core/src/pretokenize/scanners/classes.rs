@@ -39,7 +39,7 @@ const BEGINS_THREE: usize = 1;
 pub(super) struct ClassTable {
     ascii: ByteClasses,
     /// The lead bytes of characters with the common class.
-    firsts: ByteClasses,
+    lead_bytes: ByteClasses,
     /// The classes of `COMMON`.
     of_common: u8,
     /// The classes of each kind of characters, a bit for each mask.
@@ -53,7 +53,7 @@ pub(super) struct NonAsciiScratch {
     /// The text with the top bit of each byte inverted.
     turned: Vec<u8>,
     /// For each block: lead bytes of common characters of two and of three bytes, and ASCII bytes.
-    firsts: Vec<[u64; 3]>,
+    lead_bytes: Vec<[u64; 3]>,
 }
 
 static UNICODE_TABLE: LazyLock<ClassTable> =
@@ -98,13 +98,13 @@ impl ClassTable {
         let is_common = |code| char::from_u32(code).is_some_and(|c| classes_of(kinds.get(c)) == of_common);
         // Whether all code points with the leading bits `upper`, followed by `bits` bits, are common.
         let all_common = |upper: u32, bits: u32| (upper << bits..(upper + 1) << bits).all(is_common);
-        let firsts = ByteClasses::new(|byte| match u32::from(byte) | 0x80 {
+        let lead_bytes = ByteClasses::new(|byte| match u32::from(byte) | 0x80 {
             first @ 0xC0..0xE0 => u8::from(all_common(first & 0x1F, 6)) << BEGINS_TWO,
             first @ 0xE0..0xF0 => u8::from(all_common(first & 0xF, 12)) << BEGINS_THREE,
             _ => 0,
         });
         let of_kind = std::array::from_fn(|kind| classes_of(kind as u8));
-        Self { ascii, firsts, of_common, of_kind, kinds }
+        Self { ascii, lead_bytes, of_common, of_kind, kinds }
     }
 
     /// Computes the class masks of a text.
@@ -113,9 +113,9 @@ impl ClassTable {
         class_masks(text.as_bytes(), &self.ascii, masks);
         let is_non_ascii = |masks: &ClassMasks| masks[IS_NON_ASCII] != 0;
         let Some(first_non_ascii) = masks.iter().position(is_non_ascii) else { return };
-        self.find_firsts(&text.as_bytes()[first_non_ascii * BLOCK..], scratch);
+        self.find_lead_bytes(&text.as_bytes()[first_non_ascii * BLOCK..], scratch);
         let mut begun = 0;
-        for (block, &[two, three, _]) in (first_non_ascii..).zip(&scratch.firsts) {
+        for (block, &[two, three, _]) in (first_non_ascii..).zip(&scratch.lead_bytes) {
             if is_non_ascii(&masks[block]) {
                 let [two, three] = [two, three].map(u128::from);
                 let common = two | two << 1 | three | three << 1 | three << 2;
@@ -125,11 +125,11 @@ impl ClassTable {
     }
 
     /// Finds the lead bytes of common characters.
-    fn find_firsts(&self, bytes: &[u8], NonAsciiScratch { turned, firsts }: &mut NonAsciiScratch) {
+    fn find_lead_bytes(&self, bytes: &[u8], NonAsciiScratch { turned, lead_bytes }: &mut NonAsciiScratch) {
         turned.clear();
         turned.extend(bytes.iter().map(|byte| byte ^ 0x80));
-        firsts.clear();
-        class_masks(turned, &self.firsts, firsts);
+        lead_bytes.clear();
+        class_masks(turned, &self.lead_bytes, lead_bytes);
     }
 
     /// Adds the classes of the non-ASCII characters of a block. The bits `begun` belong to a character of
@@ -280,9 +280,9 @@ mod tests {
         for classification in
             [Classification::Unicode, Classification::MarksAsLetters, Classification::Numeric]
         {
-            let ClassTable { firsts, .. } = ClassTable::of(classification);
-            assert_eq!(firsts.of("ж".as_bytes()[0] & 0x7F), 1 << BEGINS_TWO);
-            assert_eq!(firsts.of("思".as_bytes()[0] & 0x7F), 1 << BEGINS_THREE);
+            let ClassTable { lead_bytes, .. } = ClassTable::of(classification);
+            assert_eq!(lead_bytes.of("ж".as_bytes()[0] & 0x7F), 1 << BEGINS_TWO);
+            assert_eq!(lead_bytes.of("思".as_bytes()[0] & 0x7F), 1 << BEGINS_THREE);
         }
     }
 }

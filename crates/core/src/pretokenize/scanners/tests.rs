@@ -137,7 +137,7 @@ fn every_level_cuts_alike_at_every_place_of_a_block() {
 }
 
 #[test]
-fn long_texts_are_cut_in_stretches() {
+fn long_texts_are_scanned_in_windows() {
     let mut random = random_numbers();
     for (_, scanner, _) in published::all() {
         for filling in [

@@ -35,7 +35,7 @@ struct Blocks {
     ends_of_others: Vec<u64>,
 }
 
-/// BertSplitter one after the other.
+/// Adjacent ASCII spans.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpanGroup<'e> {
     starts: &'e [u16],

@@ -6,7 +6,7 @@ use super::char_actions::{ActionKind, SplitAction};
 use crate::error::Error;
 use crate::normalize::Normalizer;
 
-/// Memory for the word that is self.
+/// The word that is being built.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WordBuffer {
     /// The normalized word so far in the first `len` bytes; the rest has no meaning.

@@ -30,7 +30,7 @@ pub struct BpeTrainSpec {
     pub limit_alphabet: Option<usize>,
     /// Characters that the alphabet includes even if the corpus does not contain them.
     pub initial_alphabet: Vec<char>,
-    /// Entries that come first and are never merged.
+    /// Entries that come first. A character or a merge with the same text has the same id.
     pub special_tokens: Vec<String>,
     /// The prefix of entries that do not begin a word; often empty.
     pub continuing_subword_prefix: String,

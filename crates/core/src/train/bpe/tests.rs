@@ -173,7 +173,7 @@ proptest! {
         spec in specs(),
         limit in 1_usize..6,
     ) {
-        // One string in two lengths, which marks can make, would be one entry of either length.
+        // One string in two lengths, which prefixes and suffixes can make, would be one entry of either length.
         let spec = BpeTrainSpec {
             max_token_length: Some(limit),
             continuing_subword_prefix: String::new(),

@@ -50,7 +50,7 @@ pub struct SentencePieceResume<'r> {
 
 /// Learn the pieces of a model.
 ///
-/// `progress` is that of `unigram::learn`. Only Unigram uses more than one of `workers`.
+/// `progress` is that of `unigram::learn`. Only Unigram uses more than one thread.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -70,10 +70,10 @@ pub struct SentencePieceResume<'r> {
 pub fn learn(
     counts: &Counts,
     spec: &SentencePieceTrainSpec,
-    workers: usize,
+    num_threads: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedPieces, Error> {
-    resume(counts, spec, workers, SentencePieceResume::default(), progress)
+    resume(counts, spec, num_threads, SentencePieceResume::default(), progress)
 }
 
 /// Continue after a round or the merges of an earlier run; the result equals that of an undisturbed run.
@@ -82,7 +82,7 @@ pub fn learn(
 pub fn resume(
     counts: &Counts,
     spec: &SentencePieceTrainSpec,
-    workers: usize,
+    num_threads: usize,
     resume: SentencePieceResume<'_>,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedPieces, Error> {
@@ -94,7 +94,7 @@ pub fn resume(
     let alphabet = alphabet::choose(counts, &splitter, spec, &mut progress)?;
     check_room(spec, &alphabet)?;
     let input = TrainingInput { counts, splitter, alphabet };
-    let learned = input.learn(spec, workers, resume, &mut progress)?;
+    let learned = input.learn(spec, num_threads, resume, &mut progress)?;
     check_supply(spec, learned.pieces.len())?;
     progress.finish(size)?;
     Ok(learned)
@@ -137,14 +137,14 @@ impl TrainingInput<'_> {
     fn learn(
         &self,
         spec: &SentencePieceTrainSpec,
-        workers: usize,
+        num_threads: usize,
         resume: SentencePieceResume<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<LearnedPieces, Error> {
         let Self { counts, splitter, alphabet } = self;
         let size = spec.learned();
         let pieces = match spec.kind {
-            SentencePieceKind::Unigram => return self.unigram(spec, workers, resume.rounds, progress),
+            SentencePieceKind::Unigram => return self.unigram(spec, num_threads, resume.rounds, progress),
             SentencePieceKind::Bpe => self.bpe(spec, resume.merges.earlier, progress)?,
             SentencePieceKind::Word => frequency_models::words(counts, splitter, alphabet, size, progress)?,
             SentencePieceKind::Char => frequency_models::characters(alphabet, size),
@@ -155,7 +155,7 @@ impl TrainingInput<'_> {
     fn unigram(
         &self,
         spec: &SentencePieceTrainSpec,
-        workers: usize,
+        num_threads: usize,
         resume: UnigramResume<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<LearnedPieces, Error> {
@@ -172,7 +172,8 @@ impl TrainingInput<'_> {
             ..unigram::UnigramTrainSpec::default()
         };
         let Self { counts, splitter, alphabet } = self;
-        let learned = unigram::learn_within(counts, splitter, alphabet, &own, workers, resume, progress)?;
+        let learned =
+            unigram::learn_within(counts, splitter, alphabet, &own, num_threads, resume, progress)?;
         let pieces = learned.pieces.into_iter().skip(spec.symbols.len());
         let pieces = pieces.map(|(piece, score)| (piece, score as f32)).collect();
         Ok(LearnedPieces { pieces, steps: learned.steps })

@@ -12,7 +12,7 @@ use crate::train::thread_team::{total, ThreadTeam};
 /// Pieces with a lower expected count are removed.
 const THRESHOLD: f64 = 0.5;
 
-/// Expected counts by piece, in units of `1 / Corpus::one`.
+/// Expected counts by piece, in units of `1 / SegmentText::one`.
 pub(super) struct ExpectedCounts {
     pub(super) counts: Vec<u64>,
     pub(super) one: f64,
@@ -31,7 +31,7 @@ struct ThreadSums {
 pub(super) fn expect(
     pieces: &PieceSet,
     corpus: &SegmentText,
-    workers: &mut ThreadTeam<'_, '_>,
+    team: &mut ThreadTeam<'_, '_>,
 ) -> Result<ExpectedCounts, Error> {
     let probable = |link: &PieceLink| PieceLink { value: link.value.exp(), ..*link };
     let links: Vec<PieceLink> = pieces.links.iter().map(probable).collect();
@@ -41,7 +41,7 @@ pub(super) fn expect(
         counts: vec![0; pieces.len()],
         log_likelihoods: Vec::new(),
     };
-    let sums = workers.run(&corpus.segments, new_state, |sums, part, segments| {
+    let sums = team.run(&corpus.segments, new_state, |sums, part, segments| {
         let mut log_likelihood = 0.0;
         for segment in segments {
             let lattice = TextLattice::new(&corpus.text, pieces, &links, unknown, segment.range());

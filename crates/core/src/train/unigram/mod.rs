@@ -106,7 +106,7 @@ pub struct UnigramResume<'r> {
     pub log: Option<&'r RoundLog>,
 }
 
-/// Learn a Unigram vocabulary of exactly `vocab_size` entries from word counts.
+/// Learn a Unigram vocabulary of `vocab_size` entries from word counts, or of fewer if `hard_limit` is not set.
 ///
 /// Calls `progress(done, vocab_size)` about every 50 ms or more often, except while suffixes are sorted;
 /// `ControlFlow::Break` stops the trainer.
@@ -130,10 +130,10 @@ pub struct UnigramResume<'r> {
 pub fn learn(
     counts: &Counts,
     spec: &UnigramTrainSpec,
-    workers: usize,
+    num_threads: usize,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedUnigram, Error> {
-    resume(counts, spec, workers, UnigramResume::default(), progress)
+    resume(counts, spec, num_threads, UnigramResume::default(), progress)
 }
 
 /// Continue after a round of an earlier run; the result equals that of an undisturbed run.
@@ -142,7 +142,7 @@ pub fn learn(
 pub fn resume(
     counts: &Counts,
     spec: &UnigramTrainSpec,
-    workers: usize,
+    num_threads: usize,
     resume: UnigramResume<'_>,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedUnigram, Error> {
@@ -151,7 +151,7 @@ pub fn resume(
     check_counts(counts, &mut progress)?;
     let splitter = SymbolSplitter::new(&spec.user_defined_symbols, "")?;
     let alphabet = RankedAlphabet::choose(counts, &splitter, spec, &mut progress)?;
-    let learned = learn_within(counts, &splitter, &alphabet, spec, workers, resume, &mut progress)?;
+    let learned = learn_within(counts, &splitter, &alphabet, spec, num_threads, resume, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }
@@ -162,7 +162,7 @@ pub(in crate::train) fn learn_within(
     splitter: &SymbolSplitter,
     alphabet: &RankedAlphabet,
     spec: &UnigramTrainSpec,
-    workers: usize,
+    num_threads: usize,
     resume: UnigramResume<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<LearnedUnigram, Error> {
@@ -174,7 +174,7 @@ pub(in crate::train) fn learn_within(
         reserved.check_supply(&corpus, &pieces, spec)?;
     }
     let mut trainer =
-        UnigramTrainer { spec, corpus: &corpus, workers, wanted, steps: Vec::new(), log: resume.log };
+        UnigramTrainer { spec, corpus: &corpus, num_threads, wanted, steps: Vec::new(), log: resume.log };
     let pieces = trainer.run(pieces, resume.earlier, progress)?;
     Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: trainer.steps })
 }
@@ -182,7 +182,7 @@ pub(in crate::train) fn learn_within(
 struct UnigramTrainer<'a> {
     spec: &'a UnigramTrainSpec,
     corpus: &'a SegmentText,
-    workers: usize,
+    num_threads: usize,
     /// The least number of pieces.
     wanted: usize,
     steps: Vec<EmStep>,
@@ -211,8 +211,8 @@ impl UnigramTrainer<'_> {
                 return Ok(pieces);
             }
             let size = ((self.spec.shrinking_factor * pieces.len() as f64) as usize).max(target);
-            let mut workers = ThreadTeam::new(self.workers, progress);
-            pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut workers)?;
+            let mut team = ThreadTeam::new(self.num_threads, progress);
+            pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut team)?;
             if let Some(log) = self.log {
                 log.set(UnigramRound { pieces: pieces.named(self.corpus), steps: self.steps.clone() });
             }
@@ -221,8 +221,8 @@ impl UnigramTrainer<'_> {
     }
 
     fn estimate(&mut self, pieces: &mut PieceSet, progress: &mut Progress<'_>) -> Result<(), Error> {
-        let mut workers = ThreadTeam::new(self.workers, progress);
-        let expected = expectation::expect(pieces, self.corpus, &mut workers)?;
+        let mut team = ThreadTeam::new(self.num_threads, progress);
+        let expected = expectation::expect(pieces, self.corpus, &mut team)?;
         self.steps.push(EmStep { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
         expectation::maximize(pieces, &expected, self.wanted);
         Ok(())

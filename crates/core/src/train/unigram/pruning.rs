@@ -9,7 +9,7 @@ use super::piece_set::{PieceSet, NONE};
 use super::segment_text::SegmentText;
 use super::text_lattice::{LatticeScratch, TextLattice};
 use crate::error::Error;
-use crate::train::thread_team::ThreadTeam;
+use crate::train::thread_team::{total, ThreadTeam};
 
 /// The decision on a piece.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,10 +28,10 @@ pub(super) fn prune(
     corpus: &SegmentText,
     size: usize,
     wanted: usize,
-    workers: &mut ThreadTeam<'_, '_>,
+    team: &mut ThreadTeam<'_, '_>,
 ) -> Result<(), Error> {
-    let counts = counts_in_best(pieces, corpus, workers)?;
-    let decisions = decisions(pieces, corpus, &counts, workers)?;
+    let counts = counts_in_best(pieces, corpus, team)?;
+    let decisions = decisions(pieces, corpus, &counts, team)?;
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&one, &two| {
         rank(decisions[two]).total_cmp(&rank(decisions[one])).then_with(|| match decisions[one] {
@@ -62,11 +62,11 @@ fn rank(decision: PruningDecision) -> f64 {
 fn counts_in_best(
     pieces: &PieceSet,
     corpus: &SegmentText,
-    workers: &mut ThreadTeam<'_, '_>,
+    team: &mut ThreadTeam<'_, '_>,
 ) -> Result<Vec<u64>, Error> {
     let unknown = pieces.unknown_score();
     let new_state = || (LatticeScratch::default(), vec![0_u64; pieces.len()]);
-    let counts = workers.run(&corpus.segments, new_state, |(scratch, counts), _, segments| {
+    let counts = team.run(&corpus.segments, new_state, |(scratch, counts), _, segments| {
         for segment in segments {
             let lattice = TextLattice::new(&corpus.text, pieces, &pieces.links, unknown, segment.range());
             let uses = (segment.weight * corpus.one_use) as u64;
@@ -81,11 +81,7 @@ fn counts_in_best(
             );
         }
     })?;
-    let added = counts.into_iter().map(|(_, counts)| counts).reduce(|mut counts, more| {
-        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
-        counts
-    });
-    Ok(added.unwrap_or_default())
+    Ok(total(counts.into_iter().map(|(_, counts)| counts)))
 }
 
 /// Decide on all pieces.
@@ -93,7 +89,7 @@ fn decisions(
     pieces: &PieceSet,
     corpus: &SegmentText,
     counts: &[u64],
-    workers: &mut ThreadTeam<'_, '_>,
+    team: &mut ThreadTeam<'_, '_>,
 ) -> Result<Vec<PruningDecision>, Error> {
     let estimator = LossEstimator {
         pieces,
@@ -104,7 +100,7 @@ fn decisions(
     };
     let numbers: Vec<u32> = (0..pieces.len() as u32).collect();
     let new_state = || (LatticeScratch::default(), Vec::new());
-    let parts = workers.run(&numbers, new_state, |(scratch, parts), _, numbers| {
+    let parts = team.run(&numbers, new_state, |(scratch, parts), _, numbers| {
         parts.extend(numbers.iter().map(|&piece| (piece, estimator.decision(piece as usize, scratch))));
     })?;
     let mut decisions = vec![PruningDecision::Unused; pieces.len()];

@@ -28,10 +28,8 @@ impl RankedAlphabet {
         let mut counts_by_char: FxHashMap<char, u64> = FxHashMap::default();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            splitter.split(word, |lattice| {
-                lattice
-                    .chars()
-                    .for_each(|character| *counts_by_char.entry(character).or_default() += count);
+            splitter.split(word, |part| {
+                part.chars().for_each(|character| *counts_by_char.entry(character).or_default() += count);
             });
         }
         let mut kept = covering(

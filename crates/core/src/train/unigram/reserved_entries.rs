@@ -91,13 +91,10 @@ impl ReservedEntries {
         seeds: &PieceSet,
         spec: &UnigramTrainSpec,
     ) -> Result<(), Error> {
-        let counts_by_char: FxHashSet<&[u8]> =
+        let seed_names: FxHashSet<&[u8]> =
             (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
-        let unseen = self
-            .characters
-            .iter()
-            .filter(|character| !counts_by_char.contains(character.as_bytes()))
-            .count();
+        let unseen =
+            self.characters.iter().filter(|character| !seed_names.contains(character.as_bytes())).count();
         let most = self.entries.len() + seeds.len() + unseen;
         if self.vocab_size <= most {
             return Ok(());

@@ -76,7 +76,7 @@ impl<'c> SortedSuffixes<'c> {
         reserved: &ReservedEntries,
         progress: &mut Progress<'_>,
     ) -> Result<Vec<SeedCandidate>, Error> {
-        let mut counts_by_char = FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut candidates = Vec::new();
         for (piece, count) in given {
             progress.advance(1)?;
@@ -86,7 +86,7 @@ impl<'c> SortedSuffixes<'c> {
             let chars = piece.chars().count();
             let may_be =
                 (2..self.max_chars).contains(&chars) && self.piece_rules.is_none_or(|s| s.allows(piece));
-            if may_be && !reserved.contains(piece.as_bytes()) && counts_by_char.insert(piece) {
+            if may_be && !reserved.contains(piece.as_bytes()) && seen.insert(piece) {
                 let suffixes = self.beginning_with(piece.as_bytes());
                 candidates.extend(suffixes.map(|found| candidate(found, piece.len(), chars, *count)));
             }
@@ -96,13 +96,13 @@ impl<'c> SortedSuffixes<'c> {
 
     /// The single characters.
     fn characters(&self, reserved: &ReservedEntries) -> Vec<SeedCandidate> {
-        let width = |&position: &u32| shortest(&self.corpus.text[position as usize..]);
-        let same = |one: &u32, two: &u32| width(one) == width(two);
+        let char_at = |&position: &u32| first_char(&self.corpus.text[position as usize..]);
+        let same = |one: &u32, two: &u32| char_at(one) == char_at(two);
         let mut characters = Vec::new();
         let mut first = 0;
         for run in self.order.chunk_by(same) {
             let count = run.iter().map(|&position| self.count_at(position as usize)).sum();
-            let character = candidate(first..first + run.len(), width(&run[0]).len(), 1, count);
+            let character = candidate(first..first + run.len(), char_at(&run[0]).len(), 1, count);
             if !reserved.contains(self.name(&character)) {
                 characters.push(character);
             }
@@ -141,7 +141,7 @@ impl<'c> SortedSuffixes<'c> {
 }
 
 /// The first character of a text.
-fn shortest(text: &[u8]) -> &[u8] {
+fn first_char(text: &[u8]) -> &[u8] {
     let more = text[1..].iter().take_while(|&byte| byte & 0xC0 == 0x80).count();
     &text[..=more]
 }

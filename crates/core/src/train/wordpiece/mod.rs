@@ -192,7 +192,7 @@ fn segmented(
     let char_entries = CharEntries::new(entries, alphabet, spec, counts);
     for (word, count) in counts.iter() {
         progress.advance(word.len())?;
-        if spec.score == PairScore::Frequency || alphabet.spells(word) {
+        if spec.score == PairScore::Frequency || alphabet.contains_all(word) {
             let characters = word.chars().enumerate();
             words.push(
                 characters.filter_map(|(at, character)| char_entries.get(at == 0, character)),

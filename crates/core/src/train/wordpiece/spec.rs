@@ -56,7 +56,7 @@ pub struct WordPieceTrainSpec {
     pub limit_alphabet: Option<usize>,
     /// Characters that the alphabet includes even if the corpus does not contain them.
     pub initial_alphabet: Vec<char>,
-    /// Entries that come first and are never merged.
+    /// Entries that come first. A character or a merge with the same text has the same id.
     pub special_tokens: Vec<String>,
     /// The continuation prefix: the prefix of entries that do not begin a word.
     pub continuing_subword_prefix: String,

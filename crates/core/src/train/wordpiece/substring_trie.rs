@@ -96,7 +96,7 @@ impl CorpusText {
         reserve(&mut text.words_before, length.div_ceil(BLOCK))?;
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            if alphabet.spells(word) {
+            if alphabet.contains_all(word) {
                 let number = text.counts.len() as u32;
                 if let Some(start) = char_entries::continuation_like_start(alphabet, word, prefix) {
                     text.long_starts.push((number, start));

@@ -3,7 +3,7 @@
 //! Words are emitted in their order. When the next word of its length class is not merged yet, a batch of the
 //! following words of this class is, since all words of the previous batch have been emitted.
 
-use piecework_kernels::merges::{BytePairMap, InterleavedWords, LongWords, ShortWords, MAX_WORDS};
+use piecework_kernels::merges::{BytePairMap, InterleavedWords, LongWordBatch, ShortWordBatch, MAX_WORDS};
 
 use super::BacktrackingBpe;
 
@@ -36,12 +36,12 @@ impl BacktrackingBpe {
     ) -> bool {
         let Some(pairs) = &self.byte_pairs else { return false };
         let len = words.first().map_or(0, |(start, end)| end - start);
-        if len <= ShortWords::MAX_BYTES {
+        if len <= ShortWordBatch::MAX_BYTES {
             short.push_next(self, pairs, (text, words), 0, out);
-        } else if len <= LongWords::MAX_BYTES {
-            long.push_next(self, pairs, (text, words), ShortWords::MAX_BYTES + 1, out);
+        } else if len <= LongWordBatch::MAX_BYTES {
+            long.push_next(self, pairs, (text, words), ShortWordBatch::MAX_BYTES + 1, out);
         }
-        len <= LongWords::MAX_BYTES
+        len <= LongWordBatch::MAX_BYTES
     }
 }
 

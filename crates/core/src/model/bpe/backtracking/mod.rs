@@ -26,7 +26,7 @@
 //! Requirements:
 //! - The merge of the lowest rank comes first, the leftmost of equal ones, without dropout.
 //! - The first symbols of a word are tokens, and none is a prefix of another. A word ends before an unknown symbol.
-//! - Merges are given by rank. If several make one token, the first that can be applied counts, as no other can be.
+//! - Merges are ordered by rank. If several make one token, the first that can be applied counts, as no other can be.
 //!   Tokens that no merge makes are not matched.
 //! - No merge occurs twice, and none needs a token that only a later merge makes. `compile` checks both.
 
@@ -95,8 +95,8 @@ impl BacktrackingBpe {
                 return word.len();
             }
         }
-        let give = |token: TokenMatch| found(self.entries[token.entry as usize], token.len as usize);
-        self.segment_from(word, longest, scratch, give)
+        let emit = |token: TokenMatch| found(self.entries[token.entry as usize], token.len as usize);
+        self.segment_from(word, longest, scratch, emit)
     }
 
     /// Where words can be split before segmentation, if the model has such positions.
@@ -115,25 +115,25 @@ impl BacktrackingBpe {
         word: &[u8],
         first: TokenMatch,
         scratch: &mut BacktrackingScratch,
-        mut give: impl FnMut(TokenMatch),
+        mut emit: impl FnMut(TokenMatch),
     ) -> usize {
         scratch.begin(word.len());
-        let (mut at, mut given) = (first.len as usize, 0);
+        let (mut at, mut emitted) = (first.len as usize, 0);
         scratch.tokens.extend((first.len > 0).then_some(first));
         loop {
             let end = word.len().min(at.saturating_add(self.chunk_len));
             match self.extend_to(end, word, at, scratch) {
-                None => return given,
+                None => return emitted,
                 Some(reached) => at = reached,
             }
             if at < end || at == word.len() {
-                scratch.tokens.drain(..).for_each(give);
+                scratch.tokens.drain(..).for_each(emit);
                 return at;
             }
             let decided_count = self.decided_count(word, at, scratch);
             for token in scratch.tokens.drain(..decided_count) {
-                given += token.len as usize;
-                give(token);
+                emitted += token.len as usize;
+                emit(token);
             }
         }
     }

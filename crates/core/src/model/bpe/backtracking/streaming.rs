@@ -110,7 +110,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn stretches_give_what_the_whole_gives(
+        fn chunks_equal_the_whole(
             pairs in prop::collection::vec((0..40usize, 0..40usize), 1..20),
             word in "([abc]{1,12}){1,40}|(a{1,30}b{0,3}){1,20}|[abc]{1,3}",
             times in 1..20usize,

@@ -24,9 +24,9 @@ impl ValidPairCache {
             self.0.resize(1 << SLOT_BITS, FREE);
         }
         let pair = u64::from(left) << NUMBER_BITS | u64::from(right);
-        let mix64 = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) & ((1 << PAIR_BITS) - 1);
-        let tag = (mix64 as u32 & ((1 << TAG_BITS) - 1)) << 1;
-        let slot = &mut self.0[(mix64 >> TAG_BITS) as usize];
+        let mixed = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) & ((1 << PAIR_BITS) - 1);
+        let tag = (mixed as u32 & ((1 << TAG_BITS) - 1)) << 1;
+        let slot = &mut self.0[(mixed >> TAG_BITS) as usize];
         if *slot & !1 != tag {
             *slot = tag | u32::from(find());
         }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_told_apart() {
+    fn pairs_are_distinguished() {
         let mut valid_pairs = ValidPairCache::default();
         let is_even = |left: u32, right: u32| (left / 3 + right) & 1 == 0;
         for _ in 0..2 {

@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn merges_out_of_order_are_told(
+    fn merges_out_of_order_are_found(
         splits in prop::collection::vec(("[abé]{1,3}", "[abé]{1,3}"), 0..12).prop_shuffle(),
         word in "[abé]{1,60}",
     ) {

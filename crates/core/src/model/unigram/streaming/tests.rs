@@ -58,7 +58,7 @@ fn naive(sums: &Whole, text: &str) -> Option<(Vec<Piece>, i64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
-    fn stretches_of_any_length_give_what_the_whole_gives(
+    fn chunks_of_any_length_equal_the_whole(
         pieces in prop::collection::btree_map("[ab\u{e9}]{1,6}", -4i32..0, 0..8),
         text in "[ab\u{e9}c]{0,60}|(a{0,20}b?){0,4}|(ab){0,30}",
         chunk_len in 1usize..9,
@@ -93,7 +93,7 @@ fn long_texts_keep_little_memory() {
 }
 
 #[test]
-fn a_piece_longer_than_a_stretch_is_found() {
+fn a_piece_longer_than_a_chunk_is_found() {
     let (long, text) = ("a".repeat(100_000), "a".repeat(1_000_000));
     let (_, found) = window_after(&[("a", -1), (&long, -2)], &text);
     assert_eq!(found, 10);

@@ -55,8 +55,8 @@ fn many_words_give_the_same_on_any_number_of_threads() {
     let distinct: std::collections::BTreeMap<String, u64> = words.into_iter().collect();
     let counts = counts(&distinct.into_iter().collect::<Vec<_>>());
     let one = run(&counts, &small(300), 1).expect("enough words");
-    for workers in [2, 3, 8] {
-        assert_eq!(run(&counts, &small(300), workers).as_ref(), Ok(&one));
+    for num_threads in [2, 3, 8] {
+        assert_eq!(run(&counts, &small(300), num_threads).as_ref(), Ok(&one));
     }
     assert!(one.steps.windows(2).all(|two| two[1].pieces <= two[0].pieces));
 }

@@ -20,8 +20,8 @@ fn counts(words: &[(String, u64)]) -> Counts {
     Counts::from_parts(&words, &counts, None).expect("distinct words")
 }
 
-fn run(counts: &Counts, spec: &UnigramTrainSpec, workers: usize) -> Result<LearnedUnigram, Error> {
-    learn(counts, spec, workers, &mut |_, _| ControlFlow::Continue(()))
+fn run(counts: &Counts, spec: &UnigramTrainSpec, num_threads: usize) -> Result<LearnedUnigram, Error> {
+    learn(counts, spec, num_threads, &mut |_, _| ControlFlow::Continue(()))
 }
 
 fn small(vocab_size: usize) -> UnigramTrainSpec {

@@ -26,7 +26,7 @@ fn log_sum(text: &[u8], names: &[&[u8]], pieces: &PieceSet) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn long_stretches_of_unlikely_pieces_are_summed_exactly(
+    fn long_runs_of_unlikely_pieces_are_summed_exactly(
         word in "[abc]{1,12}|[ab]{200,900}",
         penalty in prop_oneof![Just(0.0), 0.0_f64..30.0],
     ) {

@@ -41,7 +41,7 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Connect the candidates; the first `protected` of `substrings` are never removed.
+    /// Connect the candidates: `protected` ones are never removed, `seeds` may be.
     pub(super) fn new(
         mut text: WordText,
         mut starts: SortedStarts,

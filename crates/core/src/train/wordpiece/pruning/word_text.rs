@@ -74,7 +74,7 @@ impl WordText {
         let mut words = Vec::new();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            if !word.is_empty() && fits(word) && alphabet.spells(word) {
+            if !word.is_empty() && fits(word) && alphabet.contains_all(word) {
                 words.push((word, count));
             }
         }
