@@ -25,7 +25,7 @@ impl CharLength {
         match node {
             Node::Empty => Self::ZERO,
             // Look-behind that matches the empty text counts as certain, even when negated.
-            Node::Look(look) if !look.behind && look.body == Node::Empty => Self::ZERO,
+            Node::Look(look) if look.behind && is_removed(&look.body) => Self::ZERO,
             Node::Look(_) | Node::Anchor(_) => Self { min_is_exact: false, ..Self::ZERO },
             Node::Set(_) => Self::ONE,
             Node::Text(text) => Self::ONE.times(text.len() as u32, Some(text.len() as u32)),
@@ -69,5 +69,14 @@ impl CharLength {
     fn times(self, min: u32, max: Option<u32>) -> Self {
         let max = self.max.zip(max).and_then(|(one, times)| one.checked_mul(times));
         Self { min: self.min.saturating_mul(min), max, min_is_exact: self.min_is_exact || min == 0 }
+    }
+}
+
+/// Whether a node is what remains of something that matches the empty text.
+fn is_removed(node: &Node) -> bool {
+    match node {
+        Node::Empty => true,
+        Node::Repeat(repeat) => repeat.max == Some(0),
+        _ => false,
     }
 }
