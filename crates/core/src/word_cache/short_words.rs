@@ -37,7 +37,7 @@ pub(super) fn stored(StoredIds { at, count, generation }: StoredIds) -> PackedId
 }
 
 /// Returns the state of an entry that has no ids.
-fn state(entry: &PackedIds) -> State {
+pub(super) fn state(entry: &PackedIds) -> State {
     let [_, at, count, generation] = *entry;
     match count {
         _ if *entry == NO_IDS => State::Empty,
@@ -48,13 +48,13 @@ fn state(entry: &PackedIds) -> State {
 
 /// Whether an entry has ids.
 #[inline(always)]
-pub(crate) fn are_ids(entry: &PackedIds) -> bool {
+pub(super) fn are_ids(entry: &PackedIds) -> bool {
     entry[0] != NO_IDS[0]
 }
 
 /// Append the ids of an entry.
 #[inline]
-pub(crate) fn append(entry: PackedIds, out: &mut Vec<u32>) {
+pub(super) fn append(entry: PackedIds, out: &mut Vec<u32>) {
     let count = buckets::count(entry[0]);
     let mut ids = entry;
     ids[0] = buckets::unpacked_first(entry[0]);

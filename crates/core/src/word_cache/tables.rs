@@ -3,15 +3,15 @@
 use piecework_kernels::buckets::{pack, Lookup, PackedIds};
 
 use super::long_words::LongWords;
-use super::short_words::{self, ShortWords, State, NO_IDS};
+use super::short_words::{append, are_ids, state, stored, ShortWords, State, NO_IDS};
 use super::words::CacheKey;
 use crate::word_key::WordKey;
 
 /// The tables of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct WordCache {
-    pub(crate) short: ShortWords,
-    pub(crate) long: LongWords,
+    pub(super) short: ShortWords,
+    pub(super) long: LongWords,
 }
 
 impl WordCache {
@@ -30,9 +30,30 @@ impl WordCache {
         self.short.memory() + self.long.memory()
     }
 
-    /// Returns the ids of a word, unless it is not cached or still pending.
-    pub(crate) fn get(&self, key: CacheKey<'_>, lookup: Lookup) -> Option<&[u32]> {
-        self.long_ids(self.short.state(lookup), key, hash_of(lookup))
+    /// Append the ids of one word, such as a part of a longer one; returns `false` if it is not cached or still pending.
+    ///
+    /// The words of a text are looked up by [`super::CachedWords`].
+    pub(crate) fn append_cached<'k>(
+        &self,
+        lookup: Lookup,
+        key: impl FnOnce() -> CacheKey<'k>,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let entry = self.short.find(lookup);
+        if let Some(&entry) = entry.filter(|entry| are_ids(entry)) {
+            append(entry, out);
+            return true;
+        }
+        let ids = self.long_ids(entry.map(state), key(), hash_of(lookup));
+        ids.inspect(|ids| out.extend_from_slice(ids)).is_some()
+    }
+
+    /// Store the ids of a word unless it has an entry: one that is pending keeps it.
+    pub(crate) fn insert_new(&mut self, key: WordKey, ids: &[u32]) {
+        if self.short.get(key, key.hash()).is_none() {
+            let entry = self.entry(ids);
+            self.short.insert(key, key.hash(), entry);
+        }
     }
 
     /// Returns the ids of a word in the table of long words, given its state in the table of short words.
@@ -63,7 +84,7 @@ impl WordCache {
 
     /// Returns the entry of a short word: its ids, or where the other table stores them.
     fn entry(&mut self, ids: &[u32]) -> PackedIds {
-        pack(ids).or_else(|| self.long.store(ids).map(short_words::stored)).unwrap_or(NO_IDS)
+        pack(ids).or_else(|| self.long.store(ids).map(stored)).unwrap_or(NO_IDS)
     }
 
     /// Prefetch the bucket or slot of a word.

@@ -6,9 +6,7 @@ use super::window::{SpanWindow, MAX_CACHED_BYTES, WORD};
 use crate::error::Error;
 use crate::model::{BatchWord, ModelScratch};
 use crate::split::bert::{BertSplitter, SpanWord, WordBuffer, WordRole};
-use crate::word_cache::{
-    append, are_ids, hash_of, CacheKey, CachedWords, Lookup, QueueWord, SegmentBatch, WordCache,
-};
+use crate::word_cache::{hash_of, CacheKey, CachedWords, Lookup, QueueWord, SegmentBatch, WordCache};
 use crate::word_key::WordKey;
 
 /// The number of words of a long span that are segmented together.
@@ -80,7 +78,8 @@ impl MissQueue {
         lookups.retain(|&(number, lookup)| {
             let word = &mut words[number];
             let start = ids.len();
-            let is_cached = copy_cached_word(&bytes[word.bytes.0..word.bytes.1], lookup, cache, ids);
+            let key = || key_of(&bytes[word.bytes.0..word.bytes.1]);
+            let is_cached = cache.append_cached(lookup, key, ids);
             if is_cached {
                 *word = BatchWord { bytes: (0, 0), ids: (start, ids.len()) };
             }
@@ -136,17 +135,6 @@ fn key_of(word: &[u8]) -> CacheKey<'_> {
         None if word.len() <= MAX_CACHED_BYTES && !word.is_empty() => CacheKey::Long(word, WORD),
         None => CacheKey::Uncached,
     }
-}
-
-/// Append the ids of a normalized word if it is cached.
-fn copy_cached_word(word: &[u8], lookup: Lookup, cache: &WordCache, ids: &mut Vec<u32>) -> bool {
-    let entry = WordKey::of_lookup(lookup).ok().and_then(|key| cache.short.get(key, lookup.hash));
-    if let Some(&entry) = entry.filter(|entry| are_ids(entry)) {
-        append(entry, ids);
-        return true;
-    }
-    let cached = cache.get(key_of(word), lookup);
-    cached.inspect(|cached| ids.extend_from_slice(cached)).is_some()
 }
 
 /// Segments queued spans.

@@ -10,7 +10,7 @@ use super::word_source::{SourceWords, WordSource, WordSpan};
 use crate::error::Error;
 use crate::model::SentencePiece;
 use crate::text::ExpansionLimit;
-use crate::word_cache::{look_up, HandleWords, LongWords, Lookup, WordCache, NO_IDS};
+use crate::word_cache::{look_up, HandleWords, Lookup, WordCache};
 use crate::word_key::WordKey;
 
 /// The words that are looked up together. A miss clears the output after it, so fewer are better than
@@ -89,7 +89,7 @@ impl HandleWords<SourceWords<'_>> for ContextualWords<'_> {
             let written = if word.is_single_chars() {
                 self.score.accept_single_chars(word, words.source, at, out)
             } else {
-                cache.short.find(lookup).and_then(|entry| self.score.accept(entry, word, at, out))
+                cache.packed(lookup).and_then(|entry| self.score.accept(entry, word, at, out))
             };
             let Some(written) = written else { break };
             at += written;
@@ -123,18 +123,13 @@ impl ContextualWords<'_> {
         lookup: Lookup,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        let key = WordKey::of_lookup(lookup).ok();
-        let is_long = key.is_none_or(|key| cache.short.get(key, lookup.hash) == Some(&NO_IDS));
-        if is_long && !word.is_single_chars() {
-            let long = source.long_key(word);
-            let stored = cache.long.get_with_payload(long, LongWords::hash(long));
-            if stored
-                .is_some_and(|(packed_score, ids)| self.score.accept_long(packed_score, ids, word, out))
-            {
+        if !word.is_single_chars() {
+            let stored = cache.scored(lookup, || source.long_key(word));
+            if stored.is_some_and(|(score, ids)| self.score.accept_long(score, ids, word, out)) {
                 return Ok(());
             }
         }
-        self.segment(cache, source, word, key, out)
+        self.segment(cache, source, word, WordKey::of_lookup(lookup).ok(), out)
     }
 
     /// Segments a word after the text so far, and caches it if it may be valid elsewhere.
@@ -151,35 +146,12 @@ impl ContextualWords<'_> {
         self.limit.take(self.escaped.len())?;
         if let Some(packed_score) = self.score.segment(self.escaped, word, source, out)? {
             if !word.is_single_chars() && !source.depends_on_space(word) {
-                self.store(cache, source, word, (key, packed_score), &out[from..]);
+                let ids = &out[from..];
+                let packed = self.score.pack(ids, packed_score);
+                cache.insert_scored((key, packed), || source.long_key(word), (packed_score, ids));
             }
             self.score.finish_word(packed_score, word, from, out);
         }
         Ok(())
-    }
-
-    /// Caches a word with its packed score.
-    fn store(
-        &self,
-        cache: &mut WordCache,
-        source: WordSource<'_>,
-        word: WordSpan,
-        (key, packed_score): (Option<WordKey>, u32),
-        ids: &[u32],
-    ) {
-        match (key, self.score.pack(ids, packed_score)) {
-            // A word that is cached but not valid here keeps its entry.
-            (Some(key), Some(packed)) if cache.short.get(key, key.hash()).is_none() => {
-                cache.short.insert(key, key.hash(), packed);
-            }
-            (Some(_), Some(_)) => {}
-            (key, _) => {
-                let long = source.long_key(word);
-                cache.long.insert(long, LongWords::hash(long), packed_score, ids);
-                if let Some(key) = key {
-                    cache.short.insert(key, key.hash(), NO_IDS);
-                }
-            }
-        }
     }
 }

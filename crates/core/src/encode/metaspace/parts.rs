@@ -4,7 +4,7 @@
 use super::super::stages::Stages;
 use super::word_rules::WordRules;
 use crate::model::ModelScratch;
-use crate::word_cache::{append, are_ids, pack, WordCache};
+use crate::word_cache::{CacheKey, WordCache};
 use crate::word_key::WordKey;
 
 /// The number of parts that are looked up together.
@@ -71,7 +71,7 @@ impl WordParts {
             }
             let key = rules.key_of_part(escaped, start, end);
             if let Some(key) = key {
-                cache.short.prefetch(key.hash());
+                cache.prefetch(key.lookup());
             }
             self.0.push(WordPart { start, end, begins_pre_token, key });
         });
@@ -89,19 +89,16 @@ impl WordParts {
         segmenter: &mut PartSegmenter<'_>,
     ) -> bool {
         self.0.drain(..).all(|WordPart { start, end, begins_pre_token, key }| {
-            let entry = key.and_then(|key| cache.short.get(key, key.hash())).copied();
-            if let Some(ids) = entry.filter(are_ids) {
-                append(ids, out);
+            if key.is_some_and(|key| cache.append_cached(key.lookup(), || CacheKey::Short(key), out)) {
                 return true;
             }
             let from = out.len();
             if !segmenter.append(&escaped[start..end], begins_pre_token, out) {
                 return false;
             }
-            // A word without a segmentation must fail each time. A pending word keeps its entry.
-            let may_store = entry.is_none() && !segmenter.scratch.has_failed();
-            if let (Some(key), Some(packed), true) = (key, pack(&out[from..]), may_store) {
-                cache.short.insert(key, key.hash(), packed);
+            // A word without a segmentation must fail each time.
+            if let Some(key) = key.filter(|_| !segmenter.scratch.has_failed()) {
+                cache.insert_new(key, &out[from..]);
             }
             true
         })
