@@ -21,6 +21,7 @@ use crate::spec::{
 use crate::text::printable_of;
 
 const CL100K: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const KIMI: &str = r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 /// A pattern that no scanner recognizes.
 const OTHER_PATTERN: &str = r"\p{L}+|[0-9]{1,2}|[^\p{L}0-9]";
 const ALL: Options<'_> =
@@ -224,6 +225,18 @@ fn metaspace_bpe() -> TokenizerSpec {
     spec(None, Some(metaspace(false)), ModelSpec::Bpe(model), ["<s>", "</s>"])
 }
 
+fn replace(text: &str, content: &str) -> NormalizerSpec {
+    NormalizerSpec::Replace { pattern: PatternSpec::Text(text.into()), content: content.into() }
+}
+
+/// Byte-level, with a split at numbers before a pattern that splits Han characters, some of which are numbers.
+fn numbers_before_han() -> TokenizerSpec {
+    let spec = byte_level(None, Some(KIMI), false);
+    let Some(PreTokenizerSpec::Sequence(mut stages)) = spec.pre_tokenizer else { unreachable!() };
+    stages.insert(0, regex(r"\p{N}{1,3}"));
+    TokenizerSpec { pre_tokenizer: Some(PreTokenizerSpec::Sequence(stages)), ..spec }
+}
+
 /// With an added token that is found in normalized text.
 fn with_normalized_token(mut spec: TokenizerSpec) -> TokenizerSpec {
     spec.added_tokens.push(AddedToken {
@@ -251,6 +264,7 @@ fn specs() -> Vec<TokenizerSpec> {
         byte_level(None, None, false),
         byte_level(None, None, true),
         byte_level(Some(NormalizerSpec::Nfc), Some(CL100K), false),
+        numbers_before_han(),
         byte_level(None, Some(OTHER_PATTERN), false),
         with_normalized_token(byte_level(None, None, false)),
         bert(true, UnknownUnit::Word),
@@ -268,6 +282,7 @@ fn specs() -> Vec<TokenizerSpec> {
         with_normalized_token(sentencepiece(Unigram, true)),
         sentencepiece(Char, true),
         unigram(),
+        TokenizerSpec { normalizer: Some(replace("", "a")), ..unigram() },
         metaspace_bpe(),
         with_normalized_token(metaspace_bpe()),
         words(),
@@ -287,7 +302,7 @@ fn any_texts() -> impl Strategy<Value = Vec<String>> {
         2 => "[abce\u{e9}漢1.]{1,9}",
         1 => "[abc]{14,70}",
         1 => "[a\u{e9}слово]{6,40}",
-        1 => prop::sample::select(vec!["zz", "a\u{327}\u{301}", "<x>", " <x>a", "<y>", "<y>\u{3000}\u{3000}", "abba", "\u{2581}ab", "a\u{2581}", "'s", "\u{fb01}"])
+        1 => prop::sample::select(vec!["zz", "漢〇漢", "a\u{327}\u{301}", "<x>", " <x>a", "<y>", "<y>\u{3000}\u{3000}", "abba", "\u{2581}ab", "a\u{2581}", "'s", "\u{fb01}"])
             .prop_map(String::from),
     ];
     let space = prop::sample::select(vec![" ", " ", " ", "  ", "\n", "\t ", "", "\u{3000}"]);

@@ -16,7 +16,7 @@ use crate::pretokenize::PreTokenizer;
 use crate::spec::{DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec};
 use crate::split::{SplitScratch, Splitter};
 use crate::table_sections::TableSections;
-use crate::text::{Aligned, PreTokenizedText};
+use crate::text::{max_grown_len, Aligned, PreTokenizedText};
 use crate::vocab::Vocab;
 
 /// Every stage, compiled.
@@ -188,7 +188,9 @@ impl Stages {
                     split.pieces.clear();
                     split.pieces.text.push_part(&normalized, from, to);
                     split.pieces.set_whole();
-                    self.splitter.pre_tokenizer().run_pieces(&mut split.pieces)?;
+                    self.splitter
+                        .pre_tokenizer()
+                        .run_pieces(&mut split.pieces, max_grown_len(span.len()))?;
                     visit(Part::Words(&split.pieces));
                 }
             }

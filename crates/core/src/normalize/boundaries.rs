@@ -61,9 +61,7 @@ impl Normalizer {
             Self::Precompiled(rules) => rules.kept_ascii(),
             Self::SentencePiece(normalizer) => normalizer.kept_ascii(),
             Self::Replace(replace) => match replace.pattern() {
-                PatternSpec::Text(text) => {
-                    std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
-                }
+                PatternSpec::Text(text) => chars_outside(text),
                 PatternSpec::Regex(_) => self.boundaries(),
             },
             Self::Sequence(sequence) => sequence
@@ -80,9 +78,7 @@ impl Normalizer {
             Self::Identity | Self::Form(_) | Self::Lowercase | Self::StripAccents => [true; 128],
             Self::Precompiled(rules) => boundaries_of(rules),
             Self::Replace(replace) => match replace.pattern() {
-                PatternSpec::Text(text) => {
-                    std::array::from_fn(|byte| !text.contains(char::from(byte as u8)))
-                }
+                PatternSpec::Text(text) => chars_outside(text),
                 PatternSpec::Regex(source) => [source == " {2,}" && replace.content() == " "; 128],
             },
             Self::Sequence(sequence) => {
@@ -95,6 +91,11 @@ impl Normalizer {
             _ => [false; 128],
         }
     }
+}
+
+/// Returns the ASCII characters that a replaced text does not contain: none if it is empty, which is found everywhere.
+fn chars_outside(text: &str) -> Boundaries {
+    std::array::from_fn(|byte| !text.is_empty() && !text.contains(char::from(byte as u8)))
 }
 
 impl SentencePieceNormalizer {

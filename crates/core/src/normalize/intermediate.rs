@@ -63,6 +63,11 @@ impl<S: NormalizedSink> NormalizedSink for SequenceSink<'_, S> {
         let source = match source {
             // A character inserted before the first one has an empty source.
             (0, 0) => (self.origin, self.origin),
+            // One inserted after the last one, too.
+            (from, to) if from == to && from as usize == self.earlier.text().len() => {
+                let end = self.earlier.source_of(from as usize - 1, from as usize).1;
+                (end, end)
+            }
             (from, to) => self.earlier.source_of(from as usize, to as usize),
         };
         self.out.push_from(c, source);

@@ -1,11 +1,11 @@
 //! A compiled post-processor.
 
 use super::process::process;
-use super::sub_encoding::{FrameItem, SubEncoding};
+use super::sub_encoding::{check_items, FrameItem, SubEncoding};
 use super::trim::{trim_encoding, trim_tokens, EdgeSpaces};
 use crate::encoding::{Encoding, Token};
 use crate::error::{Error, ErrorKind};
-use crate::spec::PostProcessorSpec;
+use crate::spec::{check_steps, PostProcessorSpec};
 
 /// The lists of items for a single sequence and for a pair.
 #[derive(Clone, Debug)]
@@ -33,10 +33,6 @@ struct FrameItems {
     bare: Vec<FrameItem>,
 }
 
-/// The most items of a list, and the most tokens that it inserts.
-const MAX_ITEMS: usize = 1 << 12;
-const MAX_INSERTED: usize = 1 << 16;
-
 /// The most tokens of all overflowing windows.
 const MAX_OVERFLOWING: usize = 1 << 26;
 
@@ -44,6 +40,7 @@ impl PostProcessor {
     /// Compiles a post-processor; fails if it names an undefined special token, omits a sequence, or cannot
     /// follow another processor.
     pub fn compile(spec: Option<&PostProcessorSpec>) -> Result<Self, Error> {
+        check_steps(spec.map_or(0, step_count), "post_processor")?;
         let arrangement = |sequences: usize| -> Result<FrameItems, Error> {
             Ok(FrameItems {
                 framed: arrange(spec, sequences, true)?,
@@ -168,6 +165,14 @@ impl PostProcessor {
     }
 }
 
+/// Returns the number of processors, without sequences of them.
+fn step_count(spec: &PostProcessorSpec) -> usize {
+    match spec {
+        PostProcessorSpec::Sequence(stages) => stages.iter().map(step_count).sum(),
+        _ => 1,
+    }
+}
+
 /// Returns the ids of inserted tokens.
 fn inserted(items: &[FrameItem]) -> Vec<u32> {
     let ids = items.iter().filter_map(|item| match item {
@@ -189,7 +194,7 @@ fn arrange(
         Some(spec) => process(spec, "post_processor", encodings, add_special_tokens)?,
     };
     let items: Vec<FrameItem> = encodings.into_iter().flat_map(|encoding| encoding.items).collect();
-    check_items(&items)?;
+    check_items(items.iter())?;
     Ok(items)
 }
 
@@ -199,16 +204,6 @@ fn typed(encoding: &Encoding, type_id: u32) -> Encoding {
         .chain(encoding.overflowing.iter_mut().map(|window| &mut window.tokens));
     windows.flatten().for_each(|token| token.type_id = type_id);
     encoding
-}
-
-fn check_items(items: &[FrameItem]) -> Result<(), Error> {
-    let inserted: usize = items.iter().map(FrameItem::inserted).sum();
-    if items.len() <= MAX_ITEMS && inserted <= MAX_INSERTED {
-        return Ok(());
-    }
-    let found = format!("{} items and {inserted} inserted tokens", items.len());
-    let expected = format!("at most {MAX_ITEMS} and {MAX_INSERTED}");
-    Err(Error::new(ErrorKind::Format, "post_processor", found, expected))
 }
 
 /// Returns an error if combining the windows of both encodings takes too much memory.

@@ -1,6 +1,6 @@
 //! The effect of each kind of processor on a list of encodings.
 
-use super::sub_encoding::{check_ids, FrameItem, SubEncoding};
+use super::sub_encoding::{check_ids, check_items, FrameItem, SubEncoding};
 use super::template;
 use crate::error::Error;
 use crate::spec::{ByteLevelSpec, PostProcessorSpec};
@@ -73,6 +73,9 @@ fn sequence(
     add_special_tokens: bool,
 ) -> Result<Vec<SubEncoding>, Error> {
     stages.iter().enumerate().try_fold(encodings, |encodings, (at, stage)| {
-        process(stage, &format!("{place}.processors[{at}]"), encodings, add_special_tokens)
+        let encodings =
+            process(stage, &format!("{place}.processors[{at}]"), encodings, add_special_tokens)?;
+        check_items(encodings.iter().flat_map(|encoding| &encoding.items))?;
+        Ok(encodings)
     })
 }

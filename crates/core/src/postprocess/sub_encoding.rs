@@ -5,6 +5,10 @@ use super::trim::Trim;
 use crate::error::{Error, ErrorKind};
 use crate::vocab::MAX_ID;
 
+/// The most items of a list, and the most tokens that it inserts.
+pub(super) const MAX_ITEMS: usize = 1 << 12;
+const MAX_INSERTED: usize = 1 << 16;
+
 /// One item of an encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FrameItem {
@@ -84,4 +88,16 @@ pub(super) fn check_ids(ids: &[u32], place: &str) -> Result<(), Error> {
         Some(id) => Err(Error::new(ErrorKind::Format, place, format!("id {id}"), "a smaller id")),
         None => Ok(()),
     }
+}
+
+/// Returns an error for too many items, or inserted tokens.
+pub(super) fn check_items<'i>(items: impl Iterator<Item = &'i FrameItem> + Clone) -> Result<(), Error> {
+    let inserted: usize = items.clone().map(FrameItem::inserted).sum();
+    let count = items.count();
+    if count <= MAX_ITEMS && inserted <= MAX_INSERTED {
+        return Ok(());
+    }
+    let found = format!("{count} items and {inserted} inserted tokens");
+    let expected = format!("at most {MAX_ITEMS} and {MAX_INSERTED}");
+    Err(Error::new(ErrorKind::Format, "post_processor", found, expected))
 }

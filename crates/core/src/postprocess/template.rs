@@ -1,6 +1,8 @@
 //! `TemplateProcessing`: a template of sequences and special tokens.
 
-use super::sub_encoding::{check_ids, SubEncoding};
+use rustc_hash::FxHashMap;
+
+use super::sub_encoding::{check_ids, SubEncoding, MAX_ITEMS};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{TemplatePiece, TemplateSpec};
 
@@ -27,7 +29,12 @@ pub(super) fn frame(
         }
     };
     let place = format!("{place}.{field}");
+    if pieces.len() > MAX_ITEMS {
+        let found = format!("{} pieces", pieces.len());
+        return Err(Error::new(ErrorKind::Format, place, found, format!("at most {MAX_ITEMS}")));
+    }
     check_sequences(pieces, encodings.len(), &place)?;
+    let ids_by_name = ids_by_name(template);
     let mut framed = Vec::with_capacity(pieces.len());
     for (at, piece) in pieces.iter().enumerate() {
         let place = format!("{place}[{at}]");
@@ -39,7 +46,7 @@ pub(super) fn frame(
                 return Err(Error::new(ErrorKind::Format, place, "sequence B", "sequence A alone"));
             }
             TemplatePiece::Special(name, type_id) => {
-                let ids = ids_of(template, name, &place)?;
+                let ids = ids_of(&ids_by_name, name, &place)?;
                 let type_id = checked(*type_id, &place)?;
                 if add_special_tokens {
                     framed.push(SubEncoding::special(ids.to_vec(), type_id));
@@ -69,11 +76,21 @@ fn check_sequences(pieces: &[TemplatePiece], sequences: usize, place: &str) -> R
     Ok(())
 }
 
-fn ids_of<'t>(template: &'t TemplateSpec, name: &str, place: &str) -> Result<&'t [u32], Error> {
-    let Some(token) = template.special_tokens.iter().find(|token| token.name == name) else {
+/// Returns the ids of each special token; of two with one name, those of the first.
+fn ids_by_name(template: &TemplateSpec) -> FxHashMap<&str, &[u32]> {
+    let tokens = template.special_tokens.iter().rev();
+    tokens.map(|token| (token.name.as_str(), token.ids.as_slice())).collect()
+}
+
+fn ids_of<'t>(
+    ids_by_name: &FxHashMap<&str, &'t [u32]>,
+    name: &str,
+    place: &str,
+) -> Result<&'t [u32], Error> {
+    let Some(&ids) = ids_by_name.get(name) else {
         let expected = "a token defined in post_processor.special_tokens";
         return Err(Error::new(ErrorKind::Format, place, format!("{name:?}"), expected));
     };
-    check_ids(&token.ids, place)?;
-    Ok(&token.ids)
+    check_ids(ids, place)?;
+    Ok(ids)
 }

@@ -131,3 +131,15 @@ fn windows_are_combined_up_to_a_limit() {
     assert_eq!(frame(&[long.clone()]).unwrap().overflowing.len(), 512);
     assert_eq!(frame(&[long.clone(), long]).unwrap_err().place, "truncation");
 }
+
+#[test]
+fn too_many_processors_or_pieces_are_rejected() {
+    let many = |spec: PostProcessorSpec, count| PostProcessorSpec::Sequence(vec![spec; count]);
+    assert!(PostProcessor::compile(Some(&many(byte_level(true), 1024))).is_ok());
+    let doubling = template(vec![TemplatePiece::Sequence(0, 0); 2], vec![TemplatePiece::Sequence(0, 0); 2]);
+    let pieces = template(vec![TemplatePiece::Special("X".into(), 0); 5000], Vec::new());
+    for spec in [many(byte_level(true), 1025), many(bert(), 300_000), many(doubling, 40), pieces] {
+        let error = PostProcessor::compile(Some(&spec)).map(|_| ()).unwrap_err();
+        assert!(error.place.starts_with("post_processor"), "{}", error.place);
+    }
+}

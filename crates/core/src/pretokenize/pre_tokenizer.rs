@@ -7,7 +7,7 @@ use super::simple::split_at_classes;
 use super::stage::PreTokenizerStage;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, PreTokenizerSpec, SplitBehavior};
-use crate::text::{max_grown_len, PreTokenizedText, MAX_GROWTH};
+use crate::text::{PreTokenizedText, MAX_GROWTH};
 
 /// A compiled pre-tokenizer.
 #[derive(Clone, Debug)]
@@ -57,14 +57,14 @@ impl PreTokenizer {
     /// Splits every word, and rewrites it if the kind does so.
     ///
     /// Fails if a regular expression exceeds its step bound, a function of the user fails, or a stage
-    /// writes more than [`max_grown_len`] of the text.
-    pub fn run_pieces(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
+    /// writes more than `max` bytes: [`crate::text::max_grown_len`] of the raw text.
+    pub fn run_pieces(&self, pieces: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
         match self {
             Self::Whole => {}
             Self::Classes { removed, isolated } => {
                 pieces.split(|text, emit| split_at_classes(text, *removed, *isolated, emit));
             }
-            Self::Stages(compiled) => return compiled.run(pieces),
+            Self::Stages(compiled) => return compiled.run(pieces, max),
         }
         Ok(())
     }
@@ -97,8 +97,7 @@ impl PreTokenizer {
 }
 
 impl PreTokenizerStages {
-    fn run(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
-        let max = max_grown_len(pieces.text.text().len());
+    fn run(&self, pieces: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
         for (stage, place) in self.stages.iter().zip(&self.places) {
             stage.run(pieces)?;
             if pieces.text.text().len() > max {

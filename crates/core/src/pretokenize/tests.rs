@@ -11,7 +11,7 @@ fn pieces(spec: &PreTokenizerSpec, text: &str) -> Vec<(String, (u32, u32))> {
     let mut pieces = PreTokenizedText::default();
     pieces.text.push_unchanged(text, 0);
     pieces.set_whole();
-    PreTokenizer::compile(Some(spec)).unwrap().run_pieces(&mut pieces).unwrap();
+    PreTokenizer::compile(Some(spec)).unwrap().run_pieces(&mut pieces, usize::MAX).unwrap();
     let PreTokenizedText { text, spans, .. } = &pieces;
     spans.iter().map(|&(from, to)| (text.text()[from..to].to_owned(), text.source_of(from, to))).collect()
 }

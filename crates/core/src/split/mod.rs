@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::normalize::Normalizer;
 use crate::pretokenize::{PreTokenizer, ScanScratch};
-use crate::text::PreTokenizedText;
+use crate::text::{max_grown_len, PreTokenizedText};
 use crate::word_key::WordKey;
 
 use bert::{BertScratch, BertSplitter};
@@ -115,6 +115,6 @@ impl Splitter {
         pieces.clear();
         self.normalizer.run(text, start, &mut pieces.text)?;
         pieces.set_whole();
-        self.pre_tokenizer.run_pieces(pieces)
+        self.pre_tokenizer.run_pieces(pieces, max_grown_len(text.len()))
     }
 }

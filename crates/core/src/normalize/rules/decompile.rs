@@ -13,7 +13,11 @@ use crate::error::{Error, ErrorKind};
 pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error> {
     let mut pairs = Vec::new();
     let mut source = Vec::new();
-    let mut budget = Budget { nodes: MAX_ALL_SOURCES_BYTES, bytes: MAX_ALL_REPLACEMENTS_BYTES };
+    let mut budget = Budget {
+        nodes: MAX_ALL_SOURCES_BYTES,
+        source_bytes: MAX_ALL_SOURCES_BYTES,
+        bytes: MAX_ALL_REPLACEMENTS_BYTES,
+    };
     let mut nodes = Nodes { charsmap, children_of: FxHashMap::default() };
     let mut pending = Vec::new();
     nodes.add_children(charsmap.root(), 0, &mut pending);
@@ -22,6 +26,7 @@ pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error>
         source.truncate(depth);
         source.push(child.byte);
         if let Some(new) = child.value.and_then(|value| charsmap.replacement(value)) {
+            budget.take_source(source.len())?;
             budget.take_bytes(new.len())?;
             pairs.push((text_of(&source)?, new.to_owned()));
         }
@@ -66,17 +71,19 @@ fn text_of(source: &[u8]) -> Result<String, Error> {
 /// The remaining nodes to visit and bytes to write.
 struct Budget {
     nodes: usize,
+    source_bytes: usize,
     bytes: usize,
 }
 
 impl Budget {
     fn take_node(&mut self, depth: usize) -> Result<(), Error> {
-        self.nodes = self.nodes.checked_sub(1).filter(|_| depth < MAX_SOURCE_BYTES).ok_or_else(|| {
-            let expected = format!(
-                "sources of at most {MAX_SOURCE_BYTES} bytes each and {MAX_ALL_SOURCES_BYTES} in all"
-            );
-            fault("longer or more rules", expected)
-        })?;
+        self.nodes =
+            self.nodes.checked_sub(1).filter(|_| depth < MAX_SOURCE_BYTES).ok_or_else(too_large)?;
+        Ok(())
+    }
+
+    fn take_source(&mut self, len: usize) -> Result<(), Error> {
+        self.source_bytes = self.source_bytes.checked_sub(len).ok_or_else(too_large)?;
         Ok(())
     }
 
@@ -87,6 +94,12 @@ impl Budget {
         })?;
         Ok(())
     }
+}
+
+fn too_large() -> Error {
+    let expected =
+        format!("sources of at most {MAX_SOURCE_BYTES} bytes each and {MAX_ALL_SOURCES_BYTES} in all");
+    fault("longer or more rules", expected)
 }
 
 fn fault(found: impl Into<String>, expected: impl Into<String>) -> Error {

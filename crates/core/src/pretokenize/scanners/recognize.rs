@@ -99,6 +99,8 @@ impl Scanner {
     pub(in super::super) fn between_numbers(self, digits: NumberSplit) -> Option<Self> {
         let (classification, max_digits) = match digits {
             NumberSplit::Numeric if self.classification != Classification::Unicode => return None,
+            // Some Han characters are numbers.
+            NumberSplit::Numbers(_) if self.classification == Classification::CasedAndHan => return None,
             NumberSplit::Numeric => (Classification::Numeric, 1),
             NumberSplit::Numbers(most) => (self.classification, most),
         };
