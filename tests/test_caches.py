@@ -178,6 +178,29 @@ def test_a_cache_beside_a_source_is_used_and_follows_it(tmp_path: Path) -> None:
     )
 
 
+def test_special_tokens_in_any_order_are_cached(tmp_path: Path) -> None:
+    source = tmp_path / "vocab.txt"
+    source.write_text("[UNK]\n[PAD]\nhug\n##s\n[SEP]\n[CLS]\n")
+    loaded = pw.Tokenizer.load(source, compiled_cache=True)
+    assert (tmp_path / "vocab.txt.pwc").exists()
+    cached = pw.Tokenizer.load(source, compiled_cache=True)
+    assert cached.to_json() == loaded.to_json() == pw.Tokenizer.load(source).to_json()
+
+
+def test_tokens_of_one_normalized_form_are_found_alike_after_saving(tmp_path: Path) -> None:
+    tokens = [
+        pw.spec.AddedToken(text, id, normalized=True, special=False)
+        for text, id in [("Foo", 2), ("foo", 1)]
+    ]
+    spec = pw.spec.TokenizerSpec(
+        pw.spec.WordLevel({"[UNK]": 0}), normalizer=pw.spec.Lowercase(), added_tokens=tuple(tokens)
+    )
+    tok = pw.Tokenizer.from_spec(spec)
+    tok.save(tmp_path / "t.json")
+    saved = pw.Tokenizer.load(tmp_path / "t.json")
+    assert tok.encode("foo").ids == saved.encode("foo").ids == [1]
+
+
 def test_other_settings_are_another_tokenizer(tmp_path: Path) -> None:
     source = tmp_path / "vocab.txt"
     source.write_text("[UNK]\nhug\n")

@@ -46,14 +46,14 @@ def read_through_cache(
     if cached is not None:
         return cached
     loaded = read_source()
-    _write_if_possible(path, write_cache(*loaded, key))
+    _write_if_possible(path, loaded, key)
     return loaded
 
 
-def _write_if_possible(path: str, data: bytes) -> None:
+def _write_if_possible(path: str, loaded: CoreAndSpecial, key: bytes) -> None:
     from contextlib import suppress
 
     from piecework.io.atomic_files import atomic_file
 
     with suppress(PieceworkError, OSError), atomic_file(path) as temporary:
-        temporary.write_bytes(data)
+        temporary.write_bytes(write_cache(*loaded, key))

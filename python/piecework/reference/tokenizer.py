@@ -175,9 +175,9 @@ class ReferenceTokenizer:
             yield from split_added_tokens(self.normalize(part), in_normalized, permits)
 
     def _searched_forms(self, *, normalized: bool) -> dict[str, AddedToken]:
-        """Return the texts to search for; of two tokens with one form, the first counts."""
+        """Return the texts to search for; of two tokens with one form, the lower id counts."""
         forms: dict[str, AddedToken] = {}
-        for token in self.spec.added_tokens:
+        for token in sorted(self.spec.added_tokens, key=lambda token: token.id):
             is_text = token.special and self.spec.special_in_text == "text"
             form = self.normalized_forms.get(token.content, token.content)
             if token.normalized == normalized and form and not is_text:

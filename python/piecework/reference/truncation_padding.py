@@ -24,11 +24,15 @@ def truncate(
     >>> ["".join(token.token for token in window) for window in windows]
     ['abc', 'cde']
 
-    Raises `ArgumentError` when the strategy would leave a sequence without tokens.
+    Raises `ArgumentError` when the strategy would leave a sequence without tokens, and when there are
+    more special tokens than `max_length`.
     """
     if spec is None:
         return [[sequence] for sequence in sequences]
-    room = max(0, spec.max_length - inserted)
+    room = spec.max_length - inserted
+    if room < 0:
+        expected = f"at least {inserted}, the special tokens alone"
+        raise ArgumentError("truncation.max_length", str(spec.max_length), expected)
     kept = kept_lengths([len(sequence) for sequence in sequences], room, spec.strategy)
     return [
         [sequence[start:end] for start, end in windows(len(sequence), length, spec)]

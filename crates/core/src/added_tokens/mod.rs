@@ -104,7 +104,7 @@ impl AddedTokens {
     /// Compiles added tokens; `normalize` is the tokenizer's normalizer on a whole text.
     ///
     /// Fails if two tokens have the same content. Of two tokens with the same normalized form, only the
-    /// first matches; a token with an empty normalized form never matches.
+    /// one with the lower id matches; a token with an empty normalized form never matches.
     pub fn compile(
         tokens: &[AddedToken],
         normalize: impl Fn(&str) -> Result<String, Error>,
@@ -118,11 +118,13 @@ impl AddedTokens {
                 return Err(Error::new(ErrorKind::Vocabulary, place, found, "each content once"));
             }
         }
+        let mut by_id: Vec<(usize, &AddedToken)> = tokens.iter().enumerate().collect();
+        by_id.sort_by_key(|(_, token)| token.id);
         let (mut raw, mut normalized, mut normalized_forms) =
             (Vec::new(), Vec::new(), FxHashMap::default());
-        for (at, token) in tokens.iter().enumerate() {
+        for (number, &(at, token)) in by_id.iter().enumerate() {
             if !token.normalized {
-                raw.push((token.content.clone(), at));
+                raw.push((token.content.clone(), number));
                 continue;
             }
             let form = normalize(&token.content).map_err(|e| e.within(&format!("added_tokens[{at}]")))?;
@@ -130,7 +132,7 @@ impl AddedTokens {
             if form != token.content {
                 normalized_forms.insert(token.id, form.clone());
             }
-            normalized.push((form, at));
+            normalized.push((form, number));
         }
         let special = tokens.iter().filter(|token| token.special);
         Ok(Self {
@@ -138,7 +140,7 @@ impl AddedTokens {
             normalized_forms,
             raw: Matcher::compile(raw)?,
             normalized: Matcher::compile(normalized)?,
-            tokens: tokens.to_vec(),
+            tokens: by_id.into_iter().map(|(_, token)| token.clone()).collect(),
         })
     }
 
@@ -148,7 +150,7 @@ impl AddedTokens {
         self.skipped_by_decoding.contains(&id)
     }
 
-    /// Returns the added tokens in their order.
+    /// Returns the added tokens in the order of their ids.
     #[must_use]
     pub fn tokens(&self) -> &[AddedToken] {
         &self.tokens

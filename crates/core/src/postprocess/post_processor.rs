@@ -47,10 +47,10 @@ impl PostProcessor {
                 bare: arrange(spec, sequences, false)?,
             })
         };
-        Ok(Self { spec: spec.cloned(), single: arrangement(1)?, pair: arrangement(2)? })
+        Ok(Self { spec: spec.map(in_order_of_names), single: arrangement(1)?, pair: arrangement(2)? })
     }
 
-    /// Returns the specification that it was compiled from.
+    /// Returns the specification that it was compiled from, with the tokens of templates in the order of their names.
     #[must_use]
     pub fn spec(&self) -> Option<PostProcessorSpec> {
         self.spec.clone()
@@ -162,6 +162,21 @@ impl PostProcessor {
         } else {
             &arrangement.bare
         }
+    }
+}
+
+/// Returns a specification with the tokens of templates in the order of their names, in which files have them.
+fn in_order_of_names(spec: &PostProcessorSpec) -> PostProcessorSpec {
+    match spec {
+        PostProcessorSpec::Sequence(stages) => {
+            PostProcessorSpec::Sequence(stages.iter().map(in_order_of_names).collect())
+        }
+        PostProcessorSpec::Template(template) => {
+            let mut template = template.clone();
+            template.special_tokens.sort_by(|one, other| one.name.cmp(&other.name));
+            PostProcessorSpec::Template(template)
+        }
+        other => other.clone(),
     }
 }
 
