@@ -1,5 +1,7 @@
 //! Character classes as Oniguruma defines them (its manual, doc/RE, sections 3 and 5), with Unicode 16.0.
 
+use std::sync::LazyLock;
+
 use piecework_unicode::{char_class, find_char_class};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -12,6 +14,20 @@ pub(crate) fn single(c: char) -> ClassUnicode {
 pub(crate) fn range(first: char, last: char) -> ClassUnicode {
     ClassUnicode::new([ClassUnicodeRange::new(first, last)])
 }
+
+/// Add the characters that differ from those of a set only in case.
+///
+/// Folding goes through all characters of a set; most of them have no case.
+pub(crate) fn fold_case(set: &mut ClassUnicode) {
+    let mut cased = set.clone();
+    cased.intersect(&CASED);
+    cased.case_fold_simple();
+    set.union(&cased);
+}
+
+/// The characters that may differ from others only in case.
+static CASED: LazyLock<ClassUnicode> =
+    LazyLock::new(|| char_class(r"[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]"));
 
 /// Return the complement of a set if `yes`, else the set.
 pub(crate) fn negate_if(mut set: ClassUnicode, yes: bool) -> ClassUnicode {
@@ -79,4 +95,23 @@ pub(crate) fn property(name: &str) -> Option<ClassUnicode> {
         .iter()
         .filter_map(|class| find_char_class(class))
         .find(|set| !set.ranges().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_equals_that_of_every_character() {
+        for c in '\0'..=char::MAX {
+            let (mut folded, mut expected) = (single(c), single(c));
+            fold_case(&mut folded);
+            expected.case_fold_simple();
+            assert_eq!(folded, expected, "{c:?}");
+        }
+        let (mut folded, mut expected) = (char_class(r"\S"), char_class(r"\S"));
+        fold_case(&mut folded);
+        expected.case_fold_simple();
+        assert_eq!(folded, expected);
+    }
 }

@@ -1,11 +1,14 @@
 //! JSON of tokenizer files: a tree that keeps repeated names, and fields with paths for errors.
 
 mod field;
+mod skip;
 mod tree;
 
 use piecework_core::error::{Error, ErrorKind};
+use serde::de::DeserializeSeed;
 
 pub(crate) use field::{all, Field};
+pub(crate) use skip::SkipValue;
 pub(crate) use tree::Tree;
 
 use crate::text::utf8_after_mark;
@@ -33,7 +36,8 @@ fn check_count(text: &str, max: usize) -> Result<(), Error> {
 
 /// Return the error for a text that is not JSON.
 fn fault(text: &str) -> Error {
-    let (place, found) = match serde_json::from_str::<serde_json::Value>(text) {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let (place, found) = match SkipValue.deserialize(&mut reader).and_then(|()| reader.end()) {
         Err(error) => (format!("line {}, column {}", error.line(), error.column()), error.to_string()),
         Ok(_) => ("document".to_owned(), "a text that cannot be read".to_owned()),
     };

@@ -36,7 +36,7 @@ impl Parser {
             if !negate {
                 branches = sequences_of(&set, &mut self.sets);
             }
-            set.case_fold_simple();
+            char_classes::fold_case(&mut set);
         }
         let set = char_classes::negate_if(set, negate);
         branches.insert(0, Node::Set(self.sets.id(&set)));

@@ -75,7 +75,7 @@ fn char_by_char(sequence: &[char], sets: &mut SetInterner) -> Node {
 /// Return a node for one character in either case.
 fn char_ignoring_case(c: char, sets: &mut SetInterner) -> Node {
     let mut set = char_classes::single(c);
-    set.case_fold_simple();
+    char_classes::fold_case(&mut set);
     match set.ranges() {
         [range] if range.start() == range.end() => Node::Text(vec![c]),
         _ => Node::Set(sets.id(&set)),
