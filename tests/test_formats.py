@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import random
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import ArgumentError, FileError, FormatError, VocabularyError
+from piecework.io.format_detection import detect_format
+from piecework.io.load_options import LoadOptions
 from tests import components, data
 
 TEXTS = ["I have a new GPU!", "Don't you love 🤗 Transformers?", "naïve 漢字 [MASK] x", "", "hugs"]
@@ -372,3 +375,26 @@ def test_an_unwritable_place_is_named_and_nothing_is_left(tmp_path: Path) -> Non
     with pytest.raises(FileError, match="missing"):
         trained().save(tmp_path / "missing" / "tokenizer.json")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_key_takes_little_memory_to_detect(tmp_path: Path) -> None:
+    for text in ("a" * 5_000_000, "\\\\" * 2_500_000):
+        data = b'{"' + text.encode()
+        tracemalloc.start()
+        try:
+            assert detect_format(data, LoadOptions()) == "tokenizer.json"
+            assert tracemalloc.get_traced_memory()[1] < 20 << 20
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("key", ["", "a", 'a"b', "a\\", "\n", "é", "a" * 10_000, '\\"' * 1000])
+def test_the_first_key_of_a_vocabulary_may_have_escapes(key: str) -> None:
+    for pad in ("", " ", "\n\t"):
+        data = f"{{{pad}{json.dumps(key)}{pad}:{pad}0}}".encode()
+        assert detect_format(data, LoadOptions()) == "vocab.json"
+    assert detect_format(json.dumps({key: "0"}).encode(), LoadOptions()) == "tokenizer.json"
+
+
+def test_a_token_with_a_lone_surrogate_is_in_no_vocabulary() -> None:
+    assert trained().token_to_id("\ud800") is None

@@ -169,6 +169,8 @@ def test_what_is_no_name_is_a_path_that_does_not_exist(
 def test_a_null_character_is_refused() -> None:
     with pytest.raises(ArgumentError, match="null characters"):
         pw.Tokenizer.load("org/name\0")
+    with pytest.raises(ArgumentError, match="a lone surrogate at character 4"):
+        pw.Tokenizer.load("org/\ud800")
 
 
 def test_a_path_object_is_never_a_name(cache: Path) -> None:

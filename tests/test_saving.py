@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import typing
 from contextlib import suppress
 from pathlib import Path
@@ -93,3 +94,32 @@ def test_a_format_that_cannot_contain_the_tokenizer_leaves_the_old_file(
 def test_path_that_is_no_path_is_a_typed_error(wordpiece: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="path: found int"):
         save_tokenizer(wordpiece, typing.cast("typing.Any", 3))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_raises_a_file_error(bpe: pw.Tokenizer, tmp_path: Path) -> None:
+    with pytest.raises(pw.errors.FileError, match="/dev/full: found no space left on device"):
+        bpe.save("/dev/full")
+    with pytest.raises(pw.errors.FileError, match="/dev/full: found no space left on device"):
+        bpe.save(tmp_path / "vocab.json", merges="/dev/full")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_the_files_of_a_folder(
+    wordpiece: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(pw.errors.FileError, match="tokenizer.json: found no space left on device"):
+        wordpiece.save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a\0b.json", "\ud800.json", "\0/", "\ud800/"])
+def test_a_path_that_no_file_can_have_is_named(bpe: pw.Tokenizer, name: str) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="^path: found"):
+        bpe.save(name)
+    with pytest.raises(pw.errors.ArgumentError, match="^merges: found"):
+        bpe.save("vocab.json", merges=name)

@@ -1261,7 +1261,10 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         if not isinstance(token, str):
             raise InputTypeError("token", type(token).__name__, "str; for an id call id_to_token")
-        return self._core.token_to_id(token)
+        try:
+            return self._core.token_to_id(token)
+        except UnicodeEncodeError:  # no vocabulary contains a lone surrogate
+            return None
 
     def id_to_token(self, id: int) -> str | None:
         """Return the token of an id, None for an id that is not in the vocabulary.

@@ -33,8 +33,18 @@ def file_path(path: object, name: str, error: type[ArgumentError] = InputTypeErr
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
         raise error(name, type(path).__name__, "paths as str or os.PathLike")
+    return encodable_path(text, name)
+
+
+def encodable_path(text: str, name: str = "path") -> str:
+    """Return a path; raises `ArgumentError` for one that no file can have."""
     if "\0" in text:
         raise ArgumentError(name, repr(text), "a path without null characters")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        found = f"a lone surrogate at character {error.start}"
+        raise ArgumentError(name, found, "a path that the file system can encode") from error
     return text
 
 

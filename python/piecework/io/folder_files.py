@@ -20,6 +20,7 @@ from piecework.io.folder_config import (
 )
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.read_file import reason
+from piecework.io.saving import write_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def save_folder(tokenizer: Tokenizer, folder: str) -> None:
     try:
         with ExitStack() as stack:
             for name, data in files.items():
-                stack.enter_context(atomic_file(os.path.join(folder, name))).write_bytes(data)
+                path = os.path.join(folder, name)
+                write_bytes(stack.enter_context(atomic_file(path)), data, path)
     except BaseException:
         for directory in reversed(made):
             with suppress(OSError):

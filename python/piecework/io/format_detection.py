@@ -29,7 +29,9 @@ PIECEWORK_FILE_HEAD = b'{"piecework":1,"special_in_text":"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _RANK_LINE = rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)"
-_FLAT_OBJECT = rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\d'
+_FLAT_OBJECT = rb'\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:\s*\d'
+# The regular expression engine needs many bytes of memory for each character of a key.
+_MAX_MATCHED_BYTES = 1 << 16
 
 
 def file_format(
@@ -111,7 +113,7 @@ def _is_flat_object(head: bytes) -> bool:
     """Return whether the first value of a JSON object is a number, as in a vocab.json."""
     import re
 
-    return re.match(_FLAT_OBJECT, head) is not None
+    return re.match(_FLAT_OBJECT, head[:_MAX_MATCHED_BYTES]) is not None
 
 
 def _begins_with_version(head: bytes) -> bool:

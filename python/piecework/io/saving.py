@@ -15,14 +15,16 @@ from piecework._core import (
     write_tiktoken,
     write_vocab_merges,
 )
-from piecework._internal.validation import PathLike, path_text
-from piecework.errors import ArgumentError
+from piecework._internal.validation import PathLike, encodable_path, path_text
+from piecework.errors import ArgumentError, FileError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.format_readers import piecework_file
+from piecework.io.read_file import reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from piecework.tokenizer import Tokenizer
 
@@ -54,9 +56,11 @@ def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None
     writes a Hugging Face folder. A failure leaves the old file unchanged. Raises what `Tokenizer.save`
     documents.
     """
-    target = path_text(path)
+    target = encodable_path(path_text(path))
     if merges is not None:
-        _save_vocab_and_merges(tokenizer, target, merges)
+        _save_vocab_and_merges(
+            tokenizer, target, encodable_path(path_text(merges, "merges"), "merges")
+        )
         return
     check_tokenizer_path(target)
     if is_folder_path(target):
@@ -65,7 +69,15 @@ def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None
         save_folder(tokenizer, target)
         return
     with atomic_file(target) as temporary:
-        temporary.write_bytes(tokenizer_bytes(tokenizer, _suffix_of(target)))
+        write_bytes(temporary, tokenizer_bytes(tokenizer, _suffix_of(target)), target)
+
+
+def write_bytes(temporary: Path, data: bytes, path: str) -> None:
+    """Write the temporary file of `path`; raises `FileError` with `path`, such as for a full disk."""
+    try:
+        temporary.write_bytes(data)
+    except OSError as error:
+        raise FileError(path, reason(error), "a path that can be written") from error
 
 
 def tokenizer_bytes(tokenizer: Tokenizer, suffix: str) -> bytes:
@@ -119,11 +131,11 @@ def _suffix_of(path: str) -> str:
     return next((suffix for suffix in TOKENIZER_FORMATS if path.endswith(suffix)), ".json")
 
 
-def _save_vocab_and_merges(tokenizer: Tokenizer, vocab_path: str, merges_path: PathLike) -> None:
+def _save_vocab_and_merges(tokenizer: Tokenizer, vocab_path: str, merges_path: str) -> None:
     vocab, merges = write_vocab_merges(tokenizer._core)
     with atomic_file(vocab_path) as vocab_file, atomic_file(merges_path) as merges_file:
-        vocab_file.write_bytes(vocab)
-        merges_file.write_bytes(merges)
+        write_bytes(vocab_file, vocab, vocab_path)
+        write_bytes(merges_file, merges, merges_path)
 
 
 def _piecework_file(tokenizer: Tokenizer) -> bytes:
