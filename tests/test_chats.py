@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import piecework as pw
+from piecework.chat.formatting import brace_formatted, percent_formatted
+from piecework.chat.messages import tracked_value
 from piecework.chat.tracked_text import TEMPLATE, TrackedText, plain, tracked
 from tests.chats import (
     CONVERSATIONS,
@@ -239,6 +241,24 @@ ENDLESS = {
     "tojson": "{{ [1] | tojson(indent=10**9) }}",
     "replacement": "{{ ('a' * 10**6) | replace('a', 'b' * 10**6) }}",
     "join": "{{ range(99999) | join('x' * 10**6) }}",
+    "rounding": "{{ 1 | round(-1000000000) }}",
+    "rounding of a value": "{{ (messages | length) | round(-1000000000) }}",
+    "rounding up": "{{ 1 | round(1000000000, 'ceil') }}",
+    "rounding down": "{{ (messages | length) | round(precision=1000000000, method='floor') }}",
+    "rounding a text": "{{ 'x' | round(9, 'ceil') }}",
+    "hexadecimal literal": "{{ 0x" + "f" * 99_999 + " // 3 }}",
+    "hexadecimal text": "{{ ('0x' ~ 'f' * 10**6) | int(0, 16) // 3 > 1 }}",
+    "hexadecimal constant": "{{ '" + "f" * 99_999 + "' | int(0, 16) > 1 }}",
+    "bytes of a number": "{{ (1).to_bytes(10**9, 'big') | length }}",
+    "replacement of nothing": "{{ ('a' * 10**6).replace('', 'b' * 10**6) }}",
+    "replacement of nothing with a count": "{{ ('a' * 10**6).replace('', 'b' * 10**6, 10**5) }}",
+    "conversions": "{% set a = 'x' * 10**7 %}{{ ('%(a)1s' * 10**5) % {'a': a} }}",
+    "conversions that cut": "{% set a = [1] * 10**5 %}{{ ('%(a).1s' * 10**6) % {'a': a} }}",
+    "conversion of long texts": "{{ '%.1r' % (['x' * 10**7] * 1000,) }}",
+    "brace conversion of long texts": "{{ '{!r:.1}'.format(['x' * 10**7] * 1000) }}",
+    "braces": "{% set a = [0] * 10**5 %}{{ ('{0}' * 10**5).format(a) }}",
+    "padded braces": "{{ ('{0:999}' * 10**6).format(1) }}",
+    "joined lists": "{{ ([['x' * 10**6]] * 10**5) | join }}",
     "nesting": "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
 }
 
@@ -247,6 +267,62 @@ ENDLESS = {
 def test_a_template_without_end_raises(name: str) -> None:
     with pytest.raises(pw.errors.TemplateError):
         byte_level().apply_chat_template(HELLO, chat_template=ENDLESS[name])
+
+
+def prompt_of(template: str) -> str:
+    return byte_level().apply_chat_template(HELLO, chat_template=template).text
+
+
+def test_numbers_within_the_limits_are_rounded() -> None:
+    for template, text in {
+        "{{ 42.55 | round }}": "43.0",
+        "{{ 42.55 | round(1, 'floor') }}": "42.5",
+        "{{ 42.21 | round(1, method='ceil') }}": "42.3",
+        "{{ 1234 | round(-2) }}": "1200",
+        "{{ 1.5 | round(400) }}": "1.5",
+        "{{ 'ff' | int(0, 16) }}": "255",
+    }.items():
+        assert prompt_of(template) == text
+
+
+@pytest.mark.parametrize("count", [-1, 0, 1, 3, 4, 9])
+def test_nothing_is_replaced_as_often_as_in_a_string(count: int) -> None:
+    text, new = TrackedText("abc", TEMPLATE), TrackedText("xy", TEMPLATE)
+    assert text.replace("", new, count) == "abc".replace("", "xy", count)
+
+
+PERCENTS: list[tuple[str, Any]] = [
+    ("%5s|%-4d|%%|%.2f", ("a", 3, 1.234)),
+    ("%(a)5s%(b)s%(a)r", {"a": "x", "b": 2}),
+    ("%%|%3d", (1,)),
+    ("%5s", {"a": 1}),
+    ("%5s", [1, "a"]),
+    ("a%%", [1]),
+    ("%5s%s", ("a",)),
+    ("%5s", ("a", "b")),
+    ("%5s %", ("a",)),
+    ("%5y", (1,)),
+    ("%(a)5s", (1,)),
+]
+
+
+@pytest.mark.parametrize(("text", "arguments"), PERCENTS)
+def test_percent_formats_as_a_string_does(text: str, arguments: Any) -> None:
+    of_template = tracked_value(arguments, "arguments", 0)
+    try:
+        expected = text % arguments
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            percent_formatted(TrackedText(text, 0), of_template)
+    else:
+        assert percent_formatted(TrackedText(text, 0), of_template) == expected
+
+
+def test_many_fields_are_formatted() -> None:
+    count = 300_000  # the origins of the whole text, compared for each field, would take days
+    text = TrackedText("{0}{0:2}", TEMPLATE) * count
+    shown = brace_formatted(text, [1], {}, lambda name, args, kwargs: args[int(name)])
+    assert plain(shown) == "1 1" * count
 
 
 FAILING = {
@@ -283,11 +359,14 @@ def test_messages_of_a_wrong_type_are_named() -> None:
         ([{"content": b"x"}], r"messages\[0\].content: found bytes"),
         ([{5: "x"}], r"messages\[0\]: the name of a field: found int, expected str"),
         ([{"content": [{"text": object()}]}], r"messages\[0\].content\[0\].text: found object"),
+        ([{"role": ["x"], "content": "a"}], r"messages\[0\].role: found list, expected str"),
         ([{"content": "a\ud800"}], r"messages\[0\].content: found a lone surrogate at character 1"),
     ]
     for messages, message in cases:
         with pytest.raises(pw.errors.ArgumentError, match=message):
             tok.apply_chat_template(messages)
+        with pytest.raises(pw.errors.ArgumentError, match=message):
+            tok.apply_chat_template(messages, trusted_roles={"system"})
     with pytest.raises(pw.errors.InputTypeError, match=r"tools\[0\]: found builtin_function"):
         tok.apply_chat_template(HELLO, tools=[print])  # type: ignore[list-item]
     with pytest.raises(pw.errors.InputTypeError, match="trusted_roles: found str"):

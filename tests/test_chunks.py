@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.chat.chunks import _ENDS, _units
 from tests.data import need
 
 PIECES = [
@@ -115,3 +117,35 @@ def test_chunks_of_a_book_are_almost_full() -> None:
     chunks = tok.chunk_text(text, 256)
     assert "".join(chunk.text for chunk in chunks) == text
     assert sum(chunk.num_tokens for chunk in chunks) / len(chunks) > 240
+
+
+# The pattern without its look-behind: the definition, quadratic in runs of punctuation.
+SENTENCE_ENDS = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’」』）]*\s*|\n\s*")
+
+
+@given(st.text(".!?…\"')] \n。！”」a", max_size=40))
+@settings(deadline=None, max_examples=1000)
+def test_sentences_end_where_the_definition_says(text: str) -> None:
+    expected = [match.span() for match in SENTENCE_ENDS.finditer(text)]
+    assert [match.span() for match in _ENDS["sentence"].finditer(text)] == expected
+
+
+@given(st.text(".!?…\"')] \n\t。！”」a", max_size=40))
+@settings(deadline=None, max_examples=1000)
+def test_sentences_of_a_paragraph_end_where_the_definition_says(text: str) -> None:
+    for start, end in _units(text, (0, len(text)), 0):
+        expected = [match.end() for match in SENTENCE_ENDS.finditer(text, start, end)]
+        found = [match.end() for match in _ENDS["sentence"].finditer(text, start, end)]
+        assert found == expected
+
+
+@pytest.mark.parametrize("tail", ["", '"' * 1_000_000, "a"])
+def test_a_long_run_of_punctuation_is_one_unit(tail: str) -> None:
+    text = "." * 3_000_000 + tail
+    assert list(_units(text, (0, len(text)), 1)) == [(0, len(text))]
+
+
+def test_a_text_of_dots_has_chunks() -> None:
+    text = "." * 200_000
+    chunks = tokenizer("byte-level").chunk_text(text, 1000)
+    assert "".join(chunk.text for chunk in chunks) == text

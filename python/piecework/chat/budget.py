@@ -15,7 +15,7 @@ MAX_SECONDS = 30.0
 MAX_CHARS = 1 << 24
 MAX_ITEMS = 1 << 20
 _MAX_BITS = 1 << 12
-_CHARS_PER_STEP = 64
+CHARS_PER_STEP = 64
 _CHARS_PER_ITEM = 4
 
 
@@ -37,7 +37,7 @@ class Budget:
 
     def take(self, chars: int = 0) -> None:
         """Count one step, and one for each 64 characters."""
-        self.left -= 1 + chars // _CHARS_PER_STEP
+        self.left -= 1 + chars // CHARS_PER_STEP
         if self.left < 0:
             raise TemplateError(
                 "chat template", f"more than {self.max_steps} steps", "a template that ends"
@@ -51,6 +51,8 @@ class Budget:
         if isinstance(value, str):
             check_length(len(value))
             self.take(len(value))
+        elif isinstance(value, int):
+            check_number(value)
         elif isinstance(value, (list, tuple, dict)):
             # What exists is never larger than this, so that no later operation takes long.
             self.take(_CHARS_PER_ITEM * items_in(value, MAX_ITEMS))
@@ -100,6 +102,15 @@ def check_length(chars: int) -> None:
         raise TemplateError(
             "chat template", f"a text of {chars} characters", f"at most {MAX_CHARS}"
         )
+
+
+def check_number(value: object) -> None:
+    """Raise `TemplateError` for an integer of more than 4096 bits.
+
+    >>> check_number(5)
+    """
+    if isinstance(value, int):
+        _check_bits(value.bit_length())
 
 
 def check_power(base: object, exponent: object) -> None:

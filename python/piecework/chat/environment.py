@@ -18,7 +18,14 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, sa
 from jinja2.utils import Cycler, Joiner, Namespace
 
 from piecework._internal.lazy import typing
-from piecework.chat.budget import BUDGET, bounded, check_power, check_product, step
+from piecework.chat.budget import (
+    BUDGET,
+    bounded,
+    check_number,
+    check_power,
+    check_product,
+    step,
+)
 from piecework.chat.filters import chat_filters
 from piecework.chat.formatting import brace_formatted, percent_formatted
 from piecework.chat.tracked_text import (
@@ -34,6 +41,8 @@ from piecework.errors import TemplateError
 
 _MAX_TEMPLATE_CHARS = 1 << 20
 _OWN_ATTRIBUTES = frozenset(("origins", "part", "with_bits"))
+# Of integers; both can make more bytes than a prompt has.
+_BYTES_ATTRIBUTES = frozenset(("from_bytes", "to_bytes"))
 _BINARY = frozenset(("+", "-", "*", "/", "//", "**", "%"))
 
 
@@ -53,6 +62,8 @@ def compiled(template: str) -> jinja2.Template:
     token = BUDGET.set(None)  # type: ignore[arg-type]
     try:
         return ChatEnvironment().from_string(template)
+    except TemplateError:
+        raise
     except jinja2.TemplateSyntaxError as error:
         place = f"chat template: line {error.lineno}"
         raise TemplateError(place, str(error.message), "a valid Jinja template") from error
@@ -183,10 +194,14 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         """Return whether a template may read an attribute; the origins of a text are not for templates."""
         if isinstance(obj, TrackedText) and attr in _OWN_ATTRIBUTES:
             return False
+        if isinstance(obj, int) and attr in _BYTES_ATTRIBUTES:
+            return False
         return super().is_safe_attribute(obj, attr, value)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         template = super()._parse(source, name, filename)
+        for constant in template.find_all(nodes.Const):
+            check_number(constant.value)
         for loop in template.find_all(nodes.For):
             loop.iter = self._call_of("bounded", [typing.cast("nodes.Expr", loop.iter)], loop)
         blocks = typing.cast("typing.Any", template.find_all((nodes.Macro, nodes.CallBlock)))
@@ -215,6 +230,9 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             check_product(left, right)
         elif operator == "%" and isinstance(left, str):
             return self.counted(percent_formatted(tracked(left), right))
+        elif operator in ("//", "%"):
+            check_number(left)
+            check_number(right)
         return self.counted(super().call_binop(context, operator, left, right))
 
     def call(  # noqa: D102

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 
 from jinja2 import pass_environment
-from jinja2.filters import FILTERS, make_attrgetter
+from jinja2.filters import FILTERS, do_round, make_attrgetter
 
 from piecework._internal.lazy import typing
-from piecework.chat.budget import BUDGET, check_length
+from piecework.chat.budget import BUDGET, check_length, check_number
 from piecework.chat.json_text import to_json
 from piecework.chat.tracked_text import TEMPLATE, TrackedText, joined, plain, tracked
 from piecework.errors import TemplateError
@@ -17,10 +17,12 @@ from piecework.errors import TemplateError
 # These return items of their input, or numbers.
 _UNCHANGED = """
 abs attr count d default dictsort first float groupby int items last length list map max min reject
-rejectattr reverse round select selectattr sort sum unique
+rejectattr reverse select selectattr sort sum unique
 """
 _ESCAPES = {"&": "&amp;", ">": "&gt;", "<": "&lt;", "'": "&#39;", '"': "&#34;"}
 _MAX_INDENT = 256
+# A float has at most 309 digits before the point, and no more than 324 zeros after it.
+_MAX_PRECISION = 400
 
 
 def chat_filters() -> dict[str, Callable[..., typing.Any]]:
@@ -37,6 +39,7 @@ def chat_filters() -> dict[str, Callable[..., typing.Any]]:
         "join": join_items,
         "lower": lambda value: text_of(value).lower(),
         "replace": replaced,
+        "round": rounded,
         "safe": text_of,
         "string": text_of,
         "title": titled,
@@ -52,6 +55,8 @@ def _counted(function: Callable[..., typing.Any]) -> Callable[..., typing.Any]:
     @wraps(function)
     def counted(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         result = function(*args, **kwargs)
+        # Jinja also calls filters while it compiles a template, where there is no budget.
+        check_number(result)
         budget = BUDGET.get(None)
         if budget is not None:
             budget.check_size(result)
@@ -95,6 +100,21 @@ def replaced(
     return text.replace(old, new, -1 if count is None else count)
 
 
+def rounded(
+    value: typing.Any, precision: typing.Any = 0, method: typing.Any = "common"
+) -> typing.Any:
+    """Round a number as Jinja does; the precision is at most 400 digits in either direction."""
+    if isinstance(precision, int) and abs(precision) > _MAX_PRECISION:
+        found, expected = f"{precision.bit_length()} bits", f"at most {_MAX_PRECISION} digits"
+        if precision.bit_length() <= 64:
+            found = str(precision)
+        raise TemplateError("round: precision", found, expected)
+    if not isinstance(value, (int, float)):
+        raise TemplateError("round", type(value).__name__, "a number")
+    check_number(value)
+    return do_round(value, precision, method)
+
+
 @pass_environment
 def join_items(
     environment: typing.Any,
@@ -106,8 +126,12 @@ def join_items(
     if attribute is not None:
         value = map(make_attrgetter(environment, attribute), value)
     separator = text_of(d)
-    pieces = [text_of(item) for item in value]
-    check_length(sum(map(len, pieces)) + len(pieces) * len(separator))
+    pieces: list[TrackedText] = []
+    chars = 0
+    for item in value:
+        pieces.append(text_of(item))
+        chars += len(pieces[-1]) + len(separator)
+        check_length(chars)
     return separator.join(pieces)
 
 

@@ -52,8 +52,11 @@ def tracked_messages(
     """
     rows = []
     for position, message in enumerate(messages):
-        is_trusted = message.get("role") in trusted_roles
         place = f"messages[{position}]"
+        named = message.get("role")
+        if named is not None and not isinstance(named, str):
+            raise InputTypeError(f"{place}.role", type(named).__name__, "str")
+        is_trusted = named in trusted_roles
         row = {
             _field_name(key, place): tracked_value(
                 value, f"{place}.{key}", TEMPLATE if is_trusted else 0

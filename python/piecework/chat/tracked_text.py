@@ -148,6 +148,8 @@ class TrackedText(str):
     def replace(self, old: str, new: str, count: typing.Any = -1) -> TrackedText:
         """Replace a substring; both keep their origins."""
         if not old:
+            places = len(self) + 1
+            check_length(len(self) + (places if count < 0 else min(count, places)) * len(new))
             return derived(str.replace(self, old, new, count), (self, new))
         return tracked(new).join(self.split(old, count))
 
