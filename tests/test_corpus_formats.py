@@ -11,6 +11,7 @@ import io
 import json
 import lzma
 import os
+import struct
 import subprocess
 import sys
 import threading
@@ -288,6 +289,50 @@ def test_invalid_utf8_in_a_table_is_replaced_and_counted_or_refused(tmp_path: Pa
     assert [(p.texts, p.replacements) for p in read_corpus(path)] == [(["ok", "a\ufffdb"], 1)]
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r"a\.arrow row 2 column 'text'"):
         texts(path, errors="strict")
+
+
+@pytest.mark.parametrize("form", ["file", "stream"])
+@pytest.mark.parametrize("is_dictionary", [False, True])
+def test_a_record_batch_longer_than_its_buffers_is_refused(
+    tmp_path: Path, form: str, is_dictionary: bool
+) -> None:
+    rows = 12_345
+    column = pyarrow.array(["hug"] * rows)
+    table = pyarrow.table({"text": column.dictionary_encode() if is_dictionary else column})
+    sink = io.BytesIO()
+    with getattr(pyarrow.ipc, f"new_{form}")(sink, table.schema) as writer:
+        writer.write_table(table)
+    data = sink.getvalue()
+    length = struct.pack("<q", rows)
+    assert length in data
+    path = write(tmp_path / "a.arrow", data.replace(length, struct.pack("<q", 1 << 33)))
+    with pytest.raises(pw.errors.CorpusError, match=r"a\.arrow: found damaged Arrow data"):
+        texts(path)
+
+
+def dictionary_data(indices: list[int | None], values: list[str | None]) -> bytes:
+    column = pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array(indices, pyarrow.int32()), pyarrow.array(values, pyarrow.string()), safe=False
+    )
+    return arrow_data("file", pyarrow.table({"text": column}))
+
+
+def test_a_null_of_a_dictionary_is_a_null(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.arrow", dictionary_data([0, 1, None, 0], ["a", None]))
+    with pytest.raises(pw.errors.CorpusError, match=r"row 2 column 'text': found a null"):
+        texts(path)
+    found, summary = skip(path)
+    assert found == ["a", "a"]
+    assert "a field that is no string: 2" in summary
+
+
+@pytest.mark.parametrize("index", [2, 900, -1])
+def test_an_index_outside_a_dictionary_is_refused(tmp_path: Path, index: int) -> None:
+    path = write(tmp_path / "a.arrow", dictionary_data([0, index], ["a", "b"]))
+    with pytest.raises(
+        pw.errors.CorpusError, match=rf"a\.arrow: .*index {index} of a dictionary with 2 values"
+    ):
+        texts(path)
 
 
 def test_another_format_under_the_name_of_a_table_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -159,6 +161,66 @@ def test_a_damaged_file_is_a_typed_error(tok: pw.Tokenizer, tmp_path: Path, form
                 rows_of(path)
         file.write_bytes(data)
     assert len(rows_of(path)) == len(LINES)
+
+
+@pytest.mark.parametrize("form", ["file", "stream"])
+@pytest.mark.parametrize("offset", [60, -5, 2_000_000_000])
+def test_damaged_offsets_of_an_arrow_file_are_refused(
+    tmp_path: Path, form: str, offset: int
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    lists = pyarrow.array([[70_001, 70_002, 70_003]] * 50, pyarrow.list_(pyarrow.uint32()))
+    table = pyarrow.table({"ids": lists})
+    sink = io.BytesIO()
+    with getattr(pyarrow.ipc, f"new_{form}")(sink, table.schema) as writer:
+        writer.write_table(table)
+    data = sink.getvalue()
+    offsets = struct.pack("<iii", 72, 75, 78)
+    assert data.count(offsets) == 1
+    path = tmp_path / "a.arrow"
+    path.write_bytes(data.replace(offsets, struct.pack("<iii", 72, offset, 78)))
+    with pytest.raises(pw.errors.CorpusError, match=r"a\.arrow: found damaged data"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize("rows", [1 << 62, 1 << 63, (1 << 64) - 1])
+def test_a_megatron_index_of_too_many_rows_is_refused(
+    tok: pw.Tokenizer, tmp_path: Path, rows: int
+) -> None:
+    prefix = written(tok, tmp_path, "megatron", LINES)
+    index = Path(f"{prefix}.idx")
+    data = bytearray(index.read_bytes())
+    struct.pack_into("<Q", data, 18, rows)
+    index.write_bytes(data)
+    with pytest.raises(pw.errors.CorpusError, match=r"out\.idx: found damaged data"):
+        rows_of(index)
+
+
+NPY_HEADER = "{'descr': '<u2', 'fortran_order': False, 'shape': (%s,), }"
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.row_offsets.npy"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        NPY_HEADER.partition("%s")[0],
+        NPY_HEADER % (1 << 62),
+        NPY_HEADER % (1 << 70),
+        NPY_HEADER % -1,
+        "{[1]: 2}",
+        "-" * 5000 + "1",
+    ],
+    ids=["cut", "2**62", "2**70", "-1", "a list as a key", "deep nesting"],
+)
+def test_a_damaged_header_of_an_npy_file_is_refused(
+    tok: pw.Tokenizer, tmp_path: Path, name: str, header: str
+) -> None:
+    path = written(tok, tmp_path, "npy", LINES)
+    stored = header.encode() + b"\n"
+    data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(stored)) + stored + bytes(64)
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(pw.errors.CorpusError, match=rf"{name}: found damaged data"):
+        rows_of(path)
 
 
 def test_a_file_without_its_second_file_says_which(tok: pw.Tokenizer, tmp_path: Path) -> None:

@@ -174,7 +174,11 @@ class ColumnFile:
         return arrays
 
     def _slices(self, array: Any, kept: list[Any]) -> Iterator[_Batch]:
-        """Yield parts of the arrays with about 2 MB of texts each."""
+        """Yield parts of the arrays with about 2 MB of texts each; raises `ArrowInvalid` for damage.
+
+        `nbytes` and `null_count` read the buffers, so their sizes are validated before.
+        """
+        array.validate()
         rows = len(array)
         if not self._pa.types.is_dictionary(array.type):
             rows = min(_LIST_ROWS, max(1, rows * LIST_CHARS // max(array.nbytes, 1)))
@@ -188,7 +192,8 @@ class ColumnFile:
             column = TextColumn.of_arrow(array, self.name)
             return Rows(column, range(first, first + len(array)), kept=values)
         texts, replacements = self._texts_of(array, first, options)
-        if not array.null_count:
+        # The null count of a dictionary array leaves out rows that refer to a null of the dictionary.
+        if None not in texts:
             return Rows(texts, range(first, first + len(texts)), replacements, values)
         strings: list[str] = []
         numbers: list[int] = []
@@ -215,11 +220,9 @@ class ColumnFile:
 
     def _texts_of(self, array: Any, first: int, options: RowOptions) -> tuple[Any, int]:
         if self._pa.types.is_dictionary(array.type):
-            self._check(array.indices)
+            indices = self._indices_of(array)
             values, replacements = self._texts_of(array.dictionary, first, options)
-            return [
-                None if index is None else values[index] for index in array.indices.to_pylist()
-            ], replacements
+            return [None if index is None else values[index] for index in indices], replacements
         if self._is_valid(array):
             return array.to_pylist(), 0
         binary = array.view(str(array.type).replace("string", "binary"))
@@ -234,6 +237,20 @@ class ColumnFile:
             texts.append(text)
             replacements += replaced
         return texts, replacements
+
+    def _indices_of(self, array: Any) -> list[int | None]:
+        """Return the indices of a dictionary array; raises `CorpusError` for one out of bounds.
+
+        Full validation of the array would also reject invalid UTF-8, which `errors` may replace.
+        """
+        self._check(array.indices)
+        indices: list[int | None] = array.indices.to_pylist()
+        size = len(array.dictionary)
+        for index in indices:
+            if index is not None and not 0 <= index < size:
+                found = f"damaged Arrow data (index {index} of a dictionary with {size} values)"
+                raise CorpusError(self.name, found, "an undamaged file")
+        return indices
 
     def _check(self, array: Any) -> None:
         try:

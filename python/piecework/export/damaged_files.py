@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from piecework.errors import CorpusError, FileError
 from piecework.io.read_file import reason
+
+# numpy raises all of these for headers: it evaluates them as Python literals.
+_DAMAGE = (ValueError, EOFError, OverflowError, TypeError, RecursionError, tokenize.TokenError)
 
 
 @contextmanager
@@ -18,6 +24,12 @@ def damage_as_corpus_error(name: str, expected: str) -> Iterator[None]:
         raise
     except OSError as error:
         raise CorpusError(name, f"damaged data ({reason(error)})", expected) from error
-    except (ValueError, EOFError) as error:
+    except (*_DAMAGE, *_arrow_exceptions()) as error:
         message = " ".join(str(error).split())[:120]
         raise CorpusError(name, f"damaged data ({message})", expected) from error
+
+
+def _arrow_exceptions() -> tuple[Any, ...]:
+    """Return the base class of pyarrow's errors if pyarrow is imported, which is optional."""
+    pyarrow = sys.modules.get("pyarrow")
+    return () if pyarrow is None else (pyarrow.ArrowException,)

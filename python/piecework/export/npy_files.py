@@ -148,7 +148,8 @@ def _growing_array(
 def _memory_mapped(path: str) -> Any:
     """Map a one-dimensional `.npy` file of integers; mmap rejects empty arrays, which are read."""
     expected = "an array of integers of one dimension"
-    with damage_as_corpus_error(path, expected):
+    # A damaged shape can overflow in `np.memmap`, which then raises.
+    with damage_as_corpus_error(path, expected), np.errstate(over="ignore"):
         mode = None if _is_empty(path) else "r"
         array = np.load(path, mmap_mode=mode, allow_pickle=False)  # type: ignore[arg-type]
     if array.ndim != 1 or array.dtype.kind not in "iu":
