@@ -503,3 +503,11 @@ def test_paths_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         counts.save(tmp_path / "missing" / "a.tsv")
     with pytest.raises(pw.errors.FileError, match=r"a\.tsv: found no such file"):
         pw.Counts.load(tmp_path / "a.tsv")
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=20))
+def test_a_total_is_exact(numbers: list[int]) -> None:
+    for counts in (numbers, [*numbers, 2**63, 2**63]):
+        words = [f"w{index}" for index in range(len(counts))]
+        array = np.array(counts, np.uint64)
+        assert pw.train.Counts(words, array).total == sum(counts)

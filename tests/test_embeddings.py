@@ -14,7 +14,7 @@ from safetensors.numpy import load_file, save_file
 import piecework as pw
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.vocabulary import resize_embeddings
-from piecework.vocabulary.safetensors import as_bytes, as_float64
+from piecework.vocabulary.safetensors import as_bytes, as_float64, read_header
 
 WIDTH = 6
 TEXTS = ["hug hugs pug pun bun hugging", "the hugs of the pug"] * 5
@@ -370,3 +370,14 @@ def test_unusable_arguments_are_named(
     with pytest.raises(error, match=message):
         resize_embeddings(**given)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tensor_of_a_million_dimensions_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    tensor = {"dtype": "F32", "shape": [2**62] * 3_000_000, "data_offsets": [0, 0]}
+    header = json.dumps({"wte": tensor}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header)
+    with pytest.raises(FormatError) as caught:
+        read_header(str(path))
+    found = "'wte' with a shape of 3000000 dimensions, expected at most 64"
+    assert str(caught.value) == f"{path}: found {found}"

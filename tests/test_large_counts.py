@@ -37,6 +37,7 @@ from piecework.errors import (
 from piecework.spec import CustomNormalizer, WhitespaceSplit
 from piecework.train import Counts, Pipeline, count_files, count_files_to, count_texts
 from piecework.train.corpus_count import CorpusCount
+from piecework.train.source_weights import weights_of_temperature
 
 SMALLEST = "128MB"
 DIRECTORY = Path(__file__).parent
@@ -430,6 +431,23 @@ def test_a_damaged_checkpoint_is_an_error(corpus: list[Path], tmp_path: Path, da
         count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
 
 
+def test_a_finished_count_deletes_only_its_own_files(corpus: list[Path], tmp_path: Path) -> None:
+    state = tmp_path / "ck"
+    state.mkdir()
+    own = ["my.words", "run-a.words", "run-7.words", "sorted-000001.words.txt"]
+    for name in own:
+        (state / name).write_text("mine")
+    for name in ("run-000000.words", "merged-000070.words", "sorted-1000000.words"):
+        (state / name).write_bytes(b"")
+    count_files(corpus, pipeline="whitespace", checkpoint=state, checkpoint_seconds=0)
+    assert sorted(path.name for path in state.iterdir()) == sorted(own)
+    assert {(state / name).read_text() for name in own} == {"mine"}
+    for name in own:
+        (state / name).unlink()
+    count_files(corpus, pipeline="whitespace", checkpoint=state, checkpoint_seconds=0)
+    assert not state.exists()
+
+
 def test_stdin_has_no_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="stdin"):
         count_files("-", checkpoint=tmp_path)
@@ -651,3 +669,19 @@ def test_counts_files_take_no_counting_options(corpus: list[Path], tmp_path: Pat
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "--sample: found counts files" in done.stderr
+
+
+@pytest.mark.parametrize("temperature", [1e-320, 1e-300, 1e-4, 0.5, 1.0, 5.0, 1e300])
+@pytest.mark.parametrize("totals", [[900, 100], [500, 500], [1, 0, 2**70], [7]])
+def test_every_temperature_keeps_the_sum_of_the_counts(
+    totals: list[int], temperature: float
+) -> None:
+    numerators, denominator = weights_of_temperature(totals, temperature)
+    assert min(numerators) >= 1
+    sums = sum(n * total / denominator for n, total in zip(numerators, totals, strict=True))
+    assert sums == pytest.approx(sum(totals), rel=1e-3)
+
+
+def test_a_low_temperature_takes_the_largest_source() -> None:
+    numerators, denominator = weights_of_temperature([900, 100], 1e-4)
+    assert numerators == [round(denominator * 1000 / 900), 1]

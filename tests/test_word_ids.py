@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework._internal import word_numbers
 
 TEXT = st.text("ab ▁é\n<x>", max_size=20)
 END = pw.spec.AddedToken("<x>", 50)
@@ -86,3 +87,33 @@ def test_the_setting_travels_with_the_tokenizer() -> None:
     assert whole.encode(["a b", "a"], is_pretokenized=True).word_ids == [0, 0, 1]
     with pytest.raises(pw.errors.ArgumentError, match="kind: found 'word'"):
         whole.with_word_ids("word")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_many_windows_of_a_long_text_are_numbered(
+    batched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    for name in ("_starts", "_is_of"):
+        original = getattr(word_numbers, name)
+
+        def counted(*args: Any, original: Any = original) -> Any:
+            calls.append(args)
+            return original(*args)
+
+        monkeypatch.setattr(word_numbers, name, counted)
+    windows, words = 3000, 2 * 3000
+    _, whole = split_and_whole()
+    tok = whole.with_truncation(4, stride=0)
+    text = " ab" * words
+    if batched:
+        batch = tok.encode_batch([text], offsets=True, overflow=True)
+        numbers = batch.word_ids[batch.word_ids >= 0]
+        # Both sequences of each window, and the text once for each.
+        assert len(calls) <= 2 * len(batch) + 2
+    else:
+        encoding = tok.encode(text)
+        numbers = [id for one in (encoding, *encoding.overflowing) for id in one.word_ids]
+        assert len(calls) == 1
+    assert sorted(set(map(int, numbers))) == list(range(words))
+    assert windows <= len(numbers)

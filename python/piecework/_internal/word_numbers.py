@@ -16,18 +16,27 @@ def numbered_encoding(encoding: Encoding, whole: Encoding | None) -> Encoding:
 
     `whole` is the encoding without truncation, if `encoding` may be truncated.
     """
+    # Computed once, because each of many overflow windows needs the words of the whole text.
+    starts = (
+        None
+        if whole is None
+        else _starts(whole.tokens, whole.word_ids, whole.sequence_ids, whole.offsets)
+    )
+    return _numbered_by_starts(encoding, starts)
+
+
+def _numbered_by_starts(encoding: Encoding, starts: tuple[list[int], list[int]] | None) -> Encoding:
     kind, (texts, columns) = typing.cast("typing.Any", encoding.__reduce__())
-    if whole is None:
+    if starts is None:
         numbers = _numbers(encoding.tokens, encoding.word_ids, encoding.sequence_ids)
     else:
-        starts = _starts(whole.tokens, whole.word_ids, whole.sequence_ids, whole.offsets)
         numbers = [
             None if word is None or sequence is None else _at(starts[sequence], span[0])
             for word, sequence, span in zip(
                 encoding.word_ids, encoding.sequence_ids, encoding.offsets, strict=True
             )
         ]
-    windows = [numbered_encoding(window, whole) for window in encoding.overflowing]
+    windows = [_numbered_by_starts(window, starts) for window in encoding.overflowing]
     columns = {**columns, "word_ids": numbers, "overflowing": windows}
     return typing.cast("Encoding", kind(texts, columns))
 
@@ -128,6 +137,8 @@ def _numbers_in_windows(
     begins, firsts = raw.offsets.reshape(-1, 2)[:, 0], whole.offsets.reshape(-1, 2)[:, 0]
     found = np.full(len(raw.ids), -1, np.int32)
     bounds, whole_bounds = raw.row_offsets.tolist(), whole.row_offsets.tolist()
+    # By text and sequence, because a text can have many windows.
+    starts_of: dict[tuple[int, int], npt.NDArray[typing.Any]] = {}
     for row in range(len(raw)):
         text = row if raw.samples is None else int(raw.samples[row])
         at, of = (
@@ -136,12 +147,15 @@ def _numbers_in_windows(
         )
         for sequence in (0, 1):
             mine = _is_of(raw, at, sequence)
-            theirs = _is_of(whole, of, sequence)
-            if not mine.any() or not theirs.any():
+            if not mine.any():
                 continue
-            known = numbers[of][theirs]
-            _, first = np.unique(known, return_index=True)
-            starts = firsts[of][theirs][first]
+            if (text, sequence) not in starts_of:
+                theirs = _is_of(whole, of, sequence)
+                _, first = np.unique(numbers[of][theirs], return_index=True)
+                starts_of[text, sequence] = firsts[of][theirs][first]
+            starts = starts_of[text, sequence]
+            if not len(starts):
+                continue
             places = np.searchsorted(starts, begins[at][mine], side="right") - 1
             found[at][mine] = np.maximum(places, 0)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from piecework._core import CounterState
 
 _STATE_FILE = "counting.json"
+# The names of `SpillFolder` in crates/core/src/count/spilled/mod.rs.
+_RUN_FILE = re.compile(r"(run|merged|sorted)-[0-9]{6,}\.words")
 # States of version 1 have no position in a text.
 _VERSION = 2
 _VERSIONS = (1, _VERSION)
@@ -154,6 +157,8 @@ class CountCheckpoint:
 def delete_count_checkpoint(folder: PathLike) -> None:
     """Delete the state of a count and its runs, and the folder if nothing else is in it.
 
+    Other files stay, also those with names in `.words`.
+
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> delete_count_checkpoint(folder)
@@ -163,7 +168,8 @@ def delete_count_checkpoint(folder: PathLike) -> None:
     folder = Path(folder)
     if not folder.is_dir():
         return
-    for path in [folder / _STATE_FILE, folder / LOCK_FILE, *folder.glob("*.words")]:
+    runs = [path for path in folder.iterdir() if _RUN_FILE.fullmatch(path.name)]
+    for path in [folder / _STATE_FILE, folder / LOCK_FILE, *runs]:
         path.unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()

@@ -98,7 +98,10 @@ class Counts:
         >>> Counts(["hug", "pug"], [10, 5]).total
         15
         """
-        return int(self.counts.sum(dtype=np.uint64))
+        counts = self.counts
+        # The sum can exceed 64 bits; the sums of both halves of fewer than 2**32 counts cannot.
+        high, low = counts >> np.uint64(32), counts & np.uint64(2**32 - 1)
+        return (int(high.sum(dtype=np.uint64)) << 32) + int(low.sum(dtype=np.uint64))
 
     def most_common(self, n: int | None = None) -> list[tuple[str, int]]:
         """Return the `n` most frequent words with their counts; ties keep the order of `words`.

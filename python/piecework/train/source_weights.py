@@ -56,7 +56,9 @@ def weights_of_temperature(totals: Sequence[int], temperature: float) -> ExactWe
     Source: Conneau and Lample 2019, section 3.1 (alpha is 1/temperature).
     """
     whole = sum(totals)
-    powers = [(total / whole) ** (1 / temperature) if total else 0.0 for total in totals]
+    # Relative to the largest, whose power is 1: at low temperatures the powers of all shares can be 0.
+    largest = max(totals)
+    powers = [(total / largest) ** (1 / temperature) if total else 0.0 for total in totals]
     norm = sum(powers)
     weights = [
         power / norm * whole / total if total else 1.0

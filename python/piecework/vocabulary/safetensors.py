@@ -21,6 +21,7 @@ from piecework.io.read_file import reason
 from piecework.vocabulary.new_rows import NewRows, Rows
 
 _MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors library
+_MAX_DIMENSIONS = 64  # as in numpy
 _BLOCK_BYTES = 4 << 20
 _FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
 _SIZES = _FLOATS | {
@@ -90,6 +91,10 @@ def _tensor(path: str, name: str, value: Any) -> Tensor:
     dtype, shape, places = (value.get(key) for key in ("dtype", "shape", "data_offsets"))
     if not isinstance(dtype, str) or not isinstance(shape, list) or not isinstance(places, list):
         raise bad(value)
+    if len(shape) > _MAX_DIMENSIONS:
+        # The product of many large sizes takes time quadratic in their number.
+        found = f"{name!r} with a shape of {len(shape)} dimensions"
+        raise FormatError(path, found, f"at most {_MAX_DIMENSIONS}")
     if not all(_is_size(number) for number in (*shape, *places)) or len(places) != 2:
         raise bad(value)
     known = _SIZES.get(dtype)
