@@ -370,7 +370,7 @@ fn check(tokenizer: &Tokenizer, texts: &[String], budget: usize) {
             assert_eq!(ids(&routed, input.into()), expected, "{} {input:?} {spec:?}", level.name());
             assert_eq!(ids(&routed, units), expected, "{} {input:?} {spec:?}", level.name());
         }
-        assert!(routed.with_scratch(|scratch| scratch.is_settled()), "{} {spec:?}", level.name());
+        assert!(routed.with_scratch(|scratch| scratch.is_flushed()), "{} {spec:?}", level.name());
     }
 }
 

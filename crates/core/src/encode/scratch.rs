@@ -75,8 +75,8 @@ impl Scratch {
 
     /// Whether no word waits, and no row that ended.
     #[cfg(test)]
-    pub(crate) fn is_settled(&self) -> bool {
-        self.lookup.pending.is_settled()
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.lookup.pending.is_flushed()
     }
 
     /// Returns the memory of the word cache, used or not.

@@ -78,7 +78,7 @@ impl PendingWords {
 
     /// Whether no word is pending, and no row waits for how far it moves.
     #[cfg(test)]
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn is_flushed(&self) -> bool {
         self.words.is_empty() && self.rows.is_empty() && self.shifts.is_empty()
     }
 
