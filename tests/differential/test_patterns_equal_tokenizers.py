@@ -7,7 +7,6 @@ Everything that is compared on purpose without success is listed in docs/referen
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 from typing import Any
@@ -17,7 +16,7 @@ import tokenizers
 
 import piecework as pw
 
-EXPRESSIONS = 20_000 if os.environ.get("PIECEWORK_FULL") else 600
+EXPRESSIONS = 20_000
 BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
 ATOMS = [
     *"a b ab s ss ß k i f fi c 1 é 漢 ' A ſ ŉ ﬃ . ^ $".split(),
