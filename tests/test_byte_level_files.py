@@ -331,7 +331,10 @@ def test_convert_refuses_what_the_format_would_lose(
     bert = pw.Tokenizer.train_from_iterator(["a hug"], vocab_size=30)
     bert.save(tmp_path / "bert.json")
     assert convert(tmp_path / "bert.json", tmp_path / "x.tiktoken") == 2
-    assert "expected byte-level BPE" in capsys.readouterr().err
+    assert (
+        "x.tiktoken: tiktoken ranks store byte-level BPE only; write .json"
+        in capsys.readouterr().err
+    )
     tok = load_ranks(rank_file(tmp_path))
     spec = tok.spec
     object.__setattr__(spec, "normalizer", pw.spec.NFC())

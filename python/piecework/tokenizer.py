@@ -2059,7 +2059,7 @@ class Tokenizer(metaclass=WithForeignNames):
         True
 
         - `.json`, or no suffix: a portable `tokenizer.json` (see `to_json`).
-        - `.txt`: `vocab.txt`, the vocabulary only.
+        - `.txt`: `vocab.txt`, the vocabulary only, of a WordPiece or word-level model.
         - `.model`: a SentencePiece model, for a tokenizer that has SentencePiece stages only; `.vocab`: its
           pieces with their scores.
         - `.tiktoken`: ranks, for byte-level BPE whose merges follow from the ids; pattern and special
@@ -2072,9 +2072,10 @@ class Tokenizer(metaclass=WithForeignNames):
         - `.pwc`: a compiled cache.
 
         Raises `ArgumentError` for another suffix or a folder without parent, `FileError`,
-        `VocabularyError` if the format cannot store the vocabulary, `PortabilityError` if other libraries
-        would give other ids, and `StageError` for custom stages. Warns with `PortabilityWarning` about a role
-        whose token transformers matches in text and this tokenizer does not.
+        `VocabularyError` if the format cannot store the model (the message names formats that can),
+        `PortabilityError` if other libraries would give other ids, and `StageError` for custom stages. Warns
+        with `PortabilityWarning` about a role whose token transformers matches in text and this tokenizer
+        does not.
         """
         from piecework.io.saving import save_tokenizer
 

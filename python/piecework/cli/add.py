@@ -44,6 +44,6 @@ def add(
     WORDS: a file with one word per line, - for stdin.
     """
     loaded = load_tokenizer(tokenizer, hints)
-    check_outputs(path, map_path)
+    check_outputs(loaded, path, map_path)
     larger, id_map = loaded.add_words(listed_words(words), replace_unused=replace_unused)
     save_resized(larger, id_map, path, map_path)

@@ -29,7 +29,13 @@ from piecework.cli.tokenizer_options import (
     tokenizer_options,
 )
 from piecework.io.format_detection import VOCAB_MERGES, file_format
-from piecework.io.saving import is_folder_path, tokenizer_format_of
+from piecework.io.saving import (
+    bytes_for,
+    check_format,
+    formats_for,
+    is_folder_path,
+    tokenizer_format_of,
+)
 
 _EXAMPLE = """\b
 Example:
@@ -94,11 +100,12 @@ def convert(
     difference.
     """
     original = load_tokenizer(source, hints)
+    name = "tokenizer.json" if target == "-" else target
     if unigram_corpus is not None:
+        _check_unigram(original, name, merges_output, force=force)
         pipeline = pw.train.pipeline_of(original.spec)
         counts = count_or_load((unigram_corpus,), pipeline, None, "replace", None)
         original = original.to_unigram(counts, show_progress=not is_quiet())
-    name = "tokenizer.json" if target == "-" else target
     if merges_output is not None:
         if target == "-" or is_folder_path(target):
             raise pw.errors.ArgumentError(
@@ -133,13 +140,33 @@ def convert(
     note(entries + ("" if target == "-" else f", saved as {target}"))
 
 
+def _check_unigram(
+    tokenizer: pw.Tokenizer, target: str, merges_output: str | None, *, force: bool
+) -> None:
+    """Raise, before the corpus is read, if DST cannot be the Unigram model of a tokenizer."""
+    spec = tokenizer.spec
+    if not isinstance(spec.model, pw.spec.WordPiece):
+        found = f"a {type(spec.model).__name__} tokenizer"
+        raise pw.errors.ArgumentError("unigram_corpus", found, "a WordPiece tokenizer")
+    if merges_output is not None:
+        expected = "no merges: a Unigram model has scores"
+        raise pw.errors.ArgumentError("merges_output", "it with unigram_corpus", expected)
+    smallest = pw.spec.Unigram((("<unk>", 0.0), ("a", -1.0)), unk_id=0)
+    changed = replace(spec, model=smallest, post_processor=None, added_tokens=(), padding=None)
+    check_format(_with_stages_for(pw.Tokenizer.from_spec(changed), target, force=force), target)
+
+
 def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw.Tokenizer:
     """Return the tokenizer with stages that the target format supports."""
     is_native = isinstance(tokenizer.spec.model, pw.spec.SentencePiece)
     if target.endswith(".model"):
         if is_native:
             return tokenizer
-        return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
+        try:
+            return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
+        except pw.errors.ArgumentError as error:
+            problem = f"{target}: {error}; write {formats_for(tokenizer)}"
+            raise pw.errors.ArgumentError(problem) from error
     if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
     try:
@@ -156,25 +183,29 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
 
 
 def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
-    """Save to a temporary file in the format of `target`, and load it with what the format lacks."""
-    with tempfile.TemporaryDirectory() as folder:
-        if is_folder_path(target):
+    """Write the format of `target` into memory, and load it with what the format lacks."""
+    if is_folder_path(target):
+        with tempfile.TemporaryDirectory() as folder:
             tokenizer.save(folder)
             return pw.Tokenizer.load(folder)
-        path = Path(folder, Path(target).name)
-        tokenizer.save(path)
-        if path.suffix != ".tiktoken":
-            return pw.Tokenizer.load(path)
-        pattern = _pattern(tokenizer)
-        if pattern is None:
-            found = type(tokenizer.spec.pre_tokenizer).__name__
-            raise pw.errors.ArgumentError(
-                "pre_tokenizer",
-                found,
-                "split patterns followed by ByteLevel, which a .tiktoken file needs",
-            )
-        ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
-        return pw.Tokenizer.load(path, pattern=pattern, special_tokens=ids)
+    data = bytes_for(tokenizer, target)
+    if target.endswith(".vocab"):
+        problem = f"{target}: a .vocab lists pieces and scores, and is not a tokenizer"
+        raise pw.errors.ArgumentError(f"{problem}; write {formats_for(tokenizer)}")
+    if target.endswith(".pwc"):
+        return tokenizer  # a compiled cache is the tokenizer itself
+    if not target.endswith(".tiktoken"):
+        return pw.Tokenizer.from_bytes(data, source=target)
+    pattern = _pattern(tokenizer)
+    if pattern is None:
+        found = type(tokenizer.spec.pre_tokenizer).__name__
+        raise pw.errors.ArgumentError(
+            "pre_tokenizer",
+            found,
+            "split patterns followed by ByteLevel, which a .tiktoken file needs",
+        )
+    ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
+    return pw.Tokenizer.from_bytes(data, source=target, pattern=pattern, special_tokens=ids)
 
 
 def _vocabulary_round_trip(tokenizer: pw.Tokenizer) -> pw.Tokenizer:

@@ -79,7 +79,7 @@ def extend(
     pre-tokenizer of TOKENIZER.
     """
     loaded = load_tokenizer(tokenizer, hints)
-    check_outputs(path, map_path)
+    check_outputs(loaded, path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
     counts = count_or_load(corpus, pipeline, field, errors, num_threads, on_error=on_error)
     larger, id_map = loaded.extend(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 import piecework as pw
+from piecework.cli.notes import note
 from piecework.io.atomic_files import atomic_stream, check_writable
-from piecework.io.saving import is_folder_path
+from piecework.io.saving import check_format, formats_for, is_folder_path
 
 
 def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
@@ -16,6 +17,42 @@ def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
         return
     with atomic_stream("-") as stream:
         stream.write(tokenizer.to_json().encode() + b"\n")
+
+
+def save_trained(tokenizer: pw.Tokenizer, path: str) -> None:
+    """Write a trained tokenizer; if its format cannot store it after all, keep it as a `.piecework` file."""
+    try:
+        save_tokenizer(tokenizer, path)
+    except (pw.errors.PortabilityError, pw.errors.VocabularyError):
+        if path != "-":
+            kept = os.path.splitext(path.rstrip(os.sep))[0] + ".piecework"
+            tokenizer.save(kept)
+            note(f"saved as {kept} instead, which `piecework convert` reads")
+        raise
+
+
+def check_trained_format(plan: pw.train.Plan, path: str) -> None:
+    """Raise now for a format that cannot store what a plan learns, before the corpus is read."""
+    smallest = pw.Tokenizer.from_spec(plan.smallest_spec())
+    try:
+        check_format(smallest, "tokenizer.json" if path == "-" else path)
+    except pw.errors.PortabilityError as error:
+        problem = f"output {path}: {error.place}: {error.found}; write {formats_for(smallest)}"
+        raise pw.errors.ArgumentError(problem) from error
+    except (pw.errors.ArgumentError, pw.errors.VocabularyError) as error:
+        hint = _training_for(os.path.splitext(path)[1], plan)
+        raise pw.errors.ArgumentError(f"output {error}, or train with {hint}") from error
+
+
+def _training_for(suffix: str, plan: pw.train.Plan) -> str:
+    """Return the option of `piecework train` whose model a format can store."""
+    if suffix == ".txt":
+        return "--model wordpiece"
+    if suffix == ".tiktoken":
+        return "--model byte-bpe"
+    types = {pw.BPETrainer: "bpe", pw.train.ByteBPETrainer: "bpe"}
+    types |= {pw.train.WordTrainer: "word", pw.train.CharTrainer: "char"}
+    return f"--type {types.get(type(plan.trainer), 'unigram')}"
 
 
 def check_output(path: str) -> None:

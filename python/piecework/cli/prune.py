@@ -107,7 +107,7 @@ def prune(
         raise click.UsageError("--size and --residues read --corpus twice; give files, not -")
     loaded = load_tokenizer(tokenizer, hints)
     if path is not None:
-        check_outputs(path, map_path)
+        check_outputs(loaded, path, map_path)
     keep: list[str | int] = [] if keep_path is None else [*listed_words(keep_path)]
     reading = {
         "field": field,

@@ -20,6 +20,7 @@ from piecework.cli.parameters import (
     quiet_option,
 )
 from piecework.io.atomic_files import atomic_file
+from piecework.io.saving import check_model_type
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -57,8 +58,9 @@ def listed_words(path: str) -> list[str]:
     return words
 
 
-def check_outputs(path: str, map_path: str | None) -> None:
-    """Raise now if an output file cannot be written, before the work starts."""
+def check_outputs(tokenizer: pw.Tokenizer, path: str, map_path: str | None) -> None:
+    """Raise now if an output cannot be written or store such a model, before the work starts."""
+    check_model_type(tokenizer, path)
     check_tokenizer_output(path)
     if map_path is not None:
         if Path(map_path).suffix not in MAP_SUFFIXES:

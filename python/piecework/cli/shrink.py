@@ -36,6 +36,6 @@ def shrink(tokenizer: str, size: int, hints: Hints, map_path: str | None, path: 
     highest ids. The alphabet and special tokens are kept.
     """
     loaded = load_tokenizer(tokenizer, hints)
-    check_outputs(path, map_path)
+    check_outputs(loaded, path, map_path)
     smaller, id_map = loaded.shrink(size)
     save_resized(smaller, id_map, path, map_path)

@@ -22,7 +22,12 @@ from piecework.cli.options import (
     requested_model,
     training_options,
 )
-from piecework.cli.outputs import check_tokenizer_output, save_tokenizer, training_log_of
+from piecework.cli.outputs import (
+    check_tokenizer_output,
+    check_trained_format,
+    save_trained,
+    training_log_of,
+)
 from piecework.cli.parameters import (
     InputFile,
     TokenizerOutput,
@@ -100,9 +105,9 @@ def train(
         found = "several sizes with self-test sentences"
         raise pw.errors.ArgumentError("vocab_size", found, "one size, or no self_test_sample_size")
     for output in outputs.values():
+        check_trained_format(plan, output)
         check_tokenizer_output(output)
     log = _training_log(training_log, path, sizes, plan)
-    _check_portable(plan, path)
     counts = count_on_engine(corpus, plan, field, errors, engine, address, master, counting)
     if counts is None and plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
@@ -119,7 +124,7 @@ def train(
             checkpoint=counting["checkpoint"],
             **given,
         )
-        save_tokenizer(learned, path)
+        save_trained(learned, path)
         _note_trained(learned, "sentences", path)
     else:
         counts = counts or count_or_load(
@@ -136,7 +141,7 @@ def train(
         for size, learned in _train(
             counts, plan, sizes, num_threads, budget, counting["checkpoint"], log
         ):
-            save_tokenizer(learned, outputs[size])
+            save_trained(learned, outputs[size])
             _note_trained(learned, f"{len(counts):,} distinct words", outputs[size])
         if counting["checkpoint"] is not None:
             pw.train.delete_count_checkpoint(counting["checkpoint"])
@@ -204,21 +209,6 @@ def _note_memory(counts: pw.Counts, plan: pw.train.Plan, budget: int) -> None:
 def _note_trained(learned: pw.Tokenizer, source: str, path: str) -> None:
     entries = f"{learned.get_vocab_size():,} entries from {source}"
     note(f"trained {entries}" + ("" if path == "-" else f", saved as {path}"))
-
-
-def _check_portable(plan: pw.train.Plan, path: str) -> None:
-    """Raise now for settings that a `tokenizer.json` cannot represent, before the training."""
-    trainer = plan.trainer
-    if not (path == "-" or path.endswith(".json") or is_folder_path(path)):
-        return
-    if not isinstance(trainer, pw.train.SentencePieceTrainer):
-        return
-    # The trained model will have this normalizer, this model type and these symbols.
-    pieces = [pw.spec.ScoredPiece("<unk>", 0.0, "unknown"), pw.spec.ScoredPiece("u", -1.0)]
-    symbols = trainer.user_defined_symbols
-    pieces += [pw.spec.ScoredPiece(symbol, 0.0, "user_defined") for symbol in symbols]
-    model = pw.spec.SentencePiece(tuple(pieces), kind=trainer.model_type)
-    pw.TokenizerSpec(model, plan.pipeline.normalizer).to_json()
 
 
 def _learns_together(trainer: pw.train.Trainer) -> bool:

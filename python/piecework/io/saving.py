@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from piecework._core import (
     write_cache,
@@ -16,7 +17,7 @@ from piecework._core import (
     write_vocab_merges,
 )
 from piecework._internal.validation import PathLike, encodable_path, path_text
-from piecework.errors import ArgumentError, FileError
+from piecework.errors import ArgumentError, FileError, PortabilityError, VocabularyError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.format_readers import piecework_file
 from piecework.io.read_file import reason
@@ -40,6 +41,25 @@ TOKENIZER_FORMATS = {
 }
 
 FOLDER = "Hugging Face folder"
+
+# The formats that keep a tokenizer, to name in messages; a compiled cache is made anew by each version.
+_LASTING = (".json", ".model", ".tiktoken", ".txt", ".piecework")
+
+_SENTENCEPIECE_ONLY = {"other": "SentencePiece files store SentencePiece models only"}
+# Suffix -> the models that the format stores, and what it lacks for others.
+_MODELS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    ".txt": (
+        ("WordPiece", "WordLevel"),
+        {
+            "BPE": "a vocab.txt stores no merges",
+            "Char": "a vocab.txt is read as WordPiece",
+            "other": "a vocab.txt stores no scores",
+        },
+    ),
+    ".model": (("SentencePiece",), _SENTENCEPIECE_ONLY),
+    ".vocab": (("SentencePiece",), _SENTENCEPIECE_ONLY),
+    ".tiktoken": (("BPE",), {"other": "tiktoken ranks store byte-level BPE only"}),
+}
 
 
 def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None = None) -> None:
@@ -69,7 +89,7 @@ def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None
         save_folder(tokenizer, target)
         return
     with atomic_file(target) as temporary:
-        write_bytes(temporary, tokenizer_bytes(tokenizer, _suffix_of(target)), target)
+        write_bytes(temporary, bytes_for(tokenizer, target), target)
 
 
 def write_bytes(temporary: Path, data: bytes, path: str) -> None:
@@ -87,7 +107,74 @@ def tokenizer_bytes(tokenizer: Tokenizer, suffix: str) -> bytes:
     >>> tokenizer_bytes(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})), ".txt")
     b'[UNK]\\nhug\\n'
     """
+    problem = _lacking(tokenizer, suffix)
+    if problem is not None:
+        raise VocabularyError(problem)
     return _WRITERS[suffix](tokenizer)
+
+
+def bytes_for(tokenizer: Tokenizer, path: str) -> bytes:
+    """Return the content of the file `path`, which is not written.
+
+    >>> import piecework as pw
+    >>> bytes_for(pw.Tokenizer(pw.spec.BPE({"a": 0, "aa": 1}, (("a", "a"),))), "x.txt")
+    Traceback (most recent call last):
+    piecework.errors.VocabularyError: x.txt: a vocab.txt stores no merges; write .json or ...
+
+    The error of a format that cannot store the tokenizer names the formats that can.
+    """
+    try:
+        return tokenizer_bytes(tokenizer, _suffix_of(path))
+    except (ArgumentError, VocabularyError) as error:
+        raise type(error)(f"{path}: {error}; write {formats_for(tokenizer)}") from None
+
+
+def check_model_type(tokenizer: Tokenizer, path: str) -> None:
+    """Raise `VocabularyError` if the format of `path` stores models of other types only."""
+    problem = None if is_folder_path(path) else _lacking(tokenizer, _suffix_of(path))
+    if problem is not None:
+        raise VocabularyError(f"{path}: {problem}; write {formats_for(tokenizer)}")
+
+
+def check_format(tokenizer: Tokenizer, path: str) -> None:
+    """Raise what `save_tokenizer` raises if the format of `path` cannot store a tokenizer; write nothing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if is_folder_path(path):
+            from piecework.io.folder_files import folder_files
+
+            folder_files(tokenizer)
+        else:
+            bytes_for(tokenizer, path)
+
+
+def formats_for(tokenizer: Tokenizer) -> str:
+    """Return the formats that can store a tokenizer, for a message.
+
+    >>> import piecework as pw
+    >>> formats_for(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})))
+    '.json, .txt or .piecework, or a folder'
+    """
+    suffixes = [suffix for suffix in _LASTING if _stores(tokenizer, suffix)]
+    names = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
+    return f"{names}, or a folder" if ".json" in suffixes else names
+
+
+def _lacking(tokenizer: Tokenizer, suffix: str) -> str | None:
+    """Return why a format cannot store the type of a model, None if it can."""
+    models, reasons = _MODELS.get(suffix, ((), {}))
+    model = type(tokenizer.spec.model).__name__ if models else ""
+    return None if model in models or not models else reasons.get(model, reasons["other"])
+
+
+def _stores(tokenizer: Tokenizer, suffix: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tokenizer_bytes(tokenizer, suffix)
+    except (ArgumentError, PortabilityError, VocabularyError):
+        return False
+    return True
 
 
 def is_folder_path(path: str) -> bool:
@@ -132,7 +219,10 @@ def _suffix_of(path: str) -> str:
 
 
 def _save_vocab_and_merges(tokenizer: Tokenizer, vocab_path: str, merges_path: str) -> None:
-    vocab, merges = write_vocab_merges(tokenizer._core)
+    try:
+        vocab, merges = write_vocab_merges(tokenizer._core)
+    except VocabularyError as error:
+        raise VocabularyError(f"{error}; write {formats_for(tokenizer)}") from None
     with atomic_file(vocab_path) as vocab_file, atomic_file(merges_path) as merges_file:
         write_bytes(vocab_file, vocab, vocab_path)
         write_bytes(merges_file, merges, merges_path)

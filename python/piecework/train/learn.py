@@ -42,6 +42,7 @@ from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, preset_for
 from piecework.train.sentencepiece_presets import SentencePiecePreset
+from piecework.train.smallest import smallest_model
 from piecework.train.trainers import (
     BPETrainer,
     ByteBPETrainer,
@@ -186,6 +187,26 @@ def learn_specs(
     return specs
 
 
+def smallest_spec(
+    trainer: Trainer, preset: Preset | SentencePiecePreset | None = None
+) -> TokenizerSpec:
+    """Return what `learn_spec` returns, with the smallest vocabulary that the trainer can have.
+
+    >>> from piecework.train import WordTrainer
+    >>> smallest_spec(WordTrainer()).model.vocab
+    {'[UNK]': 0, 'a': 1}
+
+    It needs no counts, and shows before a training what a file format can store.
+    """
+    model = smallest_model(trainer)
+    if isinstance(trainer, SentencePieceTrainer):
+        assert isinstance(model, SentencePiece)
+        assert not isinstance(preset, Preset)
+        return _sentencepiece_spec(trainer, model, preset)
+    assert not isinstance(preset, SentencePiecePreset)
+    return _spec_of(trainer, model, preset_for(kind_of(trainer), preset))
+
+
 def nests(trainer: Trainer) -> bool:
     """Whether a smaller vocabulary of a trainer is the beginning of a larger one.
 
@@ -285,6 +306,12 @@ def _learn_sentencepiece(
         raise ArgumentError("preset", repr(preset), expected)
     check_pipeline(counts, trainer.pipeline, "the pipeline of the trainer")
     model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
+    return _sentencepiece_spec(trainer, model, preset)
+
+
+def _sentencepiece_spec(
+    trainer: SentencePieceTrainer, model: SentencePiece, preset: SentencePiecePreset | None
+) -> TokenizerSpec:
     spec = trainer.specification(model)
     template = None if preset is None else preset.template(spec.model.vocab)
     return replace(spec, post_processor=template)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework.errors import ArgumentError
+from piecework.spec import TokenizerSpec
+from piecework.train.learn import smallest_spec
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import PRESETS, Preset, preset_for
 from piecework.train.sentencepiece_presets import (
@@ -69,6 +71,16 @@ class Plan:
         if trainer is None:
             trainer = trainer_for(kind, settings, chosen)
         return cls(trainer, chosen, chosen.pipeline, Sentences())
+
+    def smallest_spec(self) -> TokenizerSpec:
+        """Return a specification as the trainer learns it, with the smallest vocabulary.
+
+        >>> list(Plan.of(None, "word", None, {}).smallest_spec().model.vocab)
+        ['[UNK]', 'a']
+
+        A format that cannot store it cannot store the trained tokenizer.
+        """
+        return smallest_spec(self.trainer, self.preset)
 
     @classmethod
     def _for_sentencepiece(
