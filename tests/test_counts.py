@@ -105,7 +105,7 @@ def test_an_interrupt_in_progress_stops_counting() -> None:
 # ---- bad input
 
 
-@pytest.mark.parametrize("bad", [None, 3, b"pug", ["pug"]])
+@pytest.mark.parametrize("bad", [None, 3, b"pug", {"text": "pug"}])
 def test_an_item_that_is_not_a_string_is_named_by_its_index(bad: object) -> None:
     with pytest.raises(pw.errors.InputTypeError, match=r"texts\[2\]: found \w+, expected str"):
         count_texts(["hug", "bug", bad])

@@ -371,7 +371,7 @@ class Tokenizer(metaclass=WithForeignNames):
     @classmethod
     def train_from_iterator(
         cls,
-        texts: Iterable[str] | hints.Texts,
+        texts: Iterable[str | Sequence[str]] | hints.Texts,
         trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
@@ -388,6 +388,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
         >>> tok.get_vocab_size()
         5
+
+        An item can also be a list of texts, so an iterator of batches works.
         """
         from piecework.train.plan import Plan
         from piecework.train.runs import spec_from_texts
@@ -444,7 +446,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def train_new_from_iterator(
         self,
-        texts: Iterable[str],
+        texts: Iterable[str | Sequence[str]],
         vocab_size: int,
         *,
         num_threads: int | None = None,
@@ -458,7 +460,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.train_new_from_iterator(["pun puns bun"] * 9, vocab_size=14).encode("puns").tokens
         ['[CLS]', 'puns', '[SEP]']
 
-        `settings` are those of the trainer of the model type, except the ones that the tokenizer determines.
+        `texts` are those of `train_from_iterator`. `settings` are those of the trainer of the model type,
+        except the ones that the tokenizer determines.
         """
         from piecework.train.runs import retrained_spec
 
@@ -1819,7 +1822,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def extend(
         self,
-        corpus: Iterable[str] | pw.Counts,
+        corpus: Iterable[str | Sequence[str]] | pw.Counts,
         n: int,
         *,
         score: typing.Literal["likelihood", "frequency", "pmi"] | None = None,
@@ -2148,7 +2151,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def to_unigram(
         self,
-        corpus: Iterable[str] | pw.Counts,
+        corpus: Iterable[str | Sequence[str]] | pw.Counts,
         *,
         iterations: int = 8,
         num_threads: int | None = None,

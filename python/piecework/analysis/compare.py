@@ -35,7 +35,7 @@ from piecework.analysis.metrics import (
 from piecework.analysis.plain_data import plain
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import WordDifferences, word_differences
-from piecework.corpus.batches import TextBatch, batches_of_texts
+from piecework.corpus.batches import TextBatch, batches_of_texts, text_total
 from piecework.corpus.files import read_corpus
 from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.rows import Utf8Errors
@@ -180,7 +180,7 @@ class Comparison:
 
 def compare(
     tokenizers: Mapping[str, Tokenizer],
-    texts: Iterable[str] | Mapping[str, Iterable[str]],
+    texts: Iterable[str | Sequence[str]] | Mapping[str, Iterable[str | Sequence[str]]],
     *,
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
@@ -209,9 +209,8 @@ def compare(
     """
     corpus = _Corpus(tokenizers, words, num_threads)
     sources = _named(texts, "texts")
-    total = sum(len(one) for one in sources.values() if isinstance(one, Sequence))
-    if not all(isinstance(one, Sequence) for one in sources.values()):
-        total = 0
+    totals = [text_total(one) for one in sources.values()]
+    total = sum(totals) if all(totals) else 0
     done = 0
     for name, source in sources.items():
         for batch in batches_of_texts(source):

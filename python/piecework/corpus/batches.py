@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework._internal.text_columns import text_column
 from piecework._internal.types import Texts
@@ -22,22 +24,15 @@ class TextBatch:
     replacements: int = 0
 
 
-def batches_of_texts(texts: Iterable[str] | Texts) -> Iterator[TextBatch]:
-    """Yield batches of texts; lone surrogates become U+FFFD.
+def batches_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[TextBatch]:
+    """Yield batches of texts; lone surrogates become U+FFFD. Items that are lists or columns are flattened.
 
     Raises `InputTypeError` with the index of an item that is not a string.
     """
-    column = text_column(texts)
-    if column is not None:
-        texts = (column[row] for row in range(len(column)))
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
     batch: list[str] = []
     chars = replacements = 0
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
-        valid, surrogates = replace_surrogates(text, f"texts[{index}]")
+    for place, text in _places_of_texts(texts):
+        valid, surrogates = replace_surrogates(text, place)
         batch.append(valid)
         chars += len(valid)
         replacements += surrogates
@@ -46,3 +41,43 @@ def batches_of_texts(texts: Iterable[str] | Texts) -> Iterator[TextBatch]:
             batch, chars, replacements = [], 0, 0
     if batch:
         yield TextBatch(batch, replacements)
+
+
+def text_total(texts: object) -> int:
+    """Return the number of texts for a progress bar, 0 if it is unknown, as for lists of lists.
+
+    >>> text_total(["a", "b"]), text_total([["a"], ["b", "c"]])
+    (2, 0)
+    """
+    if not isinstance(texts, Sequence) or (len(texts) and not isinstance(texts[0], str)):
+        return 0
+    return len(texts)
+
+
+def _places_of_texts(texts: Any) -> Iterator[tuple[str, str]]:
+    """Yield each text with its place for errors, such as "texts[3]", or "texts[3][0]" in a list."""
+    column = text_column(texts)
+    items = _values(column) if column is not None else texts
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
+    for index, item in enumerate(items):
+        if isinstance(item, str):
+            yield f"texts[{index}]", item
+            continue
+        for inner, text in enumerate(_texts_of_item(item, f"texts[{index}]")):
+            if not isinstance(text, str):
+                raise InputTypeError(f"texts[{index}][{inner}]", type(text).__name__, "str")
+            yield f"texts[{index}][{inner}]", text
+
+
+def _texts_of_item(item: object, place: str) -> Iterable[object]:
+    if isinstance(item, list | tuple):
+        return item
+    column = text_column(item, place)
+    if column is None:
+        raise InputTypeError(place, type(item).__name__, "str, or a list of str")
+    return _values(column)
+
+
+def _values(column: TextColumn) -> Iterator[str]:
+    return (column[row] for row in range(len(column)))

@@ -8,7 +8,7 @@ from piecework._core import TextColumn, WordCounter
 from piecework._internal.text_columns import text_column
 from piecework._internal.types import Texts, Unpack
 from piecework._internal.validation import PathLike
-from piecework.corpus.batches import BATCH_TEXTS, batches_of_texts
+from piecework.corpus.batches import BATCH_TEXTS, batches_of_texts, text_total
 from piecework.corpus.files import read_corpus
 from piecework.corpus.paths import corpus_files
 from piecework.corpus.rows import Utf8Errors
@@ -150,7 +150,7 @@ def count_files_to(
 
 
 def count_texts(
-    texts: Iterable[str] | Texts,
+    texts: Iterable[str | Sequence[str]] | Texts,
     *,
     pipeline: Pipeline | str = "bert-uncased",
     num_threads: int | None = None,
@@ -167,11 +167,10 @@ def count_texts(
     >>> count_texts(["hug pug", "Hug"]).most_common()
     [('hug', 2), ('pug', 1)]
 
-    `texts` is an iterable of strings, or a column of strings that is read without a copy, as for
-    `Tokenizer.encode_batch`. All texts are one source with the number `source`. The other arguments are those
-    of `count_files`.
-    `progress(done, total)` receives numbers of texts; total 0 means unknown. Raises `InputTypeError` with
-    the index of an item that is not a string.
+    `texts` is an iterable of strings or of lists of strings, or a column of strings that is read without a
+    copy, as for `Tokenizer.encode_batch`. All texts are one source with the number `source`. The other
+    arguments are those of `count_files`. `progress(done, total)` receives numbers of texts; total 0 means
+    unknown. Raises `InputTypeError` with the index of an item that is not a string.
     """
     resolved = _resolve(pipeline)
     check_sources("source", source, 1)
@@ -182,7 +181,7 @@ def count_texts(
 
 
 def _count_texts(
-    texts: Iterable[str] | Texts,
+    texts: Iterable[str | Sequence[str]] | Texts,
     pipeline: Pipeline,
     settings: CountSettings,
     progress: Progress | None,
@@ -205,9 +204,12 @@ def _count_texts(
 
 
 def _add_texts(
-    counter: WordCounter, texts: Iterable[str] | Texts, source: int, progress: Progress | None
+    counter: WordCounter,
+    texts: Iterable[str | Sequence[str]] | Texts,
+    source: int,
+    progress: Progress | None,
 ) -> None:
-    total = len(texts) if isinstance(texts, Sequence) else 0
+    total = text_total(texts)
     done = 0
     for batch in batches_of_texts(texts):
         counter.add_texts(batch.texts, source, batch.replacements)

@@ -94,7 +94,7 @@ def spec_from_files(
 
 
 def spec_from_texts(
-    texts: Iterable[str] | Texts,
+    texts: Iterable[str | Sequence[str]] | Texts,
     plan: Plan,
     tokens_of: TokensOf,
     *,
@@ -156,7 +156,7 @@ def spec_from_counts(
 
 def retrained_spec(
     spec: TokenizerSpec,
-    texts: Iterable[str],
+    texts: Iterable[str | Sequence[str]],
     vocab_size: int,
     *,
     num_threads: int | None,
@@ -173,7 +173,7 @@ def retrained_spec(
 
 def counts_for(
     spec: TokenizerSpec,
-    corpus: Iterable[str] | Counts,
+    corpus: Iterable[str | Sequence[str]] | Counts,
     *,
     num_threads: int | None,
     show_progress: bool,
@@ -187,7 +187,10 @@ def counts_for(
 
 
 def _counted(
-    spec: TokenizerSpec, texts: Iterable[str], num_threads: int | None, show_progress: bool
+    spec: TokenizerSpec,
+    texts: Iterable[str | Sequence[str]],
+    num_threads: int | None,
+    show_progress: bool,
 ) -> Counts:
     with progress_bar("counting", shown=show_progress) as progress:
         return count_texts(

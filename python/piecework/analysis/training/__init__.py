@@ -6,7 +6,7 @@ remove entries are repeated by the reference; a result that differs from the tra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from piecework._internal import validation as checks
 from piecework.analysis.step_selection import Selection
@@ -69,7 +69,7 @@ DEFAULT_STEPS = "1-10"
 
 
 def explain_training(
-    corpus: Counts | Iterable[str],
+    corpus: Counts | Iterable[str | Sequence[str]],
     trainer: Trainer,
     *,
     steps: str | Iterable[int] = DEFAULT_STEPS,
@@ -140,7 +140,7 @@ def _trace(
     return trace_ranking(counts, trainer)
 
 
-def _counts(corpus: Counts | Iterable[str], trainer: Trainer) -> Counts:
+def _counts(corpus: Counts | Iterable[str | Sequence[str]], trainer: Trainer) -> Counts:
     """Return the counts of a corpus."""
     if isinstance(corpus, Counts):
         return corpus
