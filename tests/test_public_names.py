@@ -148,6 +148,7 @@ TRAIN_NAMES = {
     "learn_spec",
     "pipeline_of",
     "read_corpus",
+    "recorded_pipeline",
 }
 
 VOCABULARY_NAMES = {

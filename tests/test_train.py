@@ -313,7 +313,8 @@ def test_words_and_characters_get_their_models_and_decoders() -> None:
 
 def test_counts_of_another_pipeline_are_refused_and_those_of_none_accepted() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"counts: found .* expected the pipeline of preset 'whitesp"
+        pw.errors.ArgumentError,
+        match="preset: found 'whitespace' with counts of preset 'bert-cased', expected no preset",
     ):
         learn_spec(bert_counts(), wordpiece(), "whitespace")
     assert learn_spec(HUGS, WordTrainer(), "whitespace").model.vocab["pun"] == 1

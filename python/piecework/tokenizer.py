@@ -428,12 +428,15 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> sorted(tok.get_vocab())
         ['[UNK]', 'be', 'not', 'or', 'to']
 
-        Counts of shards add up with `+`, so a corpus can be counted on many machines.
+        Counts of shards add up with `+`, so a corpus can be counted on many machines. Without `preset`, the
+        tokenizer gets the pipeline that made the counts; without `model` too, byte-level counts give
+        "byte-bpe", and those of a SentencePiece preset its model.
         """
         from piecework.train.plan import Plan
         from piecework.train.runs import spec_from_counts
 
-        plan = Plan.of(trainer, model, preset, settings)
+        counted = getattr(counts, "pipeline", None)
+        plan = Plan.of(trainer, model, preset, settings, counted=counted)
         spec = spec_from_counts(
             counts,
             plan,

@@ -324,6 +324,21 @@ def requested_model(model: str, given: Mapping[str, Any]) -> str | None:
     return None if source is ParameterSource.DEFAULT else model
 
 
+def plan_for(
+    corpus: Sequence[str],
+    model: str | None,
+    preset: str | None,
+    field: str | None,
+    given: dict[str, Any],
+) -> pw.train.Plan:
+    """Return the plan of a training; without a preset, counts files have the pipeline that made them."""
+    plan = pw.train.Plan.of(None, model, preset, given)
+    if preset is not None or not are_counts_files(corpus, field, plan.sentences):
+        return plan
+    counted = pw.train.recorded_pipeline(pw.train.corpus_files(corpus)[0])
+    return pw.train.Plan.of(None, model, None, given, counted=counted)
+
+
 def given_options(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options that the user gave."""
     return {name: value for name, value in options.items() if value is not None and value != ()}

@@ -19,6 +19,7 @@ from piecework.cli.options import (
     count_or_load,
     counting_options,
     given_options,
+    plan_for,
     requested_model,
     training_options,
 )
@@ -93,13 +94,14 @@ def train(
     CORPUS: text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow files, the first four optionally
     compressed (.gz, .zst, .xz, .bz2); directories of these, quoted patterns such as 'data/**/*.jsonl.gz',
     URLs such as s3://bucket/data.jsonl, or - for stdin.
-    Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too.
+    Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too, with the preset that
+    made them.
     """
     counting = {name: settings.pop(name) for name in COUNTING_NAMES}
     given = given_options(settings)
     sizes = _sizes(given)
     outputs = _outputs(path, sizes)
-    plan = pw.train.Plan.of(None, requested_model(model, given), preset, given)
+    plan = plan_for(corpus, requested_model(model, given), preset, field, given)
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:
         found = "several sizes with self-test sentences"

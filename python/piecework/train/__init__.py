@@ -10,7 +10,7 @@ from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
 from piecework.train.counts_detection import is_counts_file
-from piecework.train.counts_files import CountsSummary
+from piecework.train.counts_files import CountsSummary, recorded_pipeline
 from piecework.train.learn import learn_spec, learn_specs, nests, pipeline_of
 from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
 from piecework.train.pipeline import Pipeline
@@ -68,4 +68,5 @@ __all__ = [
     "nests",
     "pipeline_of",
     "read_corpus",
+    "recorded_pipeline",
 ]

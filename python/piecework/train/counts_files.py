@@ -105,6 +105,29 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     return _read_parquet(path)
 
 
+def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
+    """Return the pipeline of a counts file without its words, None if the file has none.
+
+    >>> import tempfile
+    >>> from piecework.train import count_texts
+    >>> path = tempfile.mkdtemp() + "/counts.tsv"
+    >>> count_texts(["hug pug"], pipeline="whitespace").save(path)
+    >>> print(recorded_pipeline(path))
+    WhitespaceSplit()
+    """
+    try:
+        with open(path, "rb") as stream:
+            line = stream.readline()
+    except OSError as error:
+        raise FileError(str(path), reason(error), "a readable counts file") from error
+    if line.startswith(_PARQUET_MAGIC):
+        return _parquet_pipeline(_parquet_schema(path), path)
+    if line.startswith(_COMMENT.encode()):
+        text = line[len(_COMMENT) :].decode(errors="replace").rstrip("\r\n")
+        return _pipeline_of(text, f"{path} line 1")
+    return None
+
+
 # ---- TSV
 
 
@@ -219,15 +242,27 @@ def _read_parquet(path: str | os.PathLike[str]) -> CountsTable:
         arrow = parquet.read_table(os.fspath(path))
     except (pyarrow.ArrowException, OSError) as error:
         raise FormatError(str(path), f"damaged Parquet ({error})", "a counts file") from error
-    stored = (arrow.schema.metadata or {}).get(_METADATA_KEY)
     return CountsTable(
         _parquet_column(arrow, "word", pyarrow.string(), path).to_pylist(),
         _parquet_column(arrow, "count", pyarrow.uint64(), path).to_numpy(),
         _parquet_column(arrow, "first", pyarrow.uint64(), path).to_numpy()
         if "first" in arrow.column_names
         else None,
-        None if stored is None else _pipeline_of(stored.decode(errors="replace"), str(path)),
+        _parquet_pipeline(arrow.schema, path),
     )
+
+
+def _parquet_schema(path: str | os.PathLike[str]) -> Any:
+    pyarrow, parquet = _pyarrow()
+    try:
+        return parquet.read_schema(os.fspath(path))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise FormatError(str(path), f"damaged Parquet ({error})", "a counts file") from error
+
+
+def _parquet_pipeline(schema: Any, path: str | os.PathLike[str]) -> Pipeline | None:
+    stored = (schema.metadata or {}).get(_METADATA_KEY)
+    return None if stored is None else _pipeline_of(stored.decode(errors="replace"), str(path))
 
 
 def _parquet_column(arrow: Any, name: str, kind: Any, path: str | os.PathLike[str]) -> Any:

@@ -40,8 +40,8 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import Preset, preset_for
-from piecework.train.sentencepiece_presets import SentencePiecePreset
+from piecework.train.presets import Preset, preset_for, preset_for_counts, preset_of_pipeline
+from piecework.train.sentencepiece_presets import SentencePiecePreset, sentencepiece_preset_of
 from piecework.train.smallest import smallest_model
 from piecework.train.trainers import (
     BPETrainer,
@@ -247,8 +247,12 @@ def _check_size(learned: LearnedVocabulary, size: int) -> None:
 
 
 def _preset_of(counts: Counts, trainer: Trainer, preset: Preset | str | None) -> Preset:
+    if preset is None:
+        return preset_for_counts(kind_of(trainer), counts.pipeline)
     chosen = preset_for(kind_of(trainer), preset)
-    check_pipeline(counts, chosen.pipeline, f"the pipeline of preset {chosen.name!r}")
+    if counts.pipeline is not None and not counts.pipeline.agrees_with(chosen.pipeline):
+        found = f"{chosen.name!r} with counts of {_source_of(counts.pipeline)}"
+        raise ArgumentError("preset", found, f"no preset, or counts of preset {chosen.name!r}")
     _check_byte_level(trainer, chosen.pipeline)
     return chosen
 
@@ -289,8 +293,13 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
 def check_pipeline(counts: Counts, pipeline: Pipeline, description: str) -> None:
     """Raise `ArgumentError` unless the counts come from this pipeline or an unknown one."""
     if counts.pipeline is not None and not counts.pipeline.agrees_with(pipeline):
-        found = f"words of the pipeline {counts.pipeline}"
+        found = f"words of {_source_of(counts.pipeline)}"
         raise ArgumentError("counts", found, f"{description}: {pipeline}")
+
+
+def _source_of(pipeline: Pipeline) -> str:
+    preset = sentencepiece_preset_of(pipeline) or preset_of_pipeline(pipeline)
+    return f"the pipeline {pipeline}" if preset is None else f"preset {preset.name!r}"
 
 
 def _learn_sentencepiece(
@@ -304,9 +313,18 @@ def _learn_sentencepiece(
     if preset is not None and not isinstance(preset, SentencePiecePreset):
         expected = "None: SentencePieceTrainer has settings for the whole pipeline"
         raise ArgumentError("preset", repr(preset), expected)
-    check_pipeline(counts, trainer.pipeline, "the pipeline of the trainer")
+    _check_sentencepiece_counts(counts, trainer)
     model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
     return _sentencepiece_spec(trainer, model, preset)
+
+
+def _check_sentencepiece_counts(counts: Counts, trainer: SentencePieceTrainer) -> None:
+    preset = sentencepiece_preset_of(trainer.pipeline)
+    if preset is None or counts.pipeline is None or counts.pipeline.agrees_with(trainer.pipeline):
+        check_pipeline(counts, trainer.pipeline, "the pipeline of the trainer")
+        return
+    expected = f'counts made with preset="{preset.name}", or a model that is not SentencePiece'
+    raise ArgumentError("counts", f"words of {_source_of(counts.pipeline)}", expected)
 
 
 def _sentencepiece_spec(

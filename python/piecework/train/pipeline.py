@@ -98,12 +98,13 @@ class Pipeline:
 
     def agrees_with(self, other: Pipeline) -> bool:
         """Return whether both split text alike; custom stages without functions are compared by name."""
-        if self._lacks_functions or other._lacks_functions:
+        if self.lacks_functions or other.lacks_functions:
             return self.to_json() == other.to_json()
         return self == other
 
     @property
-    def _lacks_functions(self) -> bool:
+    def lacks_functions(self) -> bool:
+        """Whether custom stages have names only, so that the pipeline can be compared but not run."""
         stages = custom_stages_of(self.normalizer, self.pre_tokenizer)
         return any(isinstance(stage.function, MissingFunction) for _, stage in stages)
 

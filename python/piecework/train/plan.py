@@ -10,11 +10,12 @@ from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS, Preset, preset_for
+from piecework.train.presets import PRESETS, Preset, preset_for, preset_for_counts
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
     SentencePiecePreset,
     sentencepiece_preset,
+    sentencepiece_preset_of,
 )
 from piecework.train.sentences import Sentences
 from piecework.train.trainers import SentencePieceTrainer, Trainer, kind_of, trainer_for
@@ -44,14 +45,19 @@ class Plan:
         model: str | None,
         preset: str | Preset | SentencePiecePreset | None,
         settings: Mapping[str, Any],
+        *,
+        counted: Pipeline | None = None,
     ) -> Plan:
         """Return the plan for a trainer, or for a kind of model and the settings of its trainer.
 
         With a SentencePiece preset, `model` is one of the SentencePiece types, and "sentencepiece" means
-        the type of the preset. Raises `ArgumentError` for arguments in conflict.
+        the type of the preset. `counted` is the pipeline of counts, which replaces the default preset, and
+        the default model if it is byte-level. Raises `ArgumentError` for arguments in conflict.
         """
         model = model.lower() if isinstance(model, str) else model
         _check_preset_name(preset)
+        if preset is None and counted is not None:
+            model, preset = _model_and_preset_for(counted, trainer, model, settings)
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
             expected = "either trainer or settings, not both"
@@ -119,3 +125,27 @@ def _preset_of_other_model(
     types = ", ".join(SentencePieceTrainer.TYPES)
     expected = f"no model or one of {types}, or another preset: {', '.join(PRESETS)}"
     return ArgumentError("preset", f"{name!r} with model {kind!r}", expected)
+
+
+def _model_and_preset_for(
+    counted: Pipeline, trainer: Trainer | None, model: str | None, settings: Mapping[str, Any]
+) -> tuple[str | None, Preset | SentencePiecePreset | None]:
+    """Return the model and the preset for counts of a pipeline; None where the default is meant."""
+    if isinstance(trainer, SentencePieceTrainer):
+        return model, None
+    if trainer is None:
+        if model == "sentencepiece" and _counts_with(counted, settings):
+            return model, None
+        of_sentencepiece = sentencepiece_preset_of(counted)
+        if of_sentencepiece is not None or model == "sentencepiece":
+            return model, of_sentencepiece
+        model = "byte-bpe" if model is None and counted.is_byte_level else model
+    kind = (model or "wordpiece") if trainer is None else kind_of(trainer)
+    return model, preset_for_counts(kind, counted)
+
+
+def _counts_with(counted: Pipeline, settings: Mapping[str, Any]) -> bool:
+    """Return whether a `SentencePieceTrainer` with these settings counts with this pipeline."""
+    trainer = trainer_for("sentencepiece", settings)
+    assert isinstance(trainer, SentencePieceTrainer)
+    return trainer.pipeline.agrees_with(counted)

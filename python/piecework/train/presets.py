@@ -106,3 +106,38 @@ def preset_for(model: str = "wordpiece", name: str | Preset | None = None) -> Pr
     if chosen not in PRESETS:
         raise ArgumentError("preset", repr(chosen), f"one of {', '.join(PRESETS)}")
     return PRESETS[chosen]
+
+
+def preset_of_pipeline(pipeline: Pipeline) -> Preset | None:
+    """Return the preset with this pipeline, None if there is none.
+
+    >>> preset_of_pipeline(PRESETS["gpt2"].pipeline).name
+    'gpt2'
+    """
+    return next((one for one in PRESETS.values() if one.pipeline.agrees_with(pipeline)), None)
+
+
+def preset_for_counts(model: str, pipeline: Pipeline | None) -> Preset:
+    """Return the preset for counts: the default one of `model` if it made them, else that of `pipeline`.
+
+    >>> preset_for_counts("bpe", PRESETS["bert-cased"].pipeline).name
+    'bert-cased'
+
+    A pipeline without a preset gets one of its own. Raises `ArgumentError` for byte-level words and a model
+    that needs characters, or the reverse.
+    """
+    default = preset_for(model)
+    if pipeline is None or default.pipeline.agrees_with(pipeline):
+        return default
+    if pipeline.lacks_functions:
+        expected = "preset=Preset(name, pipeline) with the functions of its stages"
+        raise ArgumentError("counts", f"words of the pipeline {pipeline}", expected)
+    named = preset_of_pipeline(pipeline)
+    source = f"the pipeline {pipeline}" if named is None else f"preset {named.name!r}"
+    if pipeline.is_byte_level and model in ("wordpiece", "bpe"):
+        found = f"{model!r} with counts of {source}, whose words are byte-level"
+        raise ArgumentError("model", found, 'model="byte-bpe"')
+    if model == "byte-bpe" and not pipeline.is_byte_level:
+        expected = 'model="bpe", or counts made with preset="gpt2"'
+        raise ArgumentError("model", f"'byte-bpe' with counts of {source}", expected)
+    return Preset("of the counts", pipeline) if named is None else named

@@ -19,12 +19,14 @@ from piecework.spec import (
     Char,
     Lowercase,
     Normalizer,
+    SentencePieceNormalizer,
     SequenceNormalizer,
     StripAccents,
     TemplateProcessing,
     TokenizerSpec,
 )
 from piecework.spec.templates import template_for
+from piecework.train.pipeline import Pipeline
 from piecework.train.trainers import SentencePieceTrainer
 
 _SYMBOLS = ("(", ")", '"', "-", ".", "–", "£", "€")
@@ -148,6 +150,18 @@ def sentencepiece_preset(name: object) -> SentencePiecePreset:
         expected = f"one of {', '.join(SENTENCEPIECE_PRESETS)}"
         raise ArgumentError("preset", repr(name), expected)
     return SENTENCEPIECE_PRESETS[name]
+
+
+def sentencepiece_preset_of(pipeline: Pipeline) -> SentencePiecePreset | None:
+    """Return the preset that counts words with this pipeline, None if there is none.
+
+    >>> sentencepiece_preset_of(SENTENCEPIECE_PRESETS["llama"].trainer().pipeline).name
+    'llama'
+    """
+    if not isinstance(pipeline.normalizer, SentencePieceNormalizer):
+        return None
+    presets = SENTENCEPIECE_PRESETS.values()
+    return next((one for one in presets if one.trainer().pipeline.agrees_with(pipeline)), None)
 
 
 @cache

@@ -1,0 +1,157 @@
+"""Counts know the pipeline that made them: training needs no preset again, and errors name the option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+from piecework.spec import NFC, CustomPreTokenizer, WhitespaceSplit
+from piecework.train import (
+    BPETrainer,
+    Pipeline,
+    WordPieceTrainer,
+    learn_spec,
+    learn_specs,
+    recorded_pipeline,
+)
+
+Run = Callable[..., tuple[int, str, str]]
+
+TEXTS = ["low lower lowest", "new newer newest"] * 5
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
+    return tmp_path
+
+
+def counts(preset: str) -> pw.Counts:
+    return pw.count_texts(TEXTS, pipeline=preset)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "tsv"])
+@pytest.mark.parametrize(
+    ("preset", "options"),
+    [
+        ("gpt2", ["--model", "byte-bpe"]),
+        ("llama3", ["--model", "byte-bpe"]),
+        ("bert-cased", []),
+        ("bert-cased", ["--model", "bpe"]),
+        ("whitespace", ["--model", "wordpiece"]),
+        ("sentencepiece", ["--model", "unigram", "--vocab-size", "20"]),
+        ("t5", ["--vocab-size", "20"]),
+        ("llama", ["--vocab-size", "270"]),
+        ("llama", ["--vocab-size", "270", "--model", "unigram"]),
+        ("llama", ["--vocab-size", "270", "--type", "unigram"]),
+    ],
+)
+def test_a_counts_file_is_trained_with_its_preset(
+    cli: Run, folder: Path, preset: str, options: list[str], suffix: str
+) -> None:
+    assert cli("count", "corpus.txt", "--preset", preset, "-o", f"c.{suffix}")[0] == 0
+    code, _, errors = cli("train", f"c.{suffix}", *options, "-o", "without.piecework")
+    assert code == 0, errors
+    code, _, errors = cli(
+        "train", f"c.{suffix}", *options, "--preset", preset, "-o", "with.piecework"
+    )
+    assert code == 0, errors
+    files = [folder / "without.piecework", folder / "with.piecework"]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder: Path) -> None:
+    cli("count", "corpus.txt", "--preset", "gpt2", "-o", "c.tsv")
+    assert cli("train", "c.tsv", "-o", "tok.json")[0] == 0
+    tok = pw.Tokenizer.load("tok.json")
+    assert tok.decode(tok.encode("naïve 日 ~\n").ids) == "naïve 日 ~\n"
+    assert tok.spec == pw.Tokenizer.train("corpus.txt", model="byte-bpe").spec
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "message"),
+    [
+        (
+            "gpt2",
+            ["--model", "bpe"],
+            "--model: found 'bpe' with counts of preset 'gpt2', whose words are byte-level, expected "
+            "--model byte-bpe",
+        ),
+        ("gpt2", ["--model", "wordpiece"], "expected --model byte-bpe"),
+        (
+            "bert-cased",
+            ["--model", "byte-bpe"],
+            "expected --model bpe, or counts made with --preset gpt2",
+        ),
+        (
+            "gpt2",
+            ["--preset", "whitespace", "--model", "bpe"],
+            "--preset: found 'whitespace' with counts of preset 'gpt2', expected no preset",
+        ),
+        (
+            "bert-cased",
+            ["--type", "unigram"],
+            "counts: found words of preset 'bert-cased', expected counts made with --preset t5",
+        ),
+        (
+            "t5",
+            ["--preset", "bert-cased"],
+            "--preset: found 'bert-cased' with counts of preset 't5', expected no preset",
+        ),
+    ],
+)
+def test_a_mismatch_names_the_option(
+    cli: Run, folder: Path, preset: str, options: list[str], message: str
+) -> None:
+    cli("count", "corpus.txt", "--preset", preset, "-o", "c.tsv")
+    code, _, errors = cli("train", "c.tsv", *options, "-o", "tok.piecework")
+    assert code == 2
+    assert message in errors
+    assert not Path("tok.piecework").exists()
+
+
+def test_counts_in_python_are_trained_with_their_preset() -> None:
+    byte_level = pw.Tokenizer.train_from_counts(counts("gpt2"), vocab_size=265)
+    assert byte_level == pw.Tokenizer.train_from_iterator(TEXTS, model="byte-bpe", vocab_size=265)
+    cased = pw.Tokenizer.train_from_counts(counts("bert-cased"), WordPieceTrainer(vocab_size=30))
+    assert cased == pw.Tokenizer.train_from_iterator(TEXTS, preset="bert-cased", vocab_size=30)
+    spec = learn_spec(counts("punctuation"), BPETrainer(vocab_size=15))
+    assert spec == learn_spec(counts("punctuation"), BPETrainer(vocab_size=15), "punctuation")
+    assert learn_specs(counts("punctuation"), BPETrainer(), [15])[15] == spec
+
+
+def test_counts_of_a_pipeline_without_a_preset_keep_it() -> None:
+    own = pw.count_texts(TEXTS, pipeline=Pipeline(NFC(), WhitespaceSplit()))
+    spec = pw.Tokenizer.train_from_counts(own, vocab_size=30).spec
+    assert (spec.normalizer, spec.pre_tokenizer) == (NFC(), WhitespaceSplit())
+
+
+def test_the_default_preset_remains_for_counts_that_do_not_know_theirs() -> None:
+    words = pw.Counts(["hug", "pug"], [5, 4])
+    assert pw.Tokenizer.train_from_counts(words, vocab_size=20).spec == (
+        pw.Tokenizer.train_from_counts(words, vocab_size=20, preset="bert-uncased").spec
+    )
+
+
+def test_a_pipeline_without_its_functions_is_a_mismatch(folder: Path) -> None:
+    stage = CustomPreTokenizer(str.split, "mine")
+    pw.count_texts(TEXTS, pipeline=Pipeline(None, stage)).save("c.tsv")
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"counts: found words of .* expected preset=Preset"
+    ):
+        pw.Tokenizer.train_from_counts(pw.Counts.load("c.tsv"), vocab_size=30)
+
+
+@pytest.mark.parametrize("name", ["c.tsv", "c.parquet"])
+def test_the_recorded_pipeline_is_read_without_the_words(folder: Path, name: str) -> None:
+    made = counts("llama3")
+    made.save(name)
+    assert recorded_pipeline(name) == made.pipeline
+    pw.Counts(["hug"], [1]).save(name)
+    assert recorded_pipeline(name) is None
+    with pytest.raises(pw.errors.FileError):
+        recorded_pipeline("missing.tsv")
