@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -73,6 +74,72 @@ def test_the_five_words_of_the_course() -> None:
     assert first.note is None
 
 
+def test_the_splits_after_each_merge_of_the_course() -> None:
+    trace = trace_of("hugs")
+    assert trace.splits_after(0) == trace.splits
+    assert trace.splits_after(1)[4] == (("h", "##u", "##gs"), 5)
+    assert [" ".join(symbols) for symbols, _ in trace.splits_after(3)] == [
+        "hu ##g",
+        "p ##u ##g",
+        "p ##u ##n",
+        "b ##u ##n",
+        "hugs",
+    ]
+
+
+@pytest.mark.parametrize("number", [-1, 3, 5])
+def test_splits_need_all_merges_before_them(number: int) -> None:
+    trace = trace_of("hugs", steps="1,3-4")
+    with pytest.raises(ArgumentError, match="number: .* all are in steps"):
+        trace.splits_after(number)
+
+
+def test_the_first_pairs_are_in_the_order_of_the_corpus() -> None:
+    [first] = merges_of(trace_of("course", steps="1", top=6))
+    shown = [(pair.left, pair.right, float(pair.score)) for pair in first.first_pairs]
+    # The six scores that the course prints, in its order.
+    assert shown == [
+        ("T", "##h", 0.125),
+        ("##h", "##i", 0.03409090909090909),
+        ("##i", "##s", 0.02727272727272727),
+        ("i", "##s", 0.1),
+        ("t", "##h", 0.03571428571428571),
+        ("##h", "##e", 0.011904761904761904),
+    ]
+    assert first.pairs > len(first.first_pairs) == len(first.candidates)
+
+
+def test_bytes_by_value_are_listed_as_in_the_vocabulary() -> None:
+    trainer = pw.ByteBPETrainer(258, special_tokens=(), alphabet_order="byte-values")
+    trace = explain_training(pw.count_texts(["hug hug"], pipeline="gpt2"), trainer)
+    assert trace.alphabet == trace.vocab[:256]
+    assert trace.alphabet[:3] == ("Ā", "ā", "Ă")
+
+
+@pytest.mark.parametrize("algorithm", pw.WordPieceTrainer.ALGORITHMS)
+def test_the_alphabet_can_have_word_starts_first_as_the_course_prints_it(algorithm: str) -> None:
+    example = training_example("hugs")
+    trainer = pw.WordPieceTrainer(
+        11,
+        min_frequency=1,
+        special_tokens=(),
+        algorithm=algorithm,
+        alphabet_order="word-starts-first",
+    )
+    trace = explain_training(example.counts, trainer)
+    assert trace.alphabet == trace.vocab[:7] == ("b", "h", "p", "##g", "##n", "##s", "##u")
+
+
+def test_the_vocabulary_of_the_course_with_word_starts_first() -> None:
+    example = training_example("course")
+    trainer = replace(example.trainer, alphabet_order="word-starts-first")
+    trace = explain_training(example.counts, trainer, steps="all")
+    start = ", . C F H T a b c g h i s t u w y".split()
+    assert trace.alphabet[: len(start)] == tuple(start)
+    assert sorted(trace.alphabet) == sorted(PRINTED[5:45])
+    assert list(trace.vocab[45:]) == PRINTED[45:]
+
+
 def test_the_four_sentences_of_the_course() -> None:
     trace = trace_of("course")
     assert dict(trace.words)["This"] == 3
@@ -140,6 +207,8 @@ def test_every_wordpiece_merge_is_the_trainers(
         assert merge.token in trace.vocab_after(step.number)
         assert step.candidates[0] == won
         assert step.changed_words <= len(symbols)
+        assert len(step.first_pairs) == len(step.candidates)
+    assert len(trace.splits_after(trace.step_count)) == len(symbols)
 
 
 @given(words=word_counts(), size=st.integers(8, 30), ties=st.sampled_from(pw.BPETrainer.TIES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -68,6 +69,31 @@ def test_joins_come_with_counts_and_scores() -> None:
     assert (merge.left, merge.right, merge.token, merge.pair_count) == ("##g", "##s", "##gs", 5)
     assert merge.score == pytest.approx(1 / 20)
     assert learned.stopped_early is None
+
+
+def test_wordpiece_without_special_tokens_can_be_learned_but_not_encode() -> None:
+    trainer = WordPieceTrainer(9, "pmi", min_frequency=1, special_tokens=[])
+    counts = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
+    model = trainer.learn(counts)
+    assert list(model.vocab)[:7] == ["##g", "##n", "##s", "##u", "b", "h", "p"]
+    assert list(model.vocab)[7:] == ["##gs", "hu"]
+    with pytest.raises(pw.errors.VocabularyError, match=r'model.unk_token: found "\[UNK\]"'):
+        pw.Tokenizer(model)
+
+
+def test_a_tokenizer_without_unknown_token_is_refused_before_the_corpus_is_read() -> None:
+    def corpus() -> Iterator[str]:
+        pytest.fail("the corpus was read")
+        yield ""
+
+    trainer = WordPieceTrainer(9, special_tokens=())
+    expected = r"special_tokens: found none, expected the unknown token '\[UNK\]' among them"
+    with pytest.raises(pw.errors.ArgumentError, match=expected):
+        pw.Tokenizer.train_from_iterator(corpus(), trainer)
+    with pytest.raises(pw.errors.ArgumentError, match=expected):
+        pw.Tokenizer.train_from_iterator(corpus(), special_tokens=())
+    with pytest.raises(pw.errors.ArgumentError, match=expected):
+        pw.train.learn_specs(pw.Counts(["hug"], [2]), trainer, [9])
 
 
 def test_the_model_numbers_special_tokens_first() -> None:

@@ -35,7 +35,9 @@ def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
     ties = st.none() | st.sampled_from(["smallest-strings", "lowest-ids", "first-seen"])
     return {
         "ties": None if score == "top-down" else draw(ties),
-        "alphabet_order": draw(st.sampled_from(["sorted", "sorted", "first-seen", "given"])),
+        "alphabet_order": draw(
+            st.sampled_from(["sorted", "first-seen", "given", "word-starts-first"])
+        ),
         "vocab_size": draw(st.integers(8, 22) | st.integers(1, 60)),
         "score": score,
         "min_frequency": draw(st.sampled_from([1, 1, 0, 2, 5])),

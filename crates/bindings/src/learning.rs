@@ -259,6 +259,10 @@ fn alphabet_order_named(name: &str) -> PyResult<AlphabetOrder> {
         "sorted" => Ok(AlphabetOrder::Sorted),
         "first-seen" => Ok(AlphabetOrder::FirstSeen),
         "given" => Ok(AlphabetOrder::Given),
-        _ => Err(bad_argument("alphabet_order", format!("{name:?}"), "sorted, first-seen or given")),
+        "word-starts-first" => Ok(AlphabetOrder::WordStartsFirst),
+        _ => {
+            let expected = "sorted, first-seen, given or word-starts-first";
+            Err(bad_argument("alphabet_order", format!("{name:?}"), expected))
+        }
     }
 }

@@ -262,12 +262,12 @@ def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
             type=click.Choice(
                 list(
                     dict.fromkeys(
-                        (*pw.BPETrainer.ALPHABET_ORDERS, *pw.ByteBPETrainer.ALPHABET_ORDERS)
+                        (*pw.WordPieceTrainer.ALPHABET_ORDERS, *pw.ByteBPETrainer.ALPHABET_ORDERS)
                     )
                 )
             ),
             help="Order of the alphabet in the vocabulary; first-seen needs counts with positions, "
-            "byte-values is for byte-bpe.  [default: sorted]",
+            "word-starts-first is for wordpiece, byte-values for byte-bpe.  [default: sorted]",
         ),
         add(
             "--end-of-word-suffix",

@@ -13,7 +13,9 @@ full. `score` chooses the score of a pair ab, where f counts occurrences:
     lowest-ids        the lower left id, then the lower right id, as in `tokenizers`
     first-seen        the pair that occurs first in the corpus
 
-`alphabet_order` arranges the entries of one character, as in `bpe_training`.
+`alphabet_order` arranges the entries of one character, as in `bpe_training`, with one more order:
+
+    word-starts-first  the entries at the start of words, then those inside, each part by code points
 
 Each step counts the whole corpus again.
 """
@@ -54,7 +56,7 @@ class Settings:
     segmentation: Literal["greedy", "shortest"] = "greedy"
     balance: float = 0.0
     use_cap: float | None = None
-    alphabet_order: Literal["sorted", "first-seen", "given"] = "sorted"
+    alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first"] = "sorted"
     seed_size: int | None = None
 
 
@@ -137,6 +139,8 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
     ['##g', '##u', 'h']
     >>> alphabet_entries([("hug", 1)], Settings(alphabet_order="first-seen"))
     ['h', '##u', '##g']
+    >>> alphabet_entries([("hug", 1)], Settings(alphabet_order="word-starts-first"))
+    ['h', '##g', '##u']
     """
     prefix = settings.continuing_subword_prefix
     kept = alphabet(words, settings)
@@ -146,7 +150,10 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
     if settings.score == "frequency":
         entries = sorted(kept) + sorted(prefix + character for character in inside)
     else:
-        entries = sorted({*starting, *given} | {prefix + character for character in inside | given})
+        starts, others = starting | given, {prefix + character for character in inside | given}
+        entries = sorted(starts | others)
+        if settings.alphabet_order == "word-starts-first":
+            entries = sorted(starts) + sorted(others)
     marked = ((c if at == 0 else prefix + c) for word, _ in words for at, c in enumerate(word))
     first = {"first-seen": marked, "given": settings.initial_alphabet}.get(
         settings.alphabet_order, ()

@@ -93,6 +93,7 @@ def learn_spec(
     Raises `ArgumentError` if the counts come from another pipeline or the checkpoint from other counts or
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
+    check_can_encode(trainer)
     if training_log is not None:
         _check_merges(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
@@ -141,6 +142,7 @@ def learn_specs(
     size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
     `seed_size` of the largest. The other arguments are those of `learn_spec`.
     """
+    check_can_encode(trainer)
     chosen_sizes = _checked_sizes(sizes)
     sized = {size: replace(trainer, vocab_size=size) for size in chosen_sizes}
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
@@ -219,6 +221,17 @@ def nests(trainer: Trainer) -> bool:
     if isinstance(trainer, WordPieceTrainer):
         return trainer.learner == "merges"
     return not isinstance(trainer, UnigramTrainer | SentencePieceTrainer)
+
+
+def check_can_encode(trainer: Trainer) -> None:
+    """Raise `ArgumentError` for a trainer whose model would have no unknown token but needs one.
+
+    >>> from piecework.train import WordPieceTrainer
+    >>> check_can_encode(WordPieceTrainer())
+    """
+    if isinstance(trainer, WordPieceTrainer) and not trainer.special_tokens:
+        expected = f"the unknown token {trainer.unk_token!r} among them, which a tokenizer needs"
+        raise ArgumentError("special_tokens", "none", expected)
 
 
 def _check_merges(trainer: Trainer) -> None:

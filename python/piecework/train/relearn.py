@@ -20,7 +20,7 @@ from piecework.spec import (
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
-from piecework.train.learn import check_pipeline, pipeline_of
+from piecework.train.learn import check_can_encode, check_pipeline, pipeline_of
 from piecework.train.trainers import (
     PresetTrainer,
     SentencePieceTrainer,
@@ -63,6 +63,7 @@ def relearn_spec(
         expected = "WordPiece, BPE, Unigram, WordLevel or Char"
         raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_for(spec, vocab_size, settings or {})
+    check_can_encode(trainer)
     learned = trainer.learn(counts, progress, num_threads)
     model = _with_vocabulary_of(learned, spec.model)
     new_ids = {old_id: _new_id(spec, old_id, model.vocab) for old_id in inserted_ids(spec)}

@@ -19,7 +19,7 @@ from piecework.spec import SentencePiece, TokenizerSpec
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
-from piecework.train.learn import learn_spec, pipeline_of
+from piecework.train.learn import check_can_encode, learn_spec, pipeline_of
 from piecework.train.plan import Plan
 from piecework.train.relearn import relearn_spec
 from piecework.train.sentences import Reservoir, texts_of_corpus
@@ -47,6 +47,7 @@ def spec_from_files(
     checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of files and learn from them."""
+    check_can_encode(plan.trainer)
     _check_paths(files)
     if plan.tests:
         corpus = read_corpus(
@@ -104,6 +105,7 @@ def spec_from_texts(
     checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of texts and learn from them."""
+    check_can_encode(plan.trainer)
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
     if plan.tests:
         strings = (text for batch in batches_of_texts(texts) for text in batch.texts)

@@ -28,7 +28,7 @@ class RetrainSettings(TypedDict, total=False):
     continuing_subword_prefix: str
     end_of_word_suffix: str
     ties: Literal["lowest-ids", "smallest-strings", "greatest-strings", "first-seen"] | None
-    alphabet_order: Literal["sorted", "first-seen", "given", "byte-values"]
+    alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
     max_token_length: int | None
     user_defined_symbols: Sequence[str]
     byte_fallback: bool

@@ -21,6 +21,8 @@ pub enum AlphabetOrder {
     FirstSeen,
     /// The characters of the initial alphabet in their order, then the others sorted.
     Given,
+    /// WordPiece: the entries at the start of words, then those inside, each part by code points.
+    WordStartsFirst,
 }
 
 impl AlphabetOrder {
@@ -45,7 +47,7 @@ impl AlphabetOrder {
     ) {
         let mut ranks: FxHashMap<String, usize> = FxHashMap::default();
         match self {
-            Self::Sorted => return,
+            Self::Sorted | Self::WordStartsFirst => return,
             Self::Given => {
                 for (rank, character) in initial.iter().enumerate() {
                     ranks.entry(character.to_string()).or_insert(rank);

@@ -14,7 +14,13 @@ from typing import Any, TypeVar
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.errata import erratum_of
 from piecework.analysis.training.limits import check_small
-from piecework.analysis.training.steps import PairScore, SplitChange, TrainingMerge
+from piecework.analysis.training.steps import (
+    PairScore,
+    SplitChange,
+    TrainingMerge,
+    apply_merge,
+    in_corpus_order,
+)
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import InternalError
 from piecework.reference import bpe_training as bpe
@@ -100,7 +106,7 @@ def trace_bpe(
         learner=f"{name}, ties {trainer.ties!r}",
         words=tuple(words),
         special_tokens=trainer.special_tokens,
-        alphabet=tuple(sorted(kept)),
+        alphabet=tuple(entry for entry in learned.entries if entry in kept),
         splits=tuple((tuple(symbols), count) for symbols, count in splits),
         seeds=(),
         steps=tuple(replay.steps(wanted, top, [])),
@@ -177,6 +183,7 @@ class _Replay:
             winner=pairs[0],
             reason=self._reason(pairs, tied),
             candidates=tuple(pairs[:top]),
+            first_pairs=tuple(islice(in_corpus_order(self._splits, pairs), top)),
             pairs=len(pairs),
             tied=tied,
             changes=(),
@@ -200,7 +207,7 @@ class _Replay:
         """Apply a merge to the words that contain its pair; yield each change."""
         for at in sorted(self._words_with[merge.left] & self._words_with[merge.right]):
             before, count = self._splits[at]
-            after = _merged(before, merge)
+            after = apply_merge(before, merge)
             if len(after) < len(before):
                 self._splits[at] = (after, count)
                 self._words_with[merge.token].add(at)
@@ -213,14 +220,3 @@ _RULES = {
     "greatest-strings": 'the pair that is last in code point order wins (ties="greatest-strings")',
     "lowest-ids": 'the pair with the lowest ids wins (ties="lowest-ids")',
 }
-
-
-def _merged(symbols: Sequence[str], merge: Merge) -> list[str]:
-    """Replace every occurrence of a pair, from left to right."""
-    out: list[str] = []
-    at = 0
-    while at < len(symbols):
-        found = symbols[at] == merge.left and symbols[at + 1 : at + 2] == [merge.right]
-        out.append(merge.token if found else symbols[at])
-        at += 2 if found else 1
-    return out

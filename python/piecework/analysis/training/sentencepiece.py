@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from dataclasses import replace
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from piecework.analysis.training.steps import (
     SplitChange,
     TrainingEstimate,
     TrainingMerge,
+    in_corpus_order,
 )
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.training.unigram import (
@@ -185,7 +187,9 @@ def _merges(
         after = [(merge(symbols, (best.left, best.right)), count) for symbols, count in splits]
         if number in wanted:
             size = len(trainer.meta_pieces) + number
-            yield _step(number, order, _changes(splits, after), size, top)
+            first_pairs = tuple(islice(in_corpus_order(splits, order), top))
+            step = _step(number, order, _changes(splits, after), size, top)
+            yield replace(step, first_pairs=first_pairs)
         splits = after
         known.add(piece)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.unigram_lattice import WordLattice
+from piecework.train.trainers.common import Merge
 
 Score: TypeAlias = Fraction | float | int
 
@@ -44,6 +46,37 @@ class PairScore:
         return shown_score(self.score)
 
 
+def apply_merge(symbols: Sequence[str], merge: PairScore | Merge) -> list[str]:
+    """Replace every occurrence of a pair by its token, from left to right.
+
+    >>> apply_merge(["a", "a", "a"], PairScore("a", "a", "aa", 2, 3, 3, score=2))
+    ['aa', 'a']
+    """
+    out: list[str] = []
+    at = 0
+    while at < len(symbols):
+        found = tuple(symbols[at : at + 2]) == (merge.left, merge.right)
+        out.append(merge.token if found else symbols[at])
+        at += 2 if found else 1
+    return out
+
+
+def in_corpus_order(
+    splits: Iterable[tuple[Sequence[str], int]], pairs: Iterable[PairScore]
+) -> Iterator[PairScore]:
+    """Yield pairs in the order of their first occurrence in the words of a corpus.
+
+    >>> ab, bc = PairScore("a", "b", "ab", 1, 1, 1, score=1), PairScore("b", "c", "bc", 2, 1, 2, score=2)
+    >>> [pair.token for pair in in_corpus_order([(("a", "b", "c"), 1)], [bc, ab])]
+    ['ab', 'bc']
+    """
+    left = {(pair.left, pair.right): pair for pair in pairs}
+    for symbols, _ in splits:
+        for pair in pairwise(symbols):
+            if pair in left:
+                yield left.pop(pair)
+
+
 @dataclass(frozen=True)
 class SplitChange:
     """A word of the corpus with its count, and its symbols before and after a step.
@@ -69,6 +102,7 @@ class TrainingMerge:
 
     - `number` counts merges from 1.
     - `candidates` are the best of all `pairs`, the best first, so the first is the winner.
+    - `first_pairs` are the first of them in the order of the corpus, as many as `candidates`.
     - `tied` is the number of pairs with the score of the winner, itself included; `reason` says how the
       winner was chosen.
     - `changes` are the first of `changed_words` distinct words that contain the pair.
@@ -87,6 +121,7 @@ class TrainingMerge:
     vocab_size: int
     is_new: bool
     note: str | None = None
+    first_pairs: tuple[PairScore, ...] = ()
 
     def blocks(self) -> Iterator[Block]:
         """Yield what the step shows."""

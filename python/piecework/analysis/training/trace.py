@@ -8,7 +8,12 @@ from typing import Any
 
 from piecework.analysis.blocks import WIDTH, Block, Grid, Heading, Paragraph, as_html, as_text
 from piecework.analysis.plain_data import plain
-from piecework.analysis.training.steps import TrainingLattice, TrainingMerge, TrainingStep
+from piecework.analysis.training.steps import (
+    TrainingLattice,
+    TrainingMerge,
+    TrainingStep,
+    apply_merge,
+)
 from piecework.errors import ArgumentError
 
 LINES = 20
@@ -65,6 +70,31 @@ class TrainingTrace:
             if isinstance(step, TrainingMerge) and step.number == number:
                 return self.vocab[: step.vocab_size]
         raise ArgumentError("number", str(number), "the number of a merge in steps")
+
+    def splits_after(self, number: int) -> tuple[tuple[tuple[str, ...], int], ...]:
+        """Return the symbols and the count of each word after a merge; after 0, `splits`.
+
+        >>> import piecework as pw
+        >>> example = pw.analysis.training_example("hugs")
+        >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1-2")
+        >>> for symbols, count in trace.splits_after(2):
+        ...     print(*symbols, count)
+        hu ##g 10
+        p ##u ##g 5
+        p ##u ##n 12
+        b ##u ##n 4
+        hu ##gs 5
+
+        Raises `ArgumentError` unless all merges up to this one are in `steps`.
+        """
+        made = [s for s in self.steps if isinstance(s, TrainingMerge) and s.number <= number]
+        if number < 0 or len(made) != number:
+            expected = f"a merge up to which all are in steps, such as steps='1-{max(number, 1)}'"
+            raise ArgumentError("number", str(number), expected)
+        splits = [(list(symbols), count) for symbols, count in self.splits]
+        for step in made:
+            splits = [(apply_merge(symbols, step.winner), count) for symbols, count in splits]
+        return tuple((tuple(symbols), count) for symbols, count in splits)
 
     def to_text(self, lines: int = LINES, width: int = WIDTH) -> str:
         """Return the trace as text: at most `lines` lines of each list, wrapped at `width` columns.

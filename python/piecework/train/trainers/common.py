@@ -159,11 +159,17 @@ def set_field(trainer: Any, name: str, value: object) -> None:
     object.__setattr__(trainer, name, value)
 
 
-def check_special_tokens(trainer: Any, *, needs_unknown: bool = True) -> None:
-    """Check and store `special_tokens` and `unk_token`, which can be None unless `needs_unknown`."""
+def check_special_tokens(
+    trainer: Any, *, needs_unknown: bool = True, can_be_empty: bool = False
+) -> None:
+    """Check and store `special_tokens` and `unk_token`, which can be None unless `needs_unknown`.
+
+    With `can_be_empty`, no special tokens at all are accepted too.
+    """
     if needs_unknown or trainer.unk_token is not None:
         checks.check_text("unk_token", trainer.unk_token)
-    tokens = checks.distinct_tokens("special_tokens", trainer.special_tokens, trainer.unk_token)
+    required = None if can_be_empty and not trainer.special_tokens else trainer.unk_token
+    tokens = checks.distinct_tokens("special_tokens", trainer.special_tokens, required)
     set_field(trainer, "special_tokens", tokens)
 
 

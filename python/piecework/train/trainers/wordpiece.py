@@ -89,7 +89,11 @@ class WordPieceTrainer:
 
     `alphabet_order` is the order of the entries of one character: "sorted" by code points; "first-seen" by
     first occurrence in the corpus, which needs counts with first positions; "given" has those of
-    `initial_alphabet` first, in their order.
+    `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start of words
+    before those inside, each part by code points, as `score="frequency"` always has.
+
+    `special_tokens` include `unk_token`. `()` is for looking at what a trainer learns, as in a course: the
+    model has no unknown token, so a `Tokenizer` does not take it.
     """
 
     SCORES: ClassVar[tuple[str, ...]] = ("likelihood", "pmi", "frequency", "top-down")
@@ -97,7 +101,7 @@ class WordPieceTrainer:
     ALGORITHMS: ClassVar[tuple[str, ...]] = ("merges", "pruning", "top-down")
     SEGMENTATIONS: ClassVar[tuple[str, ...]] = ("greedy", "shortest")
     TIES: ClassVar[tuple[str, ...]] = ("smallest-strings", "lowest-ids", "first-seen")
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ALPHABET_ORDERS
+    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*ALPHABET_ORDERS, "word-starts-first")
 
     vocab_size: int = 30_000
     score: str | None = None
@@ -129,7 +133,7 @@ class WordPieceTrainer:
         set_field(self, "limit_alphabet", limit)
         alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
         set_field(self, "initial_alphabet", alphabet)
-        check_special_tokens(self)
+        check_special_tokens(self, can_be_empty=True)
         checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
         longest = checks.optional_number("max_token_length", self.max_token_length, 1)
         set_field(self, "max_token_length", longest)

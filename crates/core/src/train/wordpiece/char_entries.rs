@@ -6,6 +6,7 @@ use super::spec::{PairScore, WordPieceTrainSpec};
 use crate::count::Counts;
 use crate::train::alphabet::{Alphabet, CharPosition};
 use crate::train::entries::Entries;
+use crate::train::AlphabetOrder;
 
 /// The entries of the alphabet in vocabulary order.
 ///
@@ -30,7 +31,7 @@ pub(super) fn alphabet_entries(
     initial.sort_unstable();
     continuing.sort_unstable();
     initial.append(&mut continuing);
-    if !frequency {
+    if !frequency && spec.alphabet_order != AlphabetOrder::WordStartsFirst {
         initial.sort_unstable();
     }
     let prefix_at = |first: bool| if first { "" } else { prefix.as_str() };
