@@ -185,10 +185,23 @@ def test_an_unknown_preset_lists_those_there_are() -> None:
 
 
 def test_words_without_positions_are_ordered_by_count_then_code_points() -> None:
-    counts = pw.Counts(["b", "c", "a"], [1, 2, 1])
+    counts = pw.Counts(["b", "c"], [1, 1]) + pw.Counts(["c", "a"], [1, 1])
     assert counts.words == ["c", "a", "b"]
     assert counts.first is None
     assert counts.counts.dtype == np.uint64
+
+
+def test_words_given_as_a_list_are_in_the_order_of_the_corpus() -> None:
+    counts = pw.Counts(["b", "c", "a"], [1, 2, 1])
+    assert list(counts) == [("b", 1), ("c", 2), ("a", 1)]
+    assert counts.first is not None
+    assert counts.first.tolist() == [0, 1, 2]
+    trainer = pw.WordPieceTrainer(
+        12, "pmi", min_frequency=1, special_tokens=("[UNK]",), algorithm="merges"
+    )
+    hugs = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
+    tokens = [merge.token for merge in trainer.learn_vocabulary(hugs).merges]
+    assert tokens == ["##gs", "hu", "hugs", "hug"]
 
 
 def test_most_common_puts_the_earlier_word_first_among_equals() -> None:

@@ -88,9 +88,11 @@ def sources_of(counts: pw.Counts) -> set[int]:
 
 
 @given(word_counts())
-def test_counts_without_positions_are_ordered_by_count_then_code_points(words: Words) -> None:
-    found = list(pw.Counts([word for word, _ in words], [count for _, count in words]))
-    assert found == sorted(words, key=lambda item: (-item[1], item[0]))
+def test_a_sum_of_one_source_is_ordered_by_count_then_code_points(words: Words) -> None:
+    given = pw.Counts([word for word, _ in words], [count for _, count in words])
+    doubled = [(word, 2 * count) for word, count in words]
+    assert list(given) == words
+    assert list(given + given) == sorted(doubled, key=lambda item: (-item[1], item[0]))
 
 
 @given(counts(), counts())

@@ -58,7 +58,7 @@ def counts_of_table(table: Any, pipeline: pw.train.Pipeline | None = None) -> pw
     invalid = table.filter(pc.is_null(table.column("word")))
     words = table.filter(pc.is_valid(table.column("word")))
     first = words.column("first")
-    counts = pw.Counts(
+    counts = pw.Counts._of_columns(
         words.column("word").to_pylist(),
         _numbers(words.column("count")),
         None if first.null_count else _numbers(first),

@@ -32,10 +32,10 @@ class Counts:
     >>> counts + Counts(["hug"], [1]) == Counts(["pug", "hug"], [5, 11])
     True
 
-    `first` has the first position of each word, (source << 40) + byte offset, or is None if positions are
-    unknown. Words are ordered by first position; without positions by decreasing count, then by code
-    points. `pipeline` is the `Pipeline` that split the text, None if unknown. `replacements` counts the
-    invalid UTF-8 sequences that became U+FFFD.
+    `first` has the first position of each word, (source << 40) + byte offset; without it, the order of
+    `words` is that of the corpus. Counts from files and sums can lack positions (see `first`). Words are
+    ordered by first position; without positions by decreasing count, then by code points. `pipeline` is the
+    `Pipeline` that split the text, None if unknown. `replacements` counts the invalid UTF-8 sequences that became U+FFFD.
 
     `==` compares words, counts and pipeline, not first positions, order or `replacements`. Counts pickle
     as columns; custom pipeline stages keep their names only.
@@ -48,11 +48,21 @@ class Counts:
         first: Numbers | None = None,
         pipeline: Pipeline | None = None,
     ) -> None:
-        count_array = _as_u64("counts", counts, len(words))
-        first_array = None if first is None else _as_u64("first", first, len(words))
-        self._raw = RawCounts(_checked_words(words), count_array, first_array)
+        positions = np.arange(len(words), dtype=np.uint64) if first is None else first
+        self._raw = _raw_counts(words, counts, positions)
         self.pipeline = pipeline
         self.replacements = 0
+
+    @classmethod
+    def _of_columns(
+        cls,
+        words: Sequence[str],
+        counts: Numbers,
+        first: Numbers | None,
+        pipeline: Pipeline | None = None,
+    ) -> Counts:
+        """Check columns, such as those of a file; None means that first positions are unknown."""
+        return cls._of(_raw_counts(words, counts, first), pipeline)
 
     @classmethod
     def _of(cls, raw: RawCounts, pipeline: Pipeline | None, replacements: int = 0) -> Counts:
@@ -68,7 +78,7 @@ class Counts:
         """The words, by first position; without positions by decreasing count, then by code points.
 
         >>> Counts(["pug", "hug"], [5, 10]).words
-        ['hug', 'pug']
+        ['pug', 'hug']
         """
         return self._raw.words()
 
@@ -77,7 +87,7 @@ class Counts:
         """The number of occurrences of each word, uint64 of shape (words,).
 
         >>> Counts(["pug", "hug"], [5, 10]).counts.tolist()
-        [10, 5]
+        [5, 10]
         """
         return self._raw.counts()
 
@@ -88,6 +98,8 @@ class Counts:
         >>> from piecework.train import count_texts
         >>> count_texts(["hug pug"]).first.tolist()
         [0, 4]
+
+        Files without the column `first`, and sums of counts that share a source, have no positions.
         """
         return self._raw.first()
 
@@ -144,7 +156,7 @@ class Counts:
         """
         table = read_counts(path)
         try:
-            return cls(table.words, table.counts, table.first, table.pipeline)
+            return cls._of_columns(table.words, table.counts, table.first, table.pipeline)
         except ArgumentError as error:
             raise FormatError(f"{path}: {error.place}", error.found, error.expected) from error
 
@@ -222,6 +234,12 @@ def _is_same_pipeline(one: Pipeline | None, two: Pipeline | None) -> bool:
     if one is None or two is None:
         return one is two
     return one.agrees_with(two)
+
+
+def _raw_counts(words: Sequence[str], counts: Numbers, first: Numbers | None) -> RawCounts:
+    count_array = _as_u64("counts", counts, len(words))
+    first_array = None if first is None else _as_u64("first", first, len(words))
+    return RawCounts(_checked_words(words), count_array, first_array)
 
 
 def _checked_words(words: Sequence[Any]) -> list[str]:

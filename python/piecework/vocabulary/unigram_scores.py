@@ -124,7 +124,7 @@ def _estimate(
     words = [_word(word) for word in counts.words]
     size = 2 * len(known) + 1  # more than there can be: nothing is pruned
     learned = learn_unigram(
-        Counts(words, counts.counts)._raw,
+        Counts._of_columns(words, counts.counts, None)._raw,
         vocab_size=size,
         special_tokens=(),
         user_defined_symbols=(),

@@ -57,9 +57,7 @@ def training_example(name: str) -> TrainingExample:
         counts = count_texts(_COURSE, pipeline=PRESETS["bert-cased"].pipeline)
         trainer = WordPieceTrainer(70, "pmi", min_frequency=1, algorithm="merges")
         return TrainingExample(name, counts, trainer, _COURSE)
-    words = list(_HUGS)
-    positions = [4 * at for at in range(len(words))]
-    counts = Counts(words, list(_HUGS.values()), positions)
+    counts = Counts(list(_HUGS), list(_HUGS.values()))
     trainer = WordPieceTrainer(
         12, "pmi", min_frequency=1, special_tokens=("[UNK]",), algorithm="merges"
     )
