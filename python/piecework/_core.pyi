@@ -967,8 +967,9 @@ def learn_wordpiece(
     `segmentation`, `balance`, `use_cap` and `seed_size`. It alone can learn several `sizes`, of which
     `vocab_size` is the largest; the result has one item for each size, else one item.
     `alphabet_order` is "sorted", "first-seen", "given" or "word-starts-first". `earlier` and
-    `earlier_choices` are the merges or the choices of an earlier run with the same counts and settings, which are applied first. `log` receives
-    all merges and choices. `record_removals` lists the removals of "pruning" in the result. Only "pruning"
+    `earlier_choices` are the merges or the choices of an earlier run with the same counts and settings, which
+    are applied first. `log` receives all merges and choices. `record_removals` lists the removals of
+    "pruning" in the result. Only "pruning"
     and "top-down" use more than one of `num_threads`.
     """
 

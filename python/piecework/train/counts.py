@@ -35,7 +35,8 @@ class Counts:
     `first` has the first position of each word, (source << 40) + byte offset; without it, the order of
     `words` is that of the corpus. Counts from files and sums can lack positions (see `first`). Words are
     ordered by first position; without positions by decreasing count, then by code points. `pipeline` is the
-    `Pipeline` that split the text, None if unknown. `replacements` counts the invalid UTF-8 sequences that became U+FFFD.
+    `Pipeline` that split the text, None if unknown. `replacements` counts the invalid UTF-8
+    sequences that became U+FFFD.
 
     `==` compares words, counts and pipeline, not first positions, order or `replacements`. Counts pickle
     as columns; custom pipeline stages keep their names only.
