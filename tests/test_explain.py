@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import explain
+from piecework.analysis import ExplainedWord, explain, explain_training, training_example
+from piecework.analysis.blocks import as_text
 from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from tests.data import need
@@ -95,7 +96,8 @@ def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
     assert steps is not None
     for step in steps:
         symbols = step.apply_to(symbols)
-    assert symbols == pw.Tokenizer(model).encode(word).tokens
+    is_whole = table.note(word) is not None
+    assert pw.Tokenizer(model).encode(word).tokens == ([word] if is_whole else symbols)
 
 
 @pytest.mark.slow
@@ -139,14 +141,49 @@ def test_merges_of_sentencepiece_end_where_the_model_does(data: st.DataObject, t
     assert last_symbols(word) == tok.encode(text).tokens
 
 
+WHOLE = "an entry: the encoder takes it whole (ignore_merges)"
+
+
 def test_words_taken_whole_are_explained() -> None:
     model = replace(HUG, ignore_merges=True)
     [word] = explain(pw.Tokenizer(model), "hug").words
-    assert word.note == "an entry, taken whole (ignore_merges); its merges have the ranks 0, 2"
+    assert word.note == f"{WHOLE}, without these merges"
+    assert (word.symbols, [step.token for step in word.merges or ()]) == (
+        tuple("hug"),
+        ["ug", "hug"],
+    )
+    assert explain(pw.Tokenizer(model), "g").words[0].note is None
     assert explain(pw.Tokenizer(model), "hugs").words[0].note is None
     entries = {**model.vocab, "hugs": len(model.vocab)}
     [word] = explain(pw.Tokenizer(replace(model, vocab=entries)), "hugs").words
-    assert word.note == "an entry, taken whole (ignore_merges); merges would give hug s"
+    assert word.note == f"{WHOLE}; merges would give hug s"
+    assert last_symbols(word) == ["hug", "s"]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base"])
+def test_the_words_of_the_survey_are_built_merge_by_merge(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tiktoken._educational import bpe_encode
+
+    monkeypatch.setenv("PIECEWORK_TIKTOKEN_DIR", str(need("vocab/tiktoken")))
+    tok = pw.Tokenizer.load(name)
+    ranks = {token: id for id, token in tok.get_vocab_bytes().items()}
+    for word in explain(tok, "hello world").words:
+        assert word.note == f"{WHOLE}, without these merges"
+        capsys.readouterr()
+        bpe_encode(ranks, text_of_bytes(word.word).encode(), visualise="simple")
+        printed = capsys.readouterr().out.split("\n")
+        assert [shown for shown in printed if shown] == list(map(str, symbols_at_each_step(word)))
+
+
+def symbols_at_each_step(word: ExplainedWord) -> list[list[bytes]]:
+    """Return the symbols of a word as bytes, first and after each merge."""
+    symbols, found = list(word.symbols), [list(word.symbols)]
+    for step in word.merges or ():
+        symbols = step.apply_to(symbols)
+        found.append(symbols)
+    return [[text_of_bytes(symbol).encode() for symbol in one] for one in found]
 
 
 # ---- the search of WordPiece
@@ -362,22 +399,49 @@ def test_the_decoder_tells_that_tokens_are_bytes() -> None:
 def test_tokens_are_colored_on_a_terminal_that_wants_it(
     tmp_path: Path, environment: dict[str, str], is_colored: bool
 ) -> None:
-    import pty
-
     pw.Tokenizer(HUG).save(tmp_path / "t.json")
-    parent, child = pty.openpty()
-    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
-    subprocess.run(
-        [sys.executable, "-m", "piecework", "explain", str(tmp_path / "t.json"), "hugs"],
-        stdout=child,
-        stderr=subprocess.PIPE,
-        env=clean | environment,
-        check=True,
-        timeout=60,
-    )
-    os.close(child)
-    shown = os.read(parent, 1 << 16).decode()
-    os.close(parent)
+    shown = shown_on_terminal(environment, "explain", str(tmp_path / "t.json"), "hugs")
     last = shown.rstrip().splitlines()[-1]
     assert ("\x1b[" in shown) == is_colored
     assert ("hug|s" in last) != is_colored
+    [after_ug] = [line for line in shown.splitlines() if "u g -> ug" in line]
+    assert ("h ug s" in after_ug) != is_colored
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
+def test_every_merge_of_training_shows_its_words_in_colors() -> None:
+    arguments = ("explain", "--training", "--example", "hugs", "--all")
+    shown = shown_on_terminal({"TERM": "xterm-256color"}, *arguments)
+    for symbols in (["h", "##u", "##g"], ["h", "##u", "##gs"], ["hu", "##g"], ["hugs"]):
+        colors = ((30, 106), (30, 103), (30, 102))
+        pairs = zip(symbols, colors, strict=False)
+        styled = (f"\x1b[{text}m\x1b[{back}m{token}\x1b[0m" for token, (text, back) in pairs)
+        assert " ".join(styled) in shown
+
+
+def shown_on_terminal(environment: dict[str, str], *arguments: str) -> str:
+    """Return what a command writes to a terminal."""
+    import pty
+
+    parent, child = pty.openpty()
+    clean = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
+    command = [sys.executable, "-m", "piecework", *arguments]
+    with subprocess.Popen(command, stdout=child, env=clean | environment) as process:
+        os.close(child)
+        shown = b""
+        try:
+            while more := os.read(parent, 1 << 16):
+                shown += more
+        except OSError:  # Linux: the end
+            pass
+    os.close(parent)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+@pytest.mark.parametrize("width", [30, 60, 100])
+def test_colors_change_nothing_else(width: int) -> None:
+    example = training_example("course")
+    trace = explain_training(example.counts, example.trainer, steps="all", top=20)
+    plain = as_text(trace.blocks(), width)
+    assert as_text(trace.blocks(), width, color=lambda token, _: token) == plain

@@ -43,6 +43,30 @@ def test_the_merges_of_a_token_are_in_the_order_of_learning() -> None:
     assert "no merge made it" in str(lineage(learned, "[UNK]"))
 
 
+@pytest.mark.parametrize(
+    ("token", "nearest"),
+    [
+        ("hug", "'##hug', 'Ġhug' or 'hugs'"),
+        ("café", "'cafÃ©'"),
+        ("hugz", "'Ġhug', 'hugs' or '##hug'"),
+        ("xyz", None),
+    ],
+)
+def test_the_error_for_an_absent_token_names_the_nearest_entries(
+    token: str, nearest: str | None
+) -> None:
+    entries = ["##hug", "bun", "hugs", "Ġhug", "cafÃ©"]
+    model = pw.spec.BPE({entry: id for id, entry in enumerate(entries)}, ())
+    expected = (
+        f"an entry of the vocabulary, such as {nearest}"
+        if nearest
+        else "an entry of the vocabulary"
+    )
+    with pytest.raises(ArgumentError) as raised:
+        lineage(pw.Tokenizer(model), token)
+    assert str(raised.value) == f"token: found {token!r}, expected {expected}"
+
+
 @settings(max_examples=100, deadline=None)
 @given(word_counts())
 def test_the_merges_join_the_characters_of_the_token(words: Words) -> None:

@@ -41,6 +41,25 @@ class Paragraph:
     text: str
 
 
+class Tokens(str):
+    """The tokens of a cell: separated by spaces as text, each on a color of its own on a color terminal.
+
+    >>> cell = Tokens.of(["hu", "##g"])
+    >>> cell, cell.tokens
+    ('hu ##g', ('hu', '##g'))
+    """
+
+    tokens: tuple[str, ...]
+
+    @classmethod
+    def of(cls, tokens: Iterable[str]) -> Tokens:
+        """Return the cell of these tokens."""
+        kept = tuple(tokens)
+        cell = cls(" ".join(kept))
+        cell.tokens = kept
+        return cell
+
+
 @dataclass(frozen=True)
 class Grid:
     """A table of strings; columns named in `numbers` are aligned to the right.
@@ -60,13 +79,18 @@ class Grid:
 
 
 Block: TypeAlias = Heading | Paragraph | Grid
+Color: TypeAlias = Callable[[str, int], str]
+"""Returns a token in the color of its index."""
 
 
 # ---- text
 
 
 def as_text(
-    blocks: Iterable[Block], width: int = WIDTH, emphasis: Callable[[str], str] = str
+    blocks: Iterable[Block],
+    width: int = WIDTH,
+    emphasis: Callable[[str], str] = str,
+    color: Color | None = None,
 ) -> str:
     """Return blocks as lines of at most `width` columns; long words and wide first columns exceed it.
 
@@ -74,20 +98,27 @@ def as_text(
     splits
       h ##u ##g
 
-    `emphasis` changes headings and the rows that won, for a terminal.
+    `emphasis` changes headings and the rows that won, `color` the tokens of cells, for a terminal.
+
+    >>> grid = Grid(("symbols",), ((Tokens.of(["h", "ug"]),),))
+    >>> print(as_text([grid], color=lambda token, at: f"[{token}]" if at % 2 else token), end="")
+      symbols
+      h [ug]
     """
-    lines = (line for block in blocks for line in _lines(block, width, emphasis))
+    lines = (line for block in blocks for line in _lines(block, width, emphasis, color))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(block: Block, width: int, emphasis: Callable[[str], str]) -> Iterator[str]:
+def _lines(
+    block: Block, width: int, emphasis: Callable[[str], str], color: Color | None
+) -> Iterator[str]:
     if isinstance(block, Heading):
         yield from _heading(block, emphasis)
     elif isinstance(block, Paragraph):
         for line in wrapped(block.text, width - _INDENT):
             yield (" " * _INDENT + line).rstrip()
     else:
-        for line, won in _grid(block, width):
+        for line, won in _grid(block, width, color):
             yield emphasis(line.rstrip()) if won else line.rstrip()
 
 
@@ -120,12 +151,12 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
-def _grid(grid: Grid, width: int) -> Iterator[tuple[str, bool]]:
+def _grid(grid: Grid, width: int, color: Color | None) -> Iterator[tuple[str, bool]]:
     """Yield each line, and whether its row won."""
     if not grid.rows:
         yield " " * _INDENT + "none", False
         return
-    rows = [tuple(map(escape_controls, row)) for row in (grid.header, *grid.rows)]
+    rows = [tuple(map(_escaped, row)) for row in (grid.header, *grid.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     before_last = _INDENT + sum(widths[:-1]) + 2 * (len(widths) - 1)
     room = max(width - before_last, _LEAST_WIDTH)
@@ -134,20 +165,50 @@ def _grid(grid: Grid, width: int) -> Iterator[tuple[str, bool]]:
         won = at - 1 in grid.marked
         mark = ">" if won else " "
         cells = [
-            _padded(cell, size, right)
+            _padded(cell, size, right, color)
             for cell, size, right in zip(row[:-1], widths, is_number, strict=False)
         ]
-        last = _padded(row[-1], widths[-1], is_number[-1]) if is_number[-1] else row[-1]
-        first, *more = wrapped(last, room) if not is_number[-1] else [last]
+        if is_number[-1]:
+            first, more = _padded(row[-1], widths[-1], True, color), []
+        else:
+            first, *more = _wrapped_cell(row[-1], room, color)
         yield mark + " " * (_INDENT - 1) + "  ".join([*cells, first]), won
         yield from ((" " * before_last + line, won) for line in more)
     if grid.omitted:
         yield " " * _INDENT + f"... and {grid.omitted:,} more", False
 
 
-def _padded(cell: str, width: int, right: bool) -> str:
+def _escaped(cell: str) -> str:
+    if isinstance(cell, Tokens):
+        return Tokens.of(map(escape_controls, cell.tokens))
+    return escape_controls(cell)
+
+
+def _padded(cell: str, width: int, right: bool, color: Color | None) -> str:
     space = " " * (width - cell_len(cell))
-    return space + cell if right else cell + space
+    shown = "".join(_colored(cell, color))
+    return space + shown if right else shown + space
+
+
+def _wrapped_cell(cell: str, width: int, color: Color | None) -> list[str]:
+    """Return the lines of a cell; tokens in color break between two of them."""
+    if color is None or not isinstance(cell, Tokens):
+        return wrapped(cell, width)
+    lines, used = [""], 0
+    for token, colored in zip(cell.tokens, _colored(cell, color), strict=True):
+        size = cell_len(token)
+        if used and used + 1 + size > width:
+            lines, used = [*lines, ""], 0
+        lines[-1] += colored if used else colored.lstrip(" ")
+        used += size + (used > 0)
+    return lines
+
+
+def _colored(cell: str, color: Color | None) -> list[str]:
+    """Return the tokens of a cell in color, each but the first after a space; else the cell."""
+    if color is None or not isinstance(cell, Tokens):
+        return [cell]
+    return [f"{' ' if at else ''}{color(token, at)}" for at, token in enumerate(cell.tokens)]
 
 
 # ---- HTML

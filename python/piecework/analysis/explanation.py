@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from piecework.analysis.blocks import WIDTH, Block, Grid, Heading, Paragraph, as_html, as_text
+from piecework.analysis.blocks import (
+    WIDTH,
+    Block,
+    Grid,
+    Heading,
+    Paragraph,
+    Tokens,
+    as_html,
+    as_text,
+)
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
@@ -36,7 +45,7 @@ class ExplainedWord:
       is None for a word of more than 500 symbols. Both are empty for other models.
     - `search` is the segmentation by WordPiece, `lattice` that by Unigram; None for other models and for
       words of more than 500 characters.
-    - `note` says why a word has no merges, None otherwise.
+    - `note` says that a word is an entry and taken whole, without the merges that build it; None otherwise.
     """
 
     word: str
@@ -53,14 +62,13 @@ class ExplainedWord:
             yield from _search_blocks(self.word, self.search, lines)
         if self.lattice is not None:
             yield from _lattice_blocks(self.word, self.lattice, lines)
-        if self.note:
-            yield Heading(f"merges of {shown(self.word)}")
-            yield Paragraph(self.note)
-        elif self.merges is None:
+        if self.merges is None:
             yield Heading(f"merges of a word of {len(self.symbols):,} symbols")
             yield Paragraph("not shown for more than 500 symbols")
-        elif len(self.symbols) > 1:
+        elif len(self.symbols) > 1 or self.note:
             yield Heading(f"merges of {shown(self.word)} ({len(self.merges):,})")
+            if self.note:
+                yield Paragraph(self.note)
             yield _merge_grid(self.symbols, self.merges, lines, steps, shown)
 
 
@@ -230,13 +238,13 @@ def _merge_grid(
     steps: Selection,
     shown: Callable[[str], str],
 ) -> Grid:
-    rows = [("", "", " ".join(map(shown, symbols)))]
+    rows = [("", "", Tokens.of(map(shown, symbols)))]
     left: list[str] = list(symbols)
     for number, step in enumerate(merges, 1):
         left = step.apply_to(left)
         if number in steps and len(rows) <= lines:
             merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.token)}"
-            rows.append((f"{step.rank:,}", merge, " ".join(map(shown, left))))
+            rows.append((f"{step.rank:,}", merge, Tokens.of(map(shown, left))))
     omitted = len(merges) + 1 - len(rows)
     return Grid(("rank", "merge", "symbols"), tuple(rows), ("rank",), omitted=omitted)
 

@@ -55,11 +55,6 @@ class MergeTable:
 
     def symbols(self, word: str) -> list[str]:
         """Return the initial symbols of a word: characters, byte tokens and unknown tokens."""
-        if self._model.ignore_merges and word in self._model.vocab:
-            return [word]
-        return self._spelled(word)
-
-    def _spelled(self, word: str) -> list[str]:
         model = self._model
         found: list[str] = []
         # As in `tokenizers`, an unknown token is emitted before the next known character; byte tokens are
@@ -88,23 +83,24 @@ class MergeTable:
         return steps
 
     def note(self, word: str) -> str | None:
-        """Return why a word that is an entry is not merged, and what its merges would give.
+        """Return a note on a word that is an entry, so that encoding does not merge its symbols.
 
         >>> model = BPE({"u": 0, "g": 1, "ug": 2}, (("u", "g"),), ignore_merges=True)
         >>> MergeTable(model).note("ug")
-        'an entry, taken whole (ignore_merges); its merges have the ranks 0'
+        'an entry: the encoder takes it whole (ignore_merges), without these merges'
         """
         model = self._model
         if not model.ignore_merges or word not in model.vocab or len(word) > MAX_SYMBOLS:
             return None
-        steps = self.steps(self._spelled(word)) or []
-        symbols = self._spelled(word)
-        for step in steps:
-            symbols = step.apply_to(symbols)
+        symbols = self.symbols(word)
         if symbols == [word]:
-            ranks = ", ".join(f"{step.rank:,}" for step in steps) or "none, as it is one symbol"
-            return f"an entry, taken whole (ignore_merges); its merges have the ranks {ranks}"
-        return f"an entry, taken whole (ignore_merges); merges would give {' '.join(symbols)}"
+            return None
+        for step in self.steps(symbols) or []:
+            symbols = step.apply_to(symbols)
+        whole = "an entry: the encoder takes it whole (ignore_merges)"
+        if symbols == [word]:
+            return f"{whole}, without these merges"
+        return f"{whole}; merges would give {' '.join(symbols)}"
 
     def _next_step(self, symbols: Sequence[str]) -> MergeStep | None:
         pairs = enumerate(pairwise(symbols))

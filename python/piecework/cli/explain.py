@@ -13,7 +13,12 @@ import piecework as pw
 from piecework.analysis.blocks import as_html, as_text, page
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.step_selection import Selection
-from piecework.cli.explain_text import color_console, print_aligned, print_tokens
+from piecework.cli.explain_text import (
+    color_console,
+    colored_token,
+    print_aligned,
+    print_tokens,
+)
 from piecework.cli.explain_training import trace_corpus, trace_example
 from piecework.cli.options import (
     OnError,
@@ -221,8 +226,11 @@ def show(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
-        emphasis = partial(click.style, bold=True) if color_console() else str
-        text = as_text(found.blocks(lines, **how), width(), emphasis)
+        blocks = found.blocks(lines, **how)
+        if color_console():
+            text = as_text(blocks, width(), partial(click.style, bold=True), colored_token)
+        else:
+            text = as_text(blocks, width())
         click.echo(text.lstrip("\n"), nl=False)
 
 

@@ -25,6 +25,12 @@ _KINDS = {
 _STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
 
 
+def colored_token(token: str, at: int) -> str:
+    """Return a token on the background color of its index, as `print_tokens` alternates them."""
+    foreground, background = _STYLES[at % len(_STYLES)].split(" on ")
+    return click.style(token, fg=foreground, bg=background)
+
+
 def print_tokens(tokens: Sequence[str]) -> None:
     """Print tokens on alternating background colors, or separated by bars without a color terminal."""
     console = color_console()

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
+from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.unigram_lattice import WordLattice
 from piecework.train.trainers.common import Merge
 
@@ -172,7 +172,8 @@ def _changed(changes: tuple[SplitChange, ...], total: int) -> Iterator[Block]:
         return
     yield Heading(f"changed words ({total:,})")
     rows = tuple(
-        (f"{change.count:,}", " ".join(change.before), " ".join(change.after)) for change in changes
+        (f"{change.count:,}", Tokens.of(change.before), Tokens.of(change.after))
+        for change in changes
     )
     yield Grid(("count", "before", "after"), rows, ("count",), omitted=total - len(changes))
 

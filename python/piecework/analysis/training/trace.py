@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from piecework.analysis.blocks import WIDTH, Block, Grid, Heading, Paragraph, as_html, as_text
+from piecework.analysis.blocks import (
+    WIDTH,
+    Block,
+    Grid,
+    Heading,
+    Paragraph,
+    Tokens,
+    as_html,
+    as_text,
+)
 from piecework.analysis.plain_data import plain
 from piecework.analysis.training.steps import (
     TrainingLattice,
@@ -145,7 +154,7 @@ class TrainingTrace:
             yield Paragraph(" ".join(self.alphabet))
         if self.splits:
             yield Heading(f"splits ({len(self.splits):,})")
-            splits = tuple((" ".join(symbols), count) for symbols, count in self.splits[:lines])
+            splits = tuple((Tokens.of(symbols), count) for symbols, count in self.splits[:lines])
             yield _counted("symbols", splits, lines, len(self.splits))
         if self.seeds:
             yield Heading(f"seeds ({len(self.seeds):,})")

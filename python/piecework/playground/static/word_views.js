@@ -10,8 +10,9 @@ export function wordView(word) {
   if ([...word.word].length > MOST_CELLS) return [note(`Drawings show words of at most ${MOST_CELLS} characters.`)];
   if (word.search) return searchView(word.word, word.search);
   if (word.lattice) return latticeView(word.word, word.lattice);
-  if (word.merges && word.symbols.length > 1) return mergesView(word.symbols, word.merges);
-  if (word.note) return [note(word.note)];
+  const why = word.note ? [note(word.note)] : [];
+  if (word.merges && word.symbols.length > 1) return [...why, ...mergesView(word.symbols, word.merges)];
+  if (word.note) return why;
   if (word.symbols?.length === 1) return [note("One symbol: there is nothing to merge.")];
   return [note("This model takes words whole, or character by character.")];
 }
