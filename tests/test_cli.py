@@ -197,6 +197,18 @@ def test_encode_gives_a_line_for_each_line(tokenizer: str) -> None:
     ]
 
 
+def test_encode_strips_lines_on_request(cli: Run, tokenizer: str, tmp_path: Path) -> None:
+    tok = pw.Tokenizer.train_from_iterator(["hug"], model="byte-bpe", vocab_size=257)
+    tok.save(tmp_path / "gpt.json")
+    options = ["--format", "tokens", "--strip-lines"]
+    assert piped("  hu \n", "encode", str(tmp_path / "gpt.json"), *options) == (0, "h u\n", "")
+    code, _, err = cli("encode", tokenizer, "-", "--strip-lines", "--out-dir", str(tmp_path / "o"))
+    assert (code, err) == (
+        2,
+        "piecework: --strip-lines: found --out-dir, expected -o for each FILE\n",
+    )
+
+
 def test_encode_gives_ids_or_json_lines(tokenizer: str) -> None:
     vocab = pw.Tokenizer.load(tokenizer).get_vocab()
     ids = [vocab[token] for token in ("Hugg", "##i")]

@@ -179,6 +179,41 @@ def test_the_size_of_blocks_changes_no_line(
 
 
 @pytest.mark.parametrize("keep_empty", [False, True])
+@pytest.mark.parametrize("parallel", [False, True])
+def test_stripped_lines_are_those_of_the_encoder_of_the_survey(
+    tmp_path: Path, small_blocks: None, keep_empty: bool, parallel: bool
+) -> None:
+    tok = pw.Tokenizer.train_from_iterator(["hug pug"], model="byte-bpe", vocab_size=260)
+    texts = [" hug\n \t\n\u3000pug \u00a0\nhug", "a\nb\n\u2003 c\u2028\n\n"]
+    texts = [20 * (text.removesuffix("\n") + "\n") for text in texts]
+    inputs = [tmp_path / f"{at}.txt" for at in range(2)]
+    outputs = [tmp_path / f"{at}.ids" for at in range(2)]
+    for path, text in zip(inputs, texts, strict=True):
+        path.write_text(text, encoding="utf-8")
+    done = pw.encode_files(
+        tok, inputs, outputs, strip_lines=True, keep_empty=keep_empty, parallel=parallel
+    )
+    columns = [[line.strip() for line in text.removesuffix("\n").split("\n")] for text in texts]
+    kept = [list(row) for row in zip(*columns, strict=True) if keep_empty or all(row)]
+    if not parallel:
+        kept = [[line for line in column if keep_empty or line] for column in columns]
+    expected = list(zip(*kept, strict=True)) if parallel else kept
+    for path, lines in zip(outputs, expected, strict=True):
+        wanted = [" ".join(map(str, tok.encode(line).ids)) for line in lines]
+        assert path.read_text().split("\n")[:-1] == wanted
+    assert done.lines_written == sum(map(len, expected)) // (2 if parallel else 1)
+
+
+def test_offsets_of_stripped_lines_are_those_in_the_line(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": 7, "text": "  hug "}\n')
+    pw.encode_files(
+        tok, tmp_path / "a.jsonl", tmp_path / "b.jsonl", format="jsonl", strip_lines=True
+    )
+    row = json.loads((tmp_path / "b.jsonl").read_text())
+    assert (row["id"], row["offsets"][1]) == (7, [0, 3])
+
+
+@pytest.mark.parametrize("keep_empty", [False, True])
 def test_lines_in_memory_encode_as_those_of_a_file(
     tok: pw.Tokenizer, tmp_path: Path, small_blocks: None, keep_empty: bool
 ) -> None:

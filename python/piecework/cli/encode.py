@@ -60,6 +60,12 @@ Example:
     is_flag=True,
     help="Keep empty and blank lines; jsonl always keeps them.",
 )
+@option(
+    "--strip-lines",
+    section="Output",
+    is_flag=True,
+    help="Remove whitespace at both ends of each line before encoding.",
+)
 @option("--append-eod", section="Output", metavar="TOKEN", help="Append this token to each row.")
 @option(
     "--no-special-tokens",
@@ -116,11 +122,13 @@ def encode(
 
 
 def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> None:
-    """Remove the option for parallel files; raise if it or an output file is given."""
+    """Remove the options that only files have; raise if one of them or an output file is given."""
     if outputs:
         raise pw.errors.ArgumentError("outputs", "both a file and --out-dir", "one of them")
     if settings.pop("parallel"):
         raise pw.errors.ArgumentError("parallel", "--out-dir", "-o for each FILE")
+    if settings.pop("strip_lines"):
+        raise pw.errors.ArgumentError("strip_lines", "--out-dir", "-o for each FILE")
 
 
 def _report(done: pw.EncodedFiles, outputs: Sequence[str]) -> None:

@@ -70,6 +70,7 @@ def encode_files(
     format: FormatName = "ids",
     parallel: bool = False,
     keep_empty: bool = False,
+    strip_lines: bool = False,
     append_eod: str | None = None,
     add_special_tokens: bool = True,
     parse_special: bool | Collection[str] | None = None,
@@ -98,7 +99,9 @@ def encode_files(
     With one output, an input can be a directory, a pattern or a URL, as for `train.read_corpus`.
     `on_error="skip"` leaves out records and files with errors, and warns how many.
     `-` is stdin or stdout; stdin contains JSON lines if `field` is set, and its lines are encoded as they
-    arrive. Empty and blank lines are dropped unless `keep_empty`.
+    arrive. Empty and blank lines are dropped unless `keep_empty`. `strip_lines` removes whitespace at both
+    ends of each line, as `str.strip` does, which byte-level and SentencePiece models would encode; offsets
+    are then those in the stripped line.
 
     `parallel` is for translations: all inputs have the same number of lines, and a line that is empty in
     one input is dropped from every output. Line n of one output then corresponds to line n of the others.
@@ -141,6 +144,7 @@ def encode_files(
     unpadded = without_batch_padding(tokenizer)
 
     def encode(texts: Texts) -> EncodedLines:
+        texts = _stripped(texts) if strip_lines else texts
         batch = unpadded.encode_batch(
             cast("Sequence[str]", texts),
             add_special_tokens=add_special_tokens,
@@ -221,6 +225,16 @@ def _without_empty(columns: Columns) -> Columns:
         return [without_blank(columns[0])]
     keep = [not any(map(_is_blank, row)) for row in zip(*columns, strict=True)]
     return columns if all(keep) else [list(compress(texts, keep)) for texts in columns]
+
+
+def _stripped(texts: Texts) -> Texts:
+    """Return the lines without whitespace at their ends, with their labels."""
+    return [
+        LabelledLine.of(text.strip(), text.label)
+        if isinstance(text, LabelledLine)
+        else text.strip()
+        for text in texts
+    ]
 
 
 def _is_blank(text: str) -> bool:
