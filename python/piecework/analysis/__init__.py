@@ -26,6 +26,7 @@ from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
 from piecework.analysis.prune_plan import PrunePlan, RemovedToken, plan_prune, plan_prune_files
 from piecework.analysis.report import html_report
+from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 from piecework.analysis.side_by_side import Side, SideBySide, SideToken, side_by_side
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.analysis.training import (
@@ -80,6 +81,7 @@ __all__ = [
     "PrefixSearch",
     "PrunePlan",
     "RemovedToken",
+    "RoundTrip",
     "SequenceLengths",
     "Side",
     "SideBySide",
@@ -110,6 +112,7 @@ __all__ = [
     "html_report",
     "inspect",
     "lineage",
+    "measure_round_trip",
     "plan_prune",
     "plan_prune_files",
     "read_gold",

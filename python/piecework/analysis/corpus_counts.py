@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
+from piecework.analysis.round_trip import without_truncation_and_padding
 from piecework.tokenizer import Tokenizer
 
 
@@ -18,7 +19,7 @@ class CorpusCounts:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = _without_truncation_and_padding(tokenizer)
+        self.tokenizer = without_truncation_and_padding(tokenizer)
         self.entries = vocabulary_entries(self.tokenizer)
         self.id_counts = np.zeros(
             max((entry.id for entry in self.entries), default=-1) + 1, np.int64
@@ -51,10 +52,3 @@ class CorpusCounts:
             if entry.id != self._unknown_id:
                 lengths[entry.chars] += int(self.id_counts[entry.id])
         return tuple((length, count) for length, count in sorted(lengths.items()) if count)
-
-
-def _without_truncation_and_padding(tokenizer: Tokenizer) -> Tokenizer:
-    spec = tokenizer.spec
-    if spec.truncation is not None:
-        tokenizer = tokenizer.with_truncation(None)
-    return tokenizer if spec.padding is None else tokenizer.with_padding(None)

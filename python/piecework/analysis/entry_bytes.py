@@ -117,7 +117,7 @@ def _entry_decoder(spec: TokenizerSpec) -> Callable[[int, str], Entry]:
     """Return a function that decodes one token of this tokenizer to an entry."""
     prefix = continuation_prefix(spec.model)
     suffix = getattr(spec.model, "end_of_word_suffix", None) or ""
-    space_marker = _space_marker(spec.decoder)
+    marker = space_marker(spec.decoder)
     has_byte_entries = _has_byte_entries(spec)
     byte_level = is_byte_level(spec)
 
@@ -131,14 +131,14 @@ def _entry_decoder(spec: TokenizerSpec) -> Callable[[int, str], Entry]:
         text = text.removesuffix(suffix) if is_end else text
         data = bytes_of(text) if byte_level else None
         if data is None:
-            data = (text.replace(space_marker, " ") if space_marker else text).encode()
+            data = (text.replace(marker, " ") if marker else text).encode()
         end = b" " if is_end else b""
         return Entry(id, token, data + end, is_inside, is_byte=byte_level and len(data) == 1)
 
     return read
 
 
-def _space_marker(decoder: Decoder | None) -> str | None:
+def space_marker(decoder: Decoder | None) -> str | None:
     """Return the character that replaces a space in tokens, None if there is none."""
     for part in _flatten(decoder):
         if isinstance(part, MetaspaceDecoder):
