@@ -41,7 +41,7 @@ def counts(preset: str) -> pw.Counts:
         ("gpt2", ["--model", "byte-bpe"]),
         ("llama3", ["--model", "byte-bpe"]),
         ("bert-cased", []),
-        ("bert-cased", ["--model", "bpe"]),
+        ("whitespace", ["--model", "bpe"]),
         ("whitespace", ["--model", "wordpiece"]),
         ("sentencepiece", ["--model", "unigram", "--vocab-size", "20"]),
         ("t5", ["--vocab-size", "20"]),
@@ -119,9 +119,9 @@ def test_counts_in_python_are_trained_with_their_preset() -> None:
     assert byte_level == pw.Tokenizer.train_from_iterator(TEXTS, model="byte-bpe", vocab_size=265)
     cased = pw.Tokenizer.train_from_counts(counts("bert-cased"), WordPieceTrainer(vocab_size=30))
     assert cased == pw.Tokenizer.train_from_iterator(TEXTS, preset="bert-cased", vocab_size=30)
-    spec = learn_spec(counts("punctuation"), BPETrainer(vocab_size=15))
-    assert spec == learn_spec(counts("punctuation"), BPETrainer(vocab_size=15), "punctuation")
-    assert learn_specs(counts("punctuation"), BPETrainer(), [15])[15] == spec
+    spec = learn_spec(counts("whitespace"), BPETrainer(vocab_size=15))
+    assert spec == learn_spec(counts("whitespace"), BPETrainer(vocab_size=15), "whitespace")
+    assert learn_specs(counts("whitespace"), BPETrainer(), [15])[15] == spec
 
 
 def test_counts_of_a_pipeline_without_a_preset_keep_it() -> None:

@@ -30,6 +30,7 @@ from piecework.spec import (
 from piecework.train import (
     PRESETS,
     CharTrainer,
+    Preset,
     WordPieceTrainer,
     WordTrainer,
     count_texts,
@@ -283,8 +284,8 @@ def test_an_unknown_model_lists_those_there_are() -> None:
 
 
 def test_each_model_has_a_usual_preset() -> None:
-    names = [preset_for(model).name for model in ("wordpiece", "word", "char")]
-    assert names == ["bert-uncased", "punctuation", "characters"]
+    names = [preset_for(model).name for model in ("wordpiece", "bpe", "word", "char")]
+    assert names == ["bert-uncased", "metaspace", "punctuation", "characters"]
     assert preset_for("word", "whitespace") is PRESETS["whitespace"]
 
 
@@ -403,8 +404,8 @@ def test_relearning_reserves_tokens_that_only_post_processor_and_padding_insert(
 
 @pytest.mark.parametrize(("trainer", "kind"), [(WordTrainer(), WordLevel), (CharTrainer(), Char)])
 def test_relearning_keeps_the_kind_of_model(trainer: pw.train.Trainer, kind: type) -> None:
-    old = learn_spec(bert_counts(), trainer, "bert-cased")
-    new = relearn_spec(old, bert_counts(), 10)
+    preset = Preset("words", PRESETS["bert-cased"].pipeline)
+    new = relearn_spec(learn_spec(bert_counts(), trainer, preset), bert_counts(), 10)
     assert isinstance(new.model, kind)
     assert len(new.model.vocab) == 10
 

@@ -19,8 +19,8 @@ from piecework.spec import (
     ByteLevelDecoder,
     ByteLevelProcessing,
     Char,
-    CharDecoder,
     Decoder,
+    Fuse,
     Metaspace,
     MetaspaceDecoder,
     Model,
@@ -40,7 +40,8 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import Preset, preset_for, preset_for_counts, preset_of_pipeline
+from piecework.train.preset_choice import preset_of
+from piecework.train.presets import Preset, preset_for_counts, preset_of_pipeline
 from piecework.train.sentencepiece_presets import SentencePiecePreset, sentencepiece_preset_of
 from piecework.train.smallest import smallest_model
 from piecework.train.trainers import (
@@ -206,7 +207,7 @@ def smallest_spec(
         assert not isinstance(preset, Preset)
         return _sentencepiece_spec(trainer, model, preset)
     assert not isinstance(preset, SentencePiecePreset)
-    return _spec_of(trainer, model, preset_for(kind_of(trainer), preset))
+    return _spec_of(trainer, model, preset_of(trainer, preset))
 
 
 def nests(trainer: Trainer) -> bool:
@@ -259,14 +260,13 @@ def _check_size(learned: LearnedVocabulary, size: int) -> None:
         raise TrainingError("vocab_size", str(size), expected)
 
 
-def _preset_of(counts: Counts, trainer: Trainer, preset: Preset | str | None) -> Preset:
-    if preset is None:
-        return preset_for_counts(kind_of(trainer), counts.pipeline)
-    chosen = preset_for(kind_of(trainer), preset)
+def _preset_of(counts: Counts, trainer: PresetTrainer, preset: Preset | str | None) -> Preset:
+    if preset is None and counts.pipeline is not None:
+        return preset_of(trainer, preset_for_counts(kind_of(trainer), counts.pipeline))
+    chosen = preset_of(trainer, preset)
     if counts.pipeline is not None and not counts.pipeline.agrees_with(chosen.pipeline):
         found = f"{chosen.name!r} with counts of {_source_of(counts.pipeline)}"
         raise ArgumentError("preset", found, f"no preset, or counts of preset {chosen.name!r}")
-    _check_byte_level(trainer, chosen.pipeline)
     return chosen
 
 
@@ -348,12 +348,6 @@ def _sentencepiece_spec(
     return replace(spec, post_processor=template)
 
 
-def _check_byte_level(trainer: Trainer, pipeline: Pipeline) -> None:
-    if isinstance(trainer, ByteBPETrainer) and not pipeline.is_byte_level:
-        expected = "one with a byte-level pre-tokenizer, such as 'gpt2'"
-        raise ArgumentError("preset", f"{pipeline}", expected)
-
-
 def _added_tokens(trainer: PresetTrainer, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
     special = [AddedToken(token, vocab[token]) for token in trainer.special_tokens]
     symbols = trainer.user_defined_symbols if isinstance(trainer, UnigramTrainer) else ()
@@ -373,9 +367,12 @@ def _decoder(model: Model, pipeline: Pipeline) -> Decoder | None:
         return ByteLevelDecoder()
     if isinstance(model, BPE) and model.end_of_word_suffix:
         return BPEDecoder(suffix=model.end_of_word_suffix)
+    if isinstance(model, BPE) and model.continuing_subword_prefix:
+        return WordPieceDecoder(model.continuing_subword_prefix, cleanup=False)
     if pipeline.metaspace:
         return _metaspace_decoder(model, pipeline.metaspace)
-    return CharDecoder() if isinstance(model, Char) else None
+    keeps_spaces = pipeline.pre_tokenizer is None
+    return Fuse() if keeps_spaces or isinstance(model, Char) else None
 
 
 def _metaspace_decoder(model: Model, metaspace: Metaspace) -> Decoder:

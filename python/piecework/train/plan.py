@@ -10,6 +10,7 @@ from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
 from piecework.train.pipeline import Pipeline
+from piecework.train.preset_choice import preset_of
 from piecework.train.presets import PRESETS, Preset, preset_for, preset_for_counts
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
@@ -19,6 +20,9 @@ from piecework.train.sentencepiece_presets import (
 )
 from piecework.train.sentences import Sentences
 from piecework.train.trainers import SentencePieceTrainer, Trainer, kind_of, trainer_for
+
+# The models of presets whose words WordPiece cannot have.
+_MODELS = {"metaspace": "bpe", "sentencepiece": "unigram", "characters": "char"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Plan:
         """Return the plan for a trainer, or for a kind of model and the settings of its trainer.
 
         With a SentencePiece preset, `model` is one of the SentencePiece types, and "sentencepiece" means
-        the type of the preset. `counted` is the pipeline of counts, which replaces the default preset, and
+        the type of the preset. Without a model, the preset decides: "gpt2" is byte-level BPE. `counted` is the pipeline of counts, which replaces the default preset, and
         the default model if it is byte-level. Raises `ArgumentError` for arguments in conflict.
         """
         model = model.lower() if isinstance(model, str) else model
@@ -65,17 +69,17 @@ class Plan:
         is_sentencepiece = _is_sentencepiece_preset(preset)
         if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
             model, settings = "sentencepiece", {**settings, "model_type": model}
-        default_model = "sentencepiece" if is_sentencepiece else "wordpiece"
-        named = default_model if model is None else model
+        named = _model_of(preset) if model is None else model
         kind = named if trainer is None else kind_of(trainer)
         if kind == "sentencepiece":
             return cls._for_sentencepiece(trainer, preset, settings)
         if is_sentencepiece:
             raise _preset_of_other_model(preset, kind)
         assert not isinstance(preset, SentencePiecePreset)
-        chosen = preset_for(kind, preset)
         if trainer is None:
-            trainer = trainer_for(kind, settings, chosen)
+            trainer = trainer_for(kind, settings, preset_for(kind, preset))
+        assert not isinstance(trainer, SentencePieceTrainer)
+        chosen = preset_of(trainer, preset)
         return cls(trainer, chosen, chosen.pipeline, Sentences())
 
     def smallest_spec(self) -> TokenizerSpec:
@@ -103,6 +107,8 @@ class Plan:
             merged = settings if chosen is None else chosen.settings_with(settings)
             trainer = trainer_for("sentencepiece", merged)
         assert isinstance(trainer, SentencePieceTrainer)
+        if chosen is not None:
+            _check_words(trainer, chosen)
         tests = trainer.self_test_sample_size
         return cls(trainer, chosen, trainer.pipeline, trainer.sentences, tests)
 
@@ -113,9 +119,32 @@ def _check_preset_name(preset: object) -> None:
         raise ArgumentError("preset", repr(preset), f"one of {names}")
 
 
+def _check_words(trainer: SentencePieceTrainer, preset: SentencePiecePreset) -> None:
+    """Raise if the symbols of a preset divide the words of a word model, which are then unknown."""
+    symbols = set(trainer.user_defined_symbols) & set(
+        preset.settings.get("user_defined_symbols", ())
+    )
+    if trainer.model_type == "word" and symbols:
+        found = f"{preset.name!r}, whose symbols divide words, with model 'word'"
+        raise ArgumentError("preset", found, "another model, or preset 't5' or 'llama'")
+
+
 def _is_sentencepiece_preset(preset: str | Preset | SentencePiecePreset | None) -> bool:
     is_name = isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS
     return is_name or isinstance(preset, SentencePiecePreset)
+
+
+def _model_of(preset: str | Preset | SentencePiecePreset | None) -> str:
+    """Return the model that a preset is for, if none is named."""
+    if _is_sentencepiece_preset(preset):
+        return "sentencepiece"
+    assert not isinstance(preset, SentencePiecePreset)
+    if preset is None:
+        return "wordpiece"
+    chosen = preset_for(name=preset)
+    if chosen.pipeline.is_byte_level:
+        return "byte-bpe"
+    return _MODELS.get(chosen.name, "wordpiece")
 
 
 def _preset_of_other_model(

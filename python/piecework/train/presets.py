@@ -61,6 +61,8 @@ def _bert_preset(name: str, pipeline: Pipeline) -> Preset:
 _SENTENCEPIECE_NORMALIZER = SequenceNormalizer(
     (Nmt(), NFKC(), Strip(), Replace(Regex(" {2,}"), " "))
 )
+# Lines of a corpus end at these characters, so that a vocabulary seldom has them.
+_LINE_BREAKS_AND_TABS = Replace(Regex(r"[\t\n\r]"), " ")
 
 
 PRESETS: dict[str, Preset] = {
@@ -69,6 +71,7 @@ PRESETS: dict[str, Preset] = {
         _bert_preset("bert-uncased", Pipeline(BertNormalizer(), BertPreTokenizer())),
         _bert_preset("bert-cased", Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer())),
         Preset("sentencepiece", Pipeline(_SENTENCEPIECE_NORMALIZER, Metaspace())),
+        Preset("metaspace", Pipeline(_LINE_BREAKS_AND_TABS, Metaspace())),
         Preset("whitespace", Pipeline(None, WhitespaceSplit())),
         Preset("punctuation", Pipeline(None, BertPreTokenizer())),
         Preset("characters", Pipeline()),
@@ -82,7 +85,7 @@ PRESETS: dict[str, Preset] = {
 
 _DEFAULT_PRESETS = {
     "wordpiece": "bert-uncased",
-    "bpe": "whitespace",
+    "bpe": "metaspace",
     "byte-bpe": "gpt2",
     "unigram": "sentencepiece",
     "word": "punctuation",
