@@ -230,7 +230,16 @@ def test_words_over_the_limits_are_left_out(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_order_of_the_texts_is_of_no_account(texts: list[str], random: object) -> None:
     shuffled = texts[:]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert compare(ALL, shuffled) == compare(ALL, texts)
+    assert without_examples(compare(ALL, shuffled)) == without_examples(compare(ALL, texts))
+
+
+def without_examples(found: Comparison) -> Comparison:
+    """Remove the examples of round trips, which are the first ones."""
+    measures = [
+        replace(one, round_trip=replace(one.round_trip, lost=(), changed=(), spacing=()))
+        for one in found.measures
+    ]
+    return replace(found, measures=tuple(measures))
 
 
 @given(TEXTS.filter(any), TEXTS.filter(any))

@@ -99,8 +99,8 @@ def test_one_tokenizer_has_no_words_that_are_split_differently() -> None:
 
 
 def test_findings_say_what_differs_by_how_much_and_where() -> None:
-    words = pw.Tokenizer.train_from_iterator(["hug pug"], model="word", vocab_size=9)
     texts = {"plain": ["hug pug hug"] * 20, "other": ["hugs pugs"]}
+    words = pw.Tokenizer.train_from_iterator([texts["other"][0], "hug pug"], model="word")
     found = list(findings(compare({"words": words, "letters": characters()}, texts)))
     assert found == [
         "words needs the fewest tokens: 62, or 1.000 per word; letters needs 269.4 % more.",
@@ -108,8 +108,38 @@ def test_findings_say_what_differs_by_how_much_and_where() -> None:
         "The difference is largest in other: letters needs 350.0 % more tokens than words.",
         "Words that occur less than 10 times are 3.2 % of the text and 4.8 % of the additional tokens "
         "of letters.",
+    ]
+
+
+def test_tokenizers_that_lose_text_are_not_ranked_with_lossless_ones() -> None:
+    texts = {"plain": ["hug pug hug"] * 20, "other": ["hugs pugs"]}
+    words = pw.Tokenizer.train_from_iterator(["hug pug"], model="word")
+    compared = compare({"words": words, "letters": characters()}, texts)
+    assert [one.name for one in compared.ranked] == ["letters"]
+    assert list(findings(compared)) == [
+        "letters needs 229 tokens: 3.694 per word.",
+        "Not ranked, because they lose text: words (8 of 188 characters lost (4.3 %), first h u g s p).",
+        "100.0 % of the words of the text are not split alike by all: 4 of 4 distinct words.",
         "Tokens that are unknown: words 3.2 %. A tokenizer can need few tokens because it gives up on words.",
     ]
+    rows = {name: cells for name, *cells in tables(compared)[0].rows}
+    assert rows["rank by tokens"] == ["loses text", "1"]
+    assert rows["characters lost %"] == ["4.255", "0.000"]
+    assert rows["spaces changed %"] == ["0.0", "0.0"]
+
+
+def test_lossy_tokenizers_are_ranked_among_themselves() -> None:
+    words = pw.Tokenizer.train_from_iterator(["hug"], model="word")
+    compared = compare({"letters": characters(), "words": words}, ["hug x"])
+    assert [one.name for one in compared.ranked] == ["words", "letters"]
+
+
+def test_a_legend_says_which_direction_is_good(found: Comparison) -> None:
+    legend = tables(found)[0].legend
+    assert legend[0].startswith("F95: ")
+    assert [line.split(":")[0] for line in legend[1:4]] == ["tail", "mean rank", "Rényi"]
+    assert "less is better" in legend[1]
+    assert all(f"{line[:60]}" in str(found) for line in legend)
 
 
 def test_equal_tokenizers_are_said_to_be_equal() -> None:

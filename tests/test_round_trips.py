@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import piecework as pw
 from piecework.analysis import RoundTrip, measure_round_trip
+from piecework.analysis.text_samples import SCRIPT_TEXTS
 
 TEXTS = [
     "Hello, world! It isn't so.",
@@ -139,3 +144,25 @@ def test_the_figures_are_json() -> None:
 def test_a_string_is_not_a_list_of_texts() -> None:
     with pytest.raises(pw.errors.InputTypeError, match="texts: found str"):
         measure_round_trip(trained("char"), "a text")
+
+
+def test_the_texts_in_many_scripts_have_22_scripts() -> None:
+    letters = {c for text in SCRIPT_TEXTS for c in text if c.isalpha()}
+    scripts = {unicodedata.name(letter).split()[0] for letter in letters}
+    latin_and_han = {"LATIN", "CJK", "FULLWIDTH", "KATAKANA-HIRAGANA"}
+    assert len(scripts | latin_and_han) - len({"FULLWIDTH", "KATAKANA-HIRAGANA"}) == 22, scripts
+
+
+def test_inspect_measures_the_round_trip(tmp_path: Path, cli: Callable[..., Any]) -> None:
+    tokenizer = trained("wordpiece")
+    assert pw.analysis.inspect(tokenizer, TEXTS).round_trip.is_lossless
+    found = pw.analysis.inspect(tokenizer)
+    assert (found.round_trip.is_lossless, found.round_trip.texts) == (False, len(SCRIPT_TEXTS))
+    assert found.to_dict()["round_trip"]["lost_share"] == found.round_trip.lost_share
+    tokenizer.save(tmp_path / "t.json")
+    (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
+    path = str(tmp_path / "t.json")
+    _, out, _ = cli("inspect", path, "--corpus", str(tmp_path / "corpus.txt"))
+    assert "round trip      no characters lost\n                case and accents changed in" in out
+    _, out, _ = cli("inspect", path)
+    assert re.search(r"round trip      [\d,]+ of [\d,]+ characters lost \(", out)

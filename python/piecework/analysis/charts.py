@@ -137,14 +137,15 @@ class _Charts:
 
     def _measures(self) -> Any:
         alt = self._alt
-        fewest = min(one.tokens for one in self._found.measures)
+        ranked = self._found.ranked
+        fewest = ranked[0].tokens
         rows = [
             {
                 "value": one.fertility,
                 "tokens": one.tokens,
                 "more": _more(one.tokens, fewest),
                 "unknown": one.unknown_rate,
-                "label": _percent_more(one.tokens, fewest),
+                "label": _percent_more(one.tokens, fewest) if one in ranked else "loses text",
             }
             for one in self._found.measures
         ]

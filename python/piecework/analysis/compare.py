@@ -33,6 +33,8 @@ from piecework.analysis.metrics import (
     used_share,
 )
 from piecework.analysis.plain_data import plain
+from piecework.analysis.round_trip import RoundTrip, measure_round_trip
+from piecework.analysis.text_samples import TextSample
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import WordDifferences, word_differences
 from piecework.corpus.batches import TextBatch, batches_of_texts, text_total
@@ -61,7 +63,8 @@ class Measures:
 
     Shares and rates are between 0 and 1. `token_lengths` has pairs of a length in characters and the
     number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
-    `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank.
+    `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank. `round_trip` is
+    what the first 1,000 texts of each source lose.
     """
 
     name: str
@@ -81,13 +84,22 @@ class Measures:
     renyi_efficiency: float
     sequence: SequenceLengths
     boundaries: BoundaryScores | None
+    round_trip: RoundTrip
     entry_lengths: Lengths
     token_lengths: Lengths
     rank_frequencies: tuple[tuple[int, float], ...]
 
+    @property
+    def is_lossless(self) -> bool:
+        """Whether the text has no unknown tokens, and its first texts lose no characters."""
+        return not self.unknown_tokens and self.round_trip.is_lossless
+
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as dicts, lists, strings and numbers, for JSON."""
-        value = asdict(self)
+        value = asdict(self) | {
+            "is_lossless": self.is_lossless,
+            "round_trip": self.round_trip.to_dict(),
+        }
         if self.boundaries is not None:
             value["boundaries"] |= {
                 name: getattr(self.boundaries, name) for name in ("precision", "recall", "f1")
@@ -154,6 +166,15 @@ class Comparison:
     measures: tuple[Measures, ...]
     sources: tuple[ComparedSource, ...]
     word_differences: WordDifferences
+
+    @property
+    def ranked(self) -> tuple[Measures, ...]:
+        """The measures by number of tokens: those of the lossless tokenizers, if there are any.
+
+        A tokenizer that loses characters can need few tokens for that reason.
+        """
+        lossless = [one for one in self.measures if one.is_lossless]
+        return tuple(sorted(lossless or self.measures, key=lambda one: one.tokens))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as dicts, lists, strings and numbers, for JSON."""
@@ -310,6 +331,7 @@ class _Corpus:
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
         self._frequent_words = FrequentWords()
         self._sources: list[ComparedSource] = []
+        self._samples = [TextSample()]
         self._before = self._totals()
 
     def add(self, batch: TextBatch) -> None:
@@ -317,6 +339,7 @@ class _Corpus:
         texts = [text for text in batch.texts if text]
         words = self._count_words(texts)
         self._frequent_words.add(words)
+        self._samples[-1].add(texts)
         self._texts += len(texts)
         self._words += words.total
         self._chars += sum(map(len, texts))
@@ -329,6 +352,7 @@ class _Corpus:
         """Record the texts since the last call as those of a source; None is a corpus without sources."""
         before, now = self._before, self._totals()
         self._before = now
+        self._samples.append(TextSample())
         if name is None:
             return
         if now.texts == before.texts:
@@ -394,6 +418,11 @@ class _Corpus:
             renyi_efficiency=renyi_efficiency(by_id, size),
             sequence=sequence_lengths(counts.texts_by_length),
             boundaries=None if gold is None else boundary_scores(counts.tokenizer, gold),
+            round_trip=measure_round_trip(
+                counts.tokenizer,
+                chain.from_iterable(sample.texts for sample in self._samples),
+                num_threads=self._num_threads,
+            ),
             entry_lengths=entry_lengths(counts.entries),
             token_lengths=counts.token_lengths(),
             rank_frequencies=rank_frequencies(by_id),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from piecework.analysis.charts import Chart, spread
-from piecework.analysis.compare import Comparison, Measures, SourceMeasures
+from piecework.analysis.compare import ComparedSource, Comparison, Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
 from piecework.analysis.text_tables import headline, tables
@@ -58,23 +59,41 @@ def findings(comparison: Comparison) -> Iterator[str]:
     >>> list(findings(pw.analysis.compare({"characters": tok}, ["abba", "ab"])))
     ['characters needs 6 tokens: 3.000 per word.']
     """
-    ranked = sorted(comparison.measures, key=lambda one: one.tokens)
+    ranked = comparison.ranked
     first = ranked[0]
     if len(ranked) == 1:
         yield f"{_name(first)} needs {first.tokens:,} tokens: {first.fertility:.3f} per word."
     else:
         yield _fewest(ranked)
+    if len(comparison.measures) > 1:
+        yield from _not_ranked(comparison)
         yield from _differing_words(comparison)
+    if len(ranked) > 1:
         yield from _where(comparison, ranked)
-    unknown = [one for one in ranked if one.unknown_tokens]
+    unknown = [one for one in comparison.measures if one.unknown_tokens]
     if unknown:
         rates = ", ".join(f"{_name(one)} {100 * one.unknown_rate:.2g} %" for one in unknown)
         few = " A tokenizer can need few tokens because it gives up on words."
-        warning = few if unknown[-1].unknown_rate > _PLENTY and len(ranked) > 1 else ""
+        plenty = any(one.unknown_rate > _PLENTY for one in unknown)
+        warning = few if plenty and len(comparison.measures) > 1 else ""
         yield f"Tokens that are unknown: {rates}.{warning}"
 
 
-def _fewest(ranked: list[Measures]) -> str:
+def _not_ranked(comparison: Comparison) -> Iterator[str]:
+    """Yield the tokenizers that are not ranked, because they lose characters of the text."""
+    lossy = [one for one in comparison.measures if not one.is_lossless]
+    if lossy and len(lossy) < len(comparison.measures):
+        names = ", ".join(f"{_name(one)} ({_loss(one)})" for one in lossy)
+        yield f"Not ranked, because they lose text: {names}."
+
+
+def _loss(one: Measures) -> str:
+    if one.round_trip.is_lossless:
+        return f"{one.unknown_tokens:,} unknown tokens"
+    return one.round_trip.lost_text
+
+
+def _fewest(ranked: Sequence[Measures]) -> str:
     first, *others = ranked
     if ranked[-1].tokens == first.tokens:
         return f"All tokenizers need the same number of tokens: {first.tokens:,}."
@@ -98,10 +117,11 @@ def _differing_words(comparison: Comparison) -> Iterator[str]:
     yield f"{_percent(share)} of the words of the text are not split alike by all: {distinct}."
 
 
-def _where(comparison: Comparison, ranked: list[Measures]) -> Iterator[str]:
+def _where(comparison: Comparison, ranked: Sequence[Measures]) -> Iterator[str]:
     """Yield where the most of the difference between the fewest and the most tokens is."""
     if len(comparison.sources) > 1:
-        source = max(comparison.sources, key=spread)
+        sources = [_only_ranked(source, ranked) for source in comparison.sources]
+        source = max(sources, key=spread)
         by_tokens = sorted(source.measures, key=lambda one: one.tokens)
         if spread(source):
             yield (
@@ -127,14 +147,20 @@ def _where(comparison: Comparison, ranked: list[Measures]) -> Iterator[str]:
         )
 
 
+def _only_ranked(source: ComparedSource, ranked: Sequence[Measures]) -> ComparedSource:
+    names = {one.name for one in ranked}
+    return replace(source, measures=tuple(one for one in source.measures if one.name in names))
+
+
 def _card(one: Measures, comparison: Comparison) -> dict[str, Any]:
-    fewest = min(other.tokens for other in comparison.measures)
+    fewest = comparison.ranked[0].tokens
     more = ratio(one.tokens - fewest, fewest)
+    compared = f"+{_percent(more)}" if more else "fewest tokens"
     return {
         "name": escape_controls(one.name),
         "family": one.family,
         "fertility": f"{one.fertility:.3f}",
-        "comparison": f"+{_percent(more)}" if more else "fewest tokens",
+        "comparison": compared if one in comparison.ranked else "loses text",
         "figures": [
             ["vocabulary", f"{one.vocab_size:,}"],
             ["tokens", f"{one.tokens:,}"],

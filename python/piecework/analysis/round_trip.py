@@ -27,8 +27,6 @@ from piecework.tokenizer import Tokenizer
 _EXAMPLES = 5
 _LOST_SHOWN = 20
 _EXCERPT_CHARS = 12
-_SAMPLE_TEXTS = 1_000
-_SAMPLE_CHARS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -169,35 +167,6 @@ def measure_round_trip(
     for text, decoded in zip(given, _decoded(tokenizer, given, num_threads), strict=True):
         measured.add(text, decoded)
     return measured.result()
-
-
-class TextSample:
-    """The first texts of a corpus, up to 1,000 texts and about a million characters.
-
-    >>> sample = TextSample()
-    >>> sample.add(["a text", ""])
-    >>> sample.texts, sample.is_full
-    (['a text'], False)
-    """
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._chars = 0
-
-    @property
-    def is_full(self) -> bool:
-        """Whether further texts are ignored."""
-        return len(self.texts) >= _SAMPLE_TEXTS or self._chars >= _SAMPLE_CHARS
-
-    def add(self, texts: Iterable[str]) -> None:
-        """Add texts that are not empty; a text that is too long is cut."""
-        for text in texts:
-            if self.is_full:
-                return
-            if text:
-                text = text[: _SAMPLE_CHARS - self._chars]
-                self.texts.append(text)
-                self._chars += len(text)
 
 
 def percent(share: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.compare import Comparison, Measures
@@ -30,6 +30,7 @@ class Table:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    legend: tuple[str, ...] = ()
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -44,13 +45,15 @@ def tables(comparison: Comparison) -> list[Table]:
     rows = (
         _VOCABULARY_ROWS
         + _CORPUS_ROWS
+        + _ROUND_TRIP_ROWS
+        + (("rank by tokens", _rank_by_tokens(comparison)),)
         + (_BOUNDARY_ROWS if comparison.gold_words is not None else ())
     )
     ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
     lengths = [(str(length), _length_cell(length, length)) for length in range(1, LONGEST + 1)]
     lengths.append((f"{LONGEST + 1}+", _length_cell(LONGEST + 1, None)))
     return [
-        _table("measures", comparison, rows),
+        replace(_table("measures", comparison, rows), legend=_LEGEND),
         *_source_table(comparison),
         *_agreement_table(comparison),
         _table(
@@ -94,6 +97,7 @@ def blocks(comparison: Comparison) -> Iterator[Block]:
     for table in (*tables(comparison), *words_table(comparison)):
         yield Heading(table.title)
         yield Grid(table.header, table.rows, table.header[1:])
+        yield from map(Paragraph, table.legend)
 
 
 def headline(comparison: Comparison) -> str:
@@ -137,11 +141,30 @@ _CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
     ("... 95th percentile", lambda one: f"{one.sequence.p95:,}"),
     ("... longest", lambda one: f"{one.sequence.longest:,}"),
 )
+_ROUND_TRIP_ROWS: tuple[tuple[str, Cell], ...] = (
+    ("characters lost %", lambda one: _percent(one.round_trip.lost_share, 3)),
+    ("words normalized %", lambda one: _percent(one.round_trip.changed_share)),
+    ("spaces changed %", lambda one: _percent(one.round_trip.spacing_share)),
+)
+_LEGEND = (
+    "F95: occurrences of the entry at 95 % of the vocabulary, by frequency; more is better.",
+    f"tail: entries with fewer than {TAIL_BELOW} occurrences; less is better.",
+    "mean rank: frequency rank of the average token, in % of the vocabulary; more means more even use.",
+    "Rényi: evenness of the frequencies of the entries, from 0 to 1; more is better.",
+    "rank by tokens: 1 has the fewest; tokenizers that lose characters are not ranked with lossless ones.",
+)
 _BOUNDARY_ROWS: tuple[tuple[str, Cell], ...] = (
     ("boundary precision %", lambda one: _boundary(one, "precision")),
     ("boundary recall %", lambda one: _boundary(one, "recall")),
     ("boundary F1 %", lambda one: _boundary(one, "f1")),
 )
+
+
+def _rank_by_tokens(comparison: Comparison) -> Cell:
+    """Return the cell of the rank, which tokenizers with the same number of tokens share."""
+    ranked = comparison.ranked
+    tokens = [one.tokens for one in ranked]
+    return lambda one: str(tokens.index(one.tokens) + 1) if one in ranked else "loses text"
 
 
 def _source_table(comparison: Comparison) -> list[Table]:

@@ -27,6 +27,8 @@ def show_table(table: Table) -> None:
         _print_with_borders(table)
     else:
         _print_plain(table)
+    for line in table.legend:
+        click.echo(line)
 
 
 def _print_plain(table: Table) -> None:
