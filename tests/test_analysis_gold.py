@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import BoundaryScores, Gold, boundary_scores, read_gold
+from piecework.analysis.text_tables import tables
 from tests.data import need
 
 PIECES = "[UNK] un ##hap ##py ##happy stride ##s strides h ##a p ##p ##y".split()
@@ -42,9 +44,42 @@ def test_scores_are_over_all_boundaries_together() -> None:
     assert (scores.precision, scores.recall, scores.f1) == (1 / 4, 1 / 3, 2 / 7)
 
 
-def test_without_boundaries_the_scores_are_zero() -> None:
-    scores = boundary_scores(TOK, Gold.of({"strides": ["strides"]}))
-    assert (scores.precision, scores.recall, scores.f1) == (0, 0, 0)
+@pytest.mark.parametrize(
+    ("morphemes", "measures"),
+    [
+        ({"strides": ["strides"]}, (None, None, None)),
+        ({"strides": ["stride", "s"]}, (None, 0.0, None)),  # whole: nothing predicted
+        ({"happy": ["happy"]}, (0.0, None, None)),  # h ##a ##p ##py: no boundary to find
+        ({"unhappy": ["unh", "appy"]}, (0.0, 0.0, 0.0)),
+    ],
+)
+def test_a_measure_that_divides_by_zero_is_none(
+    morphemes: dict[str, list[str]], measures: tuple[float | None, ...]
+) -> None:
+    scores = boundary_scores(TOK, Gold.of(morphemes))
+    assert (scores.precision, scores.recall, scores.f1) == measures
+
+
+def test_an_undefined_measure_is_a_dash_in_tables_and_null_in_json() -> None:
+    found = pw.analysis.compare({"a": TOK}, ["strides"], gold=Gold.of({"strides": ["stride", "s"]}))
+    rows = {row[0]: row[1:] for table in tables(found) for row in table.rows}
+    assert [rows[f"boundary {name} %"] for name in ("precision", "recall", "F1")] == [
+        ("-",),
+        ("0.0",),
+        ("-",),
+    ]
+    boundaries = json.loads(json.dumps(found.to_dict()))["measures"][0]["boundaries"]
+    assert [boundaries[name] for name in ("precision", "recall", "f1")] == [None, 0.0, None]
+
+
+def test_a_gold_standard_without_words_is_refused() -> None:
+    empty = Gold.of({"subneural": ["sub", "neuron", "al"]})
+    for call in (
+        lambda: boundary_scores(TOK, empty),
+        lambda: pw.analysis.compare({"a": TOK}, ["strides"], gold=empty),
+    ):
+        with pytest.raises(pw.errors.CorpusError, match="gold: found 0 of 1 words that their"):
+            call()
 
 
 @pytest.mark.parametrize(("merges", "predicted"), [((), 1), ((("©", "s"),), 0)])
@@ -82,7 +117,8 @@ def test_scores_equal_their_naive_twin(cuts: dict[str, list[int]]) -> None:
         actual += len(truth)
     expected = BoundaryScores(len(morphemes), correct, predicted, actual)
     assert boundary_scores(TOK, Gold.of(morphemes)) == expected
-    assert 0 <= expected.f1 <= 1
+    assert (expected.f1 is None) == (predicted == 0 or actual == 0)
+    assert expected.f1 is None or 0 <= expected.f1 <= 1
 
 
 # ---- files
@@ -104,6 +140,11 @@ def test_the_first_of_repeated_words_counts(tmp_path: Path) -> None:
         (b"\tstride\n", "gold.tsv line 1: found"),
         (b"strides\t\n", "gold.tsv line 1: found"),
         (b"\n", "gold.tsv: found no words"),
+        (
+            b"strides\tstride-s\nhugs\thug+s\n",
+            "gold.tsv: found no word that its morphemes spell; the first is 'strides', 'stride-s', "
+            "expected lines of a word, a tab and its morphemes, such as strides<TAB>stride @@s or ",
+        ),
         (b"", "gold.tsv: found no words"),
     ],
 )
@@ -113,6 +154,16 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes, message: st
     with pytest.raises(pw.errors.CorpusError) as caught:
         read_gold(path)
     assert message in str(caught.value)
+
+
+def test_plain_morphemes_are_separated_by_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "gold.tsv"
+    path.write_text("strides\tstride s\nsubneural\tsub neuron al\na\ta\nice cream\tice cream\n")
+    assert read_gold(path).boundaries == {"strides": (6,), "a": (), "ice cream": ()}
+    assert read_gold(path).total == 4
+    # In the shared task's format, a morpheme can have spaces.
+    path.write_text("strides\tstride @@s\ncomeback\tcome back\nmouth harpist\tmouth harp @@ist\n")
+    assert read_gold(path).boundaries == {"strides": (6,), "mouth harpist": (10,)}
 
 
 def test_json_lines_are_no_gold(tmp_path: Path) -> None:

@@ -332,11 +332,11 @@ class _Charts:
             {
                 "name": escape_controls(one.name),
                 "kind": kind.replace("f1", "F1"),
-                "value": getattr(scores, kind),
+                "value": share,
             }
             for one in self._found.measures
-            if (scores := one.boundaries) is not None
             for kind in kinds
+            if (share := getattr(one.boundaries, kind, None)) is not None
         ]
         chart = (
             alt.Chart(self._frame.data(rows))

@@ -1,9 +1,9 @@
 """Compare token boundaries with morpheme boundaries of a gold standard.
 
 Each line of a gold file has a word, a tab and its canonical segmentation: `strides<TAB>stride @@s`, the
-format of the SIGMORPHON shared task. Concatenated canonical morphemes may differ from the word:
-`subneural` is `sub neuron al`. Only words whose morphemes concatenate to the word have boundaries in the
-text, and only these are scored.
+format of the SIGMORPHON shared task, or `strides<TAB>stride s` in a file without `@@`. Concatenated
+canonical morphemes may differ from the word: `subneural` is `sub neuron al`. Only words whose morphemes
+concatenate to the word have boundaries in the text, and only these are scored.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from itertools import accumulate, pairwise
 
 from piecework._internal.validation import PathLike
 from piecework.analysis.entry_bytes import PLAIN_TEXT
-from piecework.analysis.metrics import ratio
 from piecework.corpus.files import TextBlock, read_corpus
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer
 
 _MORPHEME_SEPARATOR = " @@"
+_FORM = "a word, a tab and its morphemes, such as strides<TAB>stride @@s or strides<TAB>stride s"
 
 
 @dataclass(frozen=True)
@@ -65,20 +65,34 @@ def read_gold(path: PathLike) -> Gold:
     >>> read_gold(path).boundaries
     {'strides': (6,)}
 
-    The file may be compressed. If a word occurs again, its first segmentation is kept. Raises `FileError`,
-    and `CorpusError` with the line number for a line without two columns.
+    In a file without `@@`, spaces separate morphemes, except in a word that has spaces itself. The file may
+    be compressed. If a word occurs again, its first segmentation is kept. Raises `FileError`, and
+    `CorpusError` with the line number for a line without two columns, and for a file of which no word is the
+    concatenation of its morphemes.
 
     Source: Batsuren et al. 2022, "The SIGMORPHON 2022 Shared Task on Morpheme Segmentation".
     """
-    segmentations: dict[str, list[str]] = {}
+    segmentations: dict[str, str] = {}
     for place, line in _lines(path):
         word, *rest = line.split("\t")
         if not word or not rest or not rest[0]:
-            raise CorpusError(place, repr(line[:40]), "a word, a tab and its segmentation")
-        segmentations.setdefault(word, rest[0].split(_MORPHEME_SEPARATOR))
+            raise CorpusError(place, repr(line[:40]), _FORM)
+        segmentations.setdefault(word, rest[0])
     if not segmentations:
-        raise CorpusError(str(path), "no words", "lines with a word, a tab and its segmentation")
-    return Gold.of(segmentations)
+        raise CorpusError(str(path), "no words", f"lines of {_FORM}")
+    gold = Gold.of(_morphemes(segmentations))
+    if not gold.boundaries:
+        word, morphemes = next(iter(segmentations.items()))
+        found = f"no word that its morphemes spell; the first is {word[:40]!r}, {morphemes[:40]!r}"
+        raise CorpusError(str(path), found, f"lines of {_FORM}")
+    return gold
+
+
+def _morphemes(segmentations: Mapping[str, str]) -> dict[str, list[str]]:
+    """Split at the separator of the shared task, or at spaces if no segmentation has that separator."""
+    if any(_MORPHEME_SEPARATOR in one for one in segmentations.values()):
+        return {word: one.split(_MORPHEME_SEPARATOR) for word, one in segmentations.items()}
+    return {word: [one] if " " in word else one.split() for word, one in segmentations.items()}
 
 
 @dataclass(frozen=True)
@@ -90,7 +104,7 @@ class BoundaryScores:
     (0.5, 1.0)
 
     `predicted` boundaries are those of the tokenizer, `actual` those of the gold standard, and `correct`
-    those in both.
+    those in both. A measure that divides by 0 is None.
     """
 
     words: int
@@ -99,19 +113,21 @@ class BoundaryScores:
     actual: int
 
     @property
-    def precision(self) -> float:
-        """The share of predicted boundaries that are correct; 0.0 if there are none."""
-        return ratio(self.correct, self.predicted)
+    def precision(self) -> float | None:
+        """The share of predicted boundaries that are correct; None if there are none."""
+        return self.correct / self.predicted if self.predicted else None
 
     @property
-    def recall(self) -> float:
-        """The share of gold boundaries that are predicted; 0.0 if there are none."""
-        return ratio(self.correct, self.actual)
+    def recall(self) -> float | None:
+        """The share of gold boundaries that are predicted; None if there are none."""
+        return self.correct / self.actual if self.actual else None
 
     @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        return ratio(2 * self.correct, self.predicted + self.actual)
+    def f1(self) -> float | None:
+        """The harmonic mean of precision and recall; None if one of them is."""
+        if not self.predicted or not self.actual:
+            return None
+        return 2 * self.correct / (self.predicted + self.actual)
 
 
 def boundary_scores(tokenizer: Tokenizer, gold: Gold) -> BoundaryScores:
@@ -126,8 +142,12 @@ def boundary_scores(tokenizer: Tokenizer, gold: Gold) -> BoundaryScores:
     BoundaryScores(words=1, correct=1, predicted=2, actual=1)
 
     Each word is encoded after a space, as in running text. A token boundary inside a character is ignored.
-    In a word without gold boundaries, every token boundary is wrong.
+    In a word without gold boundaries, every token boundary is wrong. Raises `CorpusError` for a gold standard
+    without words that their morphemes spell.
     """
+    if not gold.boundaries:
+        found = f"0 of {gold.total:,} words that their morphemes spell"
+        raise CorpusError("gold", found, "at least one")
     correct = predicted = actual = 0
     for word, boundaries in gold.boundaries.items():
         encoding = tokenizer.encode(f" {word}", **PLAIN_TEXT)

@@ -50,7 +50,8 @@ Example:
     "--gold",
     section="Corpus",
     type=InputFile(),
-    help="File of words and their morphemes, in the format of SIGMORPHON 2022, to score boundaries.",
+    help="File of words and their morphemes, in the format of SIGMORPHON 2022 or separated by spaces, to "
+    "score boundaries.",
 )
 @option(
     "--words",
