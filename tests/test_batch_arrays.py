@@ -250,8 +250,8 @@ for call in (batch.__arrow_c_stream__, batch.to_torch, lambda: batch.to_dict(ret
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     arrow, torch, tensors = done.stdout.splitlines()
     assert arrow.startswith("Batch.__arrow_c_stream__: found no pyarrow")
-    assert "piecework[arrow]" in arrow
+    assert "the extra 'arrow' of piecework: pip install 'pyarrow>=14'" in arrow
     assert torch.startswith("Batch.to_torch: found no torch")
     assert tensors.startswith("return_tensors: found no torch")
-    assert "piecework[torch]" in torch
-    assert "piecework[torch]" in tensors
+    assert "pip install 'torch>=2.3'" in torch
+    assert "pip install 'torch>=2.3'" in tensors

@@ -307,7 +307,7 @@ def test_zstandard_without_its_extra_says_which_extra(
 ) -> None:
     path = write(tmp_path / "a.zst", zstd(b"hug"))
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(pw.errors.MissingExtraError, match=r"pip install 'piecework\[zstd\]'"):
+    with pytest.raises(pw.errors.MissingExtraError, match=r"pip install 'zstandard>=0.21'"):
         list(read_corpus(path))
 
 

@@ -665,5 +665,5 @@ def test_a_missing_library_is_said_with_its_extra(
     from piecework._internal.extras import import_extra
 
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtraError, match=rf"piecework\[{extra}\]"):
+    with pytest.raises(MissingExtraError, match=rf"extra '{extra}' of piecework: pip install"):
         import_extra(library, extra)

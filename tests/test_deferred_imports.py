@@ -45,7 +45,7 @@ ROOT_NAMES = {
     "piecework.encoding",
     "piecework.tokenizer",
 }
-ROOT_NAMES |= {"piecework.sampling", "importlib"}
+ROOT_NAMES |= {"piecework.sampling", "importlib", "importlib.metadata"}
 COMMANDS = {
     "piecework.cli.app",
     "piecework.cli.completion",

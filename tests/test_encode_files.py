@@ -778,7 +778,7 @@ def test_arrow_without_its_extra_says_which_extra(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     source = write(tmp_path / "a", "a\n")
-    with pytest.raises(pw.errors.MissingExtraError, match=r"pip install 'piecework\[parquet\]'"):
+    with pytest.raises(pw.errors.MissingExtraError, match=r"pip install 'pyarrow>=14'"):
         pw.encode_files(tok, source, tmp_path / "out", format="arrow")
     assert list(tmp_path.iterdir()) == [source]
 

@@ -349,4 +349,4 @@ def test_a_download_without_the_extra_names_it(cache: Path) -> None:
         "except pw.errors.MissingExtraError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'piecework[hub]'" in done.stdout
+    assert "pip install 'huggingface-hub>=1.0'" in done.stdout

@@ -471,6 +471,6 @@ def test_without_the_extra_a_comparison_has_no_charts(
     monkeypatch.setitem(sys.modules, "altair", None)
     page = opened(site)
     page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#compare .report .note").first).to_contain_text("piecework[charts]")
+    expect(page.locator("#compare .report .note").first).to_contain_text("extra 'charts'")
     assert page.locator("#compare .cards li").count() == 3
     assert page.locator("#compare .plot").count() == 0

@@ -1,4 +1,4 @@
-"""Import optional dependencies, with an error that names the extra to install."""
+"""Import optional dependencies, with an error that names the extra and the packages to install."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def import_extra(module: str, extra: str, needed_for: str | None = None) -> typi
     '[]'
 
     Raises `MissingExtraError` that names `needed_for`, such as a file or an argument, and the command
-    that installs the extra.
+    that installs the packages of the extra.
     """
     from importlib import import_module
 
@@ -21,5 +21,25 @@ def import_extra(module: str, extra: str, needed_for: str | None = None) -> typi
         return import_module(module)
     except ImportError as error:
         place = module if needed_for is None else needed_for
-        expected = f"the extra {extra!r}: pip install 'piecework[{extra}]'"
+        expected = f"the extra {extra!r} of piecework: {install_command(extra, module)}"
         raise MissingExtraError(place, f"no {module} ({error})", expected) from error
+
+
+def install_command(extra: str, module: str) -> str:
+    """Return the command that installs the packages of an extra, or `module` if they are unknown.
+
+    >>> install_command("parquet", "pyarrow")
+    "pip install 'pyarrow>=14'"
+
+    It names no piecework[...]: an index may lack piecework, or have another package of this name.
+    """
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        requirements = requires("piecework") or []
+    except PackageNotFoundError:
+        requirements = []
+    parts = (requirement.partition(";") for requirement in requirements)
+    markers = f"extra=='{extra}'", f'extra=="{extra}"'
+    packages = [name.strip() for name, _, marker in parts if marker.replace(" ", "") in markers]
+    return " ".join(("pip install", *(f"'{package}'" for package in packages or [module])))

@@ -39,7 +39,7 @@ Example:
     multiple=True,
     type=click.Choice(["tokenizers", "sentencepiece", "tiktoken"]),
     help="Also measure this library with the same tokenizer file, and compare ids; repeatable. "
-    "Install piecework[bench] for it.",
+    "Needs the extra bench.",
 )
 @option(
     "--repetitions",

@@ -70,14 +70,14 @@ Example:
     "html_path",
     section="Output",
     type=OutputFile(),
-    help="Write a self-contained HTML report with charts. Install piecework[charts] for it.",
+    help="Write a self-contained HTML report with charts. Needs the extra charts.",
 )
 @option(
     "--plot",
     "plot_directory",
     section="Output",
     metavar="DIR",
-    help="Write the charts as PNG to this directory. Install piecework[charts] for it.",
+    help="Write the charts as PNG to this directory. Needs the extra charts.",
 )
 @quiet_option
 def compare(

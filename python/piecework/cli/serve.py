@@ -41,8 +41,8 @@ Example:
 def serve(tokenizers: tuple[str, ...], host: str, port: int, open_page: bool, hints: Hints) -> None:
     """Serve a local web page that shows the tokens of a text, until Ctrl-C.
 
-    Several TOKENIZERs are shown side by side. A TOKENIZER that does not load is shown with its error. Install
-    piecework[serve] for this command.
+    Several TOKENIZERs are shown side by side. A TOKENIZER that does not load is shown with its error. This
+    command needs the extra serve.
     """
     check_extra()  # before tokenizers take their time to load
 

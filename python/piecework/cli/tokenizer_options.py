@@ -160,7 +160,7 @@ def _options() -> dict[str, Callable[[Any], Any]]:
             "--download",
             is_flag=True,
             help="Fetch the tokenizer files of a repository of the Hugging Face hub into its local cache. "
-            "Install piecework[hub] for it.",
+            "Needs the extra hub.",
         ),
         "revision": in_section(
             "--revision",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from piecework._internal.extras import install_command
 from piecework._internal.validation import PathLike, encodable_path, path_text
 from piecework.errors import ArgumentError, FileError
 from piecework.io.load_options import LoadOptions
@@ -151,7 +152,8 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
     place = (
         "no tokenizer of this name" if folder is None else "no tokenizer file of this repository"
     )
-    asking = "download=True, which needs the extra 'hub': pip install 'piecework[hub]'"
+    installing = install_command("hub", "huggingface_hub")
+    asking = f"download=True, which needs the extra 'hub': {installing}"
     raise FileError(
         name,
         f"{found}, and {place} in the cache of the Hugging Face hub",

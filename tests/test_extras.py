@@ -1,0 +1,60 @@
+"""Errors about missing packages name the packages of the extra, as the metadata of piecework lists them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from pathlib import Path
+
+import pytest
+
+import piecework as pw
+from piecework._internal.extras import import_extra, install_command
+
+ROOT = Path(__file__).parent.parent
+
+
+def extras() -> list[str]:
+    """Return the names of the extras in pyproject.toml; `tomllib` needs Python 3.11."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
+    return re.findall(r"^([a-z-]+) = \[", section, re.MULTILINE)
+
+
+def test_a_missing_package_names_what_to_install() -> None:
+    with pytest.raises(pw.errors.MissingExtraError) as caught:
+        import_extra("no_such_module", "polars", "series")
+    assert str(caught.value).startswith("series: found no no_such_module (No module")
+    expected = "the extra 'polars' of piecework: pip install 'polars>=1.0' 'pyarrow>=14'"
+    assert caught.value.expected == expected
+
+
+@pytest.mark.parametrize("extra", extras())
+def test_every_extra_has_a_command_without_piecework(extra: str) -> None:
+    command = install_command(extra, "no-such-module")
+    assert command.startswith("pip install '")
+    assert "no-such-module" not in command
+    assert "piecework" not in command
+
+
+def test_without_metadata_the_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> list[str]:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "requires", missing)
+    assert install_command("parquet", "pyarrow") == "pip install 'pyarrow'"
+
+
+def test_the_readme_lists_the_extras_of_users() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    paragraph = readme.partition("Optional packages are extras")[2].partition("\n\n")[0]
+    for extra in extras():
+        for_developers = extra == "wheel" or extra.endswith("test")
+        assert (f"`{extra}`" in paragraph) != for_developers, extra
+
+
+def test_no_document_installs_piecework_from_an_index() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "python").rglob("*.py")]
+    for page in pages:
+        if page != ROOT / "python/piecework/_internal/extras.py":
+            assert "pip install 'piecework[" not in page.read_text(encoding="utf-8"), page
