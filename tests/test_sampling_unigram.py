@@ -306,6 +306,16 @@ def test_arguments_out_of_range_are_named(
             tok.encode_nbest("hugs", *arguments)
 
 
+@pytest.mark.parametrize("arguments", [(1025,), (2, pw.Sampling(nbest_size=4))])
+def test_the_error_names_the_call_for_more_samples(
+    tok: pw.Tokenizer, arguments: tuple[Any, ...]
+) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match=r"or encode_batch\(\[text\] \* n, sampling="):
+        tok.encode_samples("hugs", *arguments)
+    sampled = tok.encode_batch(["hugs"] * 1025, sampling=pw.Sampling(0.1, 3, nbest_size=4))
+    assert len({tuple(row.ids) for row in sampled}) <= 4
+
+
 def test_the_best_is_included_without_replacement_only(tok: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="include_best"):
         tok.encode_samples("hugs", 2, include_best=True)

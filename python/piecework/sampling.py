@@ -36,6 +36,7 @@ PieceSegmentation: TypeAlias = tuple[list[Piece], float, float, float | None]
 _DEFAULT_ALPHA = 0.1
 _SEEDS = 2**64
 _MAX_SEGMENTATIONS = 1024
+_MORE_SAMPLES = ", or encode_batch([text] * n, sampling=...), which has neither limit nor scores"
 
 
 @dataclass(frozen=True)
@@ -155,11 +156,11 @@ def check_alpha(alpha: object) -> None:
         raise ArgumentError("alpha", str(alpha), expected)
 
 
-def check_segmentations(name: str, value: object) -> None:
-    """Raise unless `value` is a number of segmentations, from 1 to 1024."""
+def check_segmentations(name: str, value: object, *, instead: str = "") -> None:
+    """Raise unless `value` is a number of segmentations, from 1 to 1024; `instead` ends the message."""
     check_number(name, value, (int,), "int")
     if not 1 <= value <= _MAX_SEGMENTATIONS:  # type: ignore[operator]
-        expected = f"a number of segmentations from 1 to {_MAX_SEGMENTATIONS}"
+        expected = f"a number of segmentations from 1 to {_MAX_SEGMENTATIONS}{instead}"
         raise ArgumentError(name, str(value), expected)
 
 
@@ -183,14 +184,14 @@ def draw_segmentations(
     parse_special: list[int] | None,
 ) -> list[Segmentation]:
     """Draw `n` segmentations of a text, with or without replacement."""
-    check_segmentations("n", n)
+    check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
         raise ArgumentError("include_best", "True, with replacement", "replacement=False")
     if not isinstance(sampling, Sampling | None):
         raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
     sampling = sampling or Sampling()
     if sampling.nbest_size is not None and sampling.nbest_size >= 0:
-        expected = "None: samples are drawn from all segmentations"
+        expected = f"None, as samples are drawn from all segmentations{_MORE_SAMPLES}"
         raise ArgumentError("sampling.nbest_size", str(sampling.nbest_size), expected)
     drawn = resolved(sampling, core.dropout, core.scores_segmentations)
     return _segmentations(

@@ -1096,7 +1096,8 @@ class Tokenizer(metaclass=WithForeignNames):
         `log_inclusion`, ln(1 - exp(-exp(log_probability - k))), where k is the perturbed log-probability of
         the best segmentation that was not drawn: sums weighted by exp(log_probability - log_inclusion) are
         unbiased. `include_best` puts the best segmentation first and draws n - 1 others. `n` is limited as
-        in `encode_nbest`.
+        in `encode_nbest`, because each segmentation has an encoding and probabilities. For more samples, or
+        samples of the n best, call `encode_batch([text] * n, sampling=...)`.
 
         Raises `ArgumentError` for other models, for `Sampling(nbest_size=...)`, and for `include_best` with
         replacement.

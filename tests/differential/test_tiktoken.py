@@ -269,6 +269,19 @@ def test_encodings_are_as_published() -> None:
         assert dict(pw.spec.ENCODINGS[name].special_tokens) == theirs(name)._special_tokens
 
 
+def test_an_encoding_opens_in_the_teaching_module(capsys: pytest.CaptureFixture[str]) -> None:
+    from tiktoken._educational import SimpleBytePairEncoding
+
+    for name in FAMILIES:
+        simple = SimpleBytePairEncoding.from_tiktoken(ours(name))
+        assert simple.mergeable_ranks == theirs(name)._mergeable_ranks
+        text = "hello world, it's 12345 naïve 日本 \n\n  \t!"
+        assert simple.encode(text, visualise=None) == theirs(name).encode(text)
+    made = shaped.Encoding("tiny", pat_str=r"\w+|\W+", mergeable_ranks=tiny(), special_tokens={})
+    for one in (made, pickle.loads(pickle.dumps(made))):
+        assert (one._pat_str, one._mergeable_ranks) == (r"\w+|\W+", tiny())
+
+
 # ---- where files come from
 
 

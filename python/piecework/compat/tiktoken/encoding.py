@@ -39,6 +39,7 @@ class Encoding:
     _tokenizer: Tokenizer
     _ordinary: Tokenizer
     _special_tokens: dict[str, int]
+    _pat_str: str
 
     def __init__(
         self,
@@ -50,7 +51,7 @@ class Encoding:
         explicit_n_vocab: int | None = None,
     ) -> None:
         tokenizer = tokenizer_from_ranks(name, pat_str, mergeable_ranks, special_tokens)
-        self._initialize(name, tokenizer, special_tokens, explicit_n_vocab)
+        self._initialize(name, tokenizer, special_tokens, explicit_n_vocab, pat_str)
 
     @classmethod
     def _from_tokenizer(
@@ -59,18 +60,25 @@ class Encoding:
         tokenizer: Tokenizer,
         special_tokens: Mapping[str, int],
         n_vocab: int | None = None,
+        pattern: str = "",
     ) -> Encoding:
         encoding = cls.__new__(cls)
-        encoding._initialize(name, tokenizer, special_tokens, n_vocab)
+        encoding._initialize(name, tokenizer, special_tokens, n_vocab, pattern)
         return encoding
 
     def _initialize(
-        self, name: str, tokenizer: Tokenizer, special: Mapping[str, int], n_vocab: int | None
+        self,
+        name: str,
+        tokenizer: Tokenizer,
+        special: Mapping[str, int],
+        n_vocab: int | None,
+        pattern: str,
     ) -> None:
         self.name = name
         self._tokenizer = tokenizer
         self._ordinary = tokenizer.with_special_in_text("text")
         self._special_tokens = dict(special)
+        self._pat_str = pattern
         self.max_token_value = max(tokenizer.get_vocab().values())
         size = tokenizer.get_vocab_size(with_added_tokens=False) + len(special)
         if n_vocab and not size == n_vocab == self.max_token_value + 1:
@@ -81,7 +89,8 @@ class Encoding:
         return f"<Encoding {self.name!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Encoding._from_tokenizer, (self.name, self._tokenizer, self._special_tokens)
+        fields = (self.name, self._tokenizer, self._special_tokens, None, self._pat_str)
+        return Encoding._from_tokenizer, fields
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -245,10 +254,14 @@ class Encoding:
         return self.max_token_value + 1
 
     @cached_property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        """The id of every token that is not special; tiktoken's teaching module reads it and `_pat_str`."""
+        return {token: id for id, token in self._tokenizer.get_vocab_bytes().items()}
+
+    @cached_property
     def _id_of_bytes(self) -> dict[bytes, int]:
         special = {token.encode(): id for token, id in self._special_tokens.items()}
-        entries = self._tokenizer.get_vocab_bytes()
-        return special | {token: id for id, token in entries.items()}
+        return special | self._mergeable_ranks
 
     @cached_property
     def _sorted_bytes(self) -> list[bytes]:

@@ -11,6 +11,7 @@ from piecework.compat.tiktoken.model_names import encoding_name_for_model
 from piecework.errors import ArgumentError
 from piecework.io.rank_files import find_rank_file
 from piecework.spec import ENCODINGS
+from piecework.spec.named_patterns import NAMED_PATTERNS
 
 _LOADED: dict[tuple[str, str], Encoding] = {}
 """(encoding name, path) -> encoding; each file is read once in a process."""
@@ -42,8 +43,9 @@ def get_encoding(encoding_name: str, ranks: PathLike | None = None) -> Encoding:
     key = (encoding_name, path)
     if key not in _LOADED:
         tokenizer = Tokenizer.load(path, encoding=encoding_name)
+        [pattern] = NAMED_PATTERNS[definition.pattern]
         _LOADED[key] = Encoding._from_tokenizer(
-            encoding_name, tokenizer, definition.special_tokens, definition.n_vocab
+            encoding_name, tokenizer, definition.special_tokens, definition.n_vocab, pattern
         )
     return _LOADED[key]
 
