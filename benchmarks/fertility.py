@@ -49,7 +49,7 @@ def main() -> None:
             limit_alphabet=options.limit_alphabet,
         )
         print(f"{score:11} {min_frequency:13} {measured(tokenizer, held_out)}")
-    marked = pw.count_texts(training, pipeline=MARKED.pipeline)
+    marked = pw.count_texts(training, preset=MARKED.pipeline)
     tokenizer = pw.Tokenizer.train_from_counts(
         marked,
         model="unigram",

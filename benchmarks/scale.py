@@ -78,7 +78,7 @@ def measure(path: Path, pipeline: str, vocab_size: int, scratch: Path) -> dict[s
         part = scratch / "prefix.txt"
         part.write_bytes(prefix)
         counts, seconds = cpu_seconds(
-            lambda part=part: pw.count_files(part, pipeline=pipeline, num_threads=1)
+            lambda part=part: pw.count_files(part, preset=pipeline, num_threads=1)
         )
         points.append((len(prefix), counts.total, len(counts), seconds))
     tables = [counts_table(counts)] * MERGE_FAN_IN

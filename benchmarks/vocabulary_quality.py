@@ -118,8 +118,8 @@ def read_words(corpus: Path, max_bytes: int | None, gold: Sequence[Path]) -> Wor
         data = file.read(max_bytes if max_bytes else -1)
     lines = data.decode("utf-8", "replace").split("\n")
     border = len(lines) * 9 // 10
-    training = pw.count_texts(lines[:border], pipeline=PIPELINE)
-    held_out = pw.count_texts(lines[border:], pipeline=PIPELINE)
+    training = pw.count_texts(lines[:border], preset=PIPELINE)
+    held_out = pw.count_texts(lines[border:], preset=PIPELINE)
     training, held_out = (
         pw.Counts(counts.words, counts.counts.tolist()) for counts in (training, held_out)
     )

@@ -143,7 +143,7 @@ class CoreEngine:
         return self.tokenizer(spec).decode(ids, skip_special_tokens=False, clean_up=clean_up)
 
     def count_words(self, texts: Sequence[str], preset: str) -> list[tuple[str, int]]:
-        return list(pw.count_texts(texts, pipeline=preset))
+        return list(pw.count_texts(texts, preset=preset))
 
     def learn(
         self, words: WordCounts, settings: Mapping[str, Any], num_threads: int | None = None

@@ -216,7 +216,7 @@ def test_words_over_the_limits_are_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     texts = ["hug pug", "hug mug", "hug bug gug"] * 3 + ["h" * 33, "h" * 32]
     counts = frequent_words.FrequentWords()
     for text in texts:
-        counts.add(pw.train.count_texts([text], pipeline="whitespace"))
+        counts.add(pw.train.count_texts([text], preset="whitespace"))
     assert counts.most_common()[0] == ("hug", 9)
     assert len(counts.most_common()) <= 4
     assert "h" * 33 not in dict(counts.most_common())

@@ -58,7 +58,7 @@ def test_the_sum_of_batches_equals_one_count(sources, random, batches) -> None: 
                 "text": pa.array([text for _, text in part], pa.string()),
             }
         )
-        tables.append(count_batch(batch, "text", pipeline="bert-uncased", position_column="at"))
+        tables.append(count_batch(batch, "text", preset="bert-uncased", position_column="at"))
     pipeline = pw.count_texts(()).pipeline
     expected = sum(
         (pw.count_texts(texts, source=source) for source, texts in enumerate(sources)),
@@ -83,7 +83,7 @@ def test_a_table_has_the_replacements_of_its_counts(tmp_path: Path) -> None:
 
 def test_positions_are_unknown_if_one_table_lacks_them() -> None:
     known = counts_table(pw.count_texts(["hug"]))
-    unknown = count_batch(pa.table({"text": ["hug pug"]}), "text", pipeline="bert-uncased")
+    unknown = count_batch(pa.table({"text": ["hug pug"]}), "text", preset="bert-uncased")
     assert counts_of_table(merge_counts([known, unknown])).first is None
 
 
@@ -112,12 +112,12 @@ def test_a_sum_over_64_bits_is_an_error() -> None:
 def test_a_wrong_column_is_named(batch: pa.Table, column: str, message: str) -> None:
     position_column = column if column == "at" else None
     with pytest.raises(ArgumentError, match=message):
-        count_batch(batch, "text", pipeline="bert-uncased", position_column=position_column)
+        count_batch(batch, "text", preset="bert-uncased", position_column=position_column)
 
 
 def test_only_arrow_batches_are_counted() -> None:
     with pytest.raises(InputTypeError, match=r"batch: found dict, expected a pyarrow.Table"):
-        count_batch({"text": ["a"]}, "text", pipeline="bert-uncased")
+        count_batch({"text": ["a"]}, "text", preset="bert-uncased")
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.null()])
@@ -125,7 +125,7 @@ def test_a_batch_without_texts_counts_and_encodes_to_nothing(kind: pa.DataType) 
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
     for rows in (0, 2):
         batch = pa.table({"text": pa.nulls(rows, kind)})
-        assert len(count_batch(batch, "text", pipeline="gpt2")) == 0
+        assert len(count_batch(batch, "text", preset="gpt2")) == 0
         assert encode_batch_column(batch, "text", tok).to_pylist() == [None] * rows
 
 

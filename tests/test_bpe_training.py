@@ -93,7 +93,7 @@ def test_a_vocabulary_is_special_tokens_alphabet_and_merges(case: dict[str, Any]
 
 
 def test_the_byte_alphabet_is_complete_and_sorted() -> None:
-    model = ByteBPETrainer(vocab_size=257).learn(pw.count_texts(["a"], pipeline="gpt2"))
+    model = ByteBPETrainer(vocab_size=257).learn(pw.count_texts(["a"], preset="gpt2"))
     assert list(model.vocab) == ["<|endoftext|>", *BYTE_ALPHABET]
     assert len(set(BYTE_ALPHABET)) == 256
     assert list(BYTE_ALPHABET) == sorted(BYTE_ALPHABET)
@@ -112,7 +112,7 @@ def test_a_byte_level_preset_has_no_unknown_token_and_decodes(preset: str) -> No
 
 def test_presets_cut_numbers_as_their_models_do() -> None:
     def numbers(preset: str) -> list[str]:
-        return [word for word, _ in pw.count_texts(["12345"], pipeline=preset)]
+        return [word for word, _ in pw.count_texts(["12345"], preset=preset)]
 
     assert numbers("gpt2") == ["12345"]
     assert numbers("cl100k") == numbers("o200k") == numbers("llama3") == ["123", "45"]
@@ -124,7 +124,7 @@ def test_presets_cut_numbers_as_their_models_do() -> None:
 def test_every_named_pattern_compiles_and_loses_nothing(name: str) -> None:
     pipeline = Pipeline(None, named_pre_tokenizer(name))
     text = "It's 12345 o'clock, M. DuPont;\n\n  日本語 déjà\tvu 🙂 "
-    counts = pw.count_texts([text], pipeline=pipeline)
+    counts = pw.count_texts([text], preset=pipeline)
     assert sum(len(word) * count for word, count in counts) == len(text.encode())
 
 
@@ -144,8 +144,8 @@ def test_a_file_is_counted_by_lines_with_their_ends(
     text = text.replace("\n", end)
     path = tmp_path / "corpus.txt"
     path.write_bytes(text.encode())
-    from_file = pw.count_files(path, pipeline=preset, num_threads=num_threads)
-    assert from_file == pw.count_texts(text.splitlines(keepends=True), pipeline=preset)
+    from_file = pw.count_files(path, preset=preset, num_threads=num_threads)
+    assert from_file == pw.count_texts(text.splitlines(keepends=True), preset=preset)
     assert any("Ċ" in word for word in from_file.words)
 
 
@@ -153,7 +153,7 @@ def test_digits_are_a_matter_of_the_pre_tokenizer() -> None:
     byte_level = PRESETS["gpt2"].pipeline.pre_tokenizer
     assert byte_level is not None
     digits = SequencePreTokenizer((Digits(individual_digits=True), byte_level))
-    counts = pw.count_texts(["in 1999 or 1998"], pipeline=Pipeline(None, digits))
+    counts = pw.count_texts(["in 1999 or 1998"], preset=Pipeline(None, digits))
     assert max(len(word) for word in counts.words if word[0].isdigit()) == 1
 
 
@@ -205,12 +205,12 @@ def test_what_comes_from_the_tokenizer_cannot_be_given() -> None:
 
 def test_stopping_early_is_told() -> None:
     with pytest.warns(TrainingWarning, match="no pair occurs 2 times any more"):
-        BPETrainer(vocab_size=100).learn(pw.count_texts(["a b"], pipeline="whitespace"))
+        BPETrainer(vocab_size=100).learn(pw.count_texts(["a b"], preset="whitespace"))
 
 
 def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
     with pytest.raises(TrainingError, match="at least 257"):
-        ByteBPETrainer(vocab_size=200).learn(pw.count_texts(["a"], pipeline="gpt2"))
+        ByteBPETrainer(vocab_size=200).learn(pw.count_texts(["a"], preset="gpt2"))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_progress_is_told_and_stops_the_learner() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        BPETrainer(vocab_size=3).learn(pw.count_texts(["a b"], pipeline="whitespace"), stop)
+        BPETrainer(vocab_size=3).learn(pw.count_texts(["a b"], preset="whitespace"), stop)
 
 
 def test_the_learned_tokenizer_survives_saving(tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def test_extended_unigram_moves_added_tokens_after_the_last_piece(tmp_path: Path
 
 def test_counts_of_the_pipeline_extend_as_texts_do() -> None:
     tok = loaded("unigram")
-    counts = pw.count_texts(OTHER, pipeline=pw.train.pipeline_of(tok.spec))
+    counts = pw.count_texts(OTHER, preset=pw.train.pipeline_of(tok.spec))
     assert tok.extend(counts, 4)[0] == tok.extend(OTHER, 4)[0]
 
 

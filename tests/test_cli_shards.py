@@ -93,8 +93,8 @@ def test_merged_counts_files_equal_the_counts_of_the_whole(
         assert cli("count", shard, "--preset", "gpt2", "-o", files[-1])[0] == 0
     path = str(tmp_path / "merged.parquet")
     assert cli("count", *files, "--preset", "gpt2", "-o", path)[0] == 0
-    whole = pw.count_files(corpus, pipeline="gpt2")
-    assert pw.Counts.load(path) == whole == pw.count_files(shards, pipeline="gpt2")
+    whole = pw.count_files(corpus, preset="gpt2")
+    assert pw.Counts.load(path) == whole == pw.count_files(shards, preset="gpt2")
 
 
 def test_first_seen_says_what_shards_must_carry(tmp_path: Path, cli: Run) -> None:

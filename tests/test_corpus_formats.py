@@ -131,7 +131,7 @@ def test_columns_of_tables_are_read(tmp_path: Path, name: str, tok: pw.Tokenizer
     assert texts(path) == TEXTS
     assert [text for lines in pw.export.read_lines(path) for text in lines] == TEXTS
     assert texts(tmp_path) == TEXTS
-    assert pw.count_files(path, pipeline="whitespace").most_common(1) == [("hug", 1)]
+    assert pw.count_files(path, preset="whitespace").most_common(1) == [("hug", 1)]
     last = [piece.file_bytes_read for piece in read_corpus(path)][-1]
     assert 0 < last <= path.stat().st_size
 

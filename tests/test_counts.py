@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.errors import ArgumentError
 from piecework.spec import CustomPreTokenizer
 from piecework.train import Pipeline, count_files, count_texts
 
@@ -39,7 +41,7 @@ def test_a_file_is_counted_through_the_preset(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("Hug pug, hug\nHUG!\n")
     assert as_dict(count_files(path)) == {"hug": 3, "pug": 1, ",": 1, "!": 1}
-    assert as_dict(count_files(path, pipeline="whitespace")) == {
+    assert as_dict(count_files(path, preset="whitespace")) == {
         "Hug": 1,
         "pug,": 1,
         "hug": 1,
@@ -57,7 +59,7 @@ def test_words_are_ordered_by_first_position_and_files_by_source(tmp_path: Path)
 
 
 def test_texts_are_one_source_with_a_separator_byte_between(tmp_path: Path) -> None:
-    counts = count_texts(iter(["pug", "é hug", "nug"]), pipeline="whitespace")
+    counts = count_texts(iter(["pug", "é hug", "nug"]), preset="whitespace")
     assert counts.words == ["pug", "é", "hug", "nug"]
     assert counts.first is not None
     assert counts.first.tolist() == [0, 4, 7, 11]
@@ -121,7 +123,7 @@ def test_invalid_utf8_is_replaced_counted_and_warned_of(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"hug \xff hug\npug\xfe\n")
     with pytest.warns(pw.errors.TrainingWarning, match="2 invalid UTF-8 sequences were replaced"):
-        counts = count_files(path, pipeline="whitespace")
+        counts = count_files(path, preset="whitespace")
     assert as_dict(counts) == {"hug": 2, "\ufffd": 1, "pug\ufffd": 1}
     assert counts.replacements == 2
 
@@ -145,7 +147,7 @@ def test_the_byte_of_invalid_utf8_counts_from_the_start_of_the_file(
 
 def test_lone_surrogates_in_texts_are_replaced() -> None:
     with pytest.warns(pw.errors.TrainingWarning, match="1 invalid UTF-8 sequence was replaced"):
-        assert as_dict(count_texts(["a\ud800"], pipeline="whitespace")) == {"a\ufffd": 1}
+        assert as_dict(count_texts(["a\ud800"], preset="whitespace")) == {"a\ufffd": 1}
 
 
 def test_clean_text_gives_no_warning() -> None:
@@ -178,7 +180,7 @@ def test_an_unknown_preset_lists_those_there_are() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="preset: found 'bert', expected one of bert-uncased"
     ):
-        count_texts(["hug"], pipeline="bert")
+        count_texts(["hug"], preset="bert")
 
 
 # ---- what counts are
@@ -189,6 +191,29 @@ def test_words_without_positions_are_ordered_by_count_then_code_points() -> None
     assert counts.words == ["c", "a", "b"]
     assert counts.first is None
     assert counts.counts.dtype == np.uint64
+
+
+def test_a_preset_is_a_name_an_object_or_a_pipeline(tmp_path: Path) -> None:
+    preset = pw.train.PRESETS["gpt2"]
+    by_name = count_texts(["Hug hug"], preset="gpt2")
+    assert dict(by_name) == {"Hug": 1, "Ġhug": 1}
+    (tmp_path / "corpus.txt").write_text("Hug hug")
+    for one in ("gpt2", preset, preset.pipeline):
+        assert count_texts(["Hug hug"], preset=one) == by_name
+        assert pw.train.count_files(tmp_path / "corpus.txt", preset=one) == by_name
+    with pytest.raises(ArgumentError, match="preset: found 'gpt3', expected one of bert-uncased"):
+        count_texts(["hug"], preset="gpt3")
+
+
+def test_the_earlier_name_of_the_preset_is_refused_with_the_new_one(tmp_path: Path) -> None:
+    calls: list[Any] = [
+        partial(count_texts, ["hug"]),
+        partial(pw.train.count_files, tmp_path),
+        partial(pw.train.count_files_to, tmp_path / "counts.tsv", tmp_path),
+    ]
+    for call in calls:
+        with pytest.raises(ArgumentError, match=r"pipeline: found .*, expected preset="):
+            call(pipeline="gpt2")
 
 
 def test_words_given_as_a_list_are_in_the_order_of_the_corpus() -> None:
@@ -230,7 +255,7 @@ def test_counts_of_different_pipelines_do_not_merge() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="other: found counts made by WhitespaceSplit"
     ):
-        count_texts(["hug"]).merge(count_texts(["hug"], pipeline="whitespace"))
+        count_texts(["hug"]).merge(count_texts(["hug"], preset="whitespace"))
 
 
 def test_counts_of_an_unknown_pipeline_merge_with_any() -> None:
@@ -347,7 +372,7 @@ def test_counts_copy(duplicate: Callable[[pw.Counts], pw.Counts]) -> None:
 
 def test_counts_of_custom_stages_pickle_by_name() -> None:
     stage = CustomPreTokenizer(lambda text: [(0, 1), (1, len(text))], name="halves")
-    counts = count_texts(["hugs"], pipeline=Pipeline(None, stage))
+    counts = count_texts(["hugs"], preset=Pipeline(None, stage))
     again = pickle.loads(pickle.dumps(counts))
     assert again == counts
     assert dict(again + counts) == {"h": 2, "ugs": 2}
@@ -386,7 +411,7 @@ def test_counts_without_positions_load_without_them(path: Path) -> None:
 
 
 def test_saved_counts_load_equal_under_any_name(path: Path, tmp_path: Path) -> None:
-    counts = count_texts(["Hug pug é 中", "# hug"], pipeline="bert-cased")
+    counts = count_texts(["Hug pug é 中", "# hug"], preset="bert-cased")
     counts.save(path)
     renamed = path.rename(tmp_path / "renamed")
     assert_same(pw.Counts.load(renamed), counts)
@@ -430,7 +455,7 @@ def test_parquet_keeps_words_with_tabs_and_newlines(tmp_path: Path) -> None:
 
 
 def test_a_tsv_is_readable_by_eye(tmp_path: Path) -> None:
-    count_texts(["hug pug hug"], pipeline="whitespace").save(tmp_path / "a.tsv")
+    count_texts(["hug pug hug"], preset="whitespace").save(tmp_path / "a.tsv")
     assert (tmp_path / "a.tsv").read_text().splitlines() == [
         '# piecework counts {"normalizer": null, "pre_tokenizer": {"type": "WhitespaceSplit"}}',
         "word\tcount\tfirst",

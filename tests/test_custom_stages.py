@@ -317,7 +317,7 @@ def test_what_is_no_error_goes_on_as_it_is(stop: type[BaseException], num_thread
             ["a" * 70_000] * 4, num_threads=num_threads
         )
     with pytest.raises(stop, match="now"):
-        pw.count_texts(["a"], pipeline=Pipeline(CustomNormalizer(stops)))
+        pw.count_texts(["a"], preset=Pipeline(CustomNormalizer(stops)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
@@ -494,7 +494,7 @@ def test_counting_and_learning_through_functions(tmp_path: Path) -> None:
     pipeline = Pipeline(CustomNormalizer(str.lower), CustomPreTokenizer(split_spans))
     preset = Preset("mine", pipeline)
     texts = ["Hug pug", "hug BUN"] * 5
-    counts = pw.count_texts(texts, pipeline=pipeline)
+    counts = pw.count_texts(texts, preset=pipeline)
     assert counts.most_common() == [("hug", 10), ("pug", 5), ("bun", 5)]
     tok = pw.Tokenizer.train_from_iterator(texts, model="word", preset=preset)
     assert tok.encode("HUG Bun").tokens == ["hug", "bun"]
@@ -506,7 +506,7 @@ def test_counting_and_learning_through_functions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["tsv", "parquet"])
 def test_saved_counts_remember_the_names(tmp_path: Path, suffix: str) -> None:
     pipeline = Pipeline(CustomNormalizer(str.lower, "lower"), WhitespaceSplit())
-    counts = pw.count_texts(["Hug pug"], pipeline=pipeline)
+    counts = pw.count_texts(["Hug pug"], preset=pipeline)
     counts.save(tmp_path / f"counts.{suffix}")
     loaded = pw.Counts.load(tmp_path / f"counts.{suffix}")
     assert "CustomNormalizer('lower', missing)" in str(loaded.pipeline)
@@ -518,7 +518,7 @@ def test_saved_counts_remember_the_names(tmp_path: Path, suffix: str) -> None:
         pw.Tokenizer.train_from_counts(loaded, model="word", preset="whitespace")
     assert loaded.pipeline is not None
     with pytest.raises(StageError, match="normalizer: found the name 'lower' without its function"):
-        pw.count_texts(["a"], pipeline=loaded.pipeline)
+        pw.count_texts(["a"], preset=loaded.pipeline)
 
 
 def test_a_fault_while_counting_names_the_text(tmp_path: Path) -> None:
@@ -527,10 +527,10 @@ def test_a_fault_while_counting_names_the_text(tmp_path: Path) -> None:
 
     pipeline = Pipeline(CustomNormalizer(fails_on_b))
     with pytest.raises(StageError, match=r"^texts\[1\]: normalizer .*boom"):
-        pw.count_texts(["a", "b", "b"], pipeline=pipeline)
+        pw.count_texts(["a", "b", "b"], preset=pipeline)
     (tmp_path / "corpus.txt").write_text("one\ntwo\nbad\n")
     with pytest.raises(StageError, match=r"corpus.txt: line at byte 8: normalizer .*boom"):
-        pw.count_files(tmp_path / "corpus.txt", pipeline=pipeline)
+        pw.count_files(tmp_path / "corpus.txt", preset=pipeline)
 
 
 # ---- ready ones

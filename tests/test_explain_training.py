@@ -111,7 +111,7 @@ def test_the_first_pairs_are_in_the_order_of_the_corpus() -> None:
 
 def test_bytes_by_value_are_listed_as_in_the_vocabulary() -> None:
     trainer = pw.ByteBPETrainer(258, special_tokens=(), alphabet_order="byte-values")
-    trace = explain_training(pw.count_texts(["hug hug"], pipeline="gpt2"), trainer)
+    trace = explain_training(pw.count_texts(["hug hug"], preset="gpt2"), trainer)
     assert trace.alphabet == trace.vocab[:256]
     assert trace.alphabet[:3] == ("Ā", "ā", "Ă")
 
@@ -292,7 +292,7 @@ def test_other_trainers_have_a_trace(trainer: Any) -> None:
 
 def _counts(trainer: Any) -> pw.Counts:
     plan = pw.train.Plan.of(trainer, None, None, {})
-    return pw.count_texts(["hug pug hug", "hugs"], pipeline=plan.pipeline)
+    return pw.count_texts(["hug pug hug", "hugs"], preset=plan.pipeline)
 
 
 @pytest.mark.parametrize("model_type", ["unigram", "bpe", "word", "char"])
@@ -310,7 +310,7 @@ def test_sentencepiece_has_pieces_and_steps(model_type: Any) -> None:
 def test_every_sentencepiece_merge_is_the_trainers(words: Words, size: int) -> None:
     trainer = pw.SentencePieceTrainer("bpe", size, hard_vocab_limit=False, character_coverage=1.0)
     texts = [" ".join([word] * min(count, 5)) for word, count in words]
-    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    counts = pw.count_texts(texts, preset=trainer.pipeline)
     try:
         trace = explain_training(counts, trainer, steps="all")
     except TrainingError:
@@ -358,7 +358,7 @@ def test_steps_of_sentencepiece_unigram_are_the_trainers(
     words = ["".join(draw.choices(syllables, k=draw.randint(1, 4))) for _ in range(60)]
     texts = [" ".join(draw.choices(words, k=10)) for _ in range(40)]
     trainer = pw.SentencePieceTrainer("unigram", **{"vocab_size": 42, **settings})
-    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    counts = pw.count_texts(texts, preset=trainer.pipeline)
     trace = explain_training(counts, trainer, steps="all", word=counts.words[0])
     estimates = [step for step in trace.steps if isinstance(step, TrainingEstimate)]
     learned = trainer.learn_pieces(counts).steps

@@ -53,7 +53,7 @@ def server(files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 def words(*paths: str, **options: Any) -> dict[str, int]:
-    return dict(pw.count_files(list(paths), pipeline="whitespace", **options).most_common())
+    return dict(pw.count_files(list(paths), preset="whitespace", **options).most_common())
 
 
 def test_files_of_a_dataset_are_read(server: HubServer) -> None:

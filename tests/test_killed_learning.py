@@ -59,12 +59,12 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     paths = {}
     for preset in ("bert-uncased", "whitespace", "sentencepiece"):
         paths[preset] = folder / f"{preset}.tsv"
-        pw.count_files(folder / "corpus.txt", pipeline=preset).save(paths[preset])
+        pw.count_files(folder / "corpus.txt", preset=preset).save(paths[preset])
     # Each run sorts all suffixes first, so SentencePiece has a third of the corpus.
     (folder / "third.txt").write_text("\n".join(lines[::3]))
     trainer = SentencePieceTrainer()
     counts = pw.count_files(
-        folder / "third.txt", pipeline=trainer.pipeline, sentences=trainer.sentences
+        folder / "third.txt", preset=trainer.pipeline, sentences=trainer.sentences
     )
     paths["spm"] = folder / "spm.tsv"
     counts.save(paths["spm"])

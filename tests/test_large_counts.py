@@ -67,7 +67,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def plain(corpus: list[Path]) -> Counts:
     """The counts without a limit that matters."""
-    return count_files(corpus, pipeline="whitespace", memory="4GB", num_threads=1)
+    return count_files(corpus, preset="whitespace", memory="4GB", num_threads=1)
 
 
 def rows(counts: Counts) -> list[tuple[str, int, int]]:
@@ -83,7 +83,7 @@ def test_a_budget_does_not_change_the_counts(
     corpus: list[Path], plain: Counts, num_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("piecework.train.corpus_count._SHARE_OF_MAPS", 0.02)
-    found = count_files(corpus, pipeline="whitespace", memory=SMALLEST, num_threads=num_threads)
+    found = count_files(corpus, preset="whitespace", memory=SMALLEST, num_threads=num_threads)
     assert rows(found) == rows(plain)
 
 
@@ -92,7 +92,7 @@ def test_counts_are_written_as_they_would_be_saved(
 ) -> None:
     monkeypatch.setattr("piecework.train.corpus_count._SHARE_OF_MAPS", 0.02)
     for name in ("counts.parquet", "counts.tsv"):
-        summary = count_files_to(tmp_path / name, corpus, pipeline="whitespace", memory=SMALLEST)
+        summary = count_files_to(tmp_path / name, corpus, preset="whitespace", memory=SMALLEST)
         assert summary == (plain.total, len(plain))
         loaded = Counts.load(tmp_path / name)
         assert rows(loaded) == rows(plain)
@@ -103,7 +103,7 @@ def test_counts_are_written_as_they_would_be_saved(
 
 def test_parquet_names_the_pipeline_and_the_version(corpus: list[Path], tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
-    count_files_to(tmp_path / "counts.parquet", corpus[0], pipeline="whitespace")
+    count_files_to(tmp_path / "counts.parquet", corpus[0], preset="whitespace")
     metadata = parquet.read_schema(tmp_path / "counts.parquet").metadata
     assert metadata[b"piecework.version"].decode() == pw.__version__
     assert "Whitespace" in metadata[b"piecework"].decode()
@@ -117,7 +117,7 @@ def test_scratch_files_are_deleted(
     seen: list[str] = []
     count_files(
         corpus,
-        pipeline="whitespace",
+        preset="whitespace",
         memory=SMALLEST,
         progress=lambda done, total: seen.extend(os.listdir(tmp_path)),
     )
@@ -130,7 +130,7 @@ import resource, sys
 from piecework.train import count_files_to
 import pyarrow.parquet
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-summary = count_files_to(sys.argv[1], sys.argv[2:], pipeline="whitespace", memory=sys.argv[1:] and "128MB")
+summary = count_files_to(sys.argv[1], sys.argv[2:], preset="whitespace", memory=sys.argv[1:] and "128MB")
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, summary.distinct)
 """
 
@@ -170,7 +170,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(corpus: list[Path], tmp_pat
         "from piecework.errors import FileError\n"
         "from piecework.train import count_files\n"
         "try:\n"
-        "    count_files(sys.argv[1:], pipeline='whitespace', memory='128MB')\n"
+        "    count_files(sys.argv[1:], preset='whitespace', memory='128MB')\n"
         "except FileError as error:\n"
         "    print(error)\n"
     )
@@ -232,13 +232,13 @@ def test_ctrl_c_saves_the_state_between_two_saves(
     with pytest.raises(KeyboardInterrupt):
         count_files(
             corpus,
-            pipeline="whitespace",
+            preset="whitespace",
             checkpoint=state,
             progress=stop_after(5, KeyboardInterrupt),  # type: ignore[arg-type]
         )
     saved = json.loads((state / "counting.json").read_text())
     assert sum(run[3] for run in saved["counter"]["runs"]) > 0
-    assert rows(count_files(corpus, pipeline="whitespace", checkpoint=state)) == rows(plain)
+    assert rows(count_files(corpus, preset="whitespace", checkpoint=state)) == rows(plain)
 
 
 def test_a_stage_that_is_interrupted_within_a_block_counts_nothing_twice(
@@ -260,7 +260,7 @@ def test_a_stage_that_is_interrupted_within_a_block_counts_nothing_twice(
         count_files(paths, checkpoint_seconds=0, **arguments)  # type: ignore[arg-type]
     assert (state / "counting.json").exists()
     resumed = count_files(paths, **arguments)  # type: ignore[arg-type]
-    assert rows(resumed) == rows(count_files(paths, pipeline=pipeline))
+    assert rows(resumed) == rows(count_files(paths, preset=pipeline))
 
 
 LINES = st.lists(
@@ -362,7 +362,7 @@ def test_a_state_without_a_position_in_the_text_continues(
     del state["text"]
     state["version"] = 1
     path.write_text(json.dumps(state))
-    resumed = count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
+    resumed = count_files(corpus, preset="whitespace", checkpoint=tmp_path)
     assert rows(resumed) == rows(plain)
 
 
@@ -371,7 +371,7 @@ def interrupted(corpus: list[Path], state: Path, **arguments: object) -> Path:
     with pytest.raises(StoppedError):
         count_files(
             corpus,
-            pipeline="whitespace",
+            preset="whitespace",
             checkpoint=state,
             checkpoint_seconds=0,
             progress=stop_after(4, StoppedError),  # type: ignore[arg-type]
@@ -406,9 +406,9 @@ def test_a_file_that_changed_is_refused(corpus: list[Path], tmp_path: Path) -> N
     with copies[1].open("a") as stream:
         stream.write("more\n")
     with pytest.raises(CorpusError, match=r"b\.txt added, moved or changed"):
-        count_files(copies, pipeline="whitespace", checkpoint=tmp_path / "state")
+        count_files(copies, preset="whitespace", checkpoint=tmp_path / "state")
     with pytest.raises(CorpusError, match="4 files"):
-        count_files(copies[:1], pipeline="whitespace", checkpoint=tmp_path / "state")
+        count_files(copies[:1], preset="whitespace", checkpoint=tmp_path / "state")
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ def test_a_damaged_checkpoint_is_an_error(corpus: list[Path], tmp_path: Path, da
     else:
         path.write_text(damage)
     with pytest.raises((FormatError, FileError), match=str(tmp_path)):
-        count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
+        count_files(corpus, preset="whitespace", checkpoint=tmp_path)
 
 
 def test_a_finished_count_deletes_only_its_own_files(corpus: list[Path], tmp_path: Path) -> None:
@@ -439,12 +439,12 @@ def test_a_finished_count_deletes_only_its_own_files(corpus: list[Path], tmp_pat
         (state / name).write_text("mine")
     for name in ("run-000000.words", "merged-000070.words", "sorted-1000000.words"):
         (state / name).write_bytes(b"")
-    count_files(corpus, pipeline="whitespace", checkpoint=state, checkpoint_seconds=0)
+    count_files(corpus, preset="whitespace", checkpoint=state, checkpoint_seconds=0)
     assert sorted(path.name for path in state.iterdir()) == sorted(own)
     assert {(state / name).read_text() for name in own} == {"mine"}
     for name in own:
         (state / name).unlink()
-    count_files(corpus, pipeline="whitespace", checkpoint=state, checkpoint_seconds=0)
+    count_files(corpus, preset="whitespace", checkpoint=state, checkpoint_seconds=0)
     assert not state.exists()
 
 
@@ -461,7 +461,7 @@ def test_two_processes_cannot_use_one_checkpoint(corpus: list[Path], tmp_path: P
     with (tmp_path / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(FileError, match="another process"):
-            count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
+            count_files(corpus, preset="whitespace", checkpoint=tmp_path)
 
 
 # The command line, which receives SIGTERM after its third block.
@@ -528,20 +528,20 @@ def test_a_killed_count_ends_with_the_same_bytes(corpus: list[Path], tmp_path: P
 def test_a_sample_does_not_depend_on_threads_shards_or_budgets(
     corpus: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sampled = count_files(corpus, pipeline="whitespace", sample=0.1, seed=3)
-    again = count_files(corpus, pipeline="whitespace", sample=0.1, seed=3, num_threads=1)
+    sampled = count_files(corpus, preset="whitespace", sample=0.1, seed=3)
+    again = count_files(corpus, preset="whitespace", sample=0.1, seed=3, num_threads=1)
     assert rows(sampled) == rows(again)
     shards = [
-        count_files(path, pipeline="whitespace", sample=0.1, seed=3, first_source=source)
+        count_files(path, preset="whitespace", sample=0.1, seed=3, first_source=source)
         for source, path in enumerate(corpus)
     ]
     assert rows(shards[0] + shards[1] + shards[2] + shards[3]) == rows(sampled)
-    other = count_files(corpus, pipeline="whitespace", sample=0.1, seed=4)
+    other = count_files(corpus, preset="whitespace", sample=0.1, seed=4)
     assert rows(other) != rows(sampled)
 
 
 def test_a_sample_has_its_share(corpus: list[Path], plain: Counts) -> None:
-    sampled = count_files(corpus, pipeline="whitespace", sample=0.1)
+    sampled = count_files(corpus, preset="whitespace", sample=0.1)
     assert 0.09 < sampled.total / plain.total < 0.11
 
 
@@ -554,7 +554,7 @@ def test_an_invalid_sample_is_rejected(sample: object) -> None:
 def test_long_words_are_skipped_and_counted() -> None:
     with pytest.warns(TrainingWarning, match="2 words were skipped: longer than 4 characters"):
         counts = count_texts(
-            ["ééééé hugs abcdefghijklmnopqrst"], pipeline="whitespace", max_word_length=4
+            ["ééééé hugs abcdefghijklmnopqrst"], preset="whitespace", max_word_length=4
         )
     assert counts.most_common() == [("hugs", 1)]
 
@@ -579,7 +579,7 @@ def test_weighted_counts_are_rounded_exact_sums(
         path.write_text(text)
         for word in text.split():
             sums[word] += Fraction(str(factor))  # type: ignore[assignment]
-    counts = count_files(paths, pipeline="whitespace", source_weights=weights)
+    counts = count_files(paths, preset="whitespace", source_weights=weights)
     rounded = {word: int(total + Fraction(1, 2)) for word, total in sums.items()}
     assert dict(counts) == {word: count for word, count in rounded.items() if count}
 
@@ -589,7 +589,7 @@ def test_a_directory_has_one_weight(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("hug\n")
     paths = [tmp_path / "en", tmp_path / "cs"]
-    counts = count_files(paths, pipeline="whitespace", source_weights=[10, 1])
+    counts = count_files(paths, preset="whitespace", source_weights=[10, 1])
     assert dict(counts) == {"hug": 21}
 
 
@@ -597,9 +597,9 @@ def test_a_temperature_flattens_the_shares(tmp_path: Path) -> None:
     for name, words in (("en", 9000), ("cs", 1000)):
         (tmp_path / f"{name}.txt").write_text(f"{name}\n" * words)
     paths = [tmp_path / "en.txt", tmp_path / "cs.txt"]
-    flattened = count_files(paths, pipeline="whitespace", temperature=2.0)
+    flattened = count_files(paths, preset="whitespace", temperature=2.0)
     assert dict(flattened) == {"en": 7500, "cs": 2500}
-    assert dict(count_files(paths, pipeline="whitespace", temperature=1)) == {
+    assert dict(count_files(paths, preset="whitespace", temperature=1)) == {
         "en": 9000,
         "cs": 1000,
     }
@@ -607,11 +607,9 @@ def test_a_temperature_flattens_the_shares(tmp_path: Path) -> None:
 
 def test_weights_survive_an_interruption(corpus: list[Path], tmp_path: Path) -> None:
     weights = [1, 2, "1/2", 3]
-    whole = count_files(corpus, pipeline="whitespace", source_weights=weights)
+    whole = count_files(corpus, preset="whitespace", source_weights=weights)
     interrupted(corpus, tmp_path, source_weights=weights)
-    resumed = count_files(
-        corpus, pipeline="whitespace", source_weights=weights, checkpoint=tmp_path
-    )
+    resumed = count_files(corpus, preset="whitespace", source_weights=weights, checkpoint=tmp_path)
     assert rows(resumed) == rows(whole)
 
 
@@ -647,7 +645,7 @@ def test_the_command_has_the_options(corpus: list[Path], tmp_path: Path) -> None
         subprocess.run([*COUNT, *map(str, corpus), *options, "-o", str(output)], check=True)
         expected = count_files(
             corpus,
-            pipeline="whitespace",
+            preset="whitespace",
             sample=0.5,
             seed=2,
             max_word_length=9,

@@ -86,8 +86,8 @@ def test_a_panic_in_counting_raises_and_so_does_what_it_interrupted() -> None:
     stages = Pipeline(pw.spec.CustomNormalizer(panicking), pw.spec.Whitespace())
     for num_threads in (1, 4):
         with pytest.raises(InternalError, match=REPORT):
-            count_texts([LONG] * 7 + ["boom"], pipeline=stages, num_threads=num_threads)
-    assert count_texts(["word word"], pipeline=stages).most_common() == [("word", 2)]
+            count_texts([LONG] * 7 + ["boom"], preset=stages, num_threads=num_threads)
+    assert count_texts(["word word"], preset=stages).most_common() == [("word", 2)]
     text, functions = stages.to_core()
     counter = _core.WordCounter(text, 2, functions, keep_line_ends=False)
     counter.add_texts(["word"], 0)

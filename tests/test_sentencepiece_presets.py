@@ -70,7 +70,7 @@ def test_words_that_are_counted_for_a_preset_are_those_it_learns_from(tmp_path: 
     assert run(["train", str(counts), *arguments, f"{tmp_path}/a.model"]) == 0
     assert run(["train", str(corpus), *arguments, f"{tmp_path}/b.model"]) == 0
     assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
-    assert pw.count_files(corpus, pipeline="t5") == pw.Counts.load(counts)
+    assert pw.count_files(corpus, preset="t5") == pw.Counts.load(counts)
 
 
 def test_settings_go_before_those_of_the_preset() -> None:

@@ -151,9 +151,9 @@ def test_long_sentences_are_left_out_with_a_warning() -> None:
         ours = train([*TEXTS, "xyzzy " * 20], model_type="char", max_sentence_length=80)
     assert ours.token_to_id("y") is not None
     assert ours.token_to_id("z") is not None
-    counts = count_texts(["ab", "▅ab", ""], pipeline=SentencePieceTrainer().pipeline)
+    counts = count_texts(["ab", "▅ab", ""], preset=SentencePieceTrainer().pipeline)
     kept = SentencePieceTrainer().sentences
-    less = count_texts(["ab", "▅ab", ""], pipeline=SentencePieceTrainer().pipeline, sentences=kept)
+    less = count_texts(["ab", "▅ab", ""], preset=SentencePieceTrainer().pipeline, sentences=kept)
     assert (dict(counts), dict(less)) == ({"▁ab": 1, "▁▅ab": 1}, {"▁ab": 1})
 
 
@@ -202,7 +202,7 @@ def test_sentences_without_a_space_are_learned_from_in_reasonable_memory(kind: s
 
 def test_a_user_can_stop_it() -> None:
     trainer = SentencePieceTrainer(model_type="bpe", vocab_size=60)
-    counts = count_texts(TEXTS, pipeline=trainer.pipeline)
+    counts = count_texts(TEXTS, preset=trainer.pipeline)
 
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -270,7 +270,7 @@ def test_a_sentence_is_drawn_with_its_count(tmp_path: Path) -> None:
         input_format="tsv", input_sentence_size=1, shuffle_input_sentence=False
     )
     corpus = write_tsv(tmp_path / "c.tsv")
-    counts = pw.count_files(corpus, pipeline=trainer.pipeline, sentences=trainer.sentences)
+    counts = pw.count_files(corpus, preset=trainer.pipeline, sentences=trainer.sentences)
     assert dict(counts) == {"▁hug": 4, "▁pug": 4}
 
 

@@ -52,7 +52,7 @@ UNK = ("[UNK]",)
 
 
 def bert_counts() -> pw.Counts:
-    return count_texts(SENTENCES, pipeline="bert-cased")
+    return count_texts(SENTENCES, preset="bert-cased")
 
 
 def wordpiece(size: int = 60, **settings: object) -> WordPieceTrainer:
@@ -178,14 +178,14 @@ def test_workers_do_not_change_what_is_learned() -> None:
 
 
 def test_words_are_taken_by_count_then_code_points() -> None:
-    counts = count_texts(["pug hug bug bug"], pipeline="whitespace")
+    counts = count_texts(["pug hug bug bug"], preset="whitespace")
     assert list(WordTrainer().learn(counts).vocab) == ["[UNK]", "bug", "hug", "pug"]
     assert list(WordTrainer(vocab_size=3).learn(counts).vocab) == ["[UNK]", "bug", "hug"]
     assert list(WordTrainer(min_frequency=2).learn(counts).vocab) == ["[UNK]", "bug"]
 
 
 def test_characters_are_taken_by_count_then_code_point() -> None:
-    counts = count_texts(["pug hug bug bug"], pipeline="whitespace")
+    counts = count_texts(["pug hug bug bug"], preset="whitespace")
     assert list(CharTrainer().learn(counts).vocab) == ["[UNK]", "g", "u", "b", "h", "p"]
     assert list(CharTrainer(vocab_size=4).learn(counts).vocab) == ["[UNK]", "g", "u", "b"]
     assert list(CharTrainer(min_frequency=2).learn(counts).vocab) == ["[UNK]", "g", "u", "b"]
@@ -324,16 +324,16 @@ def test_without_cls_or_sep_there_is_no_template() -> None:
 
 
 def test_teaching_pipelines_have_no_template() -> None:
-    counts = count_texts(SENTENCES, pipeline="whitespace")
+    counts = count_texts(SENTENCES, preset="whitespace")
     spec = learn_spec(counts, wordpiece(score="frequency"), "whitespace")
     assert (spec.normalizer, spec.pre_tokenizer) == (None, WhitespaceSplit())
     assert spec.post_processor is None
 
 
 def test_words_and_characters_get_their_models_and_decoders() -> None:
-    words = learn_spec(count_texts(["Hi!"], pipeline="punctuation"), WordTrainer(), "punctuation")
+    words = learn_spec(count_texts(["Hi!"], preset="punctuation"), WordTrainer(), "punctuation")
     assert (words.model, words.decoder) == (WordLevel({"[UNK]": 0, "!": 1, "Hi": 2}), None)
-    chars = learn_spec(count_texts(["a b"], pipeline="characters"), CharTrainer(), "characters")
+    chars = learn_spec(count_texts(["a b"], preset="characters"), CharTrainer(), "characters")
     assert chars.model == Char({"[UNK]": 0, " ": 1, "a": 2, "b": 3})
     assert (chars.decoder, chars.pre_tokenizer) == (CharDecoder(), None)
 
@@ -349,7 +349,7 @@ def test_counts_of_another_pipeline_are_refused_and_those_of_none_accepted() -> 
 
 def test_pipeline_of_a_specification_counts_its_words() -> None:
     spec = learn_spec(bert_counts(), WordTrainer(), "bert-cased")
-    assert count_texts(SENTENCES, pipeline=pipeline_of(spec)) == bert_counts()
+    assert count_texts(SENTENCES, preset=pipeline_of(spec)) == bert_counts()
 
 
 # ---- new vocabulary, same pipeline

@@ -142,7 +142,7 @@ def test_added_tokens_keep_their_ids(wordpiece: pw.Tokenizer) -> None:
 
 
 def test_counts_and_texts_and_threads_give_the_same_scores(wordpiece: pw.Tokenizer) -> None:
-    counts = pw.count_texts(TEXTS, pipeline=pw.train.pipeline_of(wordpiece.spec))
+    counts = pw.count_texts(TEXTS, preset=pw.train.pipeline_of(wordpiece.spec))
     one = wordpiece.to_unigram(counts, num_threads=1)
     assert one.spec == wordpiece.to_unigram(TEXTS, num_threads=3).spec
     assert one.spec != wordpiece.to_unigram(TEXTS, iterations=1).spec
@@ -173,7 +173,7 @@ def test_what_cannot_become_a_unigram_model_is_an_error(wordpiece: pw.Tokenizer)
         WordPiece({"[UNK]": 0, "a": 1, "##▁a": 2}), pre_tokenizer=WhitespaceSplit()
     )
     assert "two entries that become the piece '▁a'" in error_of(twice, ["a"])
-    other = pw.count_texts(TEXTS, pipeline=pw.train.Pipeline(None, BertPreTokenizer()))
+    other = pw.count_texts(TEXTS, preset=pw.train.Pipeline(None, BertPreTokenizer()))
     assert "the pipeline of the tokenizer" in error_of(wordpiece, other)
     assert "no words" in error_of(wordpiece, [])
     assert "no word without unknown characters" in error_of(wordpiece, ["☃ ☃☃"])

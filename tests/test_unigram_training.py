@@ -148,7 +148,7 @@ def test_files_and_a_new_vocabulary_keep_what_was_learned(tmp_path: Path) -> Non
 
 
 def test_steps_tell_how_the_likelihood_grows_within_a_round() -> None:
-    counts = pw.count_texts(TEXTS, pipeline="sentencepiece")
+    counts = pw.count_texts(TEXTS, preset="sentencepiece")
     learned = UnigramTrainer(vocab_size=70).learn_pieces(counts)
     first, second = learned.steps[:2]
     assert second.log_likelihood > first.log_likelihood
@@ -220,7 +220,7 @@ def test_an_empty_corpus_is_refused() -> None:
 
 
 def test_what_progress_raises_ends_the_training() -> None:
-    counts = pw.count_texts(TEXTS, pipeline="sentencepiece")
+    counts = pw.count_texts(TEXTS, preset="sentencepiece")
 
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt

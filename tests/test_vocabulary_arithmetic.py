@@ -163,10 +163,10 @@ def test_word_piece_extends_by_each_score(score: str) -> None:
 
 def test_counts_serve_as_texts_do_when_the_pipeline_is_the_same() -> None:
     tok = word_piece_trained(TEXTS, 50)
-    counts = pw.count_texts(OTHER, pipeline=pw.train.pipeline_of(tok.spec))
+    counts = pw.count_texts(OTHER, preset=pw.train.pipeline_of(tok.spec))
     assert tok.extend(counts, 5)[0] == tok.extend(OTHER, 5)[0]
     with pytest.raises(pw.errors.ArgumentError, match="corpus"):
-        tok.extend(pw.count_texts(OTHER, pipeline="whitespace"), 5)
+        tok.extend(pw.count_texts(OTHER, preset="whitespace"), 5)
 
 
 def test_extending_refuses_what_it_cannot_do() -> None:

@@ -150,7 +150,7 @@ def train(corpus: Path, score: str, vocab_size: int, min_frequency: int) -> dict
     if score.startswith("sentencepiece-"):
         return _train_sentences(corpus, score.removeprefix("sentencepiece-"), vocab_size)
     start = perf_counter()
-    counts = pw.count_files([corpus], pipeline=_PIPELINES.get(score, "bert-uncased"))
+    counts = pw.count_files([corpus], preset=_PIPELINES.get(score, "bert-uncased"))
     counted = perf_counter()
     settings = _settings(score, min_frequency)
     tokenizer = pw.Tokenizer.train_from_counts(counts, vocab_size=vocab_size, **settings)

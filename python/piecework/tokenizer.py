@@ -424,7 +424,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """Train a tokenizer on word counts; settings are those of `train`.
 
         >>> import piecework as pw
-        >>> counts = pw.count_texts(["to be or", "not to be"], pipeline="punctuation")
+        >>> counts = pw.count_texts(["to be or", "not to be"], preset="punctuation")
         >>> tok = pw.Tokenizer.train_from_counts(counts, model="word")
         >>> sorted(tok.get_vocab())
         ['[UNK]', 'be', 'not', 'or', 'to']

@@ -63,7 +63,7 @@ def test_byte_level_vocabularies_and_merges_are_equal(path: Path) -> None:
         min_frequency=2,
     )
     trainer = ByteBPETrainer(vocab_size=SIZE)
-    learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="gpt2"))
+    learned = trainer.learn_vocabulary(pw.count_texts(texts, preset="gpt2"))
     assert [(merge.left, merge.right) for merge in learned.merges] == merges_of(theirs)
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
@@ -92,7 +92,7 @@ def test_a_file_gives_the_vocabulary_that_tokenizers_learns_from_it(
     )
     theirs.train([str(path)], trainer)
     model = json.loads(theirs.to_str())["model"]
-    learned = ByteBPETrainer(vocab_size=2000).learn(pw.count_files(path, pipeline="gpt2"))
+    learned = ByteBPETrainer(vocab_size=2000).learn(pw.count_files(path, preset="gpt2"))
     assert list(learned.merges) == merges_of(model)
     assert learned.vocab == model["vocab"]
 
@@ -126,7 +126,7 @@ def test_small_corpora_of_characters_give_equal_merges(seed: int) -> None:
         **settings,
     )
     trainer = BPETrainer(max_token_length=longest, unk_token=None, **settings)
-    learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="whitespace"))
+    learned = trainer.learn_vocabulary(pw.count_texts(texts, preset="whitespace"))
     joined = [merge.left + merge.right for merge in learned.merges]
     if len(set(joined)) < len(joined):
         pytest.skip("an entry was made twice: see docs/reference/conformance.md")
@@ -144,7 +144,7 @@ def test_a_limited_alphabet_is_equal(english_corpus: Path, limit: int) -> None:
     trainer = BPETrainer(
         vocab_size=1000, limit_alphabet=limit, min_frequency=0, special_tokens=(), unk_token=None
     )
-    learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="whitespace"))
+    learned = trainer.learn_vocabulary(pw.count_texts(texts, preset="whitespace"))
     assert [(merge.left, merge.right) for merge in learned.merges] == merges_of(theirs)
     assert {entry: at for at, entry in enumerate(learned.entries)} == theirs["vocab"]
 
@@ -162,7 +162,7 @@ def test_marked_vocabularies_are_equal_but_for_ties(
         texts, pre_tokenizers.WhitespaceSplit(), vocab_size=MARKED_SIZE, min_frequency=2, **marks
     )
     trainer = BPETrainer(vocab_size=MARKED_SIZE, special_tokens=(), unk_token=None, **marks)
-    learned = trainer.learn_vocabulary(pw.count_texts(texts, pipeline="whitespace"))
+    learned = trainer.learn_vocabulary(pw.count_texts(texts, preset="whitespace"))
     ours, other = set(learned.entries), set(theirs["vocab"])
     assert len(ours) == len(other) == MARKED_SIZE
     assert len(ours ^ other) <= MARKED_SIZE // 50
@@ -211,6 +211,6 @@ def test_byte_merges_by_first_occurrence_equal_the_teaching_module_of_tiktoken(p
         ties="first-seen",
         alphabet_order="byte-values",
     )
-    model = trainer.learn(pw.count_texts([text], pipeline="gpt2"))
+    model = trainer.learn(pw.count_texts([text], preset="gpt2"))
     found = {bytes(BYTE_OF_CHARACTER[c] for c in token): id for token, id in model.vocab.items()}
     assert found == expected

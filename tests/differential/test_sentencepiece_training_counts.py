@@ -118,7 +118,7 @@ def test_seeds_are_read_as_they_read_them(tmp_path: Path) -> None:
 def test_the_seeds_of_a_corpus_lead_to_what_the_corpus_leads_to(tmp_path: Path) -> None:
     texts = ["hug hugs bug bugs a rug", "the bug hugs the rug", "rugs and bugs"] * 4
     trainer = Learner(vocab_size=24)
-    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    counts = pw.count_texts(texts, preset=trainer.pipeline)
     found = reference.substring_counts(list(counts), 17)
     seeds = reference.seeds(list(counts), [], reference.Settings())
     rows = [f"{piece}\t{found[piece]}" for piece in seeds if len(piece) > 1]

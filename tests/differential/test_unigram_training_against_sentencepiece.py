@@ -43,7 +43,7 @@ def test_new_text_is_likelier_and_takes_about_as_many_tokens(corpus: Path, tmp_p
     theirs = learned_by_sentencepiece(training, tmp_path)
     assert len(ours) == len(theirs) == SIZE
     known = {c for c in ours if len(c) == 1} & {c for c in theirs if len(c) == 1}
-    held_out = pw.count_texts(lines[::10], pipeline=PIPELINE)
+    held_out = pw.count_texts(lines[::10], preset=PIPELINE)
     words = [(word, count) for word, count in held_out if known.issuperset(word)]
     likelihood, tokens = measured(ours, words)
     their_likelihood, their_tokens = measured(theirs, words)
@@ -52,7 +52,7 @@ def test_new_text_is_likelier_and_takes_about_as_many_tokens(corpus: Path, tmp_p
 
 
 def learned_by_us(texts: list[str]) -> Scores:
-    counts = pw.count_texts(texts, pipeline=PIPELINE)
+    counts = pw.count_texts(texts, preset=PIPELINE)
     return dict(UnigramTrainer(vocab_size=SIZE).learn(counts).pieces)
 
 

@@ -69,9 +69,9 @@ class FileLaws:
 
     @pytest.mark.parametrize("pipeline", ["bert-uncased", "gpt2"])
     def test_counts_equal_those_of_one_process(self, corpus: list[Path], pipeline: str) -> None:
-        expected = pw.count_files(corpus, pipeline=pipeline)
+        expected = pw.count_files(corpus, preset=pipeline)
         for task_bytes in TASK_BYTES:
-            counts = self.engine.count_files(corpus, pipeline=pipeline, task_bytes=task_bytes)
+            counts = self.engine.count_files(corpus, preset=pipeline, task_bytes=task_bytes)
             assert columns(counts) == columns(expected)
             assert counts == expected
 
@@ -102,9 +102,9 @@ class FileLaws:
     ) -> None:
         marker, files = tmp_path / "killed", corpus[:6]
         pipeline = pipeline_of(KillsOnce(marker, "hug"))
-        counts = self.engine.count_files(files, pipeline=pipeline, task_bytes=1)
+        counts = self.engine.count_files(files, preset=pipeline, task_bytes=1)
         assert marker.exists()
-        expected = pw.count_files(files, pipeline=pipeline_of(unchanged))
+        expected = pw.count_files(files, preset=pipeline_of(unchanged))
         assert columns(counts) == columns(expected)
 
     @pytest.mark.parametrize("format", ["parquet", "npy", "megatron"])

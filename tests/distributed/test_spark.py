@@ -62,8 +62,8 @@ def test_a_frame_is_counted_in_the_order_of_path_and_row(spark: SparkSession) ->
 def test_a_large_frame_equals_one_process(corpus: list[Path], spark: SparkSession) -> None:
     texts = [line for path in corpus[3:6] for line in path.read_text().splitlines()]
     frame = spark.createDataFrame([(text,) for text in texts] + [(None,)], "text string")
-    counts = on_spark.count_frame(frame.repartition(7), pipeline="gpt2")
-    expected = pw.count_texts(texts, pipeline="gpt2")
+    counts = on_spark.count_frame(frame.repartition(7), preset="gpt2")
+    expected = pw.count_texts(texts, preset="gpt2")
     assert counts == expected
 
 

@@ -391,7 +391,7 @@ def test_word_and_character_models_say_that_they_have_no_checkpoint(tmp_path: Pa
     texts = ["hug pug hug"]
     for model_type in ("word", "char"):
         trainer = SentencePieceTrainer(model_type=model_type, use_all_vocab=True)  # type: ignore[arg-type]
-        counts = pw.count_texts(texts, pipeline=trainer.pipeline, sentences=trainer.sentences)
+        counts = pw.count_texts(texts, preset=trainer.pipeline, sentences=trainer.sentences)
         with pytest.warns(TrainingWarning, match="no checkpoint: a sentencepiece run"):
             learn_spec(counts, trainer, checkpoint=tmp_path)
 
@@ -528,7 +528,7 @@ def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None
     how: dict[str, Any] = {"algorithm": model} if kind != model else {}
     sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [22, 24, 25])
     plan = pw.train.Plan.of(None, kind, None, how)
-    counts = pw.count_texts(texts, pipeline=plan.pipeline)
+    counts = pw.count_texts(texts, preset=plan.pipeline)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         specs = learn_specs(counts, plan.trainer, sizes, plan.preset)

@@ -50,14 +50,14 @@ def words_of(texts: list[str], shape: dict[str, Any]) -> Counter[str]:
 
 
 def learned(trainer: SentencePieceTrainer, texts: list[str]) -> list[str]:
-    counts = pw.count_texts(texts, pipeline=trainer.pipeline, sentences=trainer.sentences)
+    counts = pw.count_texts(texts, preset=trainer.pipeline, sentences=trainer.sentences)
     return [piece for piece, _ in trainer.learn_pieces(counts).pieces]
 
 
 @given(TEXTS, SHAPES)
 def test_words_equal_the_reference(texts: list[str], shape: dict[str, Any]) -> None:
     trainer = trainer_of(shape)
-    counts = pw.count_texts(texts, pipeline=trainer.pipeline)
+    counts = pw.count_texts(texts, preset=trainer.pipeline)
     assert dict(counts) == dict(words_of(texts, shape))
 
 
@@ -100,7 +100,7 @@ def test_no_learned_piece_breaks_the_rules(
 @given(TEXTS)
 def test_threads_change_nothing(kind: str, texts: list[str]) -> None:
     trainer = SentencePieceTrainer(model_type=kind, vocab_size=60, hard_vocab_limit=False)  # type: ignore[arg-type]
-    counts = [pw.count_texts(texts, pipeline=trainer.pipeline, num_threads=n) for n in (1, 3)]
+    counts = [pw.count_texts(texts, preset=trainer.pipeline, num_threads=n) for n in (1, 3)]
     assume(len(counts[0]))
     one, three = (trainer.learn(of, num_threads=n) for of, n in zip(counts, (1, 3), strict=True))
     assert one == three

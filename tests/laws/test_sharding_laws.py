@@ -132,9 +132,9 @@ def test_merged_shards_of_texts_learn_what_the_whole_learns(
 ) -> None:
     rng = random.Random(seed)
     pipeline = pipeline_of(name)
-    whole = count_texts(lines, pipeline=pipeline)
+    whole = count_texts(lines, preset=pipeline)
     dealt = sharded(lines, shards, rng)
-    together = merged([count_texts(part, pipeline=pipeline) for part in dealt], rng)
+    together = merged([count_texts(part, preset=pipeline) for part in dealt], rng)
     assert together == whole
     if len(whole):
         trainer = TRAINERS[name][1]
@@ -155,10 +155,10 @@ def test_merged_shards_of_files_learn_what_the_whole_learns(
     for number, part in enumerate(sharded(lines, shards, rng)):
         path = tmp_path / f"{number}.txt"
         path.write_bytes("".join(part).encode())
-        parts.append(count_files(path, pipeline=pipeline, num_threads=rng.randint(1, 3)))
+        parts.append(count_files(path, preset=pipeline, num_threads=rng.randint(1, 3)))
     path = tmp_path / "whole.txt"
     path.write_bytes("".join(lines).encode())
-    whole = count_files(path, pipeline=pipeline)
+    whole = count_files(path, preset=pipeline)
     together = merged(parts, rng)
     assert together == whole
     if len(whole):

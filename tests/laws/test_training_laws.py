@@ -127,5 +127,5 @@ def test_merging_adds_counts_and_keeps_comparable_positions(a: pw.Counts, b: pw.
 def test_counting_words_is_the_same_for_any_number_of_threads(
     texts: list[str], num_threads: int
 ) -> None:
-    found = pw.count_texts(texts, pipeline="bert-cased", num_threads=num_threads)
+    found = pw.count_texts(texts, preset="bert-cased", num_threads=num_threads)
     assert list(found) == REFERENCE.count_words(texts, "bert-cased")

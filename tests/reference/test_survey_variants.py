@@ -88,7 +88,7 @@ def test_an_earlier_occurrence_that_a_merge_creates_decides() -> None:
 
 
 def test_the_alphabet_of_the_notebook_is_in_order_of_first_occurrence() -> None:
-    counts = pw.count_texts(FOUR_SENTENCES, pipeline="bert-cased")
+    counts = pw.count_texts(FOUR_SENTENCES, preset="bert-cased")
     settings = {"vocab_size": 70, "score": "pmi", "min_frequency": 1}
     listed = list(pw.WordPieceTrainer(**settings, alphabet_order="first-seen").learn(counts).vocab)
     # The eleven entries that the notebook prints, after the special tokens of the book section.
@@ -109,7 +109,7 @@ def test_a_given_alphabet_keeps_its_order() -> None:
 
 
 def test_bytes_are_numbered_by_value() -> None:
-    counts = pw.count_texts(["hug hug"], pipeline="gpt2")
+    counts = pw.count_texts(["hug hug"], preset="gpt2")
     trainer = pw.ByteBPETrainer(
         vocab_size=257, special_tokens=(), alphabet_order="byte-values", ties="first-seen"
     )

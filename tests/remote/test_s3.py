@@ -49,7 +49,7 @@ def s3(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
 
 
 def words(*paths: Any, **options: Any) -> dict[str, int]:
-    return dict(pw.count_files(list(paths), pipeline="whitespace", **options).most_common())
+    return dict(pw.count_files(list(paths), preset="whitespace", **options).most_common())
 
 
 def table(rows: int = 20_000, **more: Any) -> bytes:

@@ -326,7 +326,7 @@ class _Corpus:
         self._counts = {
             name: CorpusCounts(one) for name, one in _check_tokenizers(tokenizers).items()
         }
-        self._count_words = partial(count_texts, pipeline=words, num_threads=num_threads)
+        self._count_words = partial(count_texts, preset=words, num_threads=num_threads)
         self._num_threads = num_threads
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
         self._frequent_words = FrequentWords()

@@ -75,7 +75,7 @@ def count(
             words, distinct = pw.train.count_files_to(
                 path,
                 corpus,
-                pipeline=plan.pipeline,
+                preset=plan.pipeline,
                 progress=update,
                 field=field,
                 errors=errors,

@@ -68,7 +68,7 @@ def count_on_engine(
     where: dict[str, Any] = {"ray": {"address": address}, "spark": {"master": master}}[engine]
     counts: pw.Counts = module.count_files(
         corpus,
-        pipeline=plan.pipeline,
+        preset=plan.pipeline,
         field=field,
         errors=errors,
         sentences=plan.sentences,

@@ -38,7 +38,7 @@ def trace_example(
         plan = pw.train.Plan.of(None, model, preset or _preset(model, example.preset), settings)
         trainer = plan.trainer
         if example.texts:
-            counts = pw.count_texts(example.texts, pipeline=plan.pipeline, sentences=plan.sentences)
+            counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)
     return pw.analysis.explain_training(counts, trainer, **how)
 
 

@@ -364,7 +364,7 @@ def count_or_load(
     with progress("counting", in_bytes=True) as update:
         counts = pw.count_files(
             corpus,
-            pipeline=pipeline,
+            preset=pipeline,
             field=field,
             errors=errors,
             on_error=on_error,

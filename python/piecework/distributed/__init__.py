@@ -8,7 +8,7 @@ call `count_batch`, `merge_counts` and `encode_batch_column`.
 >>> import piecework as pw
 >>> from piecework.distributed import count_batch, counts_of_table, merge_counts
 >>> batches = [pa.table({"text": ["hug pug"]}), pa.table({"text": ["hug"]})]
->>> tables = [count_batch(batch, "text", pipeline="bert-uncased") for batch in batches]
+>>> tables = [count_batch(batch, "text", preset="bert-uncased") for batch in batches]
 >>> counts_of_table(merge_counts(tables)).most_common()
 [('hug', 2), ('pug', 1)]
 

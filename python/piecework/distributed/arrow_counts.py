@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 import piecework as pw
 from piecework._internal.extras import import_extra
+from piecework._internal.renamed_arguments import renamed_argument
 from piecework.errors import ArgumentError, InputTypeError, TrainingError
 
 _MAX_COUNT = (1 << 64) - 1
@@ -90,18 +91,19 @@ def merge_counts(tables: Iterable[Any]) -> Any:
     return merged.select(["word", "count_sum", "first_min"]).rename_columns(_schema().names)
 
 
+@renamed_argument("pipeline", "preset")
 def count_batch(
     batch: Any,
     column: str,
     *,
-    pipeline: pw.train.Pipeline | str,
+    preset: str | pw.train.Preset | pw.train.Pipeline,
     position_column: str | None = None,
 ) -> Any:
     """Count the words of a column of texts in an Arrow table or record batch.
 
     >>> import pyarrow as pa
     >>> batch = pa.table({"text": ["hug pug", None, "hug"], "at": [100, 108, 108]})
-    >>> count_batch(batch, "text", pipeline="bert-uncased", position_column="at").to_pydict()
+    >>> count_batch(batch, "text", preset="bert-uncased", position_column="at").to_pydict()
     {'word': ['hug', 'pug'], 'count': [2, 1], 'first': [100, 104]}
 
     `position_column` has the position of the first byte of each text, (source << 40) + byte offset; without
@@ -111,13 +113,13 @@ def count_batch(
     """
     texts = text_column(batch, column)
     if position_column is None:
-        counts = pw.count_texts(texts.drop_null().to_pylist(), pipeline=pipeline, num_threads=1)
+        counts = pw.count_texts(texts.drop_null().to_pylist(), preset=preset, num_threads=1)
         table = counts_table(counts)
         return table.set_column(2, "first", _pyarrow().nulls(len(table), _pyarrow().uint64()))
     positions = _positions(batch, position_column, texts)
     tables = []
     for rows, first in _runs(texts.drop_null().to_pylist(), positions):
-        table = counts_table(pw.count_texts(rows, pipeline=pipeline, num_threads=1))
+        table = counts_table(pw.count_texts(rows, preset=preset, num_threads=1))
         shifted = _compute().add(table.column("first"), _pyarrow().scalar(first, "uint64"))
         tables.append(table.set_column(2, "first", shifted))
     return tables[0] if len(tables) == 1 else merge_counts(tables)

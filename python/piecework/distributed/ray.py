@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
+from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.validation import PathLike
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.file_tasks import (
@@ -45,10 +46,11 @@ _TABLES_PER_MERGE = 8
 _CONNECTION_SECONDS = 10
 
 
+@renamed_argument("pipeline", "preset")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
-    pipeline: pw.train.Pipeline | str = "bert-uncased",
+    preset: str | pw.train.Preset | pw.train.Pipeline = "bert-uncased",
     first_source: int = 0,
     address: str | None = None,
     task_bytes: int = TASK_BYTES,
@@ -66,7 +68,7 @@ def count_files(
     """
     ray = _ray()
     groups = file_groups(paths, task_bytes, first_source)
-    resolved, settings = count_files_settings(pipeline, options, ray.cloudpickle.dumps)
+    resolved, settings = count_files_settings(preset, options, ray.cloudpickle.dumps)
     with _connection(ray, address):
         count = ray.remote(worker_function("tasks", "count_group", settings))
         # Nothing here holds the references, so that Ray frees each table after its merge.
@@ -74,11 +76,12 @@ def count_files(
     return warn_of_replacements(counts_of_table(merged, resolved))
 
 
+@renamed_argument("pipeline", "preset")
 def count_dataset(
     dataset: Any,
     column: str = "text",
     *,
-    pipeline: pw.train.Pipeline | str = "bert-uncased",
+    preset: str | pw.train.Preset | pw.train.Pipeline = "bert-uncased",
     position_column: str | None = None,
 ) -> pw.Counts:
     """Count the words of a column of a `ray.data.Dataset`, such as `ray.data.read_parquet(...)`.
@@ -89,7 +92,7 @@ def count_dataset(
     """
     ray = _ray()
     resolved, settings = count_batch_settings(
-        pipeline, column, position_column, ray.cloudpickle.dumps
+        preset, column, position_column, ray.cloudpickle.dumps
     )
     with _errors_of_workers(ray):
         columns = [column] if position_column is None else [column, position_column]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
+from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.validation import PathLike
 from piecework.distributed.arrow_counts import counts_of_table
 from piecework.distributed.file_tasks import (
@@ -48,10 +49,11 @@ _ENCODED_FILES_SCHEMA = "input string, output string, rows long, tokens long, re
 _IDS_TYPE = "array<int>"
 
 
+@renamed_argument("pipeline", "preset")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
-    pipeline: pw.train.Pipeline | str = "bert-uncased",
+    preset: str | pw.train.Preset | pw.train.Pipeline = "bert-uncased",
     first_source: int = 0,
     session: Any = None,
     master: str | None = None,
@@ -69,7 +71,7 @@ def count_files(
     """
     cloudpickle = _cloudpickle()
     groups = file_groups(paths, task_bytes, first_source)
-    resolved, settings = count_files_settings(pipeline, options, cloudpickle.dumps)
+    resolved, settings = count_files_settings(preset, options, cloudpickle.dumps)
     with _session(session, master) as spark:
         arguments = [(group.first_source, group.paths) for group in groups]
         count = worker_function("spark_tasks", "count_group", settings)
@@ -77,11 +79,12 @@ def count_files(
         return warn_of_replacements(_sum(counted, resolved))
 
 
+@renamed_argument("pipeline", "preset")
 def count_frame(
     frame: Any,
     column: str = "text",
     *,
-    pipeline: pw.train.Pipeline | str = "bert-uncased",
+    preset: str | pw.train.Preset | pw.train.Pipeline = "bert-uncased",
     position_column: str | None = None,
 ) -> pw.Counts:
     """Count the words of a column of a data frame, such as `spark.read.parquet(...)`.
@@ -90,9 +93,7 @@ def count_frame(
     byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows without a
     text are skipped.
     """
-    resolved, settings = count_batch_settings(
-        pipeline, column, position_column, _cloudpickle().dumps
-    )
+    resolved, settings = count_batch_settings(preset, column, position_column, _cloudpickle().dumps)
     columns = [column] if position_column is None else [column, position_column]
     count = worker_function("spark_tasks", "count_batches", settings)
     with _errors_of_workers():

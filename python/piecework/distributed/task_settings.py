@@ -39,7 +39,7 @@ class EncodeFilesOptions(TypedDict, total=False):
 
 
 def count_files_settings(
-    pipeline: pw.train.Pipeline | str, options: CountFilesOptions, dumps: Dumps
+    preset: str | pw.train.Preset | pw.train.Pipeline, options: CountFilesOptions, dumps: Dumps
 ) -> tuple[pw.train.Pipeline, bytes]:
     """Return the pipeline and the settings of tasks that count files.
 
@@ -49,16 +49,19 @@ def count_files_settings(
     if sentences is not None and sentences.size:
         expected = "all sentences on a cluster; sample=SHARE draws a share of them"
         raise ArgumentError("sentences", f"a size of {sentences.size}", expected)
-    resolved = _resolved(pipeline)
+    resolved = _pipeline_of(preset)
     given = {"memory": _TASK_MEMORY, **options}
     return resolved, dumps(CountFilesSettings(resolved, given))
 
 
 def count_batch_settings(
-    pipeline: pw.train.Pipeline | str, column: str, position_column: str | None, dumps: Dumps
+    preset: str | pw.train.Preset | pw.train.Pipeline,
+    column: str,
+    position_column: str | None,
+    dumps: Dumps,
 ) -> tuple[pw.train.Pipeline, bytes]:
     """Return the pipeline and the settings of tasks that count a column of batches."""
-    resolved = _resolved(pipeline)
+    resolved = _pipeline_of(preset)
     return resolved, dumps(CountBatchSettings(column, resolved, position_column))
 
 
@@ -90,9 +93,9 @@ def warn_of_replacements(counts: pw.Counts) -> pw.Counts:
     return counts
 
 
-def _resolved(pipeline: pw.train.Pipeline | str) -> pw.train.Pipeline:
+def _pipeline_of(preset: str | pw.train.Preset | pw.train.Pipeline) -> pw.train.Pipeline:
     """Return a pipeline as it is, or the one of a preset."""
-    resolved = pw.count_texts((), pipeline=pipeline).pipeline
+    resolved = pw.count_texts((), preset=preset).pipeline
     assert resolved is not None
     return resolved
 

@@ -68,7 +68,7 @@ def count_group(settings: bytes, first_source: int, paths: Sequence[str]) -> Any
         warnings.filterwarnings("ignore", ".* invalid UTF-8 ", TrainingWarning)
         counts = pw.count_files(
             list(paths),
-            pipeline=given.pipeline,
+            preset=given.pipeline,
             first_source=first_source,
             num_threads=1,
             **given.options,
@@ -80,7 +80,7 @@ def count_table(settings: bytes, batch: Any) -> Any:
     """Count the words of a column of a batch; return an Arrow table."""
     given: CountBatchSettings = _unpickled(settings)
     return count_batch(
-        batch, given.column, pipeline=given.pipeline, position_column=given.position_column
+        batch, given.column, preset=given.pipeline, position_column=given.position_column
     )
 
 

@@ -73,7 +73,7 @@ def training_replay(
 
 def _counts(texts: list[str], trainer: pw.train.Trainer) -> pw.Counts:
     plan = pw.train.Plan.of(trainer, None, None, {})
-    return pw.count_texts(texts, pipeline=plan.pipeline, sentences=plan.sentences)
+    return pw.count_texts(texts, preset=plan.pipeline, sentences=plan.sentences)
 
 
 def _word(counts: pw.Counts, wanted: str) -> str | None:

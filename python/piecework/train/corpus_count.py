@@ -196,8 +196,8 @@ class CorpusCount:
             if checkpoint is not None and self.keep_checkpoint:
                 checkpoint.save(counter)
             replacements = counter.replacements()
-            warn_of_replacements(replacements, stacklevel=6)
-            self.settings.warn_of_left_out(counter, stacklevel=6)
+            warn_of_replacements(replacements, stacklevel=7)
+            self.settings.warn_of_left_out(counter, stacklevel=7)
             numerators, denominator = self._weights(counter)
             yield counter.finish(numerators, denominator), replacements
             if checkpoint is not None and not self.keep_checkpoint:

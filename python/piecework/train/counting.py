@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from piecework._core import TextColumn, WordCounter
+from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.text_columns import text_column
 from piecework._internal.types import Texts, Unpack
 from piecework._internal.validation import PathLike
@@ -26,15 +27,16 @@ from piecework.train.corpus_count import Progress as Progress
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import preset_for
+from piecework.train.presets import Preset, preset_for
 from piecework.train.sentences import Sentences, texts_of_corpus
 from piecework.train.source_weights import Weight
 
 
+@renamed_argument("pipeline", "preset")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
-    pipeline: Pipeline | str = "bert-uncased",
+    preset: str | Preset | Pipeline = "bert-uncased",
     field: str | None = None,
     errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
@@ -60,9 +62,9 @@ def count_files(
     >>> count_files(path).most_common()
     [('hug', 2), ('pug', 1)]
 
-    `pipeline` is a `Pipeline` or the name of a preset. `sentences` selects lines or texts. Each line of
-    plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of shards
-    add up to the counts of the whole corpus. The files are the sources `first_source`,
+    `preset` is the name of a preset, a `Preset` or a `Pipeline`. `sentences` selects lines or texts. Each
+    line of plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of
+    shards add up to the counts of the whole corpus. The files are the sources `first_source`,
     `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers.
     `progress(done, total)` receives bytes as stored; total 0 means unknown. `read_corpus` describes the
     formats, `field` and `on_error`.
@@ -81,7 +83,7 @@ def count_files(
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
     `InvalidUtf8Error` with the byte position if `errors="strict"`.
     """
-    resolved = _resolve(pipeline)
+    resolved = _pipeline_of(preset)
     if sentences is not None and sentences.size:
         _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
         settings = CountSettings(sample, seed, max_word_length, memory, num_threads, sentences)
@@ -118,11 +120,12 @@ def count_files(
         return Counts._of(words.into_counts(), resolved, replacements)
 
 
+@renamed_argument("pipeline", "preset")
 def count_files_to(
     output: PathLike,
     paths: PathLike | Sequence[PathLike],
     *,
-    pipeline: Pipeline | str = "bert-uncased",
+    preset: str | Preset | Pipeline = "bert-uncased",
     progress: Progress | None = None,
     **options: Unpack[CountOptions],
 ) -> CountsSummary:
@@ -138,7 +141,7 @@ def count_files_to(
     Use it for corpora with more distinct words than fit in memory. Raises `CorpusError` for a corpus without
     words, and `ArgumentError` for `sentences` with a size.
     """
-    resolved = _resolve(pipeline)
+    resolved = _pipeline_of(preset)
     sentences = options.get("sentences")
     if sentences is not None and sentences.size:
         raise ArgumentError(
@@ -149,10 +152,11 @@ def count_files_to(
         return write_ordered_words(words, resolved, output, ", ".join(count.files))
 
 
+@renamed_argument("pipeline", "preset")
 def count_texts(
     texts: Iterable[str | Sequence[str]] | Texts,
     *,
-    pipeline: Pipeline | str = "bert-uncased",
+    preset: str | Preset | Pipeline = "bert-uncased",
     num_threads: int | None = None,
     progress: Progress | None = None,
     source: int = 0,
@@ -172,7 +176,7 @@ def count_texts(
     arguments are those of `count_files`. `progress(done, total)` receives numbers of texts; total 0 means
     unknown. Raises `InputTypeError` with the index of an item that is not a string.
     """
-    resolved = _resolve(pipeline)
+    resolved = _pipeline_of(preset)
     check_sources("source", source, 1)
     settings = CountSettings(
         sample, seed, max_word_length, memory, num_threads, sentences or Sentences()
@@ -198,8 +202,8 @@ def _count_texts(
         else:
             _add_texts(counter, texts, source, progress)
         replacements = counter.replacements()
-        warn_of_replacements(replacements, stacklevel=4)
-        settings.warn_of_left_out(counter, stacklevel=4)
+        warn_of_replacements(replacements, stacklevel=5)
+        settings.warn_of_left_out(counter, stacklevel=5)
         return Counts._of(counter.finish().into_counts(), pipeline, replacements)
 
 
@@ -235,11 +239,12 @@ def _check_unused(**arguments: object) -> None:
             raise ArgumentError(name, repr(value), expected)
 
 
-def _resolve(pipeline: Pipeline | str) -> Pipeline:
-    if isinstance(pipeline, Pipeline):
-        return pipeline
+def _pipeline_of(preset: str | Preset | Pipeline) -> Pipeline:
+    if isinstance(preset, Pipeline):
+        return preset
     # Imported here because the trainers import this module.
     from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
 
-    preset = SENTENCEPIECE_PRESETS.get(pipeline)
-    return preset_for(name=pipeline).pipeline if preset is None else preset.trainer().pipeline
+    if isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS:
+        return SENTENCEPIECE_PRESETS[preset].trainer().pipeline
+    return preset_for(name=preset).pipeline

@@ -73,7 +73,7 @@ def learn_spec(
     """Learn a model from counts and return it with the pipeline of the preset.
 
     >>> from piecework.train import WordTrainer, count_texts
-    >>> counts = count_texts(["hug pug"], pipeline="whitespace")
+    >>> counts = count_texts(["hug pug"], preset="whitespace")
     >>> learn_spec(counts, WordTrainer(), "whitespace").model.vocab
     {'[UNK]': 0, 'hug': 1, 'pug': 2}
 
@@ -133,7 +133,7 @@ def learn_specs(
     """Learn one specification for each vocabulary size.
 
     >>> from piecework.train import WordTrainer, count_texts
-    >>> counts = count_texts(["hug pug hug"], pipeline="whitespace")
+    >>> counts = count_texts(["hug pug hug"], preset="whitespace")
     >>> specs = learn_specs(counts, WordTrainer(), [2, 3], "whitespace")
     >>> [list(spec.model.vocab) for spec in specs.values()]
     [['[UNK]', 'hug'], ['[UNK]', 'hug', 'pug']]

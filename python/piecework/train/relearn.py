@@ -50,8 +50,8 @@ def relearn_spec(
     """Learn a new vocabulary for the pipeline, kind of model, options and added tokens of `spec`.
 
     >>> from piecework.train import WordTrainer, count_texts, learn_spec
-    >>> spec = learn_spec(count_texts(["hug"], pipeline="whitespace"), WordTrainer(), "whitespace")
-    >>> relearn_spec(spec, count_texts(["bug"], pipeline="whitespace"), 2).model.vocab
+    >>> spec = learn_spec(count_texts(["hug"], preset="whitespace"), WordTrainer(), "whitespace")
+    >>> relearn_spec(spec, count_texts(["bug"], preset="whitespace"), 2).model.vocab
     {'[UNK]': 0, 'bug': 1}
 
     The added tokens get the first ids, in their old order, then the other tokens that post-processor and

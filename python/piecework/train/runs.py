@@ -70,7 +70,7 @@ def spec_from_files(
     with progress_bar("counting", shown=show_progress, in_bytes=True) as progress:
         counts = count_files(
             files,
-            pipeline=plan.pipeline,
+            preset=plan.pipeline,
             field=field,
             errors=errors,
             on_error=on_error,
@@ -113,7 +113,7 @@ def spec_from_texts(
     with progress_bar("counting", shown=show_progress) as progress:
         counts = count_texts(
             texts,
-            pipeline=plan.pipeline,
+            preset=plan.pipeline,
             num_threads=num_threads,
             progress=progress,
             sentences=plan.sentences,
@@ -196,7 +196,7 @@ def _counted(
 ) -> Counts:
     with progress_bar("counting", shown=show_progress) as progress:
         return count_texts(
-            texts, pipeline=pipeline_of(spec), num_threads=num_threads, progress=progress
+            texts, preset=pipeline_of(spec), num_threads=num_threads, progress=progress
         )
 
 

@@ -147,4 +147,4 @@ def _counts(corpus: Counts | Iterable[str | Sequence[str]], trainer: Trainer) ->
     if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
         raise ArgumentError("corpus", type(corpus).__name__, "Counts, or a list of texts")
     plan = Plan.of(trainer, None, None, {})
-    return count_texts(corpus, pipeline=plan.pipeline, sentences=plan.sentences)
+    return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)

@@ -54,7 +54,7 @@ def training_example(name: str) -> TrainingExample:
     """
     check_choice("example", name, EXAMPLES)
     if name == "course":
-        counts = count_texts(_COURSE, pipeline=PRESETS["bert-cased"].pipeline)
+        counts = count_texts(_COURSE, preset=PRESETS["bert-cased"].pipeline)
         trainer = WordPieceTrainer(70, "pmi", min_frequency=1, algorithm="merges")
         return TrainingExample(name, counts, trainer, _COURSE)
     counts = Counts(list(_HUGS), list(_HUGS.values()))

@@ -144,7 +144,7 @@ class ByteBPETrainer:
 
     >>> from piecework.train import count_texts
     >>> trainer = ByteBPETrainer(vocab_size=257 + 2, min_frequency=1)
-    >>> trainer.learn(count_texts(["hug pug hug"], pipeline="gpt2")).merges
+    >>> trainer.learn(count_texts(["hug pug hug"], preset="gpt2")).merges
     (('u', 'g'), ('h', 'ug'))
 
     The settings are those of `BPETrainer`. The `vocab_size` of GPT-2 is 256 bytes, 50,000 merges and one

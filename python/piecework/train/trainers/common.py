@@ -50,7 +50,7 @@ class LearnedVocabulary:
 
     >>> from piecework.train import BPETrainer, count_texts
     >>> trainer = BPETrainer(vocab_size=4, special_tokens=("<unk>",), min_frequency=1)
-    >>> learned = trainer.learn_vocabulary(count_texts(["ab"], pipeline="whitespace"))
+    >>> learned = trainer.learn_vocabulary(count_texts(["ab"], preset="whitespace"))
     >>> learned.entries, learned.merges[0].pair_count
     (('<unk>', 'a', 'b', 'ab'), 1)
 
@@ -75,7 +75,7 @@ class LearnedVocabulary:
         >>> import tempfile
         >>> from piecework.train import BPETrainer, count_texts
         >>> trainer = BPETrainer(vocab_size=4, special_tokens=("<unk>",), min_frequency=1)
-        >>> learned = trainer.learn_vocabulary(count_texts(["ab"], pipeline="whitespace"))
+        >>> learned = trainer.learn_vocabulary(count_texts(["ab"], preset="whitespace"))
         >>> path = tempfile.mkdtemp() + "/tokenizer.training.json"
         >>> learned.save(path)
         >>> LearnedVocabulary.load(path) == learned

@@ -34,7 +34,7 @@ class LearnedPieces:
 
     >>> from piecework.train import UnigramTrainer, count_texts
     >>> trainer = UnigramTrainer(vocab_size=4, special_tokens=("<unk>",))
-    >>> learned = trainer.learn_pieces(count_texts(["ab ab"], pipeline="whitespace"))
+    >>> learned = trainer.learn_pieces(count_texts(["ab ab"], preset="whitespace"))
     >>> [piece for piece, _ in learned.pieces]
     ['<unk>', 'ab', 'a', 'b']
     """
