@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from itertools import accumulate
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import ArgumentError, CorpusError, TrainingError
@@ -67,6 +71,52 @@ def test_hard_em_rejects_unusable_input() -> None:
         unigram_hard_em.train("ab", {"a": 1, "b": 1}, "ab", 1, pruned_share=0.9)
     with pytest.raises(CorpusError, match="'c'"):
         unigram_hard_em.train("abc", {"a": 1, "b": 1}, "ab", 2)
+
+
+# ---- the sampler beside it
+
+few = st.dictionaries(st.text("ab", min_size=2, max_size=4), st.integers(-9, -1), max_size=6)
+
+
+@given(few, st.text("ab", min_size=1, max_size=7), st.integers(1, 4), st.randoms())
+def test_each_sampled_piece_is_among_the_best_last_pieces(
+    scores: dict[str, int], text: str, nbest_size: int, rng: random.Random
+) -> None:
+    scores = {"a": -5, "b": -4, **scores}
+    pieces = unigram_hard_em.sample(text, scores, nbest_size, rng.choice)
+    assert "".join(pieces) == text
+    ends = list(accumulate(map(len, pieces)))
+    for piece, end in zip(pieces, ends, strict=True):
+        # The definition: the best segmentation of the prefix before each possible last piece.
+        totals = {
+            text[start:end]: scores[text[start:end]]
+            + unigram_hard_em.segment(text[:start], scores)[1]
+            for start in range(end)
+            if text[start:end] in scores
+        }
+        better = sum(total > totals[piece] for total in totals.values())
+        assert better < nbest_size
+    if nbest_size == 1:
+        score = sum(scores[piece] for piece in pieces)
+        assert score == unigram_hard_em.segment(text, scores)[1]
+
+
+def test_the_sampler_chooses_uniformly_from_the_end() -> None:
+    scores = {"h": -3.0, "u": -2.0, "g": -2.5, "ug": -3.0, "hug": -4.0}
+    rng = random.Random(4)
+    drawn = Counter(
+        " ".join(unigram_hard_em.sample("hug", scores, 3, rng.choice)) for _ in range(3000)
+    )
+    # Each of the three last pieces "hug", "ug" and "g" has a third, though their scores differ.
+    assert drawn.keys() == {"hug", "h ug", "h u g"}
+    assert all(900 < count < 1100 for count in drawn.values())
+    # With 2, "g" is not among the last pieces any more: only the best two of them remain.
+    assert unigram_hard_em.best_last_pieces("hug", scores, 2)[3] == ["ug", "hug"]
+
+
+def test_the_sampler_rejects_characters_that_no_piece_covers() -> None:
+    with pytest.raises(CorpusError, match="'x'"):
+        unigram_hard_em.sample("ax", {"a": -1.0}, 2)
 
 
 # ---- ties and alphabets

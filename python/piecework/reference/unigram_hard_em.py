@@ -14,13 +14,16 @@ SentencePiece in four ways, all reproduced here:
 - Training stops after `max_rounds` rounds even if the vocabulary is still too large. Each round
   prunes, so `max_rounds=1` prunes once.
 - The scores after the last pruning are those of the last EM step before it.
+
+`sample` is the sampler printed beside it.
 """
 
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from piecework.errors import ArgumentError, CorpusError, TrainingError
@@ -143,3 +146,55 @@ def segment(text: str, scores: Mapping[str, float]) -> tuple[list[str], float]:
         pieces.append(text[start:end])
         end = start
     return pieces[::-1], best[-1][0]
+
+
+# ---- sampling
+
+
+def sample(
+    text: str,
+    scores: Mapping[str, float],
+    nbest_size: int,
+    choose: Callable[[Sequence[str]], str] = random.choice,
+) -> list[str]:
+    """Draw a segmentation: from the end backwards, choose each last piece among the `nbest_size` best ones.
+
+    >>> scores = {"h": -3.0, "u": -2.0, "g": -2.5, "ug": -3.0, "hug": -4.0}
+    >>> sample("hug", scores, nbest_size=1)
+    ['hug']
+    >>> sample("hug", scores, nbest_size=2, choose=lambda pieces: pieces[0])
+    ['h', 'ug']
+
+    `choose` gets the pieces that can come last, the best one last. This is the sampler that surveys print
+    for its brevity, not that of Kudo 2018: it chooses uniformly, whatever the scores of the pieces, and the
+    result need not be one of the `nbest_size` best segmentations of the text.
+    """
+    ends = best_last_pieces(text, scores, nbest_size)
+    pieces, end = [], len(text)
+    while end > 0:
+        pieces.append(choose(ends[end]))
+        end -= len(pieces[-1])
+    return pieces[::-1]
+
+
+def best_last_pieces(text: str, scores: Mapping[str, float], nbest_size: int) -> list[list[str]]:
+    """Return for each end of a prefix the `nbest_size` best last pieces, the best one last.
+
+    >>> best_last_pieces("ab", {"a": -1.0, "b": -1.0, "ab": -1.5}, nbest_size=2)
+    [[], ['a'], ['b', 'ab']]
+
+    A last piece has the score of the best segmentation that ends with it. Of equal ones, the shorter is the
+    better one, unlike in `segment`.
+    """
+    longest = max(map(len, scores), default=0)
+    best, found = [0.0], list[list[str]]([[]])
+    for end in range(1, len(text) + 1):
+        starts = range(max(end - longest, 0), end)
+        pieces = [text[start:end] for start in starts if text[start:end] in scores]
+        if not pieces:
+            raise CorpusError("text", f"{text[end - 1]!r}", "characters that the seeds cover")
+        total = {piece: best[end - len(piece)] + scores[piece] for piece in pieces}
+        ranked = sorted(pieces, key=total.__getitem__)  # longer pieces first among equals
+        best.append(total[ranked[-1]])
+        found.append(ranked[-nbest_size:])
+    return found
