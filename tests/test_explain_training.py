@@ -66,8 +66,15 @@ def test_the_five_words_of_the_course() -> None:
         SplitChange(5, ("h", "##u", "##gs"), ("hu", "##gs")),
     )
     assert (third.winner.token, third.winner.score) == ("hugs", Fraction(1, 15))
-    [printed] = [pair for pair in third.candidates if pair.token == "hug"]
-    assert printed.score == Fraction(2, 45)
+    # The text says 1/15 for hu ##g, and 1/21 for all the others.
+    others = {pair.token: str(pair.score) for pair in third.candidates[1:]}
+    assert others == {
+        "pu": "1/21",
+        "##un": "1/21",
+        "bu": "1/21",
+        "hug": "2/45",
+        "##ug": "1/63",
+    }
     assert third.note is not None
     assert "2/45" in third.note
     assert (fourth.winner.token, fourth.winner.score) == ("hug", Fraction(1, 15))
@@ -143,6 +150,8 @@ def test_the_vocabulary_of_the_course_with_word_starts_first() -> None:
 def test_the_four_sentences_of_the_course() -> None:
     trace = trace_of("course")
     assert dict(trace.words)["This"] == 3
+    assert (len(trace.words), sum(count for _, count in trace.words)) == (30, 36)
+    assert list(trace.alphabet) == sorted(trace.alphabet) == PRINTED[5:45]
     assert list(trace.vocab) == PRINTED
     first = merges_of(trace)[0]
     scores = {(pair.left, pair.right): float(pair.score) for pair in first.candidates}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import piecework as pw
+from piecework.analysis.entry_bytes import family
 from tests import data
 
 # Printed without the special tokens for cl100k_base, and with them for the others.
@@ -76,3 +77,51 @@ def test_japanese_words_are_their_bytes() -> None:
     found = tok.encode("私 は りんご が 好き です")
     assert found.tokens == printed
     assert list(found.offsets) == [(0, 1), (2, 3), (4, 7), (8, 9), (10, 12), (13, 15)]
+
+
+# ---- the table of 26 models
+
+PAGE = data.ROOT / "docs" / "reference" / "published-models.md"
+FILES = {
+    "albert-v2": "vocab/albert-v2/spiece.model",
+    "bert-base-uncased": "vocab/bert-base-uncased",
+    "gpt2": "vocab/gpt2/tokenizer.json.gz",
+    "openai-gpt": "vocab/openai-gpt",
+    "roberta-base": "vocab/roberta-base",
+    "t5": "vocab/t5/spiece.model",
+    "xlnet": "vocab/xlnet/spiece.model",
+}
+
+
+def rows_of_page() -> list[list[str]]:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+    return rows[2:]
+
+
+def test_the_page_has_the_26_models() -> None:
+    rows = rows_of_page()
+    named = [name for model, *_ in rows for name in model.split(", ")]
+    assert len(rows) == 26
+    assert len(set(named)) == len(named) == 27
+    checked = [checked for *_, checked in rows if checked.startswith("`")]
+    assert len(checked) == 13
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in rows_of_page() if row[4].startswith("`")], ids=lambda row: row[0]
+)
+@pytest.mark.usefixtures("ranks")
+def test_the_kind_and_the_size_of_a_model_are_those_of_its_file(row: list[str]) -> None:
+    _, _, kind, entries, checked = row
+    name = checked.split("`")[1]
+    path = data.need(FILES[name]) if name in FILES else None
+    tok = pw.Tokenizer.load(name if path is None else path.parent if name == "gpt2" else path)
+    found = family(tok.spec)
+    if isinstance(tok.spec.model, pw.spec.SentencePiece):
+        found = f"{found} {tok.spec.model.kind}"
+    assert (found, f"{len(tok):,}") == (kind, entries)
+
+
+def test_cased_bert_has_its_size() -> None:
+    assert len(pw.Tokenizer.load(data.need("vocab/bert-base-cased"))) == 28_996

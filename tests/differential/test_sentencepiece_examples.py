@@ -129,12 +129,20 @@ def test_a_test(trained: Trained) -> None:
 # ---- S2
 
 
+MODEL_OF_BPE = (("model_type", "bpe"),)
+
+
 def test_bpe(trained: Trained) -> None:
     sp = trained(model_type="bpe")
     pieces = ["▁this", "is", "at", "est", "he", "llow", "or", "ld"]
     assert sp.encode_as_pieces("thisisatesthelloworld") == pieces
-    with pytest.raises(pw.PieceworkError, match="model"):
+    with pytest.raises(pw.errors.ArgumentError, match="model: found a model that does not score"):
         sp.nbest_encode_as_pieces("hello world", 5)
+    # Printed as []; version 0.2.3 of the library raises too.
+    library = pytest.importorskip("sentencepiece")
+    theirs = library.SentencePieceProcessor(model_proto=trained_by("sentencepiece", MODEL_OF_BPE))
+    with pytest.raises(RuntimeError, match="NBestEncode is not available"):
+        theirs.nbest_encode_as_pieces("hello world", 5)
 
 
 def test_characters(trained: Trained) -> None:
