@@ -187,8 +187,8 @@ class _Answers:
 
     def _index(self, text: str) -> int:
         count = len(self._tokenizers)
-        if not text.isascii() or not text.isdecimal() or int(text[:9]) >= count:
-            raise ArgumentError("tokenizer", repr(text), f"an index from 0 to {count - 1}")
+        if not _is_whole(text) or int(text) >= count:
+            raise ArgumentError("tokenizer", repr(text[:40]), f"an index from 0 to {count - 1}")
         return int(text)
 
 
@@ -205,9 +205,14 @@ async def _body(request: Any) -> bytes:
     return b"".join(parts)
 
 
+def _is_whole(text: str) -> bool:
+    """Return whether a text is a number of at most 9 digits."""
+    return len(text) <= 9 and text.isascii() and text.isdecimal()
+
+
 def _whole(request: Any, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
-    if len(text) > 9 or not text.isascii() or not text.isdecimal():
+    if not _is_whole(text):
         raise ArgumentError(name, repr(text[:40]), "a whole number of at most 9 digits")
     return int(text)
 
