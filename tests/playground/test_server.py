@@ -8,10 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -21,7 +24,7 @@ from starlette.testclient import TestClient
 import piecework as pw
 from piecework.analysis.report import chart_scripts
 from piecework.errors import ArgumentError, FormatError, MissingExtraError
-from piecework.playground import application, create_app, limits, server
+from piecework.playground import application, connections, create_app, limits, server
 from piecework.playground.page import STATIC
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
 
@@ -374,6 +377,81 @@ def test_the_command_serves_until_ctrl_c(served: tuple[subprocess.Popen[str], st
     running.send_signal(signal.SIGINT)
     _, err = running.communicate(timeout=20)
     assert (running.returncode, err) == (130, "piecework: interrupted\n")
+
+
+def unfinished(address: str, many: int) -> list[socket.socket]:
+    """Return connections that have sent the first headers of a request, and send no more."""
+    made = []
+    for _ in range(many):
+        made.append(socket.create_connection(("127.0.0.1", urlsplit(address).port or 0), 20))
+        made[-1].sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+    return made
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Wait until the server closes a connection, or sends something."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_connections_with_unfinished_headers_lock_nobody_out(
+    served: tuple[subprocess.Popen[str], str],
+) -> None:
+    _, address = served
+    slow = unfinished(address, 2 * limits.CONNECTIONS + 16)
+    for _ in range(3):
+        assert httpx.get(f"{address}api/tokenizers").status_code == 200
+    assert is_closed(slow[0])
+    for one in slow:
+        one.close()
+
+
+def test_a_connection_has_limited_time_for_its_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+    with running(create_app(all_kinds())) as address, httpx.Client() as client:
+        [slow] = unfinished(address, 1)
+        began = time.monotonic()
+        assert is_closed(slow)
+        assert time.monotonic() - began < 5
+        # One that was answered can ask again, and has the same time for the next headers.
+        assert client.get(address).status_code == client.get(address).status_code == 200
+        [slow] = unfinished(address, 1)
+        slow.sendall(b"\r\n")
+        while b"</html>" not in slow.recv(65536):
+            pass
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        assert is_closed(slow)
+
+
+def test_an_answer_may_take_longer_than_headers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
+
+    class Slow(application.ServedTokenizer):
+        def describe(self) -> dict[str, Any]:
+            time.sleep(1)
+            return super().describe()
+
+    monkeypatch.setattr(application, "ServedTokenizer", Slow)
+    with running(create_app({"slow": wordpiece()})) as address:
+        assert httpx.get(f"{address}api/tokenizers").json()["tokenizers"][0]["name"] == "slow"
+
+
+@contextmanager
+def running(app: Any) -> Iterator[str]:
+    """Serve an application in a thread, as `serve` configures it; yield the address."""
+    import uvicorn
+
+    with server.listening_socket("127.0.0.1", 0) as listener:
+        served = uvicorn.Server(server.configuration(app))
+        thread = threading.Thread(target=served.run, kwargs={"sockets": [listener]})
+        thread.start()
+        while not served.started:
+            time.sleep(0.01)
+        yield server.address(listener, "127.0.0.1")
+        served.should_exit = True
+        thread.join()
 
 
 def test_a_port_in_use_is_replaced_by_the_next_one() -> None:

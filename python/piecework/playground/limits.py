@@ -21,6 +21,9 @@ SECONDS = 20.0
 THREADS = 4
 """Requests that are computed at the same time; others wait."""
 CONNECTIONS = 64
+"""Connections with a request, and as many that wait for the headers of one."""
+HEADER_SECONDS = 10.0
+"""Time until the headers of a request are complete."""
 
 
 def check_length(name: str, text: str, most: int) -> None:

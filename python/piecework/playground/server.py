@@ -9,13 +9,15 @@ import os
 import secrets
 import socket
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import check_number
 from piecework.errors import ArgumentError, PieceworkError
 from piecework.playground.application import create_app
-from piecework.playground.guards import LOOPBACK
+from piecework.playground.connections import connection_class
+from piecework.playground.guards import LOOPBACK, App
 from piecework.playground.limits import CONNECTIONS
 
 _PORTS_TRIED = 20
@@ -46,17 +48,25 @@ def serve(
     app = create_app(tokenizers, hosts=hosts, token=token)
     uvicorn = import_extra("uvicorn", "serve", "playground")
     with listening_socket(host, port) as listener:
-        config = uvicorn.Config(
-            app,
-            log_level=logging.WARNING,
-            access_log=False,
-            server_header=False,
-            limit_concurrency=CONNECTIONS,
-            timeout_graceful_shutdown=1,
-            lifespan="off",
-        )
         ready(address(listener, host, token))
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(configuration(app)).run(sockets=[listener])
+
+
+def configuration(app: App) -> Any:
+    """Return the configuration of uvicorn for an application.
+
+    Raises `MissingExtraError` without the extra "serve".
+    """
+    return import_extra("uvicorn", "serve", "playground").Config(
+        app,
+        http=connection_class(),
+        log_level=logging.WARNING,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=2 * CONNECTIONS,  # at most half of them wait
+        timeout_graceful_shutdown=1,
+        lifespan="off",
+    )
 
 
 def check_extra() -> None:
