@@ -302,7 +302,7 @@ def checksum(text: str) -> str:
 def test_names_and_words_are_text_on_the_page(hostile: str) -> None:
     tokenizers = {hostile: characters(), "pieces": pieces()}
     plain = Document.of(html_report(compare({"a": characters(), "pieces": pieces()}, TEXTS)))
-    page = html_report(compare(tokenizers, {hostile: [f"hugs {hostile.replace(' ', '')}"] * 9}))
+    page = html_report(compare(tokenizers, {hostile: [f"hugs {hostile.replace(' ', '')}"] * 20}))
     document = Document.of(page)
     assert [text for _, text in document.scripts[1:]] == [text for _, text in plain.scripts[1:]]
     assert "img" not in {tag for tag, _ in document.tags}
@@ -310,6 +310,24 @@ def test_names_and_words_are_text_on_the_page(hostile: str) -> None:
     assert shown in document.text
     specs = json.loads(document.scripts[0][1])
     assert shown in {row["tokenizer"] for row in data_of(specs["measures"])}
+
+
+def test_a_page_about_few_words_has_numbers_in_place_of_charts(found: Comparison) -> None:
+    page = html_report(found)
+    assert "Charts are drawn for 20 words or more; this text has 8." in page
+    assert "data-chart=" not in page
+    assert 'class="legend' not in page
+    assert "tokens per word" in page
+    long = html_report(compare({"pieces": pieces()}, TEXTS * 3))
+    assert 'data-chart="measures"' in long
+    assert "Charts are drawn" not in long
+
+
+def test_only_the_fewest_tokens_have_the_colour_of_the_best(found: Comparison) -> None:
+    page = html_report(found)
+    assert re.findall(r'<span class="(comparison[ a-z]*)">(.)', page) == (
+        [("comparison fewest", "f"), ("comparison", "+")]
+    )
 
 
 def test_the_page_shows_the_words_with_the_pieces_of_each_tokenizer(found: Comparison) -> None:
@@ -382,6 +400,7 @@ def test_compare_prints_json(cli: Run, paths: dict[str, str]) -> None:
 
 def test_compare_writes_a_page_and_pictures(cli: Run, paths: dict[str, str]) -> None:
     outputs = ("--html", paths["report"], "--plot", paths["plots"])
+    Path(paths["corpus"]).write_text("\n".join(TEXTS * 3), encoding="utf-8")
     code, out, _ = cli("compare", paths["pieces"], "--corpus", paths["corpus"], *outputs)
     assert code == 0
     assert "fertility" in out

@@ -97,6 +97,44 @@ def test_special_tokens_are_shown_when_asked_for(site: str, opened: Open) -> Non
     assert tokens_of(page, 0) == ["[CLS]", "hug", "[SEP]"]
 
 
+def test_the_switch_for_special_tokens_names_them(
+    site: str, hostile_site: str, opened: Open
+) -> None:
+    page = opened(site)
+    expect(page.get_by_label("special tokens ([CLS] [SEP])")).to_be_visible()
+    # None of these tokenizers adds any.
+    assert opened(hostile_site).get_by_label("special tokens").is_hidden()
+
+
+def test_tab_leads_from_the_text_past_the_options_to_the_tokens(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, TEXT)
+    page.focus("#text")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Skip to the tokens")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#stream-0")).to_be_focused()
+    page.get_by_label("wordpiece").first.uncheck()
+    page.focus(".skip")
+    page.keyboard.press("Enter")
+    expect(page.locator("#stream-1")).to_be_focused()
+
+
+OUTSIDE = """() => [...document.querySelectorAll('.stream .t')].flatMap((token) => {
+    const block = token.parentNode.getBoundingClientRect();
+    return [...token.getClientRects()].filter(({ left, right }) =>
+        left < block.left - 0.5 || right > block.right + 0.5).map(() => token.textContent);
+})"""
+
+
+def test_spaces_at_the_ends_of_lines_are_inside_of_their_panel(site: str, opened: Open) -> None:
+    page = opened(site)
+    text = "".join(" " + "hug" * (1 + i % 7) for i in range(800))
+    type_text(page, text)
+    assert page.locator("#stream-1 .t").count() > 800
+    assert page.evaluate(OUTSIDE) == []
+
+
 def test_keys_move_between_tokens_and_tokenizers(site: str, opened: Open) -> None:
     page = opened(site)
     type_text(page, TEXT)
@@ -265,12 +303,52 @@ def test_unigram_shows_rounds_and_own_text_trains(site: str, opened: Open) -> No
     opened.faults.clear()  # type: ignore[attr-defined]  # the first text is too small for Unigram
 
 
+OWN_TEXT = "#view=training&corpus=&learner=wordpiece-pmi&size=40&text=Z%C3%BCrich+caf%C3%A9+low+low"
+
+
+def test_training_says_what_the_preset_does_to_your_own_text(site: str, opened: Open) -> None:
+    page = opened(f"{site}{OWN_TEXT}")
+    about = page.locator("#splitting")
+    expect(about).to_contain_text("Preset bert-uncased: lowercased, accents removed")
+    expect(about).to_contain_text("2 of 3 distinct words change: Zürich → zurich, café → cafe")
+    page.get_by_label("Preset").select_option("bert-cased")
+    expect(about).to_contain_text("case and accents kept")
+    expect(about).not_to_contain_text("change")
+    assert page.locator(".words li").first.locator(".chip").first.inner_text() == "Z"
+    page.wait_for_function("() => location.hash.includes('preset=bert-cased')")
+    again = opened(page.url)
+    expect(again.locator("#splitting")).to_contain_text("Preset bert-cased")
+
+
+def test_words_of_a_published_example_have_no_preset(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=course&learner=wordpiece-pmi")
+    expect(page.locator("#splitting")).to_contain_text("words are those of the published example")
+    page.get_by_label("Preset").select_option("bert-cased")
+    expect(page.locator("#splitting")).to_contain_text("Preset bert-cased")
+    page.get_by_label("Corpus").select_option("hugs")
+    expect(page.get_by_label("Preset")).to_be_hidden()
+    expect(page.locator("#splitting")).to_contain_text("words are those of the published example")
+
+
+def test_unigram_training_uses_the_width_of_the_window(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=course&learner=unigram&size=34&step=1")
+    chart, table = page.locator(".chart").bounding_box(), page.locator(".grid").bounding_box()
+    assert table["x"] >= chart["x"] + chart["width"]
+    assert table["y"] < chart["y"] + chart["height"]
+    assert table["x"] + table["width"] > 1200
+
+
 def test_an_error_of_training_is_shown(site: str, opened: Open) -> None:
     page = opened(f"{site}#view=training&corpus=course&learner=bpe&size=70")
     expect(page.locator(".words li").first).to_be_visible()
     page.get_by_label("Vocabulary").fill("2")
     page.get_by_role("button", name="Train").click()
     expect(page.get_by_role("alert")).to_contain_text("vocab_size: found 2")
+    expect(page.get_by_label("Step", exact=True)).to_be_hidden()
+    expect(page.locator(".steps output")).to_be_hidden()
+    page.get_by_label("Vocabulary").fill("70")
+    page.get_by_role("button", name="Train").click()
+    expect(page.locator(".steps output")).to_have_text("before step 1 of 40")
     opened.faults.clear()  # type: ignore[attr-defined]
 
 
@@ -308,6 +386,41 @@ def test_without_javascript_a_table_shows_the_tokens(site: str, opened: Open) ->
     assert page.locator("#options").is_visible() is False
 
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def test_on_a_phone_the_details_cover_nothing_until_a_token_is_tapped(
+    site: str, opened: Open
+) -> None:
+    page = opened(site, **PHONE)
+    wait_until_shown(page)
+    details, panel = page.locator("#details"), page.locator(".panel").nth(2)
+    assert details.bounding_box()["y"] >= sum(panel.bounding_box()[key] for key in ("y", "height"))
+    hint = details.inner_text()
+    assert "Tap a token" in hint
+    assert not re.search("Point|Enter|Arrow", hint)
+    page.locator("#stream-0 .t").first.tap()
+    expect(page.locator(".word h3").first).to_be_visible()
+    box = details.bounding_box()
+    assert box["y"] + box["height"] <= 844
+    page.get_by_role("button", name="Close").tap()
+    expect(page.locator(".word h3")).to_have_count(0)
+    expect(page.locator("#stream-0 .active")).to_have_count(0)
+    assert "Tap a token" in details.inner_text()
+
+
+def test_on_a_phone_a_drawing_begins_with_its_labels(site: str, opened: Open) -> None:
+    page = opened(f"{site}#text=unhappyunhappyunhappy", **PHONE)
+    for stream in (0, 1):
+        page.locator(f"#stream-{stream} .t").first.tap()
+        first = page.locator(".diagram .piece text").first
+        expect(first).to_be_attached()
+        wait_until_shown(page)
+        drawing = page.locator(".word .scrolled").bounding_box()
+        boxes = [one.bounding_box() for one in page.locator(".diagram .piece text").all()[:1]]
+        assert all(drawing["x"] <= box["x"] < drawing["x"] + 60 for box in boxes)
+
+
 @pytest.mark.parametrize("width", [320, 390, 768])
 @pytest.mark.parametrize("view", ["encode", "training"])
 def test_a_narrow_window_does_not_scroll_sideways(
@@ -321,21 +434,59 @@ def test_a_narrow_window_does_not_scroll_sideways(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_server_that_ended_is_reported(site: str, opened: Open) -> None:
+OPACITY = "(element) => Number(getComputedStyle(element).opacity)"
+
+
+def test_tokens_of_an_earlier_text_are_dimmed_after_the_server_ended(
+    site: str, opened: Open
+) -> None:
     page = opened(site)
     wait_until_shown(page)
     page.route("**/api/**", lambda route: route.abort())
     page.fill("#text", "hug")
-    expect(page.locator("#status")).to_contain_text("The server does not answer")
+    reason = page.locator("#failure")
+    expect(reason).to_contain_text("The server does not answer")
+    expect(reason).to_contain_text("those of an earlier text")
+    assert page.locator("#workspace").evaluate(OPACITY) < 0.5
+    expect(page.locator("#status")).to_have_text("")
+    page.unroute("**/api/**")
+    page.fill("#text", "hugs")
+    expect(reason).to_have_text("")
+    assert page.locator("#workspace").evaluate(OPACITY) == 1
+    assert tokens_of(page, 0) == ["hugs"]
     opened.faults.clear()  # type: ignore[attr-defined]
 
 
-def test_a_text_over_the_limit_is_reported(site: str, opened: Open) -> None:
-    page = opened(site)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_tokens_of_an_earlier_text_cannot_be_used_after_an_error(
+    site: str, opened: Open, scheme: str
+) -> None:
+    page = opened(site, color_scheme=scheme, bypass_csp=True)
     wait_until_shown(page)
     page.evaluate(PASTE, "a" * 2_000_001)
-    expect(page.locator("#status")).to_contain_text("more than 2,000,000 bytes")
+    expect(page.locator("#failure")).to_contain_text("more than 2,000,000 bytes")
+    assert page.locator("#workspace").evaluate(OPACITY) < 0.5
+    page.locator("#stream-0 .t").first.click(force=True)
+    expect(page.locator(".word h3")).to_have_count(0)
+    assert broken_rules(page) == []
     opened.faults.clear()  # type: ignore[attr-defined]
+
+
+def test_a_comparison_is_dimmed_until_the_next_one_is_there(site: str, opened: Open) -> None:
+    page = opened(site)
+    page.get_by_role("tab", name="Compare").click()
+    charts_are_drawn(page)
+    waiting: list[Any] = []
+
+    def hold(route: Any) -> None:
+        waiting.append(route)
+
+    page.route("**/api/compare*", hold)
+    page.get_by_role("button", name="Compare").click()
+    expect(page.locator("#compare .report.stale")).to_be_visible()
+    waiting[0].continue_()
+    expect(page.locator("#compare .report.stale")).to_have_count(0)
+    charts_are_drawn(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -409,7 +560,7 @@ def compare_text(page: Any, text: str) -> None:
 
 def test_a_comparison_has_findings_charts_words_and_tables(site: str, opened: Open) -> None:
     page = opened(site)
-    compare_text(page, "hugs hug hugs\nunhappy hugs")
+    compare_text(page, "hugs hug hugs\nunhappy hugs" + "\nhug" * 15)
     assert "tokens" in page.locator("#compare .findings li").first.inner_text()
     assert page.locator("#compare .cards li").count() == 3
     assert page.locator("[data-chart=measures] .mark-rect path").count() == 3
@@ -425,14 +576,30 @@ def test_a_comparison_has_findings_charts_words_and_tables(site: str, opened: Op
     expect(page.get_by_role("button", name="bytes")).to_have_attribute("aria-pressed", "true")
 
 
+def test_a_comparison_of_few_words_has_numbers_in_place_of_charts(site: str, opened: Open) -> None:
+    page = opened(site)
+    page.get_by_role("tab", name="Compare").click()
+    charts_are_drawn(page)
+    page.fill("#corpus", "hugs unhappy hug")
+    page.get_by_role("button", name="Compare").click()
+    note = page.locator("#compare .report .note").first
+    expect(note).to_have_text("Charts are drawn for 20 words or more; this text has 3.")
+    assert page.locator("#compare .plot, #compare .legend").count() == 0
+    colour = "(one) => getComputedStyle(one).color"
+    fewest = page.locator(".comparison.fewest").first.evaluate(colour)
+    more = page.locator(".comparison:not(.fewest)").first.evaluate(colour)
+    assert fewest != more
+
+
 def test_the_address_of_a_comparison_shows_it_again(site: str, opened: Open) -> None:
     page = opened(site)
-    compare_text(page, "hug pug")
+    text = " ".join(["hug pug"] * 10)
+    compare_text(page, text)
     page.wait_for_function("() => location.hash.includes('pug')")
     again = opened(page.url)
-    assert again.url.endswith("view=compare&text=hug+pug")
+    assert again.url.endswith("view=compare&text=" + text.replace(" ", "+"))
     charts_are_drawn(again)
-    assert again.input_value("#corpus") == "hug pug"
+    assert again.input_value("#corpus") == text
 
 
 def test_a_comparison_of_nothing_says_so(site: str, opened: Open) -> None:
@@ -459,7 +626,7 @@ def test_a_comparison_is_accessible(site: str, opened: Open, scheme: str) -> Non
     page = opened(
         site, color_scheme=scheme, bypass_csp=True, viewport={"width": 390, "height": 844}
     )
-    compare_text(page, "hugs hug\nunhappy")
+    compare_text(page, "hugs hug\nunhappy\n" * 10)
     assert broken_rules(page) == []
     wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
     assert not page.evaluate(wider)

@@ -26,6 +26,7 @@ from piecework.analysis.report import chart_scripts
 from piecework.errors import ArgumentError, FormatError, MissingExtraError
 from piecework.playground import application, connections, create_app, limits, server
 from piecework.playground.page import STATIC
+from piecework.playground.training_replay import LEARNERS, PRESETS
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
 
 BROKEN = FormatError("broken.json", "<b>no</b> model", "a tokenizer")
@@ -74,6 +75,11 @@ def test_a_tokenizer_that_does_not_load_is_shown_with_its_error(client: TestClie
     described = client.get("/api/tokenizers").json()["tokenizers"]
     assert [one.get("view") for one in described] == ["search", "merges", "lattice", None]
     assert described[3] == {"name": "broken.json", "error": str(BROKEN)}
+
+
+def test_tokenizers_say_which_special_tokens_they_add(client: TestClient) -> None:
+    described = client.get("/api/tokenizers").json()["tokenizers"]
+    assert [one.get("added") for one in described] == [["[CLS]", "[SEP]"], [], [], None]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -191,7 +197,52 @@ def test_each_learner_follows_each_corpus(client: TestClient, learner: str, exam
     assert answer.json()["steps"]
 
 
+OWN_TEXT = "Zürich Café low LOW low"
+
+
+def training(client: TestClient, settings: str, text: str = OWN_TEXT) -> dict[str, Any]:
+    answer = client.post(f"/api/training?{settings}", content=text.encode())
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_training_says_what_its_preset_does(client: TestClient) -> None:
+    trace = training(client, "learner=wordpiece-pmi&vocab_size=30")
+    assert trace["preset"] == {
+        "name": "bert-uncased",
+        "about": "lowercased, accents removed; split at spaces and punctuation",
+        "words": 4,
+        "changed": 3,
+        "examples": [["Zürich", "zurich"], ["Café", "cafe"], ["LOW", "low"]],
+    }
+    cased = training(client, "learner=wordpiece-pmi&vocab_size=30&preset=bert-cased")
+    assert (cased["preset"]["name"], cased["preset"]["changed"]) == ("bert-cased", 0)
+    assert training(client, "learner=unigram&vocab_size=20")["preset"]["changed"] == 0
+    assert training(client, "learner=bpe&vocab_size=30")["preset"]["name"] == "whitespace"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_has_every_preset(client: TestClient, learner: str, preset: str) -> None:
+    assert client.get("/api/tokenizers").json()["presets"][preset]
+    size = 20 if learner == "unigram" else 40
+    settings = f"learner={learner}&vocab_size={size}&preset={preset}"
+    trace = training(client, settings, "low lower Löwe, newer newest\nlow new löwen newer")
+    assert trace["preset"]["name"] == preset
+    says_kept = not re.search("lowercased|accents removed", trace["preset"]["about"])
+    assert says_kept == (trace["preset"]["changed"] == 0)
+
+
+def test_texts_of_an_example_have_a_preset_and_its_words_have_none(client: TestClient) -> None:
+    published = training(client, "example=course&learner=wordpiece-pmi", "")
+    assert published["preset"] is None
+    cased = training(client, "example=course&learner=wordpiece-pmi&preset=bert-cased", "")
+    assert cased["preset"]["name"] == "bert-cased"
+
+
 BAD = {
+    "/api/training?example=hugs&learner=bpe&preset=bert-cased": "preset: found 'bert-cased'",
+    "/api/training?example=course&learner=bpe&preset=gpt2": "preset: found 'gpt2'",
     "/api/training?example=course&learner=magic": "learner: found 'magic'",
     "/api/training?learner=bpe": "corpus: found no words",
     "/api/training?example=course&learner=bpe&vocab_size=99999": "vocab_size: found 99,999",
@@ -512,9 +563,9 @@ def test_sockets_close_when_the_server_ends(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_comparison_is_answered_with_charts(client: TestClient) -> None:
-    answer = client.post("/api/compare?tokenizers=0,1", content="hugs hug\nhugs")
-    found = answer.json()
-    assert found["headline"].startswith("2 texts, 3 words")
+    content = "hugs hug\n" * 10
+    found = client.post("/api/compare?tokenizers=0,1", content=content).json()
+    assert found["headline"].startswith("10 texts, 20 words")
     assert [one["name"] for one in found["tokenizers"]] == ["wordpiece", "bytes"]
     assert found["missing"] is None
     assert found["charts"][0]["spec"]["$schema"].startswith(
@@ -523,6 +574,13 @@ def test_a_comparison_is_answered_with_charts(client: TestClient) -> None:
     script = client.get("/vega.js")
     assert script.headers["content-type"].startswith("text/javascript")
     assert "vegaEmbed" in script.text
+
+
+def test_a_comparison_of_few_words_has_no_charts(client: TestClient) -> None:
+    found = client.post("/api/compare?tokenizers=0,1", content="hugs hug\nhugs").json()
+    assert found["charts"] == []
+    assert found["missing"] == "Charts are drawn for 20 words or more; this text has 3."
+    assert [one["is_fewest"] for one in found["tokenizers"]] == [True, False]
 
 
 def test_a_comparison_without_the_extra_says_which(

@@ -20,6 +20,8 @@ from piecework.analysis.word_differences import WordBand
 
 MOST_TOKENS = 5
 """Words of more tokens share one part of a bar."""
+FEWEST_WORDS = 20
+"""Words of a comparison that a page draws: of fewer, one word is more than 5 % of each distribution."""
 _ROW_HEIGHT, _BAR_HEIGHT = 26, 14
 
 
@@ -60,7 +62,13 @@ def charts(comparison: Comparison) -> list[Chart]:
 
 
 def page_charts(comparison: Comparison) -> list[Chart]:
-    """Return the charts for a page that has one legend for all of them, each as wide as its place."""
+    """Return the charts for a page that has one legend for all of them, each as wide as its place.
+
+    A comparison of fewer than `FEWEST_WORDS` words has none.
+    """
+    if comparison.words < FEWEST_WORDS:
+        import_extra("altair", "charts", "charts")
+        return []
     return list(_Charts(comparison, is_on_page=True).all())
 
 

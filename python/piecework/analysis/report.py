@@ -113,7 +113,11 @@ def _parts(content: dict[str, Any]) -> Iterator[str]:
     yield from (f"<li>{safe(finding)}</li>" for finding in content["findings"])
     yield "</ul>"
     yield from _cards(content["tokenizers"])
+    if content["charts"]:
+        yield from _legend(content["tokenizers"])
     charts = {chart["name"]: chart for chart in content["charts"]}
+    if content["missing"]:
+        yield f'<p class="panel note">{safe(content["missing"])}</p>'
     yield from _figures([charts.pop(name) for name in ("measures", "sources") if name in charts])
     yield from _words(content)
     yield from _figures(list(charts.values()))
@@ -127,14 +131,18 @@ def _cards(tokenizers: list[dict[str, Any]]) -> Iterator[str]:
             f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>"
             for name, value in one["figures"]
         )
+        kind = "comparison fewest" if one["is_fewest"] else "comparison"
         yield (
             f'<li class="panel"><h2>{_swatch(at)}<bdi>{safe(one["name"])}</bdi> '
             f'<span class="quiet">{safe(one["family"])}</span></h2>'
             f'<p class="main-figure"><strong>{safe(one["fertility"])}</strong> tokens per word '
-            f'<span class="comparison">{safe(one["comparison"])}</span></p>'
+            f'<span class="{kind}">{safe(one["comparison"])}</span></p>'
             f'<dl class="counts">{figures}</dl></li>'
         )
     yield "</ul>"
+
+
+def _legend(tokenizers: list[dict[str, Any]]) -> Iterator[str]:
     if len(tokenizers) > 1:
         yield '<div class="legend with-script" role="group" aria-label="Emphasize a tokenizer">'
         for at, one in enumerate(tokenizers):
@@ -146,6 +154,8 @@ def _cards(tokenizers: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _figures(charts: list[dict[str, Any]]) -> Iterator[str]:
+    if not charts:
+        return
     yield '<div class="charts with-script">'
     for chart in charts:
         name, title, about = (safe(chart[key]) for key in ("name", "title", "about"))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from piecework.analysis.charts import Chart, spread
+from piecework.analysis.charts import FEWEST_WORDS, Chart, spread
 from piecework.analysis.compare import ComparedSource, Comparison, Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
@@ -29,7 +29,7 @@ def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str,
     - `tokenizers` have the figures of the cards, `tables` the strings of all tables.
     - `words` are those that are split differently: for each tokenizer its number of tokens and its pieces,
       each with its text, its number of tokens and whether one of them is unknown.
-    - `charts` have `name`, `title`, `about` and a Vega-Lite `spec`.
+    - `charts` have `name`, `title`, `about` and a Vega-Lite `spec`; `missing` says why there are none.
     """
     return {
         "headline": headline(comparison),
@@ -39,6 +39,7 @@ def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str,
             {"name": one.name, "title": one.title, "about": one.about, "spec": one.chart.to_dict()}
             for one in charts
         ],
+        "missing": _why_no_charts(comparison),
         "words": [_word(one) for one in comparison.word_differences.most],
         "tables": [
             {
@@ -49,6 +50,12 @@ def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str,
             for table in tables(comparison)
         ],
     }
+
+
+def _why_no_charts(comparison: Comparison) -> str | None:
+    if comparison.words >= FEWEST_WORDS:
+        return None
+    return f"Charts are drawn for {FEWEST_WORDS} words or more; this text has {comparison.words:,}."
 
 
 def findings(comparison: Comparison) -> Iterator[str]:
@@ -161,6 +168,7 @@ def _card(one: Measures, comparison: Comparison) -> dict[str, Any]:
         "family": one.family,
         "fertility": f"{one.fertility:.3f}",
         "comparison": compared if one in comparison.ranked else "loses text",
+        "is_fewest": one in comparison.ranked and not more,
         "figures": [
             ["vocabulary", f"{one.vocab_size:,}"],
             ["tokens", f"{one.tokens:,}"],

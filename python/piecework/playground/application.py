@@ -16,7 +16,7 @@ from piecework.playground.guards import LOOPBACK, App, Guard
 from piecework.playground.limits import SECONDS, TEXT_BYTES, THREADS
 from piecework.playground.page import STATIC, page
 from piecework.playground.served_tokenizer import Draw, ServedTokenizer
-from piecework.playground.training_replay import training_replay
+from piecework.playground.training_replay import PRESETS, training_replay
 
 Result = TypeVar("Result")
 Answer = Callable[[Any], Awaitable[Any]]
@@ -88,9 +88,10 @@ class _Answers:
         return self._responses.HTMLResponse(html)
 
     async def tokenizers(self, request: Any) -> Any:
-        """Return what the page shows of each tokenizer."""
+        """Return what the page shows of each tokenizer, and the presets of learners."""
         found = await self._run(lambda: [one.describe() for one in self._tokenizers])
-        return self._responses.JSONResponse({"tokenizers": found, "version": pw.__version__})
+        about = {"tokenizers": found, "presets": PRESETS, "version": pw.__version__}
+        return self._responses.JSONResponse(about)
 
     async def encode(self, request: Any) -> Any:
         """Return the tokens of the text by the tokenizers of `tokenizers=0,2`, as bytes."""
@@ -144,8 +145,9 @@ class _Answers:
         def answer(text: str) -> dict[str, Any]:
             query = request.query_params
             size = _whole(request, "vocab_size", 70)
-            example, learner = query.get("example", ""), query.get("learner", "")
-            return training_replay(example, text, learner, size, query.get("word", ""))
+            names = ("example", "learner", "word", "preset")
+            example, learner, word, preset = (query.get(name, "") for name in names)
+            return training_replay(example, text, learner, size, word, preset)
 
         return await self._answered(request, answer, self._responses.JSONResponse)
 

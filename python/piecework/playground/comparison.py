@@ -23,17 +23,16 @@ def comparison(tokenizers: Sequence[ServedTokenizer], text: str) -> dict[str, An
     >>> found["headline"]
     '1 texts, 2 words, 4 characters, 4 bytes'
 
-    `missing` says which extra the charts need, and is None if it is installed.
+    `missing` says why there are no charts: which extra they need, or that the text is too short.
 
     Raises `CorpusError` for a text without characters.
     """
     named = {one.name: one.tokenizer for one in tokenizers}
     found = pw.analysis.compare(named, text.splitlines(), num_threads=_THREADS)
     charts: list[Chart] = []
-    missing = None
     try:
         check_report()
         charts = page_charts(found)
     except MissingExtraError as error:
-        missing = f"No charts: {error}"
-    return {**report_content(found, charts), "missing": missing}
+        return {**report_content(found, charts), "missing": f"No charts: {error}"}
+    return report_content(found, charts)

@@ -129,7 +129,13 @@ class ServedTokenizer:
             "vocabSize": self.tokenizer.get_vocab_size(),
             "view": view,
             "samples": view in ("lattice", "merges"),
+            "added": self._added_by_template(),
         }
+
+    def _added_by_template(self) -> list[str]:
+        """Return the special tokens that the post-processor adds to a text."""
+        found = self.columns("", add_special_tokens=True)
+        return [self.readable(id)[1] for id in found.ids[found.is_template].tolist()]
 
     def columns(self, text: str, *, add_special_tokens: bool = False) -> TokenColumns:
         """Return the tokens of a text."""

@@ -10,7 +10,19 @@ from piecework.errors import ArgumentError
 from piecework.playground.limits import CORPUS_CHARS, STEPS, VOCAB_SIZE, check_length
 
 _TOP = 12
-_LONGEST_WORD = 12
+_LONGEST_WORD = 10
+_EXAMPLES = 3
+
+PRESETS: Mapping[str, str] = {
+    "bert-uncased": "lowercased, accents removed; split at spaces and punctuation",
+    "bert-cased": "case and accents kept; split at spaces and punctuation",
+    "sentencepiece": "NFKC, case and accents kept; split before spaces, which become ▁",
+    "whitespace": "nothing changed; split at spaces",
+    "punctuation": "nothing changed; split at spaces and punctuation",
+    "characters": "nothing changed; lines are not split",
+}
+"""The presets that every learner of the page can have, and what they do to a text."""
+_DEFAULTS = {"bpe": "whitespace"}  # symbols without a marker, as in published examples
 
 Special: TypeAlias = tuple[str, ...]
 
@@ -32,7 +44,7 @@ LEARNERS: Mapping[str, Callable[[int, Special], pw.train.Trainer]] = {
 
 
 def training_replay(
-    example: str, text: str, learner: str, vocab_size: int, word: str = ""
+    example: str, text: str, learner: str, vocab_size: int, word: str = "", preset: str = ""
 ) -> dict[str, Any]:
     """Train on a published example, or on `text` if `example` is empty; return the trace.
 
@@ -40,15 +52,19 @@ def training_replay(
     >>> found["steps"][0]["winner"]["left"], found["step_count"]
     ('a', 25)
 
-    Unigram traces have the lattice of `word` at each step: a word of the corpus, else a long one.
+    Unigram traces have the lattice of `word` at each step: a word of the corpus, else a long one. Texts are
+    split by `preset`, or by the default of the learner; `preset` of the trace says what it does. It
+    is None for the published words of an example, which the learners of WordPiece have without a `preset`.
 
-    Raises `ArgumentError` for a corpus, a size or a learner outside the limits of the page, and the errors of
-    the trainer.
+    Raises `ArgumentError` for a corpus, a preset, a size or a learner outside the limits of the page, and the
+    errors of the trainer.
     """
     if learner not in LEARNERS:
         raise ArgumentError("learner", repr(learner), " or ".join(LEARNERS))
     if not 1 <= vocab_size <= VOCAB_SIZE:
         raise ArgumentError("vocab_size", f"{vocab_size:,}", f"1 to {VOCAB_SIZE:,}")
+    if preset and preset not in PRESETS:
+        raise ArgumentError("preset", repr(preset), " or ".join(PRESETS))
     check_length("corpus", text, CORPUS_CHARS)
     if not example and not text.strip():
         raise ArgumentError("corpus", "no words", "a text, or one of the examples")
@@ -58,22 +74,41 @@ def training_replay(
         found = pw.analysis.training_example(example)
         special = found.trainer.special_tokens
         # Learners other than WordPiece split the texts in their own way.
-        other = found.texts and not learner.startswith("wordpiece")
+        other = preset or (found.texts and not learner.startswith("wordpiece"))
+        if preset and not found.texts:
+            raise ArgumentError("preset", repr(preset), "none: this example is a list of words")
         corpus = list(found.texts) if other else found.counts
     trainer = LEARNERS[learner](vocab_size, special)
-    counts = corpus if isinstance(corpus, pw.Counts) else _counts(corpus, trainer)
+    split_by = None
+    if isinstance(corpus, pw.Counts):
+        counts = corpus
+    else:
+        plan = pw.train.Plan.of(trainer, None, preset or _DEFAULTS.get(learner), {})
+        counts = pw.count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
+        split_by = _effect(plan, corpus)
     shown = _word(counts, word) if isinstance(trainer, pw.UnigramTrainer) else None
     steps = f"1-{STEPS}"
     trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=_TOP, word=shown)
     data = trace.to_dict()
     for step in data["steps"]:
         step.pop("vocab", None)  # the page takes the first `vocab_size` entries of the vocabulary
-    return data
+    return {**data, "preset": split_by}
 
 
-def _counts(texts: list[str], trainer: pw.train.Trainer) -> pw.Counts:
-    plan = pw.train.Plan.of(trainer, None, None, {})
-    return pw.count_texts(texts, preset=plan.pipeline, sentences=plan.sentences)
+def _effect(plan: pw.train.Plan, texts: list[str]) -> dict[str, Any]:
+    """Return what the preset of a plan does, and which of the words between spaces it changes."""
+    assert plan.preset is not None
+    model = pw.spec.WordLevel({"<unk>": 0}, "<unk>")
+    normalize = pw.Tokenizer(model, normalizer=plan.pipeline.normalizer).normalize
+    words = dict.fromkeys(word for text in texts for word in text.split())
+    changed = [(word, now) for word in words if (now := normalize(word)) != word]
+    return {
+        "name": plan.preset.name,
+        "about": PRESETS.get(plan.preset.name, ""),
+        "words": len(words),
+        "changed": len(changed),
+        "examples": changed[:_EXAMPLES],
+    }
 
 
 def _word(counts: pw.Counts, wanted: str) -> str | None:

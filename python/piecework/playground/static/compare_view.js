@@ -44,24 +44,31 @@ export class CompareView {
     this.isStarted = true;
     const request = ++this.latest;
     this.body.setAttribute("aria-busy", "true");
+    if (this.body.childElementCount) this.body.classList.add("stale");
+    else this.body.replaceChildren(element("p", { class: "quiet" }, "Comparing …"));
     try {
       const content = await compare(this.text.value, this.tokenizers.map((tokenizer) => tokenizer.index));
       if (request !== this.latest) return;
       this.message.textContent = "";
       this.remove();
       this.remove = () => {};
-      this.body.replaceChildren(...parts(content));
+      this.fill(...parts(content));
       this.changed();
       if (content.charts.length) await this.draw(content.charts, request);
     } catch (error) {
       if (request !== this.latest) return;
       this.remove();
       this.remove = () => {};
-      this.body.replaceChildren();
+      this.fill();
       this.message.textContent = error.message;
     } finally {
       if (request === this.latest) this.body.removeAttribute("aria-busy");
     }
+  }
+
+  fill(...children) {
+    this.body.classList.remove("stale");
+    this.body.replaceChildren(...children);
   }
 
   /** Draw the charts; the libraries are loaded the first time. */
@@ -102,7 +109,7 @@ function card(one, at) {
       { class: "main-figure" },
       element("strong", {}, one.fertility),
       " tokens per word ",
-      element("span", { class: "comparison" }, one.comparison),
+      element("span", { class: one.is_fewest ? "comparison fewest" : "comparison" }, one.comparison),
     ),
     element(
       "dl",

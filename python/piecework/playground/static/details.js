@@ -6,16 +6,19 @@ import { segmentationsView } from "./segmentations_view.js";
 import { wordView } from "./word_views.js";
 
 const MOST_UNITS = 240;
+const isTouch = () => matchMedia("(hover: none)").matches;
 
 export class Details {
-  constructor(root, move) {
+  /** `closed()` is called when the reader closes the details. */
+  constructor(root, closed) {
     this.root = root;
-    this.move = move;
     this.picked = null;
     this.latest = 0;
     this.facts = element("div", { class: "facts" });
     this.word = element("div", { class: "word" });
-    root.append(this.facts, this.word);
+    const close = () => (this.clear(), closed());
+    const button = element("button", { type: "button", class: "close", "aria-label": "Close", on: { click: close } }, "✕");
+    root.append(button, this.facts, this.word);
     this.clear();
   }
 
@@ -23,20 +26,13 @@ export class Details {
     this.picked = null;
     this.latest++;
     this.word.replaceChildren();
-    this.facts.replaceChildren(
-      element("h2", {}, "A token"),
-      element(
-        "p",
-        { class: "note" },
-        "Point at a token for its id and bytes. Click it, or press Enter, to see how its word was split. ",
-        "Arrow keys move: ",
-        ...["←", "→", "↑", "↓"].map((key) => element("kbd", {}, key)),
-      ),
-    );
+    this.root.classList.add("idle");
+    this.facts.replaceChildren(element("h2", {}, "A token"), element("p", { class: "note" }, ...hint()));
   }
 
   /** Show the facts of a token. */
   point(tokenizer, text, columns, i) {
+    this.root.classList.remove("idle");
     const { token, text: shown, hex } = columns.token(i);
     const span = columns.isTemplate(i) ? "added by the post-processor" : spanOf(text, columns, i);
     const covered = text.slice(columns.starts[i], columns.ends[i]) || shown;
@@ -87,6 +83,15 @@ export class Details {
       if (request === this.latest) this.word.replaceChildren(element("p", { class: "error" }, error.message));
     }
   }
+}
+
+function hint() {
+  if (isTouch()) return ["Tap a token for its id and bytes, and to see how its word was split."];
+  return [
+    "Point at a token for its id and bytes. Click it, or press Enter, to see how its word was split. ",
+    "Arrow keys move: ",
+    ...["←", "→", "↑", "↓"].map((key) => element("kbd", {}, key)),
+  ];
 }
 
 function inHex(byte) {

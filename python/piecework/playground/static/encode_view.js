@@ -1,13 +1,14 @@
 // The view of one text through several tokenizers.
 
 import { Details } from "./details.js";
-import { afterPause, element, grouped } from "./dom.js";
+import { afterPause, element, grouped, visible } from "./dom.js";
 import { encode } from "./requests.js";
 import { TokenStream } from "./token_stream.js";
 
 const SMALL = 20000;
 const LARGE = 50000;
 const PAUSE = 120;
+const MOST_NAMES = 4;
 
 export class EncodeView {
   /** `changed()` is called after a change of the state that belongs into the address. */
@@ -19,7 +20,9 @@ export class EncodeView {
     this.hidden = new Set();
     this.panels = tokenizers.map((tokenizer, i) => this.panel(tokenizer, i));
     document.getElementById("streams").append(...this.panels.map((panel) => panel.root));
-    this.details = new Details(document.getElementById("details"));
+    this.details = new Details(document.getElementById("details"), () => this.unmark());
+    this.workspace = document.getElementById("workspace");
+    this.failure = document.getElementById("failure");
     this.addOptions();
     this.isBusy = false;
     this.isStale = false;
@@ -86,7 +89,8 @@ export class EncodeView {
       }),
     );
     this.toggles = shown.map(([input]) => input);
-    const [special, specialLabel] = check("special tokens", false, () => this.update());
+    const [special, specialLabel] = check(specialTokensOf(this.tokenizers), false, () => this.update());
+    specialLabel.hidden = !this.tokenizers.some(({ added }) => added?.length);
     const [rings, ringsLabel] = check("rings: only here", true, () => {
       this.showOptions();
       this.changed();
@@ -94,7 +98,9 @@ export class EncodeView {
     Object.assign(this, { special, rings });
     if (this.tokenizers.length < 2) ringsLabel.hidden = true;
     const names = this.tokenizers.length > 1 ? shown.map(([, label]) => label) : [];
+    const first = () => this.panels[this.chosen[0]]?.stream.root.focus();
     document.getElementById("options").append(
+      element("button", { type: "button", class: "skip", on: { click: first } }, "Skip to the tokens"),
       names.length ? element("span", { class: "group", role: "group", "aria-label": "Tokenizers" }, ...names) : "",
       element("span", { class: "group", role: "group", "aria-label": "Display" }, specialLabel, ringsLabel),
     );
@@ -153,15 +159,25 @@ export class EncodeView {
         this.isStale = false;
         const text = this.text.value;
         await this.show(text, await encode(text, this.chosen, this.special.checked));
+        this.setFailure("");
         this.say("");
       } while (this.isStale);
       this.changed();
     } catch (error) {
-      this.say(error.message, true);
+      this.setFailure(error.message);
     } finally {
       this.isBusy = false;
       if (this.isStale) this.update();
     }
+  }
+
+  /** Say why a text has no tokens; those of an earlier text are dimmed and cannot be used. */
+  setFailure(message) {
+    const isOld = message !== "" && this.shown !== null;
+    this.workspace.classList.toggle("stale", isOld);
+    this.workspace.inert = isOld;
+    const about = isOld ? element("span", { class: "quiet" }, "The tokens below are those of an earlier text.") : "";
+    this.failure.replaceChildren(...(message ? [element("span", { class: "error" }, message), about] : []));
   }
 
   async show(text, columns) {
@@ -230,6 +246,13 @@ export class EncodeView {
     for (const { stream } of this.panels) stream?.echo([]);
   }
 
+  unmark() {
+    for (const { stream } of this.panels) {
+      stream?.setActive(-1);
+      stream?.echo([]);
+    }
+  }
+
   pick(index, i) {
     this.details.picked = null;
     this.point(index, i);
@@ -259,6 +282,13 @@ export class EncodeView {
     stream.moveTo(same);
     stream.root.focus({ preventScroll: true });
   }
+}
+
+/** Return the label of the switch for special tokens: with those that the tokenizers add. */
+function specialTokensOf(tokenizers) {
+  const names = [...new Set(tokenizers.flatMap(({ added }) => added ?? []))];
+  const shown = names.slice(0, MOST_NAMES).map(visible).join(" ");
+  return `special tokens${shown && ` (${shown}${names.length > MOST_NAMES ? " …" : ""})`}`;
 }
 
 /** Wait until the next frame is painted, so that scripts and painting are tasks of their own. */

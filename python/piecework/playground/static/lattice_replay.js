@@ -77,7 +77,7 @@ export class LatticeReplay {
 }
 
 function captionOf(step, current, { lattice }) {
-  const best = `Best path: ${lattice.best.map(visible).join(" ")}.`;
+  const best = `Best path: ${lattice.best.map(visible).join(" ")}`;
   if (!step) return `The seeds that occur in the word, with their scores and probabilities. ${best}`;
   if (current.kind === "TrainingPruning") {
     return `Before the pruning: pieces that lose the least are removed from the next lattice. ${best}`;

@@ -45,12 +45,12 @@ async function start() {
     setTimeout(say, NOTICE, "");
   };
   const changed = afterPause(250, write);
-  const { tokenizers } = await loadTokenizers();
+  const { tokenizers, presets } = await loadTokenizers();
   tokenizers.forEach((tokenizer, index) => (tokenizer.index = index));
   document.documentElement.classList.add("scripted");
   encodeView = new EncodeView(tokenizers, changed, say);
   compareView = new CompareView(document.getElementById("compare"), tokenizers, changed);
-  trainingView = new TrainingView(document.getElementById("training"), changed);
+  trainingView = new TrainingView(document.getElementById("training"), presets, changed);
 
   // What was typed before the scripts were loaded stays.
   const field = document.getElementById("text");

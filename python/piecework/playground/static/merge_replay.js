@@ -52,7 +52,7 @@ export class MergeReplay {
     const more = this.trace.splits.length - rows.length;
     this.words.replaceChildren(
       element("h2", {}, "Words"),
-      element("p", { class: "note" }, "Click a token to undo its merge."),
+      element("p", { class: "note" }, "Select a token to undo its merge."),
       element("ul", { class: "plain" }, ...rows),
       more > 0 ? element("p", { class: "note" }, `… and ${grouped(more)} more words`) : "",
     );

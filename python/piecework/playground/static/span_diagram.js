@@ -12,12 +12,14 @@ const MOST_ROWS = 60;
  *
  * `bars` have `start`, `end`, `label`, `note`, `short` (shown where the note has no room), `kind` ("best", "match",
  * "failed" or "plain") and optionally `row`, counted from the bottom; others go to the first free row. A `weight` from
- * 0 to 1 is the strength of the colour. `pick(bar)` is called for a bar that is clicked.
+ * 0 to 1 is the strength of the colour. `pick(bar)` is called for a bar that is clicked. Labels are in the middle of
+ * their bars; at the start with `labels` "start", and in drawings that are wider than the window.
  */
-export function spanDiagram({ cells, bars, title, nodes = false, pick = null, cellWidth = CELL }) {
+export function spanDiagram({ cells, bars, title, nodes = false, pick = null, cellWidth = CELL, labels = "middle" }) {
   const placed = place(bars).filter((bar) => bar.row < MOST_ROWS);
   const rows = Math.max(1, ...placed.map((bar) => bar.row + 1));
   const width = cells.length * cellWidth + 2 * PAD;
+  const isAtStart = labels === "start" || width > innerWidth;
   const bottom = rows * ROW + PAD;
   const height = bottom + 34;
   const drawing = svg("svg", {
@@ -38,7 +40,7 @@ export function spanDiagram({ cells, bars, title, nodes = false, pick = null, ce
   const right = PAD + cells.length * cellWidth;
   drawing.append(svg("line", { class: "guide", x1: right, x2: right, y1: PAD / 2, y2: bottom }));
   drawing.append(svg("line", { class: "base", x1: PAD, x2: right, y1: bottom, y2: bottom }));
-  for (const bar of placed) drawing.append(drawnBar(bar, bottom, pick, cellWidth));
+  for (const bar of placed) drawing.append(drawnBar(bar, bottom, pick, cellWidth, isAtStart));
   if (nodes) {
     const ends = new Set([0]);
     for (const bar of placed) if (bar.kind === "best") ends.add(bar.start).add(bar.end);
@@ -50,7 +52,7 @@ export function spanDiagram({ cells, bars, title, nodes = false, pick = null, ce
   return drawing;
 }
 
-function drawnBar(bar, bottom, pick, cellWidth) {
+function drawnBar(bar, bottom, pick, cellWidth, isAtStart) {
   const x = PAD + bar.start * cellWidth + 2;
   const width = (bar.end - bar.start) * cellWidth - 4;
   const y = bottom - (bar.row + 1) * ROW + 3;
@@ -63,7 +65,7 @@ function drawnBar(bar, bottom, pick, cellWidth) {
   const room = Math.floor((width - 8) / 7.4) - label.length - 1;
   const fitting = [bar.note, bar.short].find((one) => one && one.length <= room);
   const note = fitting ? ` ${fitting}` : "";
-  const text = svg("text", { x: x + width / 2, y: y + 16 });
+  const text = svg("text", { class: isAtStart ? "start" : null, x: isAtStart ? x + 8 : x + width / 2, y: y + 16 });
   text.textContent = label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label;
   if (note) {
     const small = svg("tspan", { class: "note" });

@@ -1,6 +1,6 @@
 // The view of a learner on a small corpus: a slider over its steps, and guesses of the next merge.
 
-import { element, grouped } from "./dom.js";
+import { element, grouped, visible } from "./dom.js";
 import { MergeReplay } from "./merge_replay.js";
 import { train } from "./requests.js";
 import { UnigramReplay } from "./unigram_replay.js";
@@ -12,12 +12,14 @@ const LEARNERS = {
   bpe: "BPE",
   unigram: "Unigram",
 };
+const HAS_TEXTS = ["course", ""];
 const CORPORA = { course: "Four sentences of a course", hugs: "hug, pug, pun, bun, hugs", "": "Your own text" };
 const SIZES = { course: 70, hugs: 15, "": 100 };
 const PLAY = 900;
 
 export class TrainingView {
-  constructor(root, changed) {
+  /** `presets` are name -> what it does; `changed()` is called after a change of the state in the address. */
+  constructor(root, presets, changed) {
     this.root = root;
     this.changed = changed;
     this.isStarted = false;
@@ -26,6 +28,9 @@ export class TrainingView {
       element("select", {}, ...Object.entries(options).map(([value, label]) => element("option", { value }, label)));
     this.corpus = choice(CORPORA);
     this.learner = choice(LEARNERS);
+    this.preset = choice({ "": "default", ...Object.fromEntries(Object.keys(presets).map((name) => [name, name])) });
+    this.presetField = element("label", {}, "Preset ", this.preset);
+    this.splitting = element("p", { class: "note", id: "splitting", role: "status" });
     this.size = element("input", { type: "number", min: 1, max: 2000, value: 70 });
     this.text = element("textarea", { rows: 3, maxlength: 10000, spellcheck: "false", "aria-label": "Your text" });
     this.text.value = "low low low low low lower lower newest newest newest newest newest newest widest widest widest";
@@ -40,6 +45,17 @@ export class TrainingView {
       element("button", { type: "button", class: "plain", title, "aria-label": title, on: { click: action } }, label);
     this.play = button("Play", "Play the steps", () => this.toggle());
     this.predictLabel = element("label", {}, this.predict, " guess the next merge");
+    this.steps = element(
+      "div",
+      { class: "bar steps" },
+      button("◀", "Previous step", () => this.step(-1)),
+      this.slider,
+      button("▶", "Next step", () => this.step(1)),
+      this.play,
+      this.position,
+      this.predictLabel,
+    );
+    this.steps.hidden = true;
     root.append(
       element(
         "form",
@@ -49,39 +65,44 @@ export class TrainingView {
           { class: "bar" },
           field("Corpus", this.corpus),
           field("Learner", this.learner),
+          this.presetField,
           field("Vocabulary", this.size),
           element("button", { type: "submit" }, "Train"),
         ),
         this.text,
+        this.splitting,
       ),
       this.message,
-      element(
-        "div",
-        { class: "bar steps" },
-        button("◀", "Previous step", () => this.step(-1)),
-        this.slider,
-        button("▶", "Next step", () => this.step(1)),
-        this.play,
-        this.position,
-        this.predictLabel,
-      ),
+      this.steps,
       this.body,
     );
-    this.text.hidden = true;
+    this.showFields();
     this.corpus.addEventListener("change", () => {
-      this.text.hidden = this.corpus.value !== "";
+      this.showFields();
       this.size.value = SIZES[this.corpus.value];
       this.load();
     });
     this.learner.addEventListener("change", () => this.load());
+    this.preset.addEventListener("change", () => this.load());
     this.slider.addEventListener("input", () => this.show());
     this.predict.addEventListener("change", () => this.show());
+  }
+
+  /** Show the fields of the corpus: words without texts have no preset. */
+  showFields() {
+    this.text.hidden = this.corpus.value !== "";
+    this.presetField.hidden = !HAS_TEXTS.includes(this.corpus.value);
+  }
+
+  get presetOfTexts() {
+    return HAS_TEXTS.includes(this.corpus.value) ? this.preset.value : "";
   }
 
   get state() {
     return {
       corpus: this.corpus.value,
       learner: this.learner.value,
+      preset: this.presetOfTexts,
       size: this.size.value,
       step: this.slider.value,
       word: this.learner.value === "unigram" ? this.word : "",
@@ -89,13 +110,14 @@ export class TrainingView {
     };
   }
 
-  set state({ corpus, learner, size, step, word, text }) {
+  set state({ corpus, learner, preset, size, step, word, text }) {
     this.word = word ?? "";
     this.corpus.value = corpus ?? (text ? "" : "course");
     if (learner in LEARNERS) this.learner.value = learner;
     this.size.value = size ?? SIZES[this.corpus.value];
     if (text) this.text.value = text;
-    this.text.hidden = this.corpus.value !== "";
+    this.preset.value = [...this.preset.options].some(({ value }) => value === preset) ? preset : "";
+    this.showFields();
     this.load(Number(step ?? 0));
   }
 
@@ -106,6 +128,7 @@ export class TrainingView {
     const settings = {
       example: this.corpus.value,
       learner: this.learner.value,
+      preset: this.presetOfTexts,
       vocab_size: this.size.value || 0,
       word: this.word,
     };
@@ -113,6 +136,8 @@ export class TrainingView {
       const trace = await train(settings, this.corpus.value ? "" : this.text.value);
       if (request !== this.latest) return;
       this.message.textContent = "";
+      this.steps.hidden = false;
+      this.splitting.replaceChildren(...splitting(trace.preset));
       const Replay = this.learner.value === "unigram" ? UnigramReplay : MergeReplay;
       this.word = trace.lattice?.word ?? "";
       const pick = (word) => {
@@ -129,6 +154,8 @@ export class TrainingView {
       if (request !== this.latest) return;
       this.replay = null;
       this.body.replaceChildren();
+      this.splitting.replaceChildren();
+      this.steps.hidden = true;
       this.message.textContent = error.message;
     }
   }
@@ -164,4 +191,16 @@ export class TrainingView {
     this.timer = 0;
     this.play.textContent = "Play";
   }
+}
+
+/** Return the sentences that say how texts became words. */
+function splitting(preset) {
+  if (!preset) return ["The words are those of the published example."];
+  const { name, about, words, changed, examples } = preset;
+  const shown = [`Preset ${name}${about && `: ${about}`}.`];
+  if (!changed) return shown;
+  const changes = examples.map(([word, now]) => `${visible(word)} → ${visible(now) || "nothing"}`).join(", ");
+  const more = changed > examples.length ? " …" : "";
+  const many = `${grouped(changed)} of ${grouped(words)} distinct words change: ${changes}${more}`;
+  return [...shown, " ", element("span", { class: "reason" }, many)];
 }

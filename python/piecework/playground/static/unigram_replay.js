@@ -14,7 +14,7 @@ export class UnigramReplay {
     this.chart = element("div", { class: "scrolled" });
     this.body = element("div");
     this.lattice = new LatticeReplay(trace, pick);
-    root.replaceChildren(this.chart, this.lattice.root, this.body);
+    root.replaceChildren(element("div", { class: "columns unigram" }, element("div", {}, this.chart, this.lattice.root), this.body));
   }
 
   show(step) {

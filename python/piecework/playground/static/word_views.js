@@ -49,7 +49,7 @@ function searchView(word, search) {
   const made = [];
   if (tried.length) {
     made.push(note("Prefixes in the order of the search: the longest first. A dashed one is no entry of the vocabulary; the first that is one becomes a token."));
-    made.push(scrolled(spanDiagram({ cells, bars, title: `Prefixes tried for ${word}` })));
+    made.push(scrolled(spanDiagram({ cells, bars, title: `Prefixes tried for ${word}`, labels: "start" })));
   }
   made.push(element("p", {}, chips(search.tokens)));
   if (search.unknown_because) made.push(element("p", { class: "reason" }, `Unknown: ${search.unknown_because}.`));
@@ -168,7 +168,7 @@ function mergesView(symbols, merges) {
   });
   show();
   return [
-    note("Merges from the bottom up, each with its rank: lower ranks were learned earlier. Click a token to undo its merge."),
+    note("Merges from the bottom up, each with its rank: lower ranks were learned earlier. Select a token to undo its merge."),
     drawing,
     element("div", { class: "bar" }, slider, label, again),
     result,
