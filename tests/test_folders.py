@@ -175,7 +175,8 @@ def test_a_folder_keeps_everything(tmp_path: Path) -> None:
     assert config["additional_special_tokens"] == ["[MASK]", "<|user|>"]
     assert config["model_max_length"] == 512
     again = pw.Tokenizer.load(f"{tmp_path}/f")
-    assert again == tok
+    assert again == tok.with_truncation(None).with_padding(None)
+    assert again.with_model_max_length(None).with_truncation().with_padding() == tok
     assert again.special_tokens_map == tok.special_tokens_map
     assert again.chat_templates == tok.chat_templates
     assert (again.padding_side, again.truncation_side) == ("left", "left")

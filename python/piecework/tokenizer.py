@@ -55,18 +55,26 @@ from piecework.errors import (
 )
 from piecework.io.folder_config import is_template_name, read_config
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
+from piecework.io.format_detection import TOKENIZER_JSON, detect_format, file_format
 from piecework.io.format_readers import compile_ranks, warned
 from piecework.io.gguf_files import roles_of_gguf, roles_of_gguf_path
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
 from piecework.io.names import resolve_name
-from piecework.io.source_bytes import files_of_directory
+from piecework.io.source_bytes import files_of_directory, gunzipped
+from piecework.io.stored_lengths import (
+    active_sides,
+    filling_of,
+    lengths_of_folder,
+    padding_to_apply,
+    truncation_to_apply,
+    warn_of_lengths,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
 
-_PAD_TOKENS = ("[PAD]", "<pad>")
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
 
 
@@ -209,6 +217,11 @@ class Tokenizer(metaclass=WithForeignNames):
             options = folder_options(config, options, file)
             core, special_in_text = read_tokenizer(file, options, compiled_cache)
             core, special_in_text, settings = configured(core, special_in_text, config, file)
+        if not core.is_plain:
+            if file != source:
+                core, settings = lengths_of_folder(core, settings)
+            elif file_format(file) == TOKENIZER_JSON:
+                warn_of_lengths(core, file, stacklevel=2)
         tokenizer = cls._of(core, special_in_text)
         roles = roles_of_gguf_path(file)
         tokenizer._use_settings(settings if roles is None else settings.replace(roles=roles))
@@ -240,6 +253,10 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         options = LoadOptions(lowercase, None, encoding, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
+        if not tokenizer._core.is_plain:
+            found = format or detect_format(gunzipped(data, source), options)
+            if found == TOKENIZER_JSON:
+                warn_of_lengths(tokenizer._core, source, stacklevel=2)
         roles = roles_of_gguf(data, source)
         return tokenizer if roles is None else tokenizer._variant(roles=roles)
 
@@ -297,7 +314,10 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         if not isinstance(text, str):
             raise InputTypeError("text", type(text).__name__, "str")
-        return cls._of(warned(_compiled(text, ()), b"", "text", "document", 2))
+        core = warned(_compiled(text, ()), b"", "text", "document", 2)
+        if not core.is_plain:
+            warn_of_lengths(core, "text", stacklevel=2)
+        return cls._of(core)
 
     # ---- train
 
@@ -645,7 +665,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
             raw = in_unit(raw, first, second, offsets, is_pretokenized)
         if self._filling is None:
-            self._filling = self._core.filling(_PAD_TOKENS)
+            self._filling = filling_of(self._core, self._settings)
         return Batch(raw, self._core.id_to_token, self._filling)
 
     def count(
@@ -1464,8 +1484,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.padding_side, tok.with_padding(direction="left").padding_side
         ('right', 'left')
         """
-        padding = self.spec.padding
-        return self._settings.padding_side or ("right" if padding is None else padding.direction)
+        return self._settings.padding_side or active_sides(self._core)[1]
 
     @property
     def truncation_side(self) -> str:
@@ -1475,10 +1494,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).truncation_side
         'right'
         """
-        truncation = self.spec.truncation
-        return self._settings.truncation_side or (
-            "right" if truncation is None else truncation.direction
-        )
+        return self._settings.truncation_side or active_sides(self._core)[0]
 
     @property
     def chat_template(self) -> str | None:
@@ -1703,46 +1719,60 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def with_truncation(
         self,
-        max_length: int | None,
+        max_length: int | typing.Literal["stored"] | None = "stored",
         *,
-        stride: int = 0,
-        strategy: typing.Literal["longest_first", "only_first", "only_second"] = "longest_first",
-        direction: typing.Literal["right", "left"] = "right",
+        stride: int | None = None,
+        strategy: typing.Literal["longest_first", "only_first", "only_second"] | None = None,
+        direction: typing.Literal["right", "left"] | None = None,
     ) -> hints.Self:
         """Return a tokenizer that truncates encodings to `max_length` tokens; None turns truncation off.
 
         >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})).with_truncation(2, stride=1)
-        >>> encoding = tok.encode("abb")
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+        >>> encoding = tok.with_truncation(2, stride=1).encode("abb")
         >>> encoding.ids, [window.ids for window in encoding.overflowing]
         ([1, 2], [[2, 2]])
 
+        Without a length, it is the one that is stored with the tokenizer: its `model_max_length`, as with
+        `truncation=True` of transformers, else that of the truncation in its `tokenizer.json`.
+
+        >>> tok.with_model_max_length(2).with_truncation().encode("abb").ids
+        [1, 2]
+
         `max_length` includes special tokens. The other windows of a text are `overflowing` of its encoding;
-        each repeats `stride` tokens of the window before it. `encode_batch` drops them unless
-        `overflow=True`. `strategy` selects the text of a pair to truncate, `direction` the side. The
-        compiled tables are shared. Raises `ArgumentError` if `max_length` leaves no room for special tokens
+        each repeats `stride` tokens of the window before it (None: 0). `encode_batch` drops them unless
+        `overflow=True`. `strategy` selects the text of a pair to truncate (None: "longest_first"),
+        `direction` the side (None: `truncation_side`). The compiled tables are shared.
+
+        Raises `ArgumentError` if no length is stored, and if `max_length` leaves no room for special tokens
         and stride.
         """
         if max_length is None:
-            return self._variant(self._core.with_truncation(None))
-        check_size("max_length", max_length)
-        check_size("stride", stride)
-        check_choice("strategy", strategy, ("longest_first", "only_first", "only_second"))
-        check_choice("direction", direction, ("right", "left"))
-        core = self._core.with_truncation(
-            max_length, stride=stride, strategy=strategy, direction=direction
-        )
-        return self._variant(core, truncation_side=direction)
+            return self._variant(self._core.with_truncation(None), truncation=None)
+        given = {
+            "max_length": max_length,
+            "stride": stride,
+            "strategy": strategy,
+            "direction": direction,
+        }
+        chosen = truncation_to_apply(self._core, self._settings, given)
+        check_size("max_length", chosen["max_length"])
+        check_size("stride", chosen["stride"])
+        strategies = ("longest_first", "only_first", "only_second")
+        check_choice("strategy", chosen["strategy"], strategies)
+        check_choice("direction", chosen["direction"], ("right", "left"))
+        core = self._core.with_truncation(**chosen)
+        return self._variant(core, truncation_side=chosen["direction"])
 
     def with_padding(
         self,
-        length: int | typing.Literal["longest"] | None = "longest",
+        length: int | typing.Literal["longest", "stored"] | None = "stored",
         *,
-        direction: typing.Literal["right", "left"] = "right",
+        direction: typing.Literal["right", "left"] | None = None,
         pad_to_multiple_of: int | None = None,
-        pad_token: str = "[PAD]",
+        pad_token: str | None = None,
         pad_id: int | None = None,
-        pad_type_id: int = 0,
+        pad_type_id: int | None = None,
     ) -> hints.Self:
         """Return a tokenizer that pads encodings with `pad_token`; `length=None` turns padding off.
 
@@ -1751,32 +1781,40 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.encode_batch(["aaa", "a"]).to_lists()
         [[2, 2, 2], [2, 0, 0]]
 
-        `length` is a number of tokens, or "longest" for the longest row of each batch. `pad_to_multiple_of`
-        rounds the length up. `pad_id` is the id of padding, by default that of `pad_token`; `pad_type_id` is
-        its type id. The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
+        `length` is a number of tokens, or "longest" for the longest row of each batch. Without a length, it
+        and `pad_to_multiple_of` are those of the padding stored in the `tokenizer.json` that was loaded,
+        "longest" if there is none. `pad_to_multiple_of` rounds the length up.
+
+        `direction` is the side (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
+        else `[PAD]`), `pad_id` its id (None: that of the token), `pad_type_id` its type id (None: the one
+        stored, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
         if length is None:
-            return self._variant(self._core.with_padding(None))
-        if length != "longest":
-            check_size("length", length)
-        if pad_to_multiple_of is not None:
-            check_size("pad_to_multiple_of", pad_to_multiple_of)
-        check_choice("direction", direction, ("right", "left"))
-        check_type_id("pad_type_id", pad_type_id)
-        if pad_id is None:
-            pad_id = self.token_to_id(pad_token)
-        if pad_id is None:
-            raise ArgumentError("pad_token", repr(pad_token), "a token of the vocabulary")
-        core = self._core.with_padding(
-            pad_id,
-            pad_token=pad_token,
-            pad_type_id=pad_type_id,
-            length=None if length == "longest" else length,
-            direction=direction,
-            pad_to_multiple_of=pad_to_multiple_of,
-        )
-        return self._variant(core, padding_side=direction)
+            return self._variant(self._core.with_padding(None), padding=None)
+        given = {
+            "length": length,
+            "direction": direction,
+            "pad_to_multiple_of": pad_to_multiple_of,
+            "pad_token": pad_token,
+            "pad_id": pad_id,
+            "pad_type_id": pad_type_id,
+        }
+        chosen = padding_to_apply(self._core, self._settings, given)
+        if chosen["length"] == "longest":
+            chosen["length"] = None
+        else:
+            check_size("length", chosen["length"])
+        if chosen["pad_to_multiple_of"] is not None:
+            check_size("pad_to_multiple_of", chosen["pad_to_multiple_of"])
+        check_choice("direction", chosen["direction"], ("right", "left"))
+        check_type_id("pad_type_id", chosen["pad_type_id"])
+        if chosen["pad_id"] is None:
+            chosen["pad_id"] = self.token_to_id(chosen["pad_token"])
+        if chosen["pad_id"] is None:
+            raise ArgumentError("pad_token", repr(chosen["pad_token"]), "a token of the vocabulary")
+        core = self._core.with_padding(**chosen)
+        return self._variant(core, padding_side=chosen["direction"])
 
     def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
         """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
@@ -2152,7 +2190,11 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Settings that no specification contains (cache budget, roles, templates) are carried over here only.
         """
-        return _restored_from_spec(type(self), spec, self._core.cache_budget, self._settings)
+        settings = self._settings
+        derived = _restored_from_spec(type(self), spec, self._core.cache_budget, settings)
+        if settings.padding and derived.token_to_id(settings.padding["pad_token"]) is None:
+            return derived._variant(padding=None)  # its id can be that of another token now
+        return derived
 
     def to_unigram(
         self,

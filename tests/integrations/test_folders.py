@@ -152,6 +152,54 @@ def test_transformers_opens_our_folder_with_the_same_ids_and_settings(
     assert_same_settings(again, theirs)
 
 
+STORED = {
+    "truncation": {
+        "max_length": 128,
+        "strategy": "LongestFirst",
+        "stride": 0,
+        "direction": "Right",
+    },
+    "padding": {
+        "strategy": {"Fixed": 128},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 0,
+        "pad_type_id": 0,
+        "pad_token": "[PAD]",
+    },
+}
+
+
+@pytest.mark.parametrize("config", [{}, {"model_max_length": 512, "padding_side": "left"}])
+def test_stored_lengths_are_applied_when_transformers_applies_them(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    content = {**json.loads(tokenizer_json("bert-base-uncased")), **STORED}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    (tmp_path / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "BertTokenizer", **config})
+    )
+    ours, theirs = pw.Tokenizer.load(tmp_path), opened(tmp_path)
+    long = "hello world " * 350
+    assert_same_settings(ours, theirs)
+    assert_same_ids(ours, theirs, [*TEXTS, long])
+    assert ours.count(long) == len(theirs(long)["input_ids"]) == 702
+    texts = ["a", "hello world"]
+    padded = ours.with_padding("longest").encode_batch(texts)
+    assert padded.to_lists() == theirs(texts, padding=True)["input_ids"]
+    short = ours.with_truncation(64).encode(long).ids
+    assert short == theirs(long, truncation=True, max_length=64)["input_ids"]
+    if config:
+        assert ours.with_truncation().encode(long).ids == theirs(long, truncation=True)["input_ids"]
+    ours.save(f"{tmp_path}/again/")
+    opened(tmp_path).save_pretrained(tmp_path / "theirs")
+    saved, expected = (
+        json.loads((tmp_path / name / "tokenizer.json").read_text()) for name in ("again", "theirs")
+    )
+    for name in STORED:
+        assert saved[name] == expected[name] == STORED[name]
+
+
 @pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "mistral-7b-v0.1", "t5-small"])
 @pytest.mark.slow
 @pytest.mark.parametrize("side", ["left", "right"])

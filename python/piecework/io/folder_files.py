@@ -21,6 +21,7 @@ from piecework.io.folder_config import (
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.read_file import reason
 from piecework.io.saving import write_bytes
+from piecework.io.stored_lengths import core_of_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def folder_files(tokenizer: Tokenizer) -> dict[str, bytes]:
         tokenizer._special_in_text == "text"
     ):  # a setting of the configuration, not of tokenizer.json
         parsing = tokenizer.with_special_in_text("parse")
-    text = parsing.to_json()
+    text = parsing._variant(core_of_folder(parsing._core, settings)).to_json()
     added = _added_tokens(text)
     roles: dict[str, str | None] = {role: None for role in ROLES if role in settings.roles}
     roles.update(tokenizer.special_tokens_map)

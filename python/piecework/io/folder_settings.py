@@ -12,7 +12,7 @@ DEFAULT_TEMPLATE = "default"
 
 
 class FolderSettings:
-    """What a folder says about a tokenizer beside its `tokenizer.json`; immutable.
+    """What a folder says about a tokenizer beside the stages of its `tokenizer.json`; immutable.
 
     >>> settings = FolderSettings(roles={"eos_token": "</s>"}).replace(model_max_length=512)
     >>> settings.roles, settings.model_max_length, settings.padding_side
@@ -21,6 +21,7 @@ class FolderSettings:
     - `roles`: role -> special token; None takes the role away.
     - `model_max_length`: the longest input of the model in tokens, None for no limit.
     - `padding_side`, `truncation_side`: "left" or "right"; None follows the specification.
+    - `truncation`, `padding`: those of its `tokenizer.json`, which are applied on request only.
     - `chat_templates`: name -> Jinja template.
     - `extra_special_tokens`: special tokens without a role; None stands for all of the specification.
     - `word_ids`: "metaspace" if ▁ begins a word; no folder contains it.
@@ -34,8 +35,10 @@ class FolderSettings:
         "extra_special_tokens",
         "model_max_length",
         "other",
+        "padding",
         "padding_side",
         "roles",
+        "truncation",
         "truncation_side",
         "word_ids",
     )
@@ -44,6 +47,8 @@ class FolderSettings:
     model_max_length: int | None
     padding_side: str | None
     truncation_side: str | None
+    truncation: Mapping[str, Any] | None
+    padding: Mapping[str, Any] | None
     chat_templates: Mapping[str, str]
     extra_special_tokens: tuple[str, ...] | None
     other: Mapping[str, Any]
@@ -56,6 +61,8 @@ class FolderSettings:
         model_max_length: int | None = None,
         padding_side: str | None = None,
         truncation_side: str | None = None,
+        truncation: Mapping[str, Any] | None = None,
+        padding: Mapping[str, Any] | None = None,
         chat_templates: Mapping[str, str] | None = None,
         extra_special_tokens: tuple[str, ...] | None = None,
         other: Mapping[str, Any] | None = None,
@@ -66,6 +73,8 @@ class FolderSettings:
             "model_max_length": model_max_length,
             "padding_side": padding_side,
             "truncation_side": truncation_side,
+            "truncation": truncation,
+            "padding": padding,
             "chat_templates": dict(chat_templates or {}),
             "extra_special_tokens": extra_special_tokens,
             "other": dict(other or {}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from transformers import AutoTokenizer, TokenizersBackend
@@ -10,6 +11,7 @@ from transformers.models.auto.tokenization_auto import REGISTERED_TOKENIZER_CLAS
 from piecework import Tokenizer
 from piecework.integrations.transformers.accelerated import EncodesHere
 from piecework.integrations.transformers.backend import BackendTokenizer
+from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
 
 class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[misc]
@@ -38,7 +40,9 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
         tokenizer = kwargs.pop("tokenizer_object", None)
         files = [kwargs.pop(name, None) for name in self.vocab_files_names]
         if tokenizer is None and any(files):
-            tokenizer = Tokenizer.load(next(filter(None, files)))
+            with warnings.catch_warnings():
+                ignore_warnings_of_lengths()  # transformers applies none
+                tokenizer = Tokenizer.load(next(filter(None, files)))
         if isinstance(tokenizer, Tokenizer):
             kwargs = {**_settings(tokenizer), **kwargs}
             tokenizer = BackendTokenizer(tokenizer)

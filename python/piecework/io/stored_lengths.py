@@ -1,0 +1,163 @@
+"""Truncation and padding that a `tokenizer.json` stores: settings of a folder, active in a single file.
+
+See docs/decisions/0029: transformers applies no stored length unless a call asks for it, and `tokenizers`
+applies both to every text.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from piecework._core import Core
+from piecework.errors import ArgumentError, FormatWarning
+from piecework.io.core_parts import stages_of
+from piecework.io.folder_settings import NO_SETTINGS, FolderSettings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Filling: TypeAlias = tuple[int | None, str, int, str]
+
+_PAD_TOKENS = ("[PAD]", "<pad>")
+_APPLIED = "stored in the file and applied to every text"
+
+
+def lengths_of_folder(core: Core, settings: FolderSettings) -> tuple[Core, FolderSettings]:
+    """Return the core of a folder without truncation and padding, and settings that keep them."""
+    truncation, padding = active_lengths(core)
+    sides = {
+        "truncation_side": settings.truncation_side or _side(truncation),
+        "padding_side": settings.padding_side or _side(padding),
+    }
+    roles = settings.roles
+    if padding is not None and core.token_to_id(padding["pad_token"]) is not None:
+        roles = {"pad_token": padding["pad_token"], **roles}
+    bare = core.with_truncation(None).with_padding(None)
+    return bare, settings.replace(roles=roles, truncation=truncation, padding=padding, **sides)
+
+
+def core_of_folder(core: Core, settings: FolderSettings) -> Core:
+    """Return the core to write into a folder: lengths that the settings keep apply, unless others do."""
+    from piecework.spec import Padding, Truncation
+
+    truncation, padding = active_lengths(core)
+    if truncation is None and settings.truncation is not None:
+        core = core.with_truncation(**vars(Truncation.from_json({**settings.truncation})))
+    if padding is None and settings.padding is not None:
+        stored = vars(Padding.from_json({**settings.padding}))
+        id = core.token_to_id(stored["pad_token"])  # the vocabulary can have been renumbered
+        core = core.with_padding(**{**stored, **({} if id is None else {"pad_id": id})})
+    return core
+
+
+def warn_of_lengths(core: Core, source: str, stacklevel: int) -> None:
+    """Warn with `FormatWarning` if a file truncates or pads every text, and say how to turn it off."""
+    truncation, padding = active_lengths(core)
+    found = {}
+    if truncation is not None:
+        found["with_truncation(None)"] = f"truncation to {truncation['max_length']} tokens"
+    if padding is not None:
+        length = _fixed_length(padding)
+        to = "the longest row" if length is None else f"{length} tokens"
+        found["with_padding(None)"] = f"padding to {to}"
+    if found:
+        are, turn = ("is", "turns it") if len(found) == 1 else ("are", "turn them")
+        message = (
+            f"{source}: {' and '.join(found.values())} {are} {_APPLIED}, as in tokenizers; "
+            f"{' and '.join(found)} {turn} off"
+        )
+        warnings.warn(message, FormatWarning, stacklevel=stacklevel + 1)
+
+
+def truncation_to_apply(
+    core: Core, settings: FolderSettings, given: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of `Core.with_truncation` with defaults for those in `given` that are None.
+
+    `max_length` "stored" is the `model_max_length`, as in transformers, else the stored truncation, kept
+    or active. Raises `ArgumentError` if there is none.
+    """
+    side = settings.truncation_side or active_sides(core)[0]
+    defaults = {"stride": 0, "strategy": "longest_first", "direction": side}
+    if given["max_length"] == "stored":
+        defaults.update(_stored_truncation(core, settings))
+        given = {**given, "max_length": None}
+    return {name: defaults[name] if value is None else value for name, value in given.items()}
+
+
+def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
+    if settings.model_max_length is not None:
+        return {"max_length": settings.model_max_length}
+    stored = settings.truncation or active_lengths(core)[0]
+    if stored is None:
+        found = "no length that is stored with the tokenizer"
+        raise ArgumentError("max_length", found, "with_truncation(N) with a number of tokens")
+    from piecework.spec import Truncation
+
+    return vars(Truncation.from_json({**stored}))
+
+
+def padding_to_apply(core: Core, settings: FolderSettings, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `Core.with_padding` with defaults for those in `given` that are None.
+
+    `length` "stored" is that of the stored padding, kept or active, with its multiple; "longest" without
+    one. A `pad_token` that is given keeps its `pad_id`, also None.
+    """
+    id, token, type_id, side = filling_of(core, settings)
+    defaults = {"direction": side, "pad_to_multiple_of": None, "pad_type_id": type_id}
+    if given["length"] == "stored":
+        stored = settings.padding or active_lengths(core)[1] or {}
+        defaults["pad_to_multiple_of"] = stored.get("pad_to_multiple_of")
+        given = {**given, "length": _fixed_length(stored) or "longest"}
+    if given["pad_token"] is None:
+        defaults.update(
+            {"pad_token": "[PAD]"} if id is None else {"pad_token": token, "pad_id": id}
+        )
+    return {name: defaults.get(name) if value is None else value for name, value in given.items()}
+
+
+def filling_of(core: Core, settings: FolderSettings) -> Filling:
+    """Return how rows are padded: by active padding, else by the role `pad_token` and the stored side."""
+    id, token, type_id, side = core.filling(_PAD_TOKENS)
+    if settings is NO_SETTINGS or active_lengths(core)[1] is not None:
+        return id, token, type_id, side
+    named = settings.roles.get("pad_token")
+    named_id = None if named is None else core.token_to_id(named)
+    if named is not None and named_id is not None:
+        id, token = named_id, named
+    stored = settings.padding
+    if stored is not None:
+        type_id = stored["pad_type_id"]
+        if id is None:
+            id, token = stored["pad_id"], stored["pad_token"]
+    return id, token, type_id, settings.padding_side or side
+
+
+def active_lengths(core: Core) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the active truncation and padding, as objects of a `tokenizer.json`."""
+    if core.is_plain:
+        return None, None
+    stages = stages_of(core)
+    return stages["truncation"], stages["padding"]
+
+
+def active_sides(core: Core) -> tuple[str, str]:
+    """Return the sides of the active truncation and padding, "right" for those that are not active."""
+    truncation, padding = active_lengths(core)
+    return _side(truncation) or "right", _side(padding) or "right"
+
+
+def ignore_warnings_of_lengths() -> None:
+    """Add a filter for `warn_of_lengths`; call it inside `warnings.catch_warnings`."""
+    warnings.filterwarnings("ignore", f".*{_APPLIED}", FormatWarning)
+
+
+def _side(lengths: dict[str, Any] | None) -> str | None:
+    return None if lengths is None else lengths["direction"].lower()
+
+
+def _fixed_length(padding: Mapping[str, Any]) -> int | None:
+    strategy = padding.get("strategy")
+    return strategy["Fixed"] if isinstance(strategy, dict) else None

@@ -1,0 +1,266 @@
+"""Truncation and padding that a file or a folder stores: what is applied, what is kept, what is written."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import piecework as pw
+from piecework.errors import ArgumentError, FormatWarning
+from tests.test_folders import bert, json_of, write
+
+TRUNCATION = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 1}
+PADDING = {
+    "strategy": {"Fixed": 6},
+    "direction": "Left",
+    "pad_to_multiple_of": None,
+    "pad_id": 0,
+    "pad_type_id": 1,
+    "pad_token": "[PAD]",
+}
+TEXT = "hug a hugs cafe"
+WHOLE = bert().encode(TEXT).ids
+MESSAGE = (
+    r"tokenizer\.json: truncation to 4 tokens and padding to 6 tokens are stored in the file and applied "
+    r"to every text, as in tokenizers; with_truncation\(None\) and with_padding\(None\) turn them off$"
+)
+
+
+def stored_json(**lengths: object) -> str:
+    """Return a tokenizer.json that stores lengths."""
+    return json.dumps({**json.loads(bert().to_json()), **lengths})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder as sentence-transformers write it: both lengths in the tokenizer.json."""
+    path = tmp_path / "folder"
+    path.mkdir()
+    (path / "tokenizer.json").write_text(stored_json(truncation=TRUNCATION, padding=PADDING))
+    write(path / "tokenizer_config.json", {"tokenizer_class": "BertTokenizer"})
+    return path
+
+
+def loaded_silently(path: Path) -> pw.Tokenizer:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return pw.Tokenizer.load(path)
+
+
+# ---- folders
+
+
+@pytest.mark.parametrize("with_config", [True, False])
+def test_a_folder_applies_no_stored_length(folder: Path, with_config: bool) -> None:
+    if not with_config:
+        (folder / "tokenizer_config.json").unlink()
+    tok = loaded_silently(folder)
+    assert tok == bert()
+    assert tok.encode(TEXT).ids == WHOLE
+    assert (tok.count(TEXT), tok.count_batch([TEXT])) == (len(WHOLE), [len(WHOLE)])
+    assert tok.encode_batch([TEXT, "a"]).to_lists() == bert().encode_batch([TEXT, "a"]).to_lists()
+
+
+def test_the_compiled_cache_of_a_folder_applies_no_stored_length(folder: Path) -> None:
+    for _ in range(2):  # the first call writes the cache
+        assert pw.Tokenizer.load(folder, compiled_cache=True).encode(TEXT).ids == WHOLE
+
+
+def test_a_hub_name_is_a_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    repository = tmp_path / "hub" / "models--org--name"
+    shutil.copytree(folder, repository / "snapshots" / ("a" * 40))
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("a" * 40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pw.Tokenizer.load("org/name").encode(TEXT).ids == WHOLE
+
+
+def test_stored_lengths_are_applied_when_asked(folder: Path) -> None:
+    tok = pw.Tokenizer.load(folder)
+    with pytest.warns(FormatWarning):
+        file = pw.Tokenizer.load(folder / "tokenizer.json")
+    assert tok.with_truncation().with_padding() == file
+    assert tok.with_padding().with_truncation() == file
+    assert tok.with_truncation().spec.truncation == file.spec.truncation
+    assert tok.with_padding("longest", direction="right").spec.padding == pw.spec.Padding(
+        None, "right", pad_id=0, pad_type_id=1
+    )
+
+
+def test_the_length_of_the_model_wins_over_the_stored_one(folder: Path) -> None:
+    write(
+        folder / "tokenizer_config.json",
+        {"tokenizer_class": "BertTokenizer", "model_max_length": 5, "truncation_side": "left"},
+    )
+    tok = pw.Tokenizer.load(folder).with_truncation()
+    assert tok.spec.truncation == pw.spec.Truncation(5, direction="left")
+    assert tok.encode(TEXT).ids == [2, *WHOLE[-4:]]
+
+
+def test_arguments_win_over_stored_settings(folder: Path) -> None:
+    tok = pw.Tokenizer.load(folder)
+    changed = tok.with_truncation(stride=0, direction="left").with_padding(direction="right")
+    assert changed.spec.truncation == pw.spec.Truncation(4, direction="left")
+    assert changed.spec.padding == pw.spec.Padding(6, "right", pad_type_id=1)
+    assert tok.with_truncation(8).spec.truncation == pw.spec.Truncation(8)
+
+
+def test_without_a_stored_length_truncation_needs_one_and_padding_takes_the_longest_row() -> None:
+    with pytest.raises(ArgumentError, match=r"max_length: found no length .*with_truncation\(N\)"):
+        bert().with_truncation()
+    assert bert().with_padding().spec.padding == pw.spec.Padding()
+
+
+def test_rows_are_filled_as_stored_padding_says(folder: Path) -> None:
+    batch = pw.Tokenizer.load(folder).encode_batch(["a", "hug a"])
+    filled = batch.to_dict(return_tensors="np", return_token_type_ids=True)
+    assert filled["input_ids"].tolist() == [[0, 2, 7, 3], [2, 5, 7, 3]]
+    assert filled["token_type_ids"].tolist() == [[1, 0, 0, 0], [0, 0, 0, 0]]
+
+
+def test_the_role_and_the_side_of_a_folder_fill_rows(folder: Path) -> None:
+    config = {
+        "tokenizer_class": "BertTokenizer",
+        "pad_token": "[MASK]",
+        "padding_side": "left",
+    }
+    (folder / "tokenizer.json").write_text(bert().to_json())
+    write(folder / "tokenizer_config.json", config)
+    tok = pw.Tokenizer.load(folder)
+    assert tok.encode_batch(["a", "hug a"]).to_numpy().tolist() == [[4, 2, 7, 3], [2, 5, 7, 3]]
+    assert tok.with_padding().spec.padding == pw.spec.Padding(
+        direction="left", pad_id=4, pad_token="[MASK]"
+    )
+
+
+def test_stored_padding_names_the_role_and_the_side(folder: Path) -> None:
+    other = {**PADDING, "pad_token": "[SEP]", "pad_id": 3}
+    (folder / "tokenizer.json").write_text(stored_json(padding=other))
+    tok = pw.Tokenizer.load(folder)
+    assert (tok.pad_token, tok.padding_side) == ("[SEP]", "left")
+
+
+def test_none_turns_a_stored_length_off_for_good(folder: Path, tmp_path: Path) -> None:
+    tok = pw.Tokenizer.load(folder).with_truncation(None).with_padding(None)
+    tok.save(f"{tmp_path}/bare/")
+    stored = json_of(tmp_path / "bare" / "tokenizer.json")
+    assert (stored["truncation"], stored["padding"]) == (None, None)
+
+
+# ---- single files
+
+
+def test_a_single_file_applies_its_lengths_and_warns_once(folder: Path) -> None:
+    with pytest.warns(FormatWarning, match=MESSAGE) as found:
+        tok = pw.Tokenizer.load(folder / "tokenizer.json")
+    assert [warning.filename for warning in found] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tok.encode(TEXT).ids == [0, 0, *WHOLE[:3], 3]
+        tok.encode_batch([TEXT] * 3)
+
+
+def test_text_and_bytes_are_read_as_a_single_file() -> None:
+    text = stored_json(truncation=TRUNCATION)
+    message = r"truncation to 4 tokens is stored .*; with_truncation\(None\) turns it off$"
+    with pytest.warns(FormatWarning, match=f"text: {message}") as found:
+        tok = pw.Tokenizer.from_json(text)
+    with pytest.warns(FormatWarning, match=rf"a\.json: {message}") as found_in_bytes:
+        assert pw.Tokenizer.from_bytes(text.encode(), source="a.json") == tok
+    assert [warning.filename for warning in (*found, *found_in_bytes)] == [__file__] * 2
+    assert tok.encode(TEXT).ids == [*WHOLE[:3], 3]
+
+
+def test_padding_to_the_longest_row_is_named() -> None:
+    with pytest.warns(FormatWarning, match="padding to the longest row is stored"):
+        pw.Tokenizer.from_json(stored_json(padding={**PADDING, "strategy": "BatchLongest"}))
+
+
+def test_a_compiled_cache_does_not_hide_the_warning(folder: Path) -> None:
+    for _ in range(2):
+        with pytest.warns(FormatWarning, match="truncation to 4 tokens"):
+            pw.Tokenizer.load(folder / "tokenizer.json", compiled_cache=True)
+
+
+@pytest.mark.parametrize("suffix", [".piecework", ".pwc"])
+def test_files_of_this_library_do_not_warn(tmp_path: Path, suffix: str) -> None:
+    tok = bert().with_truncation(4)
+    tok.save(tmp_path / f"a{suffix}")
+    assert loaded_silently(tmp_path / f"a{suffix}") == tok
+
+
+def test_a_file_without_lengths_does_not_warn(tmp_path: Path) -> None:
+    bert().save(tmp_path / "a.json")
+    assert loaded_silently(tmp_path / "a.json") == bert()
+
+
+# ---- saving
+
+
+def test_a_folder_keeps_its_stored_lengths(folder: Path, tmp_path: Path) -> None:
+    pw.Tokenizer.load(folder).save(f"{tmp_path}/again/")
+    saved = json_of(tmp_path / "again" / "tokenizer.json")
+    assert (saved["truncation"], saved["padding"]) == (TRUNCATION, PADDING)
+    assert loaded_silently(tmp_path / "again").with_truncation().spec.truncation is not None
+
+
+def test_a_file_keeps_its_lengths(folder: Path, tmp_path: Path) -> None:
+    with pytest.warns(FormatWarning):
+        pw.Tokenizer.load(folder / "tokenizer.json").save(tmp_path / "again.json")
+    saved = json_of(tmp_path / "again.json")
+    assert (saved["truncation"], saved["padding"]) == (TRUNCATION, PADDING)
+
+
+def test_a_file_saved_from_a_folder_gives_the_ids_of_the_tokenizer(
+    folder: Path, tmp_path: Path
+) -> None:
+    tok = pw.Tokenizer.load(folder)
+    tok.save(tmp_path / "one.json")
+    assert loaded_silently(tmp_path / "one.json") == tok
+
+
+def test_lengths_that_are_applied_are_written(folder: Path, tmp_path: Path) -> None:
+    pw.Tokenizer.load(folder).with_truncation(5).save(f"{tmp_path}/again/")
+    saved = json_of(tmp_path / "again" / "tokenizer.json")
+    assert (saved["truncation"]["max_length"], saved["padding"]) == (5, PADDING)
+
+
+def test_variants_and_pickles_keep_stored_lengths(folder: Path) -> None:
+    tok = pw.Tokenizer.load(folder)
+    variants: list[Any] = [
+        pickle.loads(pickle.dumps(tok)),
+        tok.with_added_tokens(["<x>"]),
+        tok.with_truncation(9),
+        tok.shrink(9)[0],
+    ]
+    for variant in variants:
+        assert variant._settings.truncation == TRUNCATION
+        assert variant.with_padding().encode("a").ids == [0, 0, 0, 2, 7, 3]
+
+
+def test_stored_padding_follows_a_renumbered_token(folder: Path, tmp_path: Path) -> None:
+    other = {**PADDING, "pad_token": "cafe", "pad_id": 8}
+    (folder / "tokenizer.json").write_text(stored_json(padding=other))
+    smaller, _ = pw.Tokenizer.load(folder).prune(["cafe"])
+    assert smaller.token_to_id("cafe") == 7
+    smaller.save(f"{tmp_path}/smaller/")
+    assert json_of(tmp_path / "smaller" / "tokenizer.json")["padding"]["pad_id"] == 7
+    assert smaller.with_padding().encode("a").ids[:3] == [7] * 3
+
+
+def test_stored_padding_goes_with_its_token(folder: Path) -> None:
+    other = {**PADDING, "pad_token": "cafe", "pad_id": 8}
+    (folder / "tokenizer.json").write_text(stored_json(padding=other))
+    smaller, _ = pw.Tokenizer.load(folder).prune(["hug"])
+    assert smaller.token_to_id("cafe") is None
+    assert smaller.with_padding().spec.padding == pw.spec.Padding(direction="left")
