@@ -340,6 +340,16 @@ def test_convert_refuses_a_suffix_without_a_format(cli: Run, ranks: str, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["ranks.tiktoken"]
 
 
+def test_convert_asks_whether_a_name_without_a_suffix_is_a_folder(
+    cli: Run, ranks: str, tmp_path: Path
+) -> None:
+    path = str(tmp_path / "out")
+    code, _, err = cli("convert", ranks, path, "--pattern", "gpt2")
+    asks = f"{path!r}, a name without a suffix; give '{path}/' for a folder, or '{path}.json' for a"
+    assert (code, asks in err) == (2, True)
+    assert cli("convert", ranks, f"{path}/", "--pattern", "gpt2")[0] == 0
+
+
 # ---- messages
 
 

@@ -23,7 +23,6 @@ SUFFIXES = {
     ".txt": "vocab.txt",
     ".pwc": "compiled cache",
     ".piecework": "piecework file",
-    "": "tokenizer.json",
 }
 
 
@@ -46,6 +45,19 @@ def test_suffix_selects_the_format(
     assert tokenizer_format_of(str(path)) == format
     assert file_format(path) == format
     assert pw.Tokenizer.load(path, compiled_cache=True).encode("hugs").ids == [1, 2]
+
+
+def test_a_name_without_a_suffix_is_refused_with_both_spellings(
+    tmp_path: Path, wordpiece: pw.Tokenizer
+) -> None:
+    path = str(tmp_path / "out")
+    with pytest.raises(pw.errors.ArgumentError, match="a name without a suffix") as raised:
+        wordpiece.save(path)
+    assert raised.value.expected == f"'{path}/' for a folder, or '{path}.json' for a file"
+    assert list(tmp_path.iterdir()) == []
+    wordpiece.with_added_tokens(["[UNK]"], special=True).save(f"{path}/")
+    wordpiece.with_added_tokens(["[UNK]"], special=True).save(path)  # now it is a folder
+    assert (tmp_path / "out" / "tokenizer.json").exists()
 
 
 def test_every_suffix_has_a_writer(wordpiece: pw.Tokenizer) -> None:

@@ -251,10 +251,13 @@ class TokenizerOutput(OutputFile):
         from piecework.io.saving import check_tokenizer_path, is_folder_path
 
         path = str(value)
+        if path == "-":
+            return path
         try:
             check_tokenizer_path(path)
         except pw.PieceworkError as error:
-            problem = "" if is_folder_path(path) else " has no suffix of a tokenizer format"
+            has_wrong_suffix = not is_folder_path(path) and os.path.splitext(path)[1]
+            problem = " has no suffix of a tokenizer format" if has_wrong_suffix else ""
             self.fail(f"{error.found}{problem}; give {error.expected}.", param, ctx)
         return path
 

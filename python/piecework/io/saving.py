@@ -200,9 +200,17 @@ def check_tokenizer_path(path: str) -> None:
         return
     name = os.path.basename(path)
     suffix = os.path.splitext(name)[1]
+    if not suffix and not _is_device(path):
+        expected = f"{path + '/'!r} for a folder, or {path + '.json'!r} for a file"
+        raise ArgumentError("path", f"{path!r}, a name without a suffix", expected)
     if suffix and suffix not in TOKENIZER_FORMATS:
         expected = f"a name that ends in one of {', '.join(TOKENIZER_FORMATS)}"
         raise ArgumentError("path", repr(name), expected)
+
+
+def _is_device(path: str) -> bool:
+    """Return whether a path is one such as /dev/stdout or a pipe, whose name says nothing."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def tokenizer_format_of(path: str) -> str:
