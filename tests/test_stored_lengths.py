@@ -9,10 +9,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError, FormatWarning
+from tests.conftest import Run
 from tests.test_folders import bert, json_of, write
 
 TRUNCATION = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 1}
@@ -264,3 +266,127 @@ def test_stored_padding_goes_with_its_token(folder: Path) -> None:
     smaller, _ = pw.Tokenizer.load(folder).prune(["hug"])
     assert smaller.token_to_id("cafe") is None
     assert smaller.with_padding().spec.padding == pw.spec.Padding(direction="left")
+
+
+# ---- the command line
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    (tmp_path / "corpus.txt").write_text(f"{TEXT}\na\n")
+    return str(tmp_path / "corpus.txt")
+
+
+def rows(out: str) -> list[list[int]]:
+    return [[int(id) for id in line.split()] for line in out.splitlines()]
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", ""])
+def test_encode_writes_whole_rows(cli: Run, folder: Path, corpus: str, name: str) -> None:
+    code, out, err = cli("encode", str(folder / name), corpus)
+    assert (code, rows(out)) == (0, [WHOLE, [2, 7, 3]])
+    note = (
+        "rows are whole: the truncation and padding stored in TOKENIZER are applied with "
+        "--max-length 4 --padding max-length\n"
+    )
+    assert err == (note if name else "")
+
+
+@pytest.mark.parametrize("option", ["--no-truncation", "--quiet"])
+def test_encode_is_silent_about_stored_lengths_on_request(
+    cli: Run, folder: Path, corpus: str, option: str
+) -> None:
+    code, out, err = cli("encode", str(folder / "tokenizer.json"), corpus, option)
+    assert (code, rows(out), err) == (0, [WHOLE, [2, 7, 3]], "")
+
+
+def test_encode_truncates_and_pads_on_request(cli: Run, folder: Path, corpus: str) -> None:
+    for name in ("tokenizer.json", ""):
+        command = ("encode", str(folder / name), corpus, "--max-length", "5")
+        assert rows(cli(*command)[1]) == [[*WHOLE[:4], 3], [2, 7, 3]]
+        padded = cli(*command, "--padding", "max-length")
+        assert (padded[0], rows(padded[1])) == (0, [[*WHOLE[:4], 3], [0, 0, 2, 7, 3]])
+        assert cli(*command, "--padding", "max_length") == padded
+
+
+def test_the_length_includes_the_token_that_is_appended(
+    cli: Run, folder: Path, corpus: str
+) -> None:
+    lengths = ("--max-length", "5", "--append-eod", "[MASK]")
+    _, out, _ = cli("encode", str(folder), corpus, *lengths)
+    assert rows(out) == [[*WHOLE[:3], 3, 4], [2, 7, 3, 4]]
+
+
+def test_shards_have_the_lengths_of_the_options(
+    cli: Run, folder: Path, corpus: str, tmp_path: Path
+) -> None:
+    tokenizer = str(folder / "tokenizer.json")
+    for name, lengths, expected in (
+        ("whole", (), [len(WHOLE), 3]),
+        ("short", ("--max-length", "5"), [5, 3]),
+        ("padded", ("--max-length", "5", "--padding", "max-length"), [5, 5]),
+    ):
+        out = tmp_path / name
+        assert cli("encode", tokenizer, corpus, "--out-dir", str(out), *lengths)[0] == 0
+        assert np.diff(np.load(out / "corpus.row_offsets.npy")).tolist() == expected
+    other = cli("encode", tokenizer, corpus, "--out-dir", str(tmp_path / "short"), "--resume")
+    assert other[0] == 2
+    assert "tokenizer" in other[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--padding", "longest"], "--padding: found 'longest', expected max-length, because rows"),
+        (["--padding", "max-length"], "--padding: found no --max-length, expected --max-length N"),
+        (["--max-length", "9", "--no-truncation"], "found both --no-truncation and --max-length"),
+        (
+            ["--max-length", "9", "--padding", "max-length", "--append-eod", "[SEP]"],
+            "--append-eod: found both --append-eod and --padding, expected one of them",
+        ),
+        (
+            ["--max-length", "9", "--padding", "max-length", "--pack", "9", "--out-dir", "o"],
+            "--pack: found both --pack and --padding, expected one of them",
+        ),
+        (["--max-length", "1"], "max_length: found 1, expected at least 2, the special tokens"),
+        (["--max-length", "0"], "--max-length"),
+    ],
+)
+def test_lengths_that_contradict_each_other_are_refused(
+    cli: Run, folder: Path, corpus: str, options: list[str], message: str
+) -> None:
+    code, out, err = cli("encode", str(folder), corpus, *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_compare_measures_whole_texts(cli: Run, folder: Path, corpus: str) -> None:
+    code, out, err = cli("compare", str(folder / "tokenizer.json"), "--corpus", corpus, "--json")
+    (found,) = json.loads(out)["measures"]
+    assert (code, err.count("stored"), found["tokens"]) == (0, 0, len(WHOLE) - 2 + 1)
+
+
+def test_bench_measures_whole_texts(cli: Run, folder: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "many.txt"
+    corpus.write_text(f"{TEXT}\n" * 4000)
+    code, _, err = cli("bench", str(folder / "tokenizer.json"), str(corpus), "--repetitions", "1")
+    assert (code, "stored" in err) == (0, False)
+
+
+def test_explain_shows_whole_texts(cli: Run, folder: Path) -> None:
+    for others in ([], [str(folder)]):
+        code, out, err = cli("explain", str(folder / "tokenizer.json"), *others, TEXT)
+        assert (code, err) == (0, "")
+        assert "cafe" in out
+        assert "[PAD]" not in out
+
+
+def test_converting_keeps_stored_lengths(
+    cli: Run, folder: Path, tmp_path: Path, corpus: str
+) -> None:
+    for source in (folder, folder / "tokenizer.json"):
+        target = f"{tmp_path}/converted/"
+        code, _, err = cli("convert", str(source), target, "--verify", corpus)
+        assert (code, "warning" in err) == (0, False)
+        saved = json_of(tmp_path / "converted" / "tokenizer.json")
+        assert (saved["truncation"], saved["padding"]) == (TRUNCATION, PADDING)

@@ -27,6 +27,7 @@ from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
     tokenizer_options,
+    without_warnings_of_lengths,
 )
 from piecework.io.format_detection import VOCAB_MERGES, file_format
 from piecework.io.saving import (
@@ -36,6 +37,7 @@ from piecework.io.saving import (
     is_folder_path,
     tokenizer_format_of,
 )
+from piecework.io.stored_lengths import core_of_folder
 
 _EXAMPLE = """\b
 Example:
@@ -114,9 +116,10 @@ def convert(
         loaded = original
         written = _vocabulary_round_trip(loaded)
     else:
-        loaded = _with_stages_for(original, name, force=force)
-        written = _round_trip(loaded, name)
-    lost = _differences(loaded, written)
+        with without_warnings_of_lengths():
+            loaded = _with_stages_for(original, name, force=force)
+            written = _round_trip(loaded, name)
+    lost = _differences(loaded, written, in_folder=is_folder_path(name))
     if lost and not force:
         raise pw.errors.ArgumentError(
             target,
@@ -248,8 +251,13 @@ def _members(pre_tokenizer: Any) -> tuple[Any, ...]:
     )
 
 
-def _differences(before: pw.Tokenizer, after: pw.Tokenizer) -> list[str]:
-    """Return the names of the stages in which two tokenizers differ."""
+def _differences(before: pw.Tokenizer, after: pw.Tokenizer, *, in_folder: bool) -> list[str]:
+    """Return the names of the stages in which two tokenizers differ; a folder stores lengths unapplied."""
+    if in_folder:
+        before, after = (
+            tokenizer._variant(core_of_folder(tokenizer._core, tokenizer._settings))
+            for tokenizer in (before, after)
+        )
     old, new = before.spec, after.spec
     same_model = type(old.model) is type(new.model) and (
         _settings(old.model) == _settings(new.model) or isinstance(old.model, pw.spec.BPE)
@@ -281,6 +289,7 @@ def _settings(model: pw.spec.Model) -> pw.spec.Model:
 
 def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
     """Encode each line with both tokenizers; exit with code 1 at the first difference."""
+    before, after = (side.with_truncation(None).with_padding(None) for side in (before, after))
     lines = tokens = 0
     for texts in pw.export.read_lines(corpus):
         old = before.encode_batch(texts, parse_special=True).to_lists()

@@ -17,6 +17,7 @@ from piecework.cli.folder_options import (
 from piecework.cli.notes import note, progress
 from piecework.cli.options import on_error_option, reading_options
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.cli.row_lengths import length_options, with_row_lengths
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -29,6 +30,7 @@ Example:
   piecework encode tokenizer.json corpus.txt -o ids.txt
   piecework encode tokenizer.json --parallel train.de train.en -o ids.de -o ids.en
   piecework encode gpt2.json wiki.jsonl.zst --format megatron --append-eod "<|endoftext|>" -o wiki
+  piecework encode bert/ train.txt --max-length 128 --padding max-length --format npy -o train.npy
   piecework encode gpt2.json corpus/ --out-dir ids --shards 64 --format megatron --resume
   echo "Hello world" | piecework encode tokenizer.json --format tokens
 """
@@ -80,6 +82,7 @@ Example:
     help="Recognize special tokens written in the text, or treat them as plain text.  "
     "[default: set by the tokenizer]",
 )
+@length_options
 @output_option(
     "File to write; give one for all FILEs, or one for each FILE.  [default: stdout]",
     name="outputs",
@@ -94,6 +97,9 @@ def encode(
     outputs: tuple[str, ...],
     out_dir: str | None,
     no_special_tokens: bool,
+    max_length: int | None,
+    padding: str | None,
+    no_truncation: bool,
     **settings: Any,
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
@@ -101,12 +107,20 @@ def encode(
     FILEs are plain text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow; the first four are optionally
     compressed (.gz, .zst, .xz, .bz2). With one output, a FILE can be a directory, a quoted pattern or a URL.
     Without FILEs, or for -, the command reads stdin. One output receives the lines of all FILEs; several
-    outputs receive one FILE each. Empty lines are dropped, except with --keep-empty.
+    outputs receive one FILE each. Empty lines are dropped, except with --keep-empty. Rows are whole and not
+    padded, also if TOKENIZER stores lengths, except with --max-length and --padding.
 
     With --out-dir, the command writes a folder of shards with a manifest, and --resume continues after an
     interruption.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = with_row_lengths(
+        load_tokenizer(tokenizer, hints),
+        max_length=max_length,
+        padding=padding,
+        no_truncation=no_truncation,
+        append_eod=settings["append_eod"],
+        pack=settings["pack"],
+    )
     settings["add_special_tokens"] = not no_special_tokens
     if out_dir is not None:
         _check_no_file_options(outputs, settings)

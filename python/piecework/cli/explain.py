@@ -159,7 +159,8 @@ def explain(
         arguments[-1].encode(errors="surrogateescape").decode(errors="replace") if arguments else ""
     )
     if len(arguments) > 2:
-        named = load_each(names_of_files(arguments[:-1]), hints)
+        loaded_by_name = load_each(names_of_files(arguments[:-1]), hints)
+        named = {name: _whole(one) for name, one in loaded_by_name.items()}
         show_sides(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
     if len(arguments) != 2:
@@ -167,12 +168,17 @@ def explain(
         raise pw.errors.ArgumentError(
             "arguments", found, "TOKENIZER... and TEXT (in quotes), or --training with CORPUS"
         )
-    loaded = load_tokenizer(arguments[0], hints).with_special_in_text("parse")
+    loaded = _whole(load_tokenizer(arguments[0], hints)).with_special_in_text("parse")
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=Selection.of(chosen or "all"))
     if not as_json and html_path != "-":
         click.echo("tokens in the text")
         print_tokens([show_whitespace(token.text) for token in explained.tokens])
+
+
+def _whole(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
+    """Return the tokenizer without the lengths that its file stores: the whole text is explained."""
+    return tokenizer.with_truncation(None).with_padding(None)
 
 
 def _print_lineage(

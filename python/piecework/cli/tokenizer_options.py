@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import cleandoc
 from pathlib import Path
@@ -13,6 +15,7 @@ import click
 
 import piecework as pw
 from piecework.cli.parameters import InputFile, NameChoice, apply, option
+from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hints: TypeAlias = Mapping[str, Any]
@@ -53,7 +56,20 @@ def tokenizer_options(
 
 def load_tokenizer(path: str, hints: Hints) -> pw.Tokenizer:
     """Load a tokenizer with the options for its file."""
-    return pw.Tokenizer.load(path, **_arguments(hints), **_name_arguments(hints))
+    return _load(path, **_arguments(hints), **_name_arguments(hints))
+
+
+@contextmanager
+def without_warnings_of_lengths() -> Iterator[None]:
+    """Do not warn of lengths that a file stores: no command applies them to the texts it reads."""
+    with warnings.catch_warnings():
+        ignore_warnings_of_lengths()
+        yield
+
+
+def _load(path: str, **arguments: Any) -> pw.Tokenizer:
+    with without_warnings_of_lengths():
+        return pw.Tokenizer.load(path, **arguments)
 
 
 def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]:
@@ -114,10 +130,10 @@ def _load_with_some(path: str, hints: Hints) -> tuple[pw.Tokenizer, bool]:
         always.pop("revision", None)
     for settings in attempts:
         try:
-            return pw.Tokenizer.load(path, **settings, **always), bool(settings)
+            return _load(path, **settings, **always), bool(settings)
         except pw.errors.ArgumentError:
             continue
-    return pw.Tokenizer.load(path, **given, **always), bool(given)
+    return _load(path, **given, **always), bool(given)
 
 
 def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
