@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_rectangles_have_the_dtype_that_was_asked_for(dtype: Any) -> None:
 )
 def test_dtypes_that_cannot_represent_ids_are_rejected(dtype: Any, pad: int, place: str) -> None:
     batch = TOK.encode_batch(TEXTS)
-    for call in (batch.to_numpy, batch.to_dict):
+    for call in (batch.to_numpy, partial(batch.to_dict, return_tensors="np")):
         with pytest.raises(ArgumentError) as raised:
             call(pad, dtype=dtype)
         assert raised.value.place == place
@@ -74,7 +75,7 @@ def test_ids_that_do_not_fit_a_dtype_are_named() -> None:
 
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_model_inputs_have_the_names_and_the_order_of_transformers(side: Any) -> None:
-    inputs = BERT.encode_batch(TEXTS, TEXTS[::-1]).to_dict(padding_side=side)
+    inputs = BERT.encode_batch(TEXTS, TEXTS[::-1]).to_dict(padding_side=side, return_tensors="np")
     assert list(inputs) == ["input_ids", "token_type_ids", "attention_mask"]
     rows = [BERT.encode(*pair) for pair in zip(TEXTS, TEXTS[::-1], strict=True)]
     assert inputs["input_ids"].tolist() == rows_padded([row.ids for row in rows], 3, side)
@@ -87,47 +88,69 @@ def test_model_inputs_have_the_names_and_the_order_of_transformers(side: Any) ->
 def test_token_types_are_included_when_the_tokenizer_has_some() -> None:
     single = BERT.encode_batch(TEXTS)
     assert list(single.to_dict()) == ["input_ids", "attention_mask"]
-    with_types = single.to_dict(return_token_type_ids=True)
+    with_types = single.to_dict(return_tensors="np", return_token_type_ids=True)
     assert not with_types["token_type_ids"].any()
     assert with_types["token_type_ids"].shape == with_types["input_ids"].shape
     pairs = BERT.encode_batch(TEXTS, TEXTS)
     assert "token_type_ids" not in pairs.to_dict(return_token_type_ids=False)
 
 
-def test_lists_are_the_rows_of_the_arrays() -> None:
-    batch = BERT.encode_batch(TEXTS)
-    lists = batch.to_dict(return_tensors=None)
-    assert lists == {name: values.tolist() for name, values in batch.to_dict().items()}
-    assert type(lists["input_ids"][0][0]) is int
+def test_lists_are_rows_of_their_own_lengths() -> None:
+    batch = BERT.encode_batch(TEXTS, TEXTS[::-1])
+    lists = batch.to_dict()
+    assert lists["input_ids"] == batch.to_lists()
+    assert lists["attention_mask"] == [[1] * len(row) for row in batch.to_lists()]
+    assert lists["token_type_ids"] == [row.type_ids for row in batch]
+    assert len({len(row) for row in lists["input_ids"]}) > 1
+    assert type(lists["attention_mask"][0][0]) is int
+    assert BERT.encode_batch([]).to_dict() == {"input_ids": [], "attention_mask": []}
+    assert BERT.encode_batch(["", "a"]).to_dict()["input_ids"][0] == BERT.encode("").ids
     with pytest.raises(ArgumentError, match="return_tensors.*tf"):
         batch.to_dict(return_tensors="tf")  # type: ignore[arg-type]
 
 
+def test_lists_of_a_tokenizer_that_pads_are_padded() -> None:
+    lists = BERT.with_padding(8).encode_batch(TEXTS).to_dict()
+    assert {len(row) for column in lists.values() for row in column} == {8}
+
+
+@pytest.mark.parametrize("argument", [{"pad": 0}, {"padding_side": "left"}, {"dtype": "int32"}])
+def test_lists_take_no_setting_of_rectangles(argument: dict[str, Any]) -> None:
+    with pytest.raises(ArgumentError, match=r"return_tensors=\"np\" or \"pt\""):
+        BERT.encode_batch(TEXTS).to_dict(**argument)
+
+
 def test_padding_that_was_applied_is_masked() -> None:
     padded = BERT.with_padding(8, direction="left", pad_type_id=1).encode_batch(TEXTS)
-    inputs = padded.to_dict()
+    inputs = padded.to_dict(return_tensors="np")
     assert inputs["input_ids"].shape == (3, 8)
     assert (inputs["attention_mask"] == (inputs["input_ids"] != 3)).all()
     assert (inputs["token_type_ids"] == (inputs["input_ids"] == 3)).all()
-    assert padded[1:].to_dict()["input_ids"].tolist() == inputs["input_ids"][1:].tolist()
+    assert (
+        padded[1:].to_dict(return_tensors="np")["input_ids"].tolist()
+        == inputs["input_ids"][1:].tolist()
+    )
 
 
 def test_empty_batches_and_empty_rows_have_empty_rectangles() -> None:
     for texts, shape in (([], (0, 0)), (["", ""], (2, 0))):
         batch = BARE.encode_batch(texts, offsets=True)
-        for values in batch.to_dict().values():
+        for values in batch.to_dict(return_tensors="np").values():
             assert values.shape == shape
             assert values.dtype == np.int64
         assert batch.to_numpy(column="offsets").shape == (*shape, 2)
         assert pa.table(batch).num_rows == shape[0]
-    assert TOK.encode_batch(["", "a"]).to_dict()["input_ids"].tolist() == [[3], [1]]
+    assert TOK.encode_batch(["", "a"]).to_dict(return_tensors="np")["input_ids"].tolist() == [
+        [3],
+        [1],
+    ]
 
 
 def test_windows_and_slices_are_rows_as_others() -> None:
     tok = BERT.with_truncation(4, stride=1)
     windows = tok.encode_batch([*TEXTS, "bbbbbb"], overflow=True)
     for batch in (windows, windows[1:4], windows[::-2], windows[3:3]):
-        inputs = batch.to_dict()
+        inputs = batch.to_dict(return_tensors="np")
         assert inputs["input_ids"].tolist() == rows_padded(batch.to_lists(), 3, "right")
         table = pa.table(batch)
         assert table["input_ids"].to_pylist() == batch.to_lists()
@@ -137,7 +160,11 @@ def test_windows_and_slices_are_rows_as_others() -> None:
 
 def test_changing_the_result_does_not_change_the_batch() -> None:
     batch = TOK.encode_batch(["ab", "ba"])
-    for filled in (batch.to_numpy(), batch.to_numpy(dtype="uint32"), batch.to_dict()["input_ids"]):
+    for filled in (
+        batch.to_numpy(),
+        batch.to_numpy(dtype="uint32"),
+        batch.to_dict(return_tensors="np")["input_ids"],
+    ):
         filled[:] = 0
     assert batch.to_lists() == [[1, 2], [2, 1]]
 
@@ -146,10 +173,10 @@ def test_a_pad_id_that_is_no_id_is_rejected() -> None:
     batch = TOK.encode_batch(TEXTS)
     for pad, error in ((-1, ArgumentError), (2**32, ArgumentError), ("x", InputTypeError)):
         with pytest.raises(error) as raised:
-            batch.to_dict(pad)  # type: ignore[arg-type]
+            batch.to_dict(pad, return_tensors="np")  # type: ignore[arg-type]
         assert raised.value.place == "pad"  # type: ignore[attr-defined]
     with pytest.raises(ArgumentError, match="pad"):
-        BARE.encode_batch(TEXTS).to_dict()
+        BARE.encode_batch(TEXTS).to_dict(return_tensors="np")
 
 
 # ---- Arrow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework._internal.foreign_names import _HERE, NameElsewhere
+from piecework._internal.foreign_names import _HERE, _KEYWORDS, _OF_BATCH, NameElsewhere
 from piecework.errors import FileError, InputTypeError
 
 TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -22,7 +22,7 @@ TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         ("enable_padding", "with_padding"),
         ("enable_truncation", "with_truncation"),
         ("add_tokens", "with_added_tokens"),
-        ("save_pretrained", r"save\(folder\)"),
+        ("save_pretrained", r"save\('folder/'\), where the / makes it a folder"),
         ("batch_decode", "decode_batch"),
         ("tokenize", r"encode\(text\)\.tokens"),
         ("EncodeAsIds", r"encode\(text\)\.ids"),
@@ -76,6 +76,62 @@ def test_encode_has_a_signature_and_annotations() -> None:
 
 def test_pickling_and_copying_do_not_meet_the_missing_names() -> None:
     assert pickle.loads(pickle.dumps(TOK)) == TOK
+
+
+# ---- keyword arguments of transformers
+
+
+@pytest.mark.parametrize(
+    ("given", "use"),
+    [
+        ({"padding": True}, r'padding: found .* expected tokenizer\.with_padding\("longest"\)'),
+        ({"truncation": True, "max_length": 8}, r"truncation, max_length: .*with_truncation\(N\)"),
+        ({"max_length": 8}, r"max_length: .*with_truncation\(N\)"),
+        ({"return_tensors": "pt"}, r'return_tensors: .*\.to_dict\(return_tensors="pt"\)'),
+        ({"padding": False}, "padding: .*with_padding"),
+    ],
+)
+def test_keyword_arguments_of_transformers_name_the_calls_here(
+    given: dict[str, typing.Any], use: str
+) -> None:
+    for call in (lambda: TOK.encode("a", **given), lambda: TOK.encode_batch(["a"], **given)):
+        with pytest.raises(InputTypeError, match=use) as raised:
+            call()
+        assert isinstance(raised.value, TypeError)
+
+
+@pytest.mark.parametrize("name", _KEYWORDS)
+def test_every_listed_keyword_argument_of_encode_batch_is_named(name: str) -> None:
+    given: dict[str, typing.Any] = {name: 1}
+    with pytest.raises(
+        InputTypeError, match=f"^{name}: found a keyword argument that encode_batch"
+    ):
+        TOK.encode_batch(["a"], **given)
+    assert name not in inspect.signature(TOK.encode_batch).parameters
+
+
+def test_a_misspelled_keyword_argument_is_a_type_error() -> None:
+    given: dict[str, typing.Any] = {"ofsets": True}
+    with pytest.raises(
+        TypeError, match=r"ofsets: found .* expected an argument of help\(Tokenizer\."
+    ):
+        TOK.encode_batch(["a"], **given)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ofsets'"):
+        TOK.encode("a", **given)
+
+
+@pytest.mark.parametrize("name", _OF_BATCH)
+def test_columns_of_transformers_name_those_of_a_batch(name: str) -> None:
+    batch = TOK.encode_batch(["a"])
+    with pytest.raises(AttributeError, match=f"'Batch' has no attribute '{name}': use "):
+        getattr(batch, name)
+    assert not hasattr(batch, name)
+    assert name not in {*dir(batch), *dir(pw.Batch)}
+
+
+def test_a_column_as_a_key_of_a_batch_names_to_dict() -> None:
+    with pytest.raises(InputTypeError, match=r"row: found str.*to_dict\(\)\['input_ids'\]"):
+        TOK.encode_batch(["a"])["input_ids"]  # type: ignore[call-overload]
 
 
 # ---- pairs as tuples

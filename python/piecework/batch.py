@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from piecework._core import RawBatch
 from piecework._internal.arrow_tables import arrow_table
+from piecework._internal.foreign_names import WithForeignNames, add_foreign_names
 from piecework._internal.lazy import np, npt, typing
 from piecework._internal.rectangles import (
     Rectangle,
@@ -42,7 +43,7 @@ Filling = tuple[int | None, str, int, str]
 """How rows are padded: the id of the padding token or None, the token, its type id, and the side."""
 
 
-class Batch:
+class Batch(metaclass=WithForeignNames):
     """Many encoded texts: flat ids, and the index at which each row starts.
 
     `ids` is uint32 of shape (tokens,), `row_offsets` is int64 of shape (rows + 1,); row `i` is
@@ -250,30 +251,40 @@ class Batch:
         pad: int | None = None,
         *,
         padding_side: typing.Literal["right", "left"] | None = None,
-        dtype: typing.Any = "int64",
-        return_tensors: typing.Literal["np", "pt"] | None = "np",
+        dtype: typing.Any = None,
+        return_tensors: typing.Literal["np", "pt"] | None = None,
         return_token_type_ids: bool | None = None,
     ) -> dict[str, typing.Any]:
-        """Return the inputs of a model by their names in transformers, as padded rectangles.
+        """Return the inputs of a model by their names in transformers: lists of the rows, or rectangles.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "[PAD]": 1, "hug": 2, "##s": 3}))
-        >>> tok.encode_batch(["hugs", "hug"]).to_dict(pad=1)
+        >>> batch = tok.encode_batch(["hugs", "hug"])
+        >>> batch.to_dict()
+        {'input_ids': [[2, 3], [2]], 'attention_mask': [[1, 1], [1]]}
+        >>> batch.to_dict(pad=1, return_tensors="np")
         {'input_ids': array([[2, 3],
                [2, 1]]), 'attention_mask': array([[1, 1],
                [1, 0]])}
 
-        `return_tensors` is "np" for numpy arrays, "pt" for torch tensors (extra `torch`) or None for lists
-        of int. `token_type_ids` are included when the template or the padding of the tokenizer has types
-        other than 0; `return_token_type_ids` decides otherwise. The other arguments and errors are those
-        of `to_numpy`.
+        `return_tensors` is None for lists of int, each as long as its row; "np" for numpy arrays and "pt" for
+        torch tensors (extra `torch`), in which shorter rows are padded. `token_type_ids` are included when
+        the template or the padding of the tokenizer has types other than 0; `return_token_type_ids` decides
+        otherwise. `pad`, `padding_side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
+        take none of the three.
         """
-        if return_tensors is not None:
-            check_choice("return_tensors", return_tensors, ("np", "pt"))
-        found_dtype, rectangle = integer_dtype(dtype), self._rectangle(padding_side)
         has_types = self._raw.type_ids is not None
         if return_token_type_ids is not None:
             has_types = return_token_type_ids
+        if return_tensors is None:
+            for name, value in (("pad", pad), ("padding_side", padding_side), ("dtype", dtype)):
+                if value is not None:
+                    expected = 'return_tensors="np" or "pt" with it, because lists are not padded'
+                    raise ArgumentError(name, repr(value), expected)
+            return self._row_lists(has_types)
+        check_choice("return_tensors", return_tensors, ("np", "pt"))
+        found_dtype = integer_dtype("int64" if dtype is None else dtype)
+        rectangle = self._rectangle(padding_side)
         columns = {"input_ids": self._fill(rectangle, "ids", self.ids, pad, found_dtype)}
         if has_types:
             columns["token_type_ids"] = self._fill(
@@ -285,9 +296,17 @@ class Batch:
             columns["attention_mask"] = rectangle.fill(self.attention_mask, 0, found_dtype)
         if return_tensors == "np":
             return columns
-        if return_tensors is None:
-            return {name: values.tolist() for name, values in columns.items()}
         return {name: as_tensor(values, "return_tensors") for name, values in columns.items()}
+
+    def _row_lists(self, has_types: bool) -> dict[str, typing.Any]:
+        columns = {"token_type_ids": self.type_ids} if has_types else {}
+        columns["attention_mask"] = self.attention_mask
+        ends = self.row_offsets[1:-1]
+        rows = {
+            name: [row.tolist() for row in np.split(values, ends)] if len(self) else []
+            for name, values in columns.items()
+        }
+        return {"input_ids": self.to_lists(), **rows}
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Return the batch as an Arrow stream in a PyCapsule, for pyarrow, polars and others.
@@ -376,7 +395,7 @@ class Batch:
         if isinstance(row, slice):
             return self._slice(row)
         if not hasattr(row, "__index__"):
-            raise InputTypeError("row", type(row).__name__, "int or slice")
+            raise _not_a_row(row)
         index = row.__index__()
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {index} of a batch of {len(self)}")
@@ -440,6 +459,9 @@ class Batch:
         tokens = {id: self._token_of(id) for id in np.unique(raw.ids).tolist()}
         return _restored, (columns, tokens, self._filling)
 
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *vars(self)})
+
     def __repr__(self) -> str:
         return f"Batch({len(self)} rows, {self._raw.token_count} tokens)"
 
@@ -449,6 +471,16 @@ class Batch:
         rows = "".join(f"<li>{self[row]._repr_html_()}</li>" for row in range(shown))
         rest = f"<p>… {len(self) - shown} more rows</p>" if shown < len(self) else ""
         return f'<p>{self!r}</p><ol start="0">{rows}</ol>{rest}'
+
+
+add_foreign_names(Batch)
+
+
+def _not_a_row(row: object) -> InputTypeError:
+    expected = "int or slice"
+    if isinstance(row, str):
+        expected += f", or to_dict()[{row!r}] for a column"
+    return InputTypeError("row", type(row).__name__, expected)
 
 
 def _cut(

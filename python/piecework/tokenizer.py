@@ -20,7 +20,7 @@ from piecework._core import (
     token_bytes,
     vocab_bytes,
 )
-from piecework._internal.foreign_names import WithForeignNames, add_foreign_names
+from piecework._internal.foreign_names import WithForeignNames, add_foreign_names, reject_keywords
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.role_attributes import ROLES, RoleId, RoleToken
 from piecework._internal.special_tokens import (
@@ -196,12 +196,16 @@ class Tokenizer(metaclass=WithForeignNames):
         folder, it also decides about added tokens and about the settings of a `vocab.txt` or a `.model`. No
         code of a folder is run. A GGUF file contains its roles.
 
+        Of a folder, truncation and padding stored in its `tokenizer.json` are kept and not applied, as in
+        transformers; `with_truncation()` and `with_padding()` apply them. A single `tokenizer.json` applies
+        them to every text, as in `tokenizers`, and warns.
+
         Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
         one that treats them as text. See `parse_special` of `encode`.
 
         Raises `FileError`, `FormatError` with field or line, `VocabularyError`, and `ArgumentError` for an
         option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
-        the file, and about roles whose token is not in the vocabulary.
+        the file, truncation and padding of a single file, and roles whose token is not in the vocabulary.
         """
         options = LoadOptions(lowercase, merges, encoding, pattern, special_tokens)
         source, options = resolve_name(path, options, download=download, revision=revision)
@@ -310,7 +314,7 @@ class Tokenizer(metaclass=WithForeignNames):
         [1]
 
         Raises `FormatError` with the field, and `VocabularyError`. Warns with `FormatWarning` about probable
-        mistakes in the text.
+        mistakes in the text, and about truncation and padding, which apply to every text.
         """
         if not isinstance(text, str):
             raise InputTypeError("text", type(text).__name__, "str")
@@ -514,6 +518,10 @@ class Tokenizer(metaclass=WithForeignNames):
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
+        padding: None = None,
+        truncation: None = None,
+        max_length: None = None,
+        return_tensors: None = None,
     ) -> Encoding:
         """Encode one text, or a text and its pair.
 
@@ -537,7 +545,8 @@ class Tokenizer(metaclass=WithForeignNames):
         draws by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
 
         Positional arguments have the order of `tokenizers`. (Keyword-only arguments would make each call
-        a fifth slower.)
+        a fifth slower.) The last four are those of transformers: a value raises `InputTypeError` with the
+        call to write here, such as `with_truncation`.
 
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
         (or, with `is_pretokenized`, a sequence of strings).
@@ -547,9 +556,21 @@ class Tokenizer(metaclass=WithForeignNames):
             and pair is None
             and parse_special is None
             and sampling is None
+            and padding is None  # type: ignore[redundant-expr]
+            and truncation is None  # type: ignore[redundant-expr]
+            and max_length is None  # type: ignore[redundant-expr]
+            and return_tensors is None  # type: ignore[redundant-expr]
             and not is_pretokenized
         ):
             return self._encode_text(text, add_special_tokens, self._parses)  # type: ignore[arg-type]
+        foreign = {
+            "padding": padding,
+            "truncation": truncation,
+            "max_length": max_length,
+            "return_tensors": return_tensors,
+        }
+        if any(value is not None for value in foreign.values()):
+            reject_keywords("encode", [name for name in foreign if foreign[name] is not None])
         encoding = self._core.encode(
             text,
             pair,
@@ -586,6 +607,7 @@ class Tokenizer(metaclass=WithForeignNames):
         offsets: bool | typing.Literal["chars", "bytes", "utf16"] = False,
         overflow: bool = False,
         num_threads: int | None = None,
+        **unknown: typing.NoReturn,
     ) -> Batch:
         """Encode many texts into flat columns, on `num_threads` threads (None: one for each CPU).
 
@@ -623,8 +645,11 @@ class Tokenizer(metaclass=WithForeignNames):
         ([[1, 2], [2, 1], [1, 2], [2]], [0, 0, 0, 1])
 
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
-        not UTF-8 `InvalidUtf8Error`.
+        not UTF-8 `InvalidUtf8Error`. A keyword argument of transformers, such as `padding`, raises
+        `InputTypeError` with the call to write here.
         """
+        if unknown:
+            reject_keywords("encode_batch", unknown)
         if not isinstance(offsets, bool):
             check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
         if pairs is None and not is_pretokenized:
@@ -1470,8 +1495,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.model_max_length, tok.with_model_max_length(512).model_max_length
         (None, 512)
 
-        It comes from the folder of the tokenizer and is saved with it. It truncates nothing; see
-        `with_truncation`.
+        It comes from the folder of the tokenizer and is saved with it. It truncates nothing by itself;
+        `with_truncation()` does.
         """
         return self._settings.model_max_length
 
@@ -2104,7 +2129,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer.load(path) == tok
         True
 
-        - `.json`, or no suffix: a portable `tokenizer.json` (see `to_json`).
+        - `.json`: a portable `tokenizer.json` (see `to_json`).
         - `.txt`: `vocab.txt`, the vocabulary only, of a WordPiece or word-level model.
         - `.model`: a SentencePiece model, for a tokenizer that has SentencePiece stages only; `.vocab`: its
           pieces with their scores.
@@ -2112,12 +2137,13 @@ class Tokenizer(metaclass=WithForeignNames):
           tokens are not in the file.
         - a folder that exists, or a path that ends in `/`: `tokenizer.json`, `tokenizer_config.json`,
           `special_tokens_map.json` and chat templates, which `AutoTokenizer.from_pretrained` of transformers
-          opens with the same ids, roles and settings. Its parent must exist.
+          opens with the same ids, roles and settings. Its parent must exist. Truncation and padding that
+          the folder was loaded with are written too; `load` and transformers apply them on request only.
         - any name with `merges`: `vocab.json` and `merges.txt`, the model only.
         - `.piecework`: everything except custom stages, for this library only.
         - `.pwc`: a compiled cache.
 
-        Raises `ArgumentError` for another suffix or a folder without parent, `FileError`,
+        Raises `ArgumentError` for another suffix or none, and for a folder without parent, `FileError`,
         `VocabularyError` if the format cannot store the model (the message names formats that can),
         `PortabilityError` if other libraries would give other ids, and `StageError` for custom stages. Warns
         with `PortabilityWarning` about a role whose token transformers matches in text and this tokenizer

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from piecework.errors import InputTypeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+# Attributes of `Tokenizer`.
 _HERE = {
     # tokenizers
     "add_special_tokens": "with_added_tokens(tokens, special=True), which returns a new tokenizer",
@@ -36,7 +44,7 @@ _HERE = {
     "convert_tokens_to_ids": "token_to_id for each token",
     "convert_tokens_to_string": "decode with ids",
     "encode_plus": "encode",
-    "save_pretrained": "save(folder)",
+    "save_pretrained": "save('folder/'), where the / makes it a folder",
     "tokenize": "encode(text).tokens",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
@@ -56,28 +64,79 @@ _HERE = {
 }
 
 
+# Attributes of `Batch` and `Encoding`: those of a `BatchEncoding` of transformers.
+_OF_BATCH = {
+    "data": "to_dict()",
+    "encodings": "batch[i] for each Encoding",
+    "input_ids": "ids, to_lists(), or to_dict() for the names of transformers",
+    "offset_mapping": "offsets",
+    "token_type_ids": "type_ids",
+}
+
+# Keyword arguments of `encode` and `encode_batch`.
+_KEYWORDS = {
+    # transformers
+    "max_length": "tokenizer.with_truncation(N)",
+    "padding": 'tokenizer.with_padding("longest"), or with_padding(N) for N tokens',
+    "pad_to_multiple_of": "tokenizer.with_padding(pad_to_multiple_of=N)",
+    "return_attention_mask": "attention_mask of the result",
+    "return_offsets_mapping": "encode_batch(texts, offsets=True), or offsets of an Encoding",
+    "return_overflowing_tokens": "encode_batch(texts, overflow=True), or overflowing of an Encoding",
+    "return_special_tokens_mask": "special_tokens_mask of the result",
+    "return_tensors": 'encode_batch(texts).to_dict(return_tensors="pt"), or to_numpy()',
+    "return_token_type_ids": "type_ids of the result",
+    "split_special_tokens": "parse_special=False",
+    "stride": "tokenizer.with_truncation(N, stride=S)",
+    "text_pair": "the second argument",
+    "truncation": "tokenizer.with_truncation(N), or with_truncation() for the stored length",
+    # tiktoken
+    "allowed_special": "parse_special",
+    "disallowed_special": "parse_special",
+    # sentencepiece
+    "add_bos": "tokenizer.with_extras(bos=True)",
+    "add_eos": "tokenizer.with_extras(eos=True)",
+    "out_type": "ids or tokens of the result",
+}
+
+
+def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
+    """Raise `InputTypeError` for keyword arguments that a method does not have.
+
+    >>> reject_keywords("encode_batch", ["padding"])
+    Traceback (most recent call last):
+    piecework.errors.InputTypeError: padding: found a keyword argument that encode_batch does not have, ...
+    """
+    names = list(given)
+    found = f"a keyword argument that {method} does not have"
+    uses = [_KEYWORDS[name] for name in names if name in _KEYWORDS]
+    expected = "; ".join(dict.fromkeys(uses)) or f"an argument of help(Tokenizer.{method})"
+    raise InputTypeError(", ".join(names), found, expected)
+
+
 class NameElsewhere:
-    """An attribute of `Tokenizer` that raises: a name of another library, called otherwise here.
+    """An attribute that raises: a name of another library, called otherwise here.
 
     A descriptor for each name, because a `__getattr__` would slow down every attribute of a tokenizer.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, owner: str, name: str, here: str) -> None:
         self._name = name
+        self._message = f"{owner!r} has no attribute {name!r}: use {here}"
 
     def __get__(self, instance: object, owner: type | None = None) -> object:
-        message = f"'Tokenizer' has no attribute {self._name!r}: use {_HERE[self._name]}"
-        raise AttributeError(message, name=self._name)
+        raise AttributeError(self._message, name=self._name)
 
 
 class WithForeignNames(type):
-    """The class of `Tokenizer`: `dir` and completion leave out the names of other libraries."""
+    """The class of `Tokenizer` and `Batch`: `dir` and completion leave out the names of other libraries."""
 
     def __dir__(cls) -> list[str]:
-        return [name for name in super().__dir__() if name not in _HERE]
+        return [
+            name for name in super().__dir__() if not isinstance(vars(cls).get(name), NameElsewhere)
+        ]
 
 
 def add_foreign_names(cls: type) -> None:
     """Make each name of another library an attribute that raises `AttributeError` with the name here."""
-    for name in _HERE:
-        setattr(cls, name, NameElsewhere(name))
+    for name, here in (_HERE if cls.__name__ == "Tokenizer" else _OF_BATCH).items():
+        setattr(cls, name, NameElsewhere(cls.__name__, name, here))
