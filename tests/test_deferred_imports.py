@@ -38,6 +38,7 @@ CHATS = {
     "piecework.chat.segments",
 }
 ROOT_NAMES = {
+    "piecework._internal.immutable",
     "piecework._internal.offset_units",
     "piecework._internal.word_numbers",
     "piecework._core",

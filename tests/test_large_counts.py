@@ -5,6 +5,7 @@ The result never depends on the budget, on interruptions or on threads.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -429,6 +430,16 @@ def test_a_damaged_checkpoint_is_an_error(corpus: list[Path], tmp_path: Path, da
         path.write_text(damage)
     with pytest.raises((FormatError, FileError), match=str(tmp_path)):
         count_files(corpus, preset="whitespace", checkpoint=tmp_path)
+
+
+def test_a_missing_run_raises_file_not_found(corpus: list[Path], tmp_path: Path) -> None:
+    interrupted(corpus, tmp_path)
+    missing = min(tmp_path.glob("run-*.words"))
+    missing.unlink()
+    with pytest.raises(FileNotFoundError, match="found no such file or directory, exp") as caught:
+        count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
+    assert isinstance(caught.value, FileError)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(missing))
 
 
 def test_a_finished_count_deletes_only_its_own_files(corpus: list[Path], tmp_path: Path) -> None:

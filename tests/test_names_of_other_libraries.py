@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 import typing
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 import piecework as pw
 from piecework._internal.foreign_names import _HERE, _KEYWORDS, _OF_BATCH, NameElsewhere
-from piecework.errors import FileError, InputTypeError
+from piecework._internal.role_attributes import ROLES
+from piecework.errors import FileError, ImmutableError, InputTypeError
 
 TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
 
@@ -157,7 +159,84 @@ def test_what_is_not_a_pair_is_named(texts: list[object], message: str) -> None:
         TOK.encode_batch(texts)  # type: ignore[arg-type]
 
 
+# ---- attributes, which cannot be set
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("pad_token", "a", r"with_roles\(pad_token='a'\), or with_padding\(pad_token='a'\) to pad"),
+        (
+            "eos_token",
+            "b",
+            r"expected with_roles\(eos_token='b'\), which returns another tokenizer",
+        ),
+        ("bos_token", None, r"with_roles\(bos_token=None\)"),
+        ("eos_token_id", 2, r"with_roles\(eos_token=\.\.\.\)"),
+        ("padding_side", "left", r"with_padding\(direction=\.\.\.\)"),
+        ("model_max_length", 512, r"with_model_max_length.*with_truncation"),
+        ("chat_template", "{{ messages }}", "with_chat_template"),
+        ("normalizer", None, "with_normalizer"),
+        ("pre_tokenizer", None, "with_pre_tokenizer"),
+        ("post_processor", None, "with_post_processor"),
+        ("decoder", None, "with_decoder"),
+        ("model", None, r"Tokenizer\(model, \.\.\.\), for another tokenizer"),
+        ("truncation", None, "with_truncation"),
+        ("encode_special_tokens", True, r"with_special_in_text\('text'\)"),
+        ("additional_special_tokens", ["a"], r"with_added_tokens.*special=True"),
+        ("encode", print, "a with_... method"),
+        ("foo", 5, "foo: found an assignment, expected a with_... method"),
+    ],
+)
+def test_an_assignment_names_the_method_that_returns_a_changed_tokenizer(
+    name: str, value: object, message: str
+) -> None:
+    with pytest.raises(ImmutableError, match=message) as caught:
+        setattr(TOK, name, value)
+    assert isinstance(caught.value, AttributeError)
+    with pytest.raises(ImmutableError, match=f"{name}: found a deletion"):
+        delattr(TOK, name)
+    assert "foo" not in dir(TOK)
+
+
+def test_every_method_that_an_assignment_names_exists() -> None:
+    from piecework._internal.immutable import _METHODS, immutable_error
+
+    for name in (*_METHODS, *ROLES):
+        for method in re.findall(r"with_[a-z_]+", str(immutable_error(name, "an assignment", "a"))):
+            assert hasattr(pw.Tokenizer, method)
+
+
+def test_a_subclass_has_attributes_of_its_own_and_no_others() -> None:
+    class Named(pw.Tokenizer):
+        def __init__(self, name: str) -> None:
+            super().__init__(pw.spec.Char({"[UNK]": 0, "a": 1}))
+            self.name = name
+
+    named = Named("x")
+    named.name = "y"
+    assert named.name == "y"
+    del named.name
+    with pytest.raises(ImmutableError, match="with_roles"):
+        named.eos_token = "a"  # type: ignore[misc]
+
+
 # ---- what newcomers pass
+
+
+@pytest.mark.parametrize("tokens", ["<abc>", "", b"<abc>", pw.spec.AddedToken("<abc>")])
+def test_added_tokens_are_a_sequence(tokens: object) -> None:
+    with pytest.raises(InputTypeError, match="tokens: found .*, expected a sequence"):
+        TOK.with_added_tokens(tokens)  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match="contents: found .*, expected a sequence"):
+        TOK.without_added_tokens(tokens)  # type: ignore[arg-type]
+
+
+def test_an_added_token_in_place_of_a_sequence_is_shown_as_one() -> None:
+    with pytest.raises(InputTypeError, match=r"tokens: found the str '<abc>', .*\['<abc>'\]"):
+        TOK.with_added_tokens("<abc>")
+    added = TOK.with_added_tokens(token for token in ("<abc>", "<d>"))  # type: ignore[arg-type]
+    assert added.encode("<abc>").ids == [3]
 
 
 def test_the_name_of_a_repository_says_how_it_is_downloaded(

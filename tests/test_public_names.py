@@ -281,6 +281,7 @@ ERROR_TREE = {
     "SpecialTokenError": ValueError,
     "UnknownNameError": KeyError,
     "IdRangeError": IndexError,
+    "ImmutableError": AttributeError,
     "FormatError": ValueError,
     "VocabularyError": ValueError,
     "CorpusError": ValueError,

@@ -6,6 +6,7 @@
     │   ├── SpecialTokenError              a text contains a special token that is not allowed
     │   ├── UnknownNameError (KeyError)    a token or a name does not exist
     │   └── IdRangeError    (IndexError)   an id is not in the vocabulary
+    ├── ImmutableError      (AttributeError) an attribute of a tokenizer is set or deleted
     ├── FormatError         (ValueError)   a tokenizer file is malformed or inconsistent
     │   └── VocabularyError                a vocabulary has duplicates, no unknown token, ...
     ├── PortabilityError    (ValueError)   a format cannot represent the tokenizer with the same ids
@@ -25,6 +26,8 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 """
 
 from __future__ import annotations
+
+import os
 
 
 class PieceworkError(Exception):
@@ -93,6 +96,17 @@ class IdRangeError(ArgumentError, IndexError):
     """
 
 
+class ImmutableError(PieceworkError, AttributeError):
+    """An attribute of a tokenizer is set or deleted; the message names the method for a changed tokenizer.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "<s>": 1}))
+    >>> tok.bos_token = "<s>"
+    Traceback (most recent call last):
+    piecework.errors.ImmutableError: bos_token: found an assignment, expected with_roles(bos_token='<s>'), ...
+    """
+
+
 class FormatError(PieceworkError, ValueError):
     """A tokenizer file is malformed, unknown or inconsistent.
 
@@ -134,7 +148,7 @@ class CorpusError(PieceworkError, ValueError):
 
 
 class InvalidUtf8Error(CorpusError):
-    """A corpus that is read with `errors="strict"` contains invalid UTF-8.
+    """A corpus that is read, or ids that are decoded, with `errors="strict"` contain invalid UTF-8.
 
     >>> issubclass(InvalidUtf8Error, CorpusError)
     True
@@ -187,7 +201,51 @@ class FileError(PieceworkError, OSError):
     >>> pw.Tokenizer.load("missing.json")
     Traceback (most recent call last):
     piecework.errors.FileError: missing.json: found no such file or directory, expected a tokenizer file
+
+    If the operating system gave the reason, `errno`, `strerror` and `filename` are set, and the error is also
+    the built-in exception for that `errno`: `FileNotFoundError`, `PermissionError`, `IsADirectoryError`, ...
+
+    >>> try:
+    ...     pw.Tokenizer.load("missing.json")
+    ... except FileNotFoundError as error:
+    ...     print(error.errno, error.strerror, error.filename)
+    2 No such file or directory missing.json
     """
+
+    def __new__(
+        cls, place: str, found: str = "", expected: str = "", errno: int | None = None
+    ) -> FileError:
+        """Make the error; with an `errno`, of a class that is also the built-in exception for it."""
+        if errno is None:
+            error = super().__new__(cls)
+            error.args = (place, found, expected)
+            return error
+        return super().__new__(_with_builtin(cls, errno), errno, os.strerror(errno), place)
+
+    def __init__(
+        self, place: str, found: str = "", expected: str = "", errno: int | None = None
+    ) -> None:
+        super().__init__(place, found, expected)  # `__new__` sets what OSError has
+
+    def __reduce__(self) -> tuple[object, ...]:
+        given = (self.place, self.found, self.expected, self.errno)
+        state = {**vars(self), "filename": self.filename}
+        return getattr(self, "_declared_class", type(self)), given, state
+
+
+_FILE_ERRORS: dict[tuple[type[FileError], type[OSError]], type[FileError]] = {}
+
+
+def _with_builtin(cls: type[FileError], errno: int) -> type[FileError]:
+    """Return the class, under the same name, that is also the built-in exception for `errno`."""
+    builtin = type(OSError(errno, ""))
+    if issubclass(cls, builtin):
+        return cls
+    if (cls, builtin) not in _FILE_ERRORS:
+        names = {name: getattr(cls, name) for name in ("__doc__", "__module__", "__qualname__")}
+        members = {**names, "_declared_class": cls}
+        _FILE_ERRORS[cls, builtin] = type(cls.__name__, (cls, builtin), members)
+    return _FILE_ERRORS[cls, builtin]
 
 
 class MissingExtraError(PieceworkError, ImportError):

@@ -86,8 +86,9 @@ class Tokenizer(metaclass=WithForeignNames):
     >>> tok.encode("Hugs!").tokens
     ['[CLS]', 'hugs', '[UNK]', '[SEP]']
 
-    A tokenizer is immutable: `with_...` methods return a new one. Any number of threads can share it. It
-    survives fork, pickles, and compares and hashes by content.
+    A tokenizer is immutable: `with_...` methods return a new one, and setting an attribute raises
+    `ImmutableError`. Any number of threads can share it. It survives fork, pickles, and compares and hashes
+    by content.
     """
 
     _core: Core
@@ -2169,6 +2170,25 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def __deepcopy__(self, memo: Mapping[int, typing.Any]) -> Tokenizer:
         return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._is_public(name):
+            from piecework._internal.immutable import immutable_error
+
+            raise immutable_error(name, "an assignment", value)
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        if self._is_public(name):
+            from piecework._internal.immutable import immutable_error
+
+            raise immutable_error(name, "a deletion")
+        object.__delattr__(self, name)
+
+    def _is_public(self, name: str) -> bool:
+        """Return whether a name is public here; subclasses may have attributes of their own."""
+        is_own = type(self) is not Tokenizer and name not in vars(Tokenizer)
+        return not name.startswith("_") and not is_own
 
     def __reduce__(self) -> tuple[typing.Any, ...]:
         budget = self._core.cache_budget

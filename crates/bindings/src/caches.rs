@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::core::Core;
-use crate::errors::raise;
+use crate::errors::{raise, system_error};
 
 /// Whether a file begins like a compiled cache.
 #[catch_panics]
@@ -52,7 +52,7 @@ pub(crate) fn read_cache(
     source: &str,
     key: Option<&[u8]>,
 ) -> PyResult<Option<(Core, String)>> {
-    let bytes = py.detach(|| read_whole(&path))?;
+    let bytes = py.detach(|| read_whole(&path)).map_err(system_error)?;
     let read = || -> Result<_, Error> {
         let cached = cache::read(&bytes)?;
         if key.is_some_and(|key| key != cached.key) {

@@ -1,15 +1,20 @@
 //! The error mapping: each kind of core error is raised as one Python exception class.
 
+use std::io;
+
 use piecework_core::error::{Error, ErrorKind};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use pyo3::PyErrArguments;
 
 /// Make the exception for a core error.
 ///
 /// A Python exception behind the error becomes its `__cause__`; an interrupt is raised unchanged.
 pub(crate) fn raise(error: Error) -> PyErr {
-    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<PyErr>());
+    let source = std::error::Error::source(&error);
+    let errno = source.and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
+    let cause = source.and_then(|source| source.downcast_ref::<PyErr>());
     let cause = cause.map(|cause| Python::attach(|py| cause.clone_ref(py)));
     let class = match error.kind {
         ErrorKind::Argument => "ArgumentError",
@@ -19,7 +24,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
         ErrorKind::Utf8 => "InvalidUtf8Error",
         ErrorKind::Training => "TrainingError",
         ErrorKind::Memory => "MemoryLimitError",
-        ErrorKind::File => "FileError",
+        ErrorKind::File => return file_error(error.place, &error.found, error.expected, errno),
         ErrorKind::Stage => "StageError",
         ErrorKind::Interrupted => return cause.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
     };
@@ -59,15 +64,36 @@ pub(crate) fn internal(panic: &str) -> PyErr {
     exception("InternalError", place.into(), format!("a panic: {panic}"), expected.into())
 }
 
+/// Make the built-in exception for an error of the operating system, with its `errno` and message.
+pub(crate) fn system_error(error: io::Error) -> PyErr {
+    let Some(errno) = error.raw_os_error() else { return error.into() };
+    PyOSError::new_err((errno, message_of(&error.to_string(), errno)))
+}
+
+/// Make a `FileError`, which is also the built-in exception for its `errno`.
+fn file_error(place: String, found: &str, expected: String, errno: Option<i32>) -> PyErr {
+    let found = errno.map_or_else(|| found.to_owned(), |errno| message_of(found, errno).to_lowercase());
+    exception_of("FileError", (place, found, expected, errno))
+}
+
+/// Return the message of the operating system without the number that Rust appends.
+fn message_of(text: &str, errno: i32) -> String {
+    text.strip_suffix(&format!(" (os error {errno})")).unwrap_or(text).to_owned()
+}
+
 /// Make an exception of `piecework.errors`.
 fn exception(class: &str, place: String, found: String, expected: String) -> PyErr {
+    exception_of(class, (place, found, expected))
+}
+
+fn exception_of(class: &str, arguments: impl PyErrArguments + Send + Sync + 'static) -> PyErr {
     Python::attach(|py| {
         let class = py
             .import("piecework.errors")
             .and_then(|module| module.getattr(class))
             .and_then(|class| Ok(class.cast_into::<PyType>()?));
         match class {
-            Ok(class) => PyErr::from_type(class, (place, found, expected)),
+            Ok(class) => PyErr::from_type(class, arguments),
             Err(error) => error,
         }
     })

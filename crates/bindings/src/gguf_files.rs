@@ -10,7 +10,7 @@ use piecework_formats::{gguf, tokenizer_json};
 use pyo3::prelude::*;
 
 use crate::core::{compile, Core};
-use crate::errors::raise;
+use crate::errors::{raise, system_error};
 
 /// What the name of a pre-tokenizer stands for: a Python object with these attributes. `stages` is JSON with the
 /// normalizer and the pre-tokenizer, as in `tokenizer.json`.
@@ -50,7 +50,7 @@ pub(crate) fn is_gguf(head: &[u8]) -> bool {
 #[pyfunction]
 pub(crate) fn gguf_section_length(py: Python<'_>, path: PathBuf, source: &str) -> PyResult<u64> {
     let open = || File::open(&path).and_then(|file| Ok((file.metadata()?.len(), BufReader::new(file))));
-    let (len, reader) = py.detach(open)?;
+    let (len, reader) = py.detach(open).map_err(system_error)?;
     py.detach(|| gguf::section_len(reader, len)).map_err(|error| raise(error.within(source)))
 }
 

@@ -41,7 +41,9 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(str(target), reason(error), "a directory that can be written") from error
+        raise FileError(
+            str(target), reason(error), "a directory that can be written", error.errno
+        ) from error
     paths = []
     for one in charts(comparison):
         path = target / f"{one.name}.png"

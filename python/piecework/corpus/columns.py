@@ -52,7 +52,7 @@ class ColumnFile:
         except FileError:
             raise
         except OSError as error:
-            raise FileError(path, reason(error), "a readable file") from error
+            raise FileError(path, reason(error), "a readable file", error.errno) from error
         self._check_head(format)
         self._size = stored_bytes(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import json
 import os
@@ -86,7 +87,7 @@ def _expand_url(url: str) -> list[str]:
 def _checked_pattern(name: str, found: list[str]) -> list[str]:
     if not found:
         expected = "a pattern that matches a file (** matches folders of any depth)"
-        raise FileError(name, "no file that matches", expected)
+        raise FileError(name, "no file that matches", expected, errno.ENOENT)
     return found
 
 
@@ -110,7 +111,9 @@ def _files_in(directory: Path) -> list[Path]:
     found: list[Path] = []
 
     def raise_file_error(error: OSError) -> None:
-        raise FileError(str(error.filename), reason(error), "a readable directory") from error
+        raise FileError(
+            str(error.filename), reason(error), "a readable directory", error.errno
+        ) from error
 
     for folder, folders, files in os.walk(directory, onerror=raise_file_error):
         if _DATASET_DICT in files:
@@ -158,6 +161,6 @@ def _json_file(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except OSError as error:
-        raise FileError(str(path), reason(error), "a readable file") from error
+        raise FileError(str(path), reason(error), "a readable file", error.errno) from error
     except (ValueError, RecursionError) as error:
         raise CorpusError(str(path), f"broken JSON ({error})", "a file of `datasets`") from error

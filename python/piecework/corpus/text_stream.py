@@ -69,7 +69,9 @@ class TextStream:
         except PieceworkError:
             raise
         except OSError as error:
-            raise FileError(self.name, reason(error), "a readable text file") from error
+            raise FileError(
+                self.name, reason(error), "a readable text file", error.errno
+            ) from error
 
 
 class StoredBytes:

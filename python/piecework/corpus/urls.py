@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
 from collections.abc import Callable, Iterable
@@ -176,7 +177,7 @@ def _checked(url: str, action: Callable[[], Result]) -> Result:
     except Exception as error:
         if isinstance(error, FileNotFoundError):
             _check_bucket(url)
-        raise FileError(url, _message(error), _expected(error)) from error
+        raise FileError(url, _message(error), _expected(error), _errno(error)) from error
 
 
 def _check_bucket(url: str) -> None:
@@ -192,7 +193,7 @@ def _check_bucket(url: str) -> None:
         return
     if not exists:
         found = f"no bucket {bucket!r} that these credentials can read"
-        raise FileError(url, found, "the name of a bucket")
+        raise FileError(url, found, "the name of a bucket", errno.ENOENT)
 
 
 def _message(error: Exception) -> str:
@@ -203,6 +204,15 @@ def _message(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         return "no such file"
     return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _errno(error: Exception) -> int | None:
+    """Return the error number; packages also raise `FileNotFoundError` and `PermissionError` without one."""
+    if isinstance(error, FileNotFoundError):
+        return error.errno or errno.ENOENT
+    if isinstance(error, PermissionError):
+        return error.errno or errno.EACCES
+    return error.errno if isinstance(error, OSError) else None
 
 
 def _expected(error: Exception) -> str:

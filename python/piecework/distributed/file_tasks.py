@@ -76,7 +76,8 @@ def folder_for_attempts(out_dir: PathLike) -> Iterator[str]:
         Path(out_dir).mkdir(parents=True, exist_ok=True)
         folder = tempfile.mkdtemp(prefix=".piecework-", dir=Path(out_dir).absolute())
     except OSError as error:
-        raise FileError(os.fspath(out_dir), str(error.strerror), "a writable folder") from error
+        found, expected = str(error.strerror), "a writable folder"
+        raise FileError(os.fspath(out_dir), found, expected, error.errno) from error
     try:
         yield folder
     finally:

@@ -269,4 +269,4 @@ def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
         raise
     except OSError as error:
         names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError(names, reason(error), "writable files") from error
+        raise FileError(names, reason(error), "writable files", error.errno) from error

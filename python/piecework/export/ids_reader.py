@@ -106,7 +106,7 @@ def _head_of(path: str) -> bytes:
         with open(path, "rb") as stream:
             return stream.read(_HEAD_BYTES)
     except OSError as error:
-        raise FileError(path, reason(error), "a readable file of ids") from error
+        raise FileError(path, reason(error), "a readable file of ids", error.errno) from error
 
 
 def _checked(row_lists: Iterator[Rows], name: str, id_limit: int) -> Iterator[Rows]:

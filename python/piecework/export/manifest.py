@@ -7,6 +7,7 @@ undisturbed run therefore end with the same bytes.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -154,7 +155,9 @@ class Manifest:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise FileError(str(self.path), reason(error), "a readable manifest") from error
+            raise FileError(
+                str(self.path), reason(error), "a readable manifest", error.errno
+            ) from error
         except (ValueError, RecursionError) as error:
             raise self._damaged() from error
         if not isinstance(stored, dict) or stored.get("version") != _VERSION:
@@ -231,7 +234,7 @@ def _input(name: str) -> dict[str, Any]:
         raise FileError(name, "a URL", "a file, whose checksum the manifest records")
     identity = file_identity(name)
     if "size" not in identity:
-        raise FileError(name, "no such file", "a file")
+        raise FileError(name, "no such file", "a file", errno.ENOENT)
     if not os.path.isfile(name):
         raise FileError(name, "a pipe or a device", "a file, which can be read again to resume")
     return identity

@@ -9,6 +9,7 @@ Source: Megatron-LM, `megatron/core/datasets/indexed_dataset.py`.
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 from collections.abc import Iterator
@@ -72,7 +73,7 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     """Yield the sequences of a pair of files in lists of at most `rows_at_once`."""
     data_path, index_path = megatron_paths(path)
     if not os.path.isfile(data_path):
-        raise FileError(data_path, "no such file", f"the data of {index_path}")
+        raise FileError(data_path, "no such file", f"the data of {index_path}", errno.ENOENT)
     with damage_as_corpus_error(index_path, "a complete index of Megatron-LM"):
         data: Any = _memory_mapped(data_path)
         dtype, lengths, pointers = _columns(index_path)

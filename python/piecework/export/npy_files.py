@@ -6,6 +6,7 @@ go to disk batch by batch, and their headers, which contain the length, are writ
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,7 +95,7 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     ids = _memory_mapped(path)
     offsets_path = npy_paths(path)[1]
     if not os.path.isfile(offsets_path):
-        raise FileError(offsets_path, "no such file", f"the row offsets of {path}")
+        raise FileError(offsets_path, "no such file", f"the row offsets of {path}", errno.ENOENT)
     offsets = _memory_mapped(offsets_path)
     previous_end = 0
     for start in range(0, max(len(offsets) - 1, 0), rows_at_once):

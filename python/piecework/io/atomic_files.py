@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -58,7 +59,8 @@ def atomic_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` if `path` is not writable; call this before long work."""
     if os.path.isdir(path):
-        raise FileError(os.fspath(path), "a directory", "the name of a file to write")
+        expected = "the name of a file to write"
+        raise FileError(os.fspath(path), "a directory", expected, errno.EISDIR)
     if not _is_device(path):
         with _temporary_beside(_resolved(path), path):
             pass
@@ -112,7 +114,9 @@ def _create(temporary: Path, path: str | os.PathLike[str]) -> None:
         # Unlike the permissions of the tempfile module, these follow the umask.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
-        raise FileError(os.fspath(path), reason(error), "a path in a writable directory") from error
+        raise FileError(
+            os.fspath(path), reason(error), "a path in a writable directory", error.errno
+        ) from error
 
 
 def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None:
@@ -121,4 +125,6 @@ def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None
             temporary.chmod(target.stat().st_mode & 0o777)
         temporary.replace(target)
     except OSError as error:
-        raise FileError(os.fspath(path), reason(error), "a path that can be written") from error
+        raise FileError(
+            os.fspath(path), reason(error), "a path that can be written", error.errno
+        ) from error

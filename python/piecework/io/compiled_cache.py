@@ -29,7 +29,7 @@ def read_compiled(path: str) -> CoreAndSpecial:
     try:
         return read_cache(path, source=path, key=None)
     except OSError as error:
-        raise FileError(path, reason(error), "a compiled cache") from error
+        raise FileError(path, reason(error), "a compiled cache", error.errno) from error
 
 
 def read_through_cache(

@@ -40,5 +40,5 @@ def file_checksum(path: str | os.PathLike[str], *, sync: bool = False) -> str:
             if sync:
                 os.fsync(stream.fileno())
     except OSError as error:
-        raise FileError(os.fspath(path), reason(error), "a readable file") from error
+        raise FileError(os.fspath(path), reason(error), "a readable file", error.errno) from error
     return digest.hexdigest()

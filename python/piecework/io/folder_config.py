@@ -268,7 +268,9 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise FileError(folder, reason(error), "a readable folder of chat templates") from error
+        raise FileError(
+            folder, reason(error), "a readable folder of chat templates", error.errno
+        ) from error
     for name in names:
         if name.endswith(TEMPLATE_SUFFIX) and is_template_name(name):
             yield name.removesuffix(TEMPLATE_SUFFIX), _template_file(os.path.join(folder, name))

@@ -55,7 +55,9 @@ def save_folder(tokenizer: Tokenizer, folder: str) -> None:
         for directory in made:
             os.mkdir(directory)
     except OSError as error:
-        raise FileError(folder, reason(error), "a folder whose parent exists") from error
+        raise FileError(
+            folder, reason(error), "a folder whose parent exists", error.errno
+        ) from error
     try:
         with ExitStack() as stack:
             for name, data in files.items():
@@ -214,4 +216,6 @@ def _remove_stale(folder: str, files: dict[str, bytes]) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise FileError(path, reason(error), "a file that can be removed") from error
+            raise FileError(
+                path, reason(error), "a file that can be removed", error.errno
+            ) from error

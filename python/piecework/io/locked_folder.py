@@ -36,7 +36,9 @@ def locked_folder(folder: Path, found: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(str(folder), reason(error), "a folder that can be written") from error
+        raise FileError(
+            str(folder), reason(error), "a folder that can be written", error.errno
+        ) from error
     with lock:
         try:
             yield

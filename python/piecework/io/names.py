@@ -6,6 +6,7 @@ An existing path wins. What looks like a path is never looked up as a name. Then
 
 from __future__ import annotations
 
+import errno
 import os
 
 from piecework._internal.extras import install_command
@@ -158,6 +159,7 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
         name,
         f"{found}, and {place} in the cache of the Hugging Face hub",
         f"{_similar(name)}{_WHAT_NAMES}; to fetch a repository, {asking}",
+        errno.ENOENT,
     )
 
 

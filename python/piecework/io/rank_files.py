@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from piecework.errors import FileError
@@ -29,7 +30,7 @@ def find_rank_file(encoding: NamedEncoding) -> str:
         f"the file published at {encoding.url}, in the folder named by {_OWN_FOLDER} or "
         "passed as a path"
     )
-    raise FileError(encoding.rank_file, found, expected)
+    raise FileError(encoding.rank_file, found, expected, errno.ENOENT)
 
 
 def _candidate_paths(encoding: NamedEncoding) -> Iterator[str]:

@@ -13,7 +13,7 @@ def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise FileError(os.fspath(path), reason(error), expected) from error
+        raise FileError(os.fspath(path), reason(error), expected, error.errno) from error
 
 
 def text_lines(path: str | os.PathLike[str]) -> list[str]:

@@ -97,7 +97,7 @@ def write_bytes(temporary: Path, data: bytes, path: str) -> None:
     try:
         temporary.write_bytes(data)
     except OSError as error:
-        raise FileError(path, reason(error), "a path that can be written") from error
+        raise FileError(path, reason(error), "a path that can be written", error.errno) from error
 
 
 def tokenizer_bytes(tokenizer: Tokenizer, suffix: str) -> bytes:

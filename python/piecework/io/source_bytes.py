@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from io import BytesIO
 
@@ -42,7 +43,7 @@ def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOpti
             "tokenizer.json, tokenizer.model, vocab.txt, vocab.json with merges.txt, "
             "encoder.json with vocab.bpe, or tekken.json in it"
         )
-        raise FileError(source, "a directory", expected)
+        raise FileError(source, "a directory", expected, errno.EISDIR)
     if len(files) == 1:
         return files[0], options
     return files[0], _with_merges(options, files[1])
@@ -76,7 +77,7 @@ def source_bytes(source: str) -> bytes:
                 head = b""
             return head + file.read()
     except OSError as error:
-        raise FileError(source, reason(error), "a tokenizer file") from error
+        raise FileError(source, reason(error), "a tokenizer file", error.errno) from error
 
 
 def gunzipped(data: bytes, source: str) -> bytes:

@@ -136,7 +136,7 @@ class LearningCheckpoint:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise FileError(str(self.path.parent), str(error), "a folder") from error
+            raise FileError(str(self.path.parent), str(error), "a folder", error.errno) from error
         with atomic_file(self.path) as temporary:
             temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)
 

@@ -101,7 +101,7 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
             if head != _PARQUET_MAGIC:
                 return _read_tsv(head + stream.read(), str(path))
     except OSError as error:
-        raise FileError(str(path), reason(error), "a readable counts file") from error
+        raise FileError(str(path), reason(error), "a readable counts file", error.errno) from error
     return _read_parquet(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -207,7 +208,10 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
             continue
         if len(path.split()) > 1 and not os.path.exists(path):
             found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}, which is not a file"
-            raise FileError("files", found, "paths; for texts call train_from_iterator")
+            expected = "paths; for texts call train_from_iterator"
+            error = FileError("files", found, expected, errno.ENOENT)
+            error.filename = path
+            raise error
 
 
 def _with_self_test(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
+from piecework._internal.validation import listed
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import AddedToken
+
+Token = TypeVar("Token")
 
 
 def with_added(
@@ -21,7 +25,7 @@ def with_added(
     """
     added = {token.content: token for token in present}
     next_id = max([*vocab.values(), -1]) + 1
-    for token in tokens:
+    for token in _listed(tokens, "tokens", "str or AddedToken"):
         if isinstance(token, str):
             token = AddedToken(token, special=special, normalized=not special)
         if not isinstance(token, AddedToken):
@@ -40,7 +44,15 @@ def without_added(
 ) -> tuple[AddedToken, ...]:
     """Return the added tokens that are left; raise `ArgumentError` for one that was not added."""
     names = [token.content for token in present]
-    for content in contents:
+    removed = _listed(contents, "contents", "str")
+    for content in removed:
         if content not in names:
             raise ArgumentError("contents", repr(content), "added tokens")
-    return tuple(token for token in present if token.content not in contents)
+    return tuple(token for token in present if token.content not in removed)
+
+
+def _listed(tokens: Iterable[Token], place: str, of: str) -> list[Token]:
+    """Return the tokens; raise `InputTypeError` for one str, whose characters would be taken for tokens."""
+    if isinstance(tokens, str):
+        raise InputTypeError(place, f"the str {tokens!r}", f"a sequence, such as [{tokens!r}]")
+    return listed(tokens, place, of)  # type: ignore[arg-type]

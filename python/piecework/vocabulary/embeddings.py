@@ -18,6 +18,7 @@ from piecework.errors import ArgumentError, FileError, FormatError, InputTypeErr
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer
+from piecework.io.read_file import reason
 from piecework.vocabulary.id_map import IdMap, check_id_map
 from piecework.vocabulary.model_config import read_config, resized_config
 from piecework.vocabulary.module_embeddings import resize_module
@@ -305,8 +306,8 @@ def _targets(plan: _Plan, target: str) -> dict[str, str]:
         try:
             os.mkdir(target)
         except OSError as error:
-            found = error.strerror or str(error)
-            raise FileError(target, found.lower(), "a folder whose parent exists") from error
+            expected = "a folder whose parent exists"
+            raise FileError(target, reason(error), expected, error.errno) from error
     return {name: os.path.join(target, name) for name in (*plan.texts, *plan.files)}
 
 

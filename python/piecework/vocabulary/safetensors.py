@@ -68,7 +68,7 @@ def read_header(path: str) -> SafetensorsFile:
                 raise FormatError(path, found, "a safetensors file")
             raw = stream.read(length)
     except OSError as error:
-        raise FileError(path, reason(error), "a safetensors file") from error
+        raise FileError(path, reason(error), "a safetensors file", error.errno) from error
     try:
         header = json.loads(raw)
         metadata = header.pop("__metadata__", None)

@@ -1,0 +1,49 @@
+"""The error for setting an attribute of a tokenizer, with the method that returns a changed one."""
+
+from __future__ import annotations
+
+from piecework._internal.role_attributes import ROLES
+from piecework.errors import ImmutableError
+
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+_METHODS = {
+    # here
+    **{f"{role}_id": f"with_roles({role}=...) with the token of that id" for role in ROLES},
+    **{stage: f"with_{stage}(...)" for stage in _STAGES},
+    "added_tokens": "with_added_tokens([...])",
+    "chat_template": "with_chat_template(...)",
+    "chat_templates": "with_chat_template(..., name=...)",
+    "model_max_length": "with_model_max_length(...), or with_truncation(...) to truncate",
+    "padding_side": "with_padding(direction=...)",
+    "special_tokens_map": "with_roles(...)",
+    "truncation_side": "with_truncation(..., direction=...)",
+    "vocab_size": "shrink(size), or extend(corpus, n)",
+    # tokenizers
+    "encode_special_tokens": "with_special_in_text('text')",
+    "model": "Tokenizer(model, ...)",
+    "padding": "with_padding(...)",
+    "truncation": "with_truncation(...)",
+    # transformers
+    "add_bos_token": "with_extras(bos=...), or with_post_processor(...)",
+    "add_eos_token": "with_extras(eos=...), or with_post_processor(...)",
+    "additional_special_tokens": "with_added_tokens([...], special=True)",
+    "clean_up_tokenization_spaces": "decode(ids, clean_up=...)",
+    "split_special_tokens": "with_special_in_text('text')",
+}
+
+
+def immutable_error(name: str, change: str, value: object = None) -> ImmutableError:
+    """Return the error for a change, "an assignment" or "a deletion", of an attribute of a tokenizer."""
+    method = _with_roles(name, value) if name in ROLES else _METHODS.get(name)
+    if method is None:
+        return ImmutableError(name, change, "a with_... method, which returns another tokenizer")
+    called = "which returns" if method.startswith("with_") else "for"
+    return ImmutableError(name, change, f"{method}, {called} another tokenizer")
+
+
+def _with_roles(role: str, value: object) -> str:
+    token = repr(value) if value is None or isinstance(value, str) else "..."
+    changed = f"with_roles({role}={token})"
+    if role != "pad_token" or value is None:
+        return changed
+    return f"{changed}, or with_padding(pad_token={token}) to pad with it"
