@@ -316,11 +316,20 @@ def test_decode_undoes_encode(tokenizer: str) -> None:
     assert out.splitlines()[0] == "[CLS] This is the Hugging Face Course . [SEP]"
 
 
-@pytest.mark.parametrize("bad", ["x", "-1", "1.5", "70", "99999999999999999999", "٣"])
+@pytest.mark.parametrize("bad", ["x", "-1", "1.5", "4294967296", "99999999999999999999", "٣"])
 def test_decode_names_the_line_of_what_is_not_an_id(tokenizer: str, bad: str) -> None:
     code, out, err = piped(f"1 2\n3 {bad}\n", "decode", tokenizer)
     assert (code, out) == (2, "")
-    assert_one_line(err, f"<stdin> line 2: found '{bad}', expected ids from 0 to 69")
+    assert_one_line(err, f"<stdin> line 2: found '{bad}', expected ids from 0 to 4294967295")
+
+
+def test_decode_skips_and_counts_ids_that_are_not_in_the_vocabulary(tokenizer: str) -> None:
+    _, ids, _ = piped("Hug\n", "encode", tokenizer, "--no-special-tokens")
+    padded = f"70 {ids.strip()} 999999\n"
+    code, out, err = piped(padded, "decode", tokenizer)
+    assert (code, out) == (0, "Hug\n")
+    assert err == "ids that are not in the vocabulary: 2 skipped\n"
+    assert piped(padded, "decode", tokenizer, "--quiet") == (0, "Hug\n", "")
 
 
 # ---- inspect and explain

@@ -6,6 +6,8 @@ import random
 from typing import Any, ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import piecework as pw
 from tests.data import need
@@ -205,3 +207,74 @@ def test_an_unknown_unit_is_named() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
     with pytest.raises(pw.errors.ArgumentError, match="offsets: found 'words', expected"):
         tok.encode_batch(["a"], offsets="words")  # type: ignore[arg-type]
+
+
+# ---- decode(errors=)
+
+
+def byte_level() -> pw.Tokenizer:
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"a\xe2": 256}
+    return pw.Tokenizer.from_ranks(ranks, pattern="gpt2", special_tokens={"<|end|>": 257})
+
+
+def byte_fallback(decoder: pw.spec.Decoder) -> pw.Tokenizer:
+    vocab = {"<unk>": 0, "▁a": 1, "b": 2, "\ufffd": 3} | {f"<0x{i:02X}>": 4 + i for i in range(256)}
+    return pw.Tokenizer(pw.spec.BPE(vocab, (), unk_token="<unk>"), decoder=decoder)
+
+
+METASPACE = pw.spec.SequenceDecoder(
+    (pw.spec.ReplaceDecoder("▁", " "), pw.spec.ByteFallback(), pw.spec.Fuse())
+)
+
+
+@given(data=st.binary(max_size=8), errors=st.sampled_from(["replace", "ignore", "strict"]))
+def test_bytes_of_a_byte_level_model_decode_as_python_decodes_them(
+    data: bytes, errors: Any
+) -> None:
+    tok = byte_level()
+    try:
+        expected = data.decode(errors=errors)
+    except UnicodeDecodeError:
+        with pytest.raises(pw.errors.InvalidUtf8Error, match="ids: found the bytes"):
+            tok.decode([*data], errors=errors)
+        with pytest.raises(ValueError, match=r"batch\[1\]: found the bytes"):
+            tok.decode_batch([[97], [*data]], errors=errors)
+        return
+    assert tok.decode([*data], errors=errors) == expected
+    assert tok.decode_batch([[], [*data], [97]], errors=errors) == ["", expected, "a"]
+    assert tok.decode([257, *data, 1 << 20], errors=errors) == expected
+    assert (
+        tok.decode([257, *data], errors=errors, skip_special_tokens=False) == f"<|end|>{expected}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ids", "strict", "ignored"),
+    [
+        ([1, 2], " ab", " ab"),
+        ([1, 4 + 0xE2], None, " a"),
+        ([4 + 0xC3, 4 + 0xA9, 2], "éb", "éb"),
+        ([4 + 0xE2, 2], None, "b"),
+        ([3, 2], "\ufffdb", "\ufffdb"),  # a token of the vocabulary
+    ],
+)
+def test_byte_tokens_that_are_not_utf8_follow_errors(
+    ids: list[int], strict: str | None, ignored: str
+) -> None:
+    tok = byte_fallback(METASPACE)
+    assert tok.decode(ids, errors="ignore") == ignored
+    if strict is None:
+        with pytest.raises(pw.errors.InvalidUtf8Error, match='UTF-8, or errors="replace"'):
+            tok.decode(ids, errors="strict")
+    else:
+        assert tok.decode(ids, errors="strict") == strict
+
+
+def test_a_decoder_without_bytes_has_no_invalid_ones() -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "\ufffd": 1}), decoder=pw.spec.CTC())
+    assert tok.decode([1], errors="strict") == "\ufffd"
+
+
+def test_errors_is_checked() -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="errors: found 'skip'"):
+        byte_level().decode([97], errors="skip")  # type: ignore[arg-type]

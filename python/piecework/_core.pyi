@@ -679,7 +679,10 @@ class RawDecodeStream:
     """Streams that decode several sequences token by token."""
 
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
-        """Decode the next id of each sequence (None for a finished one); return the text that each adds."""
+        """Decode the next id of each sequence (None for a finished one); return the text that each adds.
+
+        Unknown ids add no text.
+        """
 
     def copy(self) -> RawDecodeStream:
         """Return streams that continue independently of these."""

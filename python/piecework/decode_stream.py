@@ -58,13 +58,14 @@ class DecodeStream(_Streams):
     def step(self, id: int) -> str | None:
         """Add the next id; return the text that it adds, None while a character is incomplete.
 
-        Raises `InputTypeError` for another type, and `ArgumentError` for an id that is not in the vocabulary.
+        An id that is not in the vocabulary is skipped, as `decode` does. Raises `InputTypeError` for another
+        type, and `ArgumentError` for a number that no id can be.
         """
         try:
             text = self._raw.step([id])[0]
-        except (ValueError, TypeError, OverflowError):
+        except (TypeError, OverflowError):
             if hasattr(id, "__index__"):
-                raise ArgumentError("id", str(id), "an id of the vocabulary") from None
+                raise ArgumentError("id", str(id), "an id from 0 to 4294967295") from None
             raise InputTypeError("id", type(id).__name__, "an id") from None
         if id is None:  # which `DecodeStreams` accepts
             raise InputTypeError("id", "NoneType", "an id; finish() ends the stream")
@@ -95,8 +96,8 @@ class DecodeStreams(_Streams):
     def step(self, ids: Sequence[int | None]) -> list[str | None]:
         """Add the next id of each sequence, None for a finished one; return the text that each adds.
 
-        Raises `InputTypeError` for another type, and `ArgumentError` for an id that is not in the vocabulary
-        or another number of ids; the streams are then unchanged.
+        Ids that are not in the vocabulary are skipped. Raises `InputTypeError` for another type, and
+        `ArgumentError` for another number of ids; the streams are then unchanged.
         """
         return self._step(ids)
 

@@ -1209,7 +1209,12 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- ids to text
 
     def decode(
-        self, ids: hints.Ids, *, skip_special_tokens: bool = True, clean_up: bool | None = None
+        self,
+        ids: hints.Ids,
+        *,
+        skip_special_tokens: bool = True,
+        clean_up: bool | None = None,
+        errors: typing.Literal["replace", "ignore", "strict"] = "replace",
     ) -> str:
         """Return the text of ids.
 
@@ -1220,8 +1225,30 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `clean_up` removes spaces before punctuation and in contractions; None follows the decoder. Ids that
         are not in the vocabulary are skipped.
+
+        `errors` says what to do with bytes of byte-level models and byte tokens that are not UTF-8, as in
+        `bytes.decode`: "replace" returns U+FFFD for them, "ignore" omits them, and "strict" raises
+        `InvalidUtf8Error`.
         """
-        return self._core.decode(id_list(ids, "ids"), skip_special_tokens, clean_up)
+        ids = id_list(ids, "ids")
+        text = self._core.decode(ids, skip_special_tokens, clean_up)
+        if errors == "replace":
+            return text
+        return self._text_with_errors(text, ids, skip_special_tokens, errors, "ids")
+
+    def _text_with_errors(
+        self, text: str, ids: hints.Ids, skip_special_tokens: bool, errors: str, place: str
+    ) -> str:
+        """Return the decoded text of ids without U+FFFD for invalid bytes, or raise `InvalidUtf8Error`."""
+        check_choice("errors", errors, ("replace", "ignore", "strict"))
+        if "\ufffd" not in text:
+            return text
+        from piecework.vocabulary.decoded_bytes import text_with_errors
+
+        skipped = self.special_token_ids if skip_special_tokens else ()
+        tokens = [self._core.id_to_token(id) for id in ids if id not in skipped]
+        known = [token for token in tokens if token is not None]
+        return text_with_errors(text, known, self.spec, errors, place)
 
     def decode_bytes(self, ids: hints.Ids) -> bytes:
         r"""Return the bytes of ids, special tokens included; they need not be UTF-8.
@@ -1246,6 +1273,7 @@ class Tokenizer(metaclass=WithForeignNames):
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
+        errors: typing.Literal["replace", "ignore", "strict"] = "replace",
     ) -> list[str]:
         """Return the text of each row of a `Batch`, or of each list of ids.
 
@@ -1254,6 +1282,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok = pw.Tokenizer(model, decoder=pw.spec.WordPieceDecoder())
         >>> tok.decode_batch([[1, 2], [1]])
         ['hugs', 'hug']
+
+        The settings are those of `decode`.
         """
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
@@ -1261,7 +1291,14 @@ class Tokenizer(metaclass=WithForeignNames):
             rows = [id_list(row, f"batch[{i}]") for i, row in enumerate(batch)]
             ids = np.array([id for row in rows for id in row], np.uint32)
             row_offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-        return self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)
+        texts = self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)
+        if errors == "replace":
+            return texts
+        rows = [row.tolist() for row in np.split(ids, row_offsets[1:-1])]
+        return [
+            self._text_with_errors(text, row, skip_special_tokens, errors, f"batch[{i}]")
+            for i, (text, row) in enumerate(zip(texts, rows, strict=False))
+        ]
 
     def decode_stream(
         self,

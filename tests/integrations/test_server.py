@@ -82,8 +82,45 @@ def test_input_of_a_wrong_type_is_answered_with_the_error(url: str) -> None:
     response = httpx.post(f"{url}/encode", json={"texts": ["x", 7]}, timeout=SECONDS)
     assert response.status_code == 400
     assert response.json() == {"error": "texts[1]: found int, expected str"}
-    with pytest.raises(httpx.RemoteProtocolError):
-        httpx.post(f"{url}/decode", json={"ids": [1 << 30]}, timeout=SECONDS)
+
+
+MALFORMED = [
+    ("/encode", b"", "Expecting value"),
+    ("/encode", b"{", "Expecting property name"),
+    ("/encode", b"\xff", "codec can't decode"),
+    ("/encode", b"[" * 100_000, "recursion"),
+    ("/encode", b"null", "a JSON object with a list 'texts'"),
+    ("/encode", b'["a"]', "a JSON object with a list 'texts'"),
+    ("/encode", b'{"txt": 1}', "a JSON object with a list 'texts'"),
+    ("/encode", b'{"texts": 1}', "a JSON object with a list 'texts'"),
+    ("/encode", b'{"texts": "abc"}', "a JSON object with a list 'texts'"),
+    ("/encode", b'{"texts": [null]}', "texts[0]: found NoneType"),
+    ("/encode", b'{"texts": ["a", ["b"]]}', "texts[1]: found list"),
+    ("/encode", b'{"texts": ["\\ud800"]}', "texts[0]"),
+    ("/decode", b"", "Expecting value"),
+    ("/decode", b'{"ids": "x"}', "a JSON object with a list 'ids'"),
+    ("/decode", b'{"ids": ["x"]}', "ids[0]: found str"),
+    ("/decode", b'{"ids": ["\\ud800"]}', "ids[0]: found str"),
+    ("/decode", b'{"ids": [1, null]}', "ids[1]: found NoneType"),
+    ("/decode", b'{"ids": [1, 1.5]}', "ids[1]: found float"),
+    ("/decode", b'{"ids": [1, -1]}', "ids[1]: found -1"),
+    ("/decode", b'{"ids": [1, 99999999999999999999]}', "ids[1]: found 9999"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "message"), MALFORMED)
+def test_a_malformed_request_is_answered_with_400_and_the_reason(
+    url: str, path: str, body: bytes, message: str
+) -> None:
+    response = httpx.post(f"{url}{path}", content=body, timeout=SECONDS)
+    assert response.status_code == 400
+    assert message in response.json()["error"]
+
+
+def test_ids_that_are_not_in_the_vocabulary_are_skipped(tok: pw.Tokenizer, url: str) -> None:
+    ids = tok.encode("to be").ids
+    response = httpx.post(f"{url}/decode", json={"ids": [*ids, 99_999]}, timeout=SECONDS)
+    assert (response.status_code, response.text) == (200, "to be")
 
 
 def test_the_event_loop_runs_while_a_thread_encodes(tok: pw.Tokenizer) -> None:

@@ -61,19 +61,16 @@ impl RawDecodeStream {
 #[pymethods]
 impl RawDecodeStream {
     /// Decode the next id of each sequence (None for a finished one); return the text that each adds.
+    ///
+    /// Unknown ids add no text.
     fn step(&self, py: Python<'_>, ids: Vec<Option<u32>>) -> PyResult<Vec<Option<String>>> {
         let rows = py.detach(|| self.streams().map(|streams| streams.len()))?;
         if ids.len() != rows {
             let expected = format!("{rows}, one for each sequence");
             return Err(bad_argument("ids", format!("{} ids", ids.len()), &expected));
         }
-        if let Some(unknown) =
-            ids.iter().flatten().find(|&&id| self.tokenizer.encoder.tokenizer().token_of(id).is_none())
-        {
-            let expected = "an id of the vocabulary, or None for a finished sequence";
-            return Err(bad_argument("ids", unknown.to_string(), expected));
-        }
-        let step = |(stream, id): (&mut DecodeStream, Option<u32>)| match id {
+        let is_known = |id: &u32| self.tokenizer.encoder.tokenizer().token_of(*id).is_some();
+        let step = |(stream, id): (&mut DecodeStream, Option<u32>)| match id.filter(is_known) {
             Some(id) => stream.step(id, |ids, skip| self.decode(ids, skip)),
             None => Ok(None),
         };

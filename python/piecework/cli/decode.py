@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import click
 
 import piecework as pw
+from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -47,13 +50,19 @@ def decode(
 
     FILEs have a format that `piecework encode` writes; the command detects it from the content. These are
     lines of ids, JSON lines, .npy with its .row_offsets.npy, Arrow, Parquet, and .bin with its .idx.
-    Without FILEs, or for -, the command reads stdin.
+    Without FILEs, or for -, the command reads stdin. Ids that are not in the vocabulary are skipped, and
+    counted on stderr.
     """
     loaded = load_tokenizer(tokenizer, hints)
-    size = 1 + max(loaded.get_vocab().values(), default=-1)
+    known = frozenset(loaded.get_vocab().values())
+    first_gap = next(id for id in itertools.count() if id not in known)
+    unknown = 0
     with atomic_stream(path) as stream:
         for name in files or ("-",):
-            for rows in pw.export.read_ids(name, id_limit=size):
+            for rows in pw.export.read_ids(name):
+                unknown += sum(
+                    _unknown(row, known) for row in rows if row and max(row) >= first_gap
+                )
                 texts = loaded.decode_batch(
                     rows,
                     skip_special_tokens=not keep_special_tokens,
@@ -61,3 +70,9 @@ def decode(
                 )
                 stream.writelines(f"{text}\n".encode() for text in texts)
                 stream.flush()
+    if unknown:
+        note(f"ids that are not in the vocabulary: {unknown:,} skipped")
+
+
+def _unknown(row: list[int], known: frozenset[int]) -> int:
+    return len(row) - sum(map(known.__contains__, row))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from piecework._internal.lazy import typing
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, InvalidUtf8Error
 from piecework.spec import (
     BPEDecoder,
     ByteFallback,
@@ -48,6 +48,35 @@ def special_ids(spec: TokenizerSpec, vocab: Mapping[str, int]) -> set[int]:
     if isinstance(decoder, SentencePieceDecoder):
         special |= {vocab[piece] for piece in decoder.control_symbols if piece in vocab}
     return special
+
+
+def text_with_errors(
+    text: str, tokens: Sequence[str], spec: TokenizerSpec, errors: str, place: str
+) -> str:
+    """Return a decoded text with U+FFFD unchanged if its bytes are UTF-8, else what `errors` says.
+
+    `tokens` are those of the text. "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
+    """
+    data = _bytes_of(tokens, spec)
+    try:
+        data.decode()
+        return text
+    except UnicodeDecodeError as error:
+        if errors == "strict":
+            found = f"the bytes {data[error.start : error.end]!r} at byte {error.start}"
+            raise InvalidUtf8Error(place, found, 'UTF-8, or errors="replace"') from None
+    if data.decode(errors="replace") == text:
+        return data.decode(errors="ignore")
+    # The decoder also changed the ends of the text, or replaced valid bytes beside invalid ones.
+    return text.replace("\ufffd", "")
+
+
+def _bytes_of(tokens: Sequence[str], spec: TokenizerSpec) -> bytes:
+    try:
+        steps = list(_steps(spec))
+    except ArgumentError:  # the text of a token depends on its neighbours
+        return "".join(tokens).encode()
+    return b"".join(_applied(steps, token) for token in tokens)
 
 
 def _applied(steps: list[Step], token: str) -> bytes:
