@@ -75,6 +75,7 @@ FORMATS = {
     "pathlib",
     "piecework.io.atomic_files",
     "piecework.io.gguf_pipelines",
+    "piecework.io.other_files",
 }
 FORMATS |= {"piecework._internal.memory", "graphlib"}
 # A trainer's preset needs the counting that it describes, and checkpoints need the trainers.

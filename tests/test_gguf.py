@@ -538,7 +538,7 @@ def error_of(call: Callable[[], object]) -> PieceworkError:
     [
         ({"model": "rwkv"}, "tokenizer.ggml.model", "found 'rwkv'|found \"rwkv\""),
         ({"model": "plamo2"}, "tokenizer.ggml.model", "one of gpt2, llama, bert, t5"),
-        ({"model": None}, "tokenizer.ggml.model", "no such key"),
+        ({"model": None}, "tokenizer.ggml.model", "found a GGUF file without a tokenizer"),
         ({"model": 3}, "tokenizer.ggml.model", "the type uint32, expected a string"),
         ({"tokens": None}, "tokenizer.ggml.tokens", "no such key"),
         (

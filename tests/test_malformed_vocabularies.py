@@ -189,7 +189,7 @@ def test_other_encodings_of_json_are_named(tmp_path: Path) -> None:
     path = written(tmp_path, document.encode("utf-8-sig"), "tokenizer.json")
     assert pw.Tokenizer.load(path).get_vocab() == {"u": 0}
     path = written(tmp_path, document.encode("utf-16"), "tokenizer.json")
-    with pytest.raises(PieceworkError, match="the byte order mark of UTF-16"):
+    with pytest.raises(PieceworkError, match="found UTF-16 text, expected UTF-8"):
         pw.Tokenizer.load(path)
 
 

@@ -80,8 +80,8 @@ class DecodeStream:
             try:
                 text = self._stream.step(id)
             except ArgumentError:
-                self._check_unknown(id)
-                return None
+                # tokenizers raises a TypeError, which servers handle.
+                raise InputTypeError("id", repr(id), "an id from 0 to 4294967295") from None
             return text
         texts = [self.step(tokenizer, each) for each in id]
         return "".join(text for text in texts if text is not None) or None
@@ -94,12 +94,6 @@ class DecodeStream:
             return
         prefill = [id for id in self._ids or () if here.id_to_token(id) is not None]
         self._stream = here.decode_stream(prefill, skip_special_tokens=self._skip_special_tokens)
-
-    def _check_unknown(self, id: int) -> None:
-        """Raise for an id that is not one of 32 bits; other ids without token add no text."""
-        if not 0 <= id < 2**32:
-            # tokenizers raises a TypeError, which servers handle.
-            raise InputTypeError("id", repr(id), "an id from 0 to 4294967295") from None
 
     def __copy__(self) -> DecodeStream:
         other = DecodeStream(self._ids, self._skip_special_tokens)

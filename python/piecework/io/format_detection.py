@@ -1,9 +1,12 @@
 """Detect the format of a tokenizer file from its content.
 
-The name of the file decides nothing, except that a path in `.pwc` is a compiled cache.
+The name of the file decides nothing, except that a path in `.pwc` is a compiled cache, and that errors about
+damaged data are those of the format that the name promises.
 """
 
 from __future__ import annotations
+
+import os
 
 from piecework._core import is_cache, is_gguf, is_sentencepiece
 from piecework._internal.validation import PathLike
@@ -24,6 +27,13 @@ CLIP_MERGES = "CLIP merges"
 MERGES_TXT = "merges.txt"
 VOCAB_TXT = "vocab.txt"
 
+_FORMAT_OF_SUFFIX = {
+    ".json": TOKENIZER_JSON,
+    ".model": SENTENCEPIECE_MODEL,
+    ".tiktoken": TIKTOKEN_RANKS,
+    ".gguf": GGUF,
+    ".piecework": PIECEWORK_FILE,
+}
 # The first bytes of a `.piecework` file, which no reader of a tokenizer.json accepts.
 PIECEWORK_FILE_HEAD = b'{"piecework":1,"special_in_text":"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -77,6 +87,14 @@ def detect_format(data: bytes, options: LoadOptions) -> str:
         return SENTENCEPIECE_MODEL
     head = data.lstrip(BYTE_ORDER_MARK + b" \t\r\n")
     return _json_format(data, head) if head.startswith(b"{") else _line_format(data)
+
+
+def format_of_name(source: str) -> str | None:
+    """Return the format that the suffix of a path promises, None for a suffix of several formats."""
+    name = os.path.basename(source).lower().removesuffix(".gz")
+    if name == TEKKEN_JSON:
+        return TEKKEN_JSON
+    return _FORMAT_OF_SUFFIX.get(os.path.splitext(name)[1])
 
 
 def _json_format(data: bytes, head: bytes) -> str:

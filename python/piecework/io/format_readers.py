@@ -89,7 +89,13 @@ def piecework_file(core: Core, special_in_text: SpecialInText) -> bytes:
 
 
 def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
-    """Raise `ArgumentError` for a vocab.json without its merges."""
+    """Raise `ArgumentError` for a vocab.json without its merges, `FormatError` for other numbers by name."""
+    import json
+
+    ids = json.loads(data).values()
+    if not all(type(id) is int for id in ids) or 0 not in ids:
+        expected = "a tokenizer.json, or a vocabulary with ids from 0"
+        raise FormatError(source, "a JSON object that is no tokenizer", expected)
     raise ArgumentError(
         "merges", f"None for the vocabulary {source}", "the path of its merges file"
     )
@@ -189,6 +195,11 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
     pipeline = _pipeline_json(pre_tokenizer_for(options.pattern))
     core = read_tiktoken(data, source, pipeline, list(special.items()))
     return warned(core, data, source, "ranks", _FRAMES_TO_CALLER), "refuse"
+
+
+def check_ranks(data: bytes, source: str) -> None:
+    """Raise `FormatError` with the line of invalid ranks, whatever options they still need."""
+    read_tiktoken(data, source, _pipeline_json(pre_tokenizer_for("gpt2")), [])
 
 
 def compile_ranks(

@@ -27,7 +27,13 @@ _MODEL_OPTIONS = {"gpt2": ("pattern",), "bert": ("lowercase",)}
 
 def model_options(data: bytes, source: str) -> tuple[str, ...]:
     """Return the names of the load options that the model of a file uses."""
-    model, _ = gguf_names(data, source)
+    try:
+        model, _ = gguf_names(data, source)
+    except FormatError as error:
+        if error.found != "no such key":
+            raise
+        expected = "one with the key tokenizer.ggml.model, such as the first file of a split model"
+        raise FormatError(source, "a GGUF file without a tokenizer", expected) from error
     return _MODEL_OPTIONS.get(model, ())
 
 

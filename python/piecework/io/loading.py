@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from piecework._core import fingerprint, is_cache
 from piecework._internal.validation import PathLike, check_choice, path_text
-from piecework.errors import FormatError, InputTypeError
+from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.io.compiled_cache import SUFFIX, CoreAndSpecial, read_compiled, read_through_cache
-from piecework.io.format_detection import detect_format
-from piecework.io.format_readers import READERS
+from piecework.io.format_detection import TIKTOKEN_RANKS, VOCAB_TXT, detect_format, format_of_name
+from piecework.io.format_readers import READERS, check_ranks
 from piecework.io.load_options import LoadOptions
 from piecework.io.source_bytes import files_of_directory, gunzipped, source_bytes
 
@@ -67,7 +67,22 @@ def _read_cache(source: str, options: LoadOptions) -> CoreAndSpecial:
 def _read(
     data: bytes, source: str, options: LoadOptions, format: str | None = None
 ) -> CoreAndSpecial:
-    return READERS[format or detect_format(data, options)](data, source, options)
+    detected = format or detect_format(data, options)
+    try:
+        return READERS[detected](data, source, options)
+    except (FormatError, ArgumentError) as error:
+        from piecework.io.other_files import other_kind
+
+        named = format_of_name(source)
+        kind = other_kind(data, detected, named)
+        if kind is not None:
+            raise FormatError(source, *kind) from error
+        # Lines of text are the format of last resort: the name says which file is damaged.
+        if format is not None or detected != VOCAB_TXT or named is None:
+            raise
+    if named == TIKTOKEN_RANKS:
+        check_ranks(data, source)
+    return READERS[named](data, source, options)
 
 
 def _cache_path(source: str, compiled_cache: bool | PathLike) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from io import BytesIO
+from io import BytesIO, FileIO
 
 from piecework._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
@@ -27,6 +27,7 @@ _USUAL_NAMES: tuple[tuple[str, ...], ...] = (
 _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_DECOMPRESSED_BYTES = 1 << 29
 _HEAD_BYTES = 8
+_WEIGHTS_HEAD_BYTES = 4096
 
 
 def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOptions]:
@@ -71,6 +72,7 @@ def source_bytes(source: str) -> bytes:
                 return head
             if file.seekable():
                 # Reading the whole file at once avoids a copy to append it to the head.
+                _reject_large_weights(file, source)
                 file.seek(0)
                 if is_gguf(head):
                     return file.read(gguf_section_length(source, source)) or b""
@@ -78,6 +80,18 @@ def source_bytes(source: str) -> bytes:
             return head + file.read()
     except OSError as error:
         raise FileError(source, reason(error), "a tokenizer file", error.errno) from error
+
+
+def _reject_large_weights(file: FileIO, source: str) -> None:
+    """Raise `FormatError` for the weights of a model, whose gigabytes need not be read."""
+    if os.fstat(file.fileno()).st_size <= _MAX_DECOMPRESSED_BYTES:
+        return
+    from piecework.io.other_files import weights_kind
+
+    file.seek(0)
+    kind = weights_kind(file.read(_WEIGHTS_HEAD_BYTES) or b"")
+    if kind is not None:
+        raise FormatError(source, *kind)
 
 
 def gunzipped(data: bytes, source: str) -> bytes:
