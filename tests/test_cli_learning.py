@@ -117,3 +117,56 @@ def test_a_run_that_is_stopped_continues_to_the_same_bytes(tmp_path: Path, stop:
         assert again.returncode == 0, again.stderr
     assert (tmp_path / "out.json").read_bytes() == (tmp_path / "expected.json").read_bytes()
     assert os.listdir(tmp_path / "state") == [] if (tmp_path / "state").exists() else True
+
+
+# ---- roles
+
+
+def test_a_role_is_saved_in_the_folder(corpus: Path) -> None:
+    special = ["--special-token", "[UNK]", "--special-token", "<end>"]
+    options = [*special, "--role", "eos=<end>", "--role", "pad_token=<end>"]
+    for sizes, folder in (("20", "out"), ("20,21", "out-21")):
+        options_of_size = [*options, "--vocab-size", sizes]
+        done = run("train", corpus, *options_of_size, "-o", "out/", cwd=corpus.parent)
+        assert done.returncode == 0, done.stderr
+        tok = pw.Tokenizer.load(corpus.parent / folder)
+        assert (tok.eos_token, tok.pad_token, tok.unk_token) == ("<end>", "<end>", "[UNK]")
+
+
+def test_a_role_replaces_that_of_the_preset(corpus: Path) -> None:
+    options = ["--model", "byte-bpe", "--vocab-size", 270]
+    done = run("train", corpus, *options, "-o", "preset/", cwd=corpus.parent)
+    assert done.returncode == 0, done.stderr
+    assert pw.Tokenizer.load(corpus.parent / "preset").eos_token == "<|endoftext|>"
+    for token in ("<|endoftext|>", "<end>"):
+        options += ["--special-token", token]
+    done = run("train", corpus, *options, "--role", "eos=<end>", "-o", "own/", cwd=corpus.parent)
+    assert done.returncode == 0, done.stderr
+    tok = pw.Tokenizer.load(corpus.parent / "own")
+    assert (tok.eos_token, tok.bos_token) == ("<end>", "<|endoftext|>")
+
+
+@pytest.mark.parametrize(
+    ("role", "output", "message"),
+    [
+        (
+            "eof=[SEP]",
+            "out/",
+            "--role: found 'eof=[SEP]', expected unk|bos|eos|sep|pad|cls|mask=TOKEN",
+        ),
+        ("eos", "out/", "--role: found 'eos', expected unk|bos"),
+        ("eos=<x>", "out/", "expected a special token: also pass --special-token '<x>'"),
+        (
+            "eos=[SEP]",
+            "out.json",
+            "--role: found the file out.json, expected a folder such as -o NAME/",
+        ),
+    ],
+)
+def test_a_role_that_cannot_be_saved_is_refused_before_the_corpus_is_read(
+    role: str, output: str, message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "corpus.txt").write_bytes(b"\0" * 64)  # which no reader accepts
+    done = run("train", "corpus.txt", "--role", role, "-o", output, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,70 @@ def test_a_name_that_states_no_role_is_not_guessed() -> None:
     assert tok.eos_token is None
     assert tok.eos_token_id is None
     assert tok.bos_token_id is None
+
+
+PUBLISHED_ROLES = {
+    "gpt2": dict.fromkeys(("unk_token", "bos_token", "eos_token"), "<|endoftext|>"),
+    "cl100k": {"eos_token": "<|endoftext|>"},
+    "o200k": {"eos_token": "<|endoftext|>"},
+    "qwen2": {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
+    "llama3": {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"},
+    "bert-uncased": {
+        "unk_token": "[UNK]",
+        "sep_token": "[SEP]",
+        "pad_token": "[PAD]",
+        "cls_token": "[CLS]",
+        "mask_token": "[MASK]",
+    },
+    "t5": {"unk_token": "<unk>", "eos_token": "</s>", "pad_token": "<pad>"},
+    "llama": {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"},
+    "albert": {
+        "unk_token": "<unk>",
+        "bos_token": "[CLS]",
+        "eos_token": "[SEP]",
+        "sep_token": "[SEP]",
+        "pad_token": "<pad>",
+        "cls_token": "[CLS]",
+        "mask_token": "[MASK]",
+    },
+    "xlnet": {
+        "unk_token": "<unk>",
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "sep_token": "<sep>",
+        "pad_token": "<pad>",
+        "cls_token": "<cls>",
+        "mask_token": "<mask>",
+    },
+}
+"""What the published tokenizer_config.json of each model says."""
+
+
+TEXTS = ["whether tis nobler in the mind to suffer the slings and arrows of outrageous fortune"] * 9
+
+
+@pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
+@pytest.mark.parametrize("preset", PUBLISHED_ROLES)
+def test_a_trained_tokenizer_has_the_roles_of_its_preset(preset: str) -> None:
+    expected = PUBLISHED_ROLES[preset]
+    model, settings = None, {"vocab_size": 60}
+    if preset == "llama":
+        settings = {"vocab_size": 300}
+    elif preset in pw.train.PRESETS and preset != "bert-uncased":
+        tokens = tuple(dict.fromkeys(expected.values()))
+        model, settings = "byte-bpe", {"vocab_size": 300, "special_tokens": tokens}
+    options: dict[str, Any] = {"model": model, "preset": preset, **settings}
+    assert pw.Tokenizer.train_from_iterator(TEXTS, **options).special_tokens_map == expected
+    plan = pw.train.Plan.of(None, model, preset, settings)
+    counts = pw.count_texts(TEXTS, pipeline=plan.pipeline, sentences=plan.sentences)
+    assert pw.Tokenizer.train_from_counts(counts, **options).special_tokens_map == expected
+
+
+def test_a_preset_gives_no_role_to_a_token_that_the_vocabulary_lacks() -> None:
+    tok = pw.Tokenizer.train_from_iterator(
+        ["to be"] * 9, model="byte-bpe", vocab_size=260, special_tokens=("<end>",), min_frequency=1
+    )
+    assert tok.special_tokens_map == {}
 
 
 def test_an_ordinary_token_has_no_role() -> None:

@@ -392,7 +392,7 @@ class Tokenizer(metaclass=WithForeignNames):
             memory=memory,
             checkpoint=checkpoint,
         )
-        return cls.from_spec(spec)
+        return cls._trained(spec, plan)
 
     @classmethod
     def train_from_iterator(
@@ -430,7 +430,7 @@ class Tokenizer(metaclass=WithForeignNames):
             memory=memory,
             checkpoint=checkpoint,
         )
-        return cls.from_spec(spec)
+        return cls._trained(spec, plan)
 
     @classmethod
     def train_from_counts(
@@ -471,7 +471,12 @@ class Tokenizer(metaclass=WithForeignNames):
             memory=memory,
             checkpoint=checkpoint,
         )
-        return cls.from_spec(spec)
+        return cls._trained(spec, plan)
+
+    @classmethod
+    def _trained(cls, spec: pw.TokenizerSpec, plan: pw.train.Plan) -> hints.Self:
+        tokenizer = cls.from_spec(spec)
+        return tokenizer.with_roles(**plan.roles_in(tokenizer.get_vocab()))
 
     def train_new_from_iterator(
         self,
@@ -1495,10 +1500,11 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.special_tokens_map
         {'unk_token': '[UNK]'}
 
-        Roles come from `with_roles` or the configuration in the folder of the file that was loaded, then
-        from the tokenizer itself: the unknown token of the model, the padding settings, a BERT or RoBERTa
-        post-processor, and special tokens whose name states the role, such as `[MASK]`. Other roles are
-        absent. Each role is also an attribute: `tok.unk_token`, `tok.unk_token_id`.
+        Roles come from `with_roles`, the configuration in the folder of the file that was loaded, or the
+        preset of training (GPT-2's `<|endoftext|>`), then from the tokenizer itself: the unknown token of the
+        model, the padding settings, a BERT or RoBERTa post-processor, and special tokens whose name states
+        the role, such as `[MASK]`. Other roles are absent. Each role is also an attribute: `tok.unk_token`,
+        `tok.unk_token_id`.
         """
         from piecework.spec.roles import declared_roles
 

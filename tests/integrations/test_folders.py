@@ -131,6 +131,19 @@ def assert_same_settings(ours: pw.Tokenizer, theirs: Any) -> None:
 # ---- ours, opened by transformers
 
 
+@pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
+def test_the_roles_of_a_preset_are_those_of_the_folder_in_transformers(tmp_path: Path) -> None:
+    tok = pw.Tokenizer.train_from_iterator(TEXTS, model="byte-bpe", vocab_size=300)
+    tok.save(f"{tmp_path}/folder/")
+    theirs = opened(tmp_path / "folder")
+    assert (theirs.bos_token, theirs.eos_token, theirs.unk_token) == ("<|endoftext|>",) * 3
+    assert theirs.eos_token_id == tok.eos_token_id == tok.token_to_id("<|endoftext|>")
+    config = json.loads((tmp_path / "folder" / "tokenizer_config.json").read_text())
+    assert "additional_special_tokens" not in config
+    assert pw.Tokenizer.load(tmp_path / "folder").special_tokens_map == tok.special_tokens_map
+    assert_same_settings(tok, theirs)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_transformers_opens_our_folder_with_the_same_ids_and_settings(

@@ -38,6 +38,7 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.cli.roles import token_roles
 from piecework.cli.sentencepiece_options import sentencepiece_options
 from piecework.io.atomic_files import check_writable
 from piecework.io.saving import is_folder_path
@@ -67,6 +68,15 @@ Example:
     required=True,
 )
 @option(
+    "--role",
+    "roles",
+    section="Vocabulary",
+    multiple=True,
+    metavar="ROLE=TOKEN",
+    help="Give a special token a role, such as eos=<|endoftext|>, in a folder for transformers; roles are "
+    "unk, bos, eos, sep, pad, cls and mask; repeatable.  [default: those of the preset]",
+)
+@option(
     "--training-log",
     section="Output",
     is_flag=True,
@@ -87,6 +97,7 @@ def train(
     master: str | None,
     path: str,
     training_log: bool,
+    roles: tuple[str, ...],
     **settings: Any,
 ) -> None:
     """Train a tokenizer on CORPUS.
@@ -102,6 +113,7 @@ def train(
     sizes = _sizes(given)
     outputs = _outputs(path, sizes)
     plan = plan_for(corpus, requested_model(model, given), preset, field, given)
+    named = token_roles(roles, plan.trainer, path)
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:
         found = "several sizes with self-test sentences"
@@ -125,7 +137,7 @@ def train(
             memory=budget,
             checkpoint=counting["checkpoint"],
             **given,
-        )
+        ).with_roles(**named)
         save_trained(learned, path)
         _note_trained(learned, "sentences", path)
     else:
@@ -143,6 +155,7 @@ def train(
         for size, learned in _train(
             counts, plan, sizes, num_threads, budget, counting["checkpoint"], log
         ):
+            learned = learned.with_roles(**{**plan.roles_in(learned.get_vocab()), **named})
             save_trained(learned, outputs[size])
             _note_trained(learned, f"{len(counts):,} distinct words", outputs[size])
         if counting["checkpoint"] is not None:

@@ -92,6 +92,15 @@ class Plan:
         """
         return smallest_spec(self.trainer, self.preset)
 
+    def roles_in(self, vocab: Mapping[str, int]) -> dict[str, str]:
+        """Return the roles of the preset whose token a vocabulary has.
+
+        >>> Plan.of(None, "byte-bpe", "qwen2", {}).roles_in({"<|endoftext|>": 0})
+        {'eos_token': '<|endoftext|>', 'pad_token': '<|endoftext|>'}
+        """
+        roles = {} if self.preset is None else self.preset.roles
+        return {role: token for role, token in roles.items() if token in vocab}
+
     @classmethod
     def _for_sentencepiece(
         cls,

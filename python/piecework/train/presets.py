@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from piecework.errors import ArgumentError
@@ -14,6 +14,7 @@ from piecework.spec import (
     BertPreTokenizer,
     Metaspace,
     Nmt,
+    Normalizer,
     Regex,
     Replace,
     SequenceNormalizer,
@@ -32,7 +33,8 @@ class Preset:
     ('[CLS]:0', '$A:0', '[SEP]:0')
 
     `single` and `pair` are items of `TemplateProcessing`; the template is omitted if the vocabulary lacks
-    one of its tokens. Without `special_tokens`, the defaults of the trainer apply.
+    one of its tokens. Without `special_tokens`, the defaults of the trainer apply. `roles` are those of the
+    published tokenizer whose tokens do not state them by name; see `Tokenizer.special_tokens_map`.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Preset:
     pair: tuple[str, ...] = ()
     special_tokens: tuple[str, ...] = ()
     unk_token: str = "<unk>"
+    roles: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def tokens_for(self, settings: Collection[str]) -> dict[str, Any]:
         """Return the default tokens for those settings that a trainer has."""
@@ -55,6 +58,12 @@ def _bert_preset(name: str, pipeline: Pipeline) -> Preset:
         single=("[CLS]:0", "$A:0", "[SEP]:0"),
         pair=("[CLS]:0", "$A:0", "[SEP]:0", "$B:1", "[SEP]:1"),
     )
+
+
+def _byte_level_preset(name: str, *roles: str, normalizer: Normalizer | None = None) -> Preset:
+    """Return a preset with a named pattern, in which `<|endoftext|>` has these roles."""
+    pipeline = Pipeline(normalizer, named_pre_tokenizer(name))
+    return Preset(name, pipeline, roles=dict.fromkeys(roles, "<|endoftext|>"))
 
 
 # The space handling of SentencePiece, built from components of tokenizer.json.
@@ -75,11 +84,11 @@ PRESETS: dict[str, Preset] = {
         Preset("whitespace", Pipeline(None, WhitespaceSplit())),
         Preset("punctuation", Pipeline(None, BertPreTokenizer())),
         Preset("characters", Pipeline()),
-        *(
-            Preset(name, Pipeline(None, named_pre_tokenizer(name)))
-            for name in ("gpt2", "cl100k", "o200k", "llama3")
-        ),
-        Preset("qwen2", Pipeline(NFC(), named_pre_tokenizer("qwen2"))),
+        _byte_level_preset("gpt2", "unk_token", "bos_token", "eos_token"),
+        _byte_level_preset("cl100k", "eos_token"),
+        _byte_level_preset("o200k", "eos_token"),
+        _byte_level_preset("llama3"),
+        _byte_level_preset("qwen2", "eos_token", "pad_token", normalizer=NFC()),
     )
 }
 

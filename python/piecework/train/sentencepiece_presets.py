@@ -7,7 +7,7 @@ ALBERT also preprocess their texts; here this preprocessing is part of the norma
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -42,7 +42,7 @@ class SentencePiecePreset:
     'bpe'
 
     `preprocessing` normalizers apply before the rules that `settings` name. `single` and `pair` are items
-    of `TemplateProcessing`.
+    of `TemplateProcessing`. `roles` are those whose tokens do not state them by name.
     """
 
     name: str
@@ -50,6 +50,7 @@ class SentencePiecePreset:
     single: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
     preprocessing: tuple[Normalizer, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
 
     def trainer(self, **settings: Any) -> SentencePieceTrainer:
         """Return the trainer; `settings` override those of the preset.
@@ -124,6 +125,7 @@ SENTENCEPIECE_PRESETS = {
             single=("[CLS]:0", "$A:0", "[SEP]:0"),
             pair=("[CLS]:0", "$A:0", "[SEP]:0", "$B:1", "[SEP]:1"),
             preprocessing=(NFKD(), StripAccents(), Lowercase()),
+            roles={"bos_token": "[CLS]", "eos_token": "[SEP]"},
         ),
         SentencePiecePreset(
             "xlnet",

@@ -1,0 +1,39 @@
+"""The option `--role` of `train`: special tokens by role, checked before the training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import piecework as pw
+from piecework.io.saving import is_folder_path
+
+ROLES = ("unk", "bos", "eos", "sep", "pad", "cls", "mask")
+
+
+def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> dict[str, str]:
+    """Return the arguments of `with_roles` for options such as `eos=<|endoftext|>`.
+
+    >>> token_roles(["eos=<|endoftext|>"], pw.ByteBPETrainer(), "out/")
+    {'eos_token': '<|endoftext|>'}
+
+    Raises `ArgumentError` for an unknown role, a token that is not special, and an output without roles.
+    """
+    if given and not is_folder_path(path):
+        raise pw.errors.ArgumentError("roles", f"the file {path}", "a folder such as -o NAME/")
+    roles = {}
+    for option in given:
+        role, _, token = option.partition("=")
+        name = role.removesuffix("_token")
+        if name not in ROLES or not token:
+            raise pw.errors.ArgumentError("roles", repr(option), f"{'|'.join(ROLES)}=TOKEN")
+        if token not in _special_tokens(trainer):
+            expected = f"a special token: also pass --special-token {token!r}"
+            raise pw.errors.ArgumentError("roles", repr(option), expected)
+        roles[f"{name}_token"] = token
+    return roles
+
+
+def _special_tokens(trainer: pw.train.Trainer) -> set[str]:
+    if isinstance(trainer, pw.SentencePieceTrainer):
+        return {piece.text for piece in trainer.meta_pieces.values()}
+    return {*trainer.special_tokens}
