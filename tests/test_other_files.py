@@ -142,6 +142,11 @@ DAMAGED: list[tuple[str, bytes, str]] = [
     ("tokenizer.json", b"[" * 5000, "line 1, column 128: found recursion limit exceeded"),
     ("tokenizer.json.gz", gzip.compress(b"null"), "document: found null"),
     ("tekken.json", b"[]", "found an array"),
+    ("tokenizer.json", b'{"a": 0, "b": 1, "c', r"line 1, column 19: found EOF"),
+    ("vocab.json", b'{"a": 0, "b": 1, "c', r"line 1, column 19: found EOF"),
+    ("vocab.json", b'{"a": 0, "b": \xff}', "UTF-8"),
+    ("tokenizer.json", b'{"added_tokens": 5, "model": null}', "added_tokens: found 5"),
+    ("tokenizer.json", b'{"a": 1}', "a: found an unknown field"),
     *(
         ("spiece.model", b"\n\x0e\n\x05<unk>\x15\0\0"[:size], "found a field that is cut off")
         for size in range(1, 10)

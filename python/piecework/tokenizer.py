@@ -2230,8 +2230,9 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def _is_public(self, name: str) -> bool:
         """Return whether a name is public here; subclasses may have attributes of their own."""
-        is_own = type(self) is not Tokenizer and name not in vars(Tokenizer)
-        return not name.startswith("_") and not is_own
+        if name.startswith("_"):
+            return False
+        return type(self) is Tokenizer or name in vars(Tokenizer)
 
     def __reduce__(self) -> tuple[typing.Any, ...]:
         budget = self._core.cache_budget

@@ -90,15 +90,26 @@ def piecework_file(core: Core, special_in_text: SpecialInText) -> bytes:
 
 def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Raise `ArgumentError` for a vocab.json without its merges, `FormatError` for other numbers by name."""
-    import json
-
-    ids = json.loads(data).values()
-    if not all(type(id) is int for id in ids) or 0 not in ids:
+    if not _is_vocabulary(data, source):
+        if source.endswith(TOKENIZER_JSON):
+            return read_tokenizer_json(data, source, options)  # which names the field
         expected = "a tokenizer.json, or a vocabulary with ids from 0"
         raise FormatError(source, "a JSON object that is no tokenizer", expected)
     raise ArgumentError(
         "merges", f"None for the vocabulary {source}", "the path of its merges file"
     )
+
+
+def _is_vocabulary(data: bytes, source: str) -> bool:
+    """Return whether the values of a JSON object are ids; raise `FormatError` for damaged JSON."""
+    import json
+
+    try:
+        ids = json.loads(data).values()
+    except (ValueError, RecursionError):
+        Core.from_json(data.removeprefix(BYTE_ORDER_MARK), source)  # which names line and column
+        return False
+    return all(type(id) is int for id in ids) and 0 in ids
 
 
 # ---- lines of text
