@@ -360,9 +360,8 @@ class Tokenizer(metaclass=WithForeignNames):
         replacing it. `on_error="skip"` skips and counts lines and files with errors. `train.read_corpus` has
         the details.
 
-        `model` is "wordpiece" (default), "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char"; without it,
-        the preset decides.
-        `settings` are those of its trainer, such as `vocab_size` and `min_frequency`. Pass either `trainer`
+        `model` is "wordpiece" (default), "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char".
+        Without it, the preset decides: "gpt2" trains byte-level BPE. `settings` are those of its trainer, such as `vocab_size` and `min_frequency`. Pass either `trainer`
         or settings, not both. `preset` names the pipeline around the model, such as "bert-uncased" (see
         `train.PRESETS`), or is a `train.Preset`. The SentencePiece presets "t5", "llama", "albert" and
         "xlnet" name settings of `SentencePieceTrainer`; `model` can select another of its types.

@@ -55,8 +55,9 @@ class Plan:
         """Return the plan for a trainer, or for a kind of model and the settings of its trainer.
 
         With a SentencePiece preset, `model` is one of the SentencePiece types, and "sentencepiece" means
-        the type of the preset. Without a model, the preset decides: "gpt2" is byte-level BPE. `counted` is the pipeline of counts, which replaces the default preset, and
-        the default model if it is byte-level. Raises `ArgumentError` for arguments in conflict.
+        the type of the preset. Without a model, the preset decides: "gpt2" is byte-level BPE. `counted` is
+        the pipeline of counts, which replaces the default preset, and the default model if it is byte-level.
+        Raises `ArgumentError` for arguments in conflict.
         """
         model = model.lower() if isinstance(model, str) else model
         _check_preset_name(preset)
