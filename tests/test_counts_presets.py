@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def counts(preset: str) -> pw.Counts:
-    return pw.count_texts(TEXTS, pipeline=preset)
+    return pw.count_texts(TEXTS, preset=preset)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "tsv"])
@@ -125,7 +125,7 @@ def test_counts_in_python_are_trained_with_their_preset() -> None:
 
 
 def test_counts_of_a_pipeline_without_a_preset_keep_it() -> None:
-    own = pw.count_texts(TEXTS, pipeline=Pipeline(NFC(), WhitespaceSplit()))
+    own = pw.count_texts(TEXTS, preset=Pipeline(NFC(), WhitespaceSplit()))
     spec = pw.Tokenizer.train_from_counts(own, vocab_size=30).spec
     assert (spec.normalizer, spec.pre_tokenizer) == (NFC(), WhitespaceSplit())
 
@@ -139,7 +139,7 @@ def test_the_default_preset_remains_for_counts_that_do_not_know_theirs() -> None
 
 def test_a_pipeline_without_its_functions_is_a_mismatch(folder: Path) -> None:
     stage = CustomPreTokenizer(str.split, "mine")
-    pw.count_texts(TEXTS, pipeline=Pipeline(None, stage)).save("c.tsv")
+    pw.count_texts(TEXTS, preset=Pipeline(None, stage)).save("c.tsv")
     with pytest.raises(
         pw.errors.ArgumentError, match=r"counts: found words of .* expected preset=Preset"
     ):

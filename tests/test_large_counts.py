@@ -437,7 +437,7 @@ def test_a_missing_run_raises_file_not_found(corpus: list[Path], tmp_path: Path)
     missing = min(tmp_path.glob("run-*.words"))
     missing.unlink()
     with pytest.raises(FileNotFoundError, match="found no such file or directory, exp") as caught:
-        count_files(corpus, pipeline="whitespace", checkpoint=tmp_path)
+        count_files(corpus, preset="whitespace", checkpoint=tmp_path)
     assert isinstance(caught.value, FileError)
     assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(missing))
 

@@ -80,7 +80,7 @@ def test_a_byte_level_preset_names_the_model_that_it_needs(preset: str) -> None:
     trainer = pw.BPETrainer(5000)
     with pytest.raises(pw.errors.ArgumentError, match=r'model="byte-bpe" \(ByteBPETrainer\)'):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset=preset)
-    counts = pw.count_texts(TEXTS, pipeline=preset)
+    counts = pw.count_texts(TEXTS, preset=preset)
     with pytest.raises(pw.errors.ArgumentError, match=r'model="byte-bpe"'):
         pw.train.learn_spec(counts, trainer, preset)
 

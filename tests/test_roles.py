@@ -96,7 +96,7 @@ def test_a_trained_tokenizer_has_the_roles_of_its_preset(preset: str) -> None:
     options: dict[str, Any] = {"model": model, "preset": preset, **settings}
     assert pw.Tokenizer.train_from_iterator(TEXTS, **options).special_tokens_map == expected
     plan = pw.train.Plan.of(None, model, preset, settings)
-    counts = pw.count_texts(TEXTS, pipeline=plan.pipeline, sentences=plan.sentences)
+    counts = pw.count_texts(TEXTS, preset=plan.pipeline, sentences=plan.sentences)
     assert pw.Tokenizer.train_from_counts(counts, **options).special_tokens_map == expected
 
 

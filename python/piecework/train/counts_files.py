@@ -111,7 +111,7 @@ def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
     >>> import tempfile
     >>> from piecework.train import count_texts
     >>> path = tempfile.mkdtemp() + "/counts.tsv"
-    >>> count_texts(["hug pug"], pipeline="whitespace").save(path)
+    >>> count_texts(["hug pug"], preset="whitespace").save(path)
     >>> print(recorded_pipeline(path))
     WhitespaceSplit()
     """
