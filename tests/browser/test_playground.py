@@ -135,6 +135,18 @@ def test_spaces_at_the_ends_of_lines_are_inside_of_their_panel(site: str, opened
     assert page.evaluate(OUTSIDE) == []
 
 
+def test_the_details_of_a_token_end_when_its_text_changes(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, TEXT)
+    page.locator("#stream-0 .t").first.click()
+    expect(page.locator(".word h3").first).to_be_visible()
+    page.get_by_label("special tokens").check()
+    wait_until_shown(page)
+    expect(page.locator(".word h3").first).to_be_visible()
+    type_text(page, TEXT[1:])
+    expect(page.locator(".word h3")).to_have_count(0)
+
+
 def test_keys_move_between_tokens_and_tokenizers(site: str, opened: Open) -> None:
     page = opened(site)
     type_text(page, TEXT)

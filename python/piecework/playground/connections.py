@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from functools import cache
 from typing import Any
 
 from piecework._internal.extras import import_extra
 from piecework.playground.limits import CONNECTIONS, HEADER_SECONDS
 
 
-@cache
 def connection_class() -> type[Any]:
-    """Return the class of uvicorn's connections, with limits while they wait for the headers of a request.
+    """Return a class of connections for one server, with limits while they wait for headers.
 
     A connection is closed `HEADER_SECONDS` after it was made, or after its last answer, unless it has sent
     the headers of a request by then. When `CONNECTIONS` connections wait, a new one replaces the oldest:

@@ -181,6 +181,7 @@ export class EncodeView {
   }
 
   async show(text, columns) {
+    const isOther = text !== this.shown?.text;
     this.shown = { text, columns };
     const most = Math.max(1, ...[...columns.values()].map(({ count }) => count));
     const characters = text.length;
@@ -190,7 +191,7 @@ export class EncodeView {
       stream.show(text, found);
       this.showCounts(counts, found.header, characters, most, columns.size > 1);
     }
-    if (!this.details.picked) this.details.clear();
+    if (isOther || !this.details.picked) this.details.clear();
   }
 
   showCounts(root, { count, unknown, onlyHere, distinct }, characters, most, isCompared) {

@@ -4,14 +4,14 @@ import { element, grouped, svg, visible } from "./dom.js";
 import { LatticeReplay } from "./lattice_replay.js";
 
 const WIDTH = 640;
-const HEIGHT = 160;
+const HEIGHT = 150;
 const PAD = 28;
 const LEFT = 76;
 
 export class UnigramReplay {
   constructor(trace, root, _, pick) {
     this.trace = trace;
-    this.chart = element("div", { class: "scrolled" });
+    this.chart = element("div");
     this.body = element("div");
     this.lattice = new LatticeReplay(trace, pick);
     root.replaceChildren(element("div", { class: "columns unigram" }, element("div", {}, this.chart, this.lattice.root), this.body));
@@ -127,8 +127,6 @@ function likelihoodChart(steps, current) {
   };
   label(high.toFixed(1), PAD + 4);
   label(low.toFixed(1), HEIGHT - PAD + 4);
-  const caption = svg("text", { x: WIDTH - PAD, y: HEIGHT - 6, "text-anchor": "end" });
-  caption.textContent = "log-likelihood at each EM iteration; a line is a pruning round";
-  drawing.append(caption);
-  return [drawing];
+  const caption = "Before each EM iteration; a line is a pruning round.";
+  return [element("h2", {}, "Log-likelihood"), drawing, element("p", { class: "note" }, caption)];
 }
