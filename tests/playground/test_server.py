@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 import signal
@@ -513,6 +514,24 @@ def test_a_port_in_use_is_replaced_by_the_next_one() -> None:
             assert server.address(second, "127.0.0.1").startswith("http://127.0.0.1:")
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_a_host_for_all_addresses_is_shown_as_one_that_can_be_opened(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with server.listening_socket("127.0.0.1", 0) as listener:
+        shown = httpx.URL(server.address(listener, host, "secret"))
+        assert not ipaddress.ip_address(shown.host).is_unspecified
+        assert shown.params["token"] == "secret"
+
+        class Offline(socket.socket):
+            def connect(self, address: object) -> None:
+                raise OSError("network is unreachable")
+
+        monkeypatch.setattr(socket, "socket", Offline)
+        alone = httpx.URL(server.address(listener, host))
+        assert ipaddress.ip_address(alone.host).is_loopback
+
+
 def test_no_free_port_and_no_such_host_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="port: found 70000, expected 0 to 65535"):
         server.listening_socket("127.0.0.1", 70000)
@@ -534,7 +553,7 @@ def test_other_machines_get_an_address_with_a_token(monkeypatch: pytest.MonkeyPa
     addresses: list[str] = []
     server.serve(all_kinds(), host="0.0.0.0", port=0, ready=addresses.append)
     server.serve(all_kinds(), host="localhost", port=0, ready=addresses.append)
-    assert re.fullmatch(r"http://0\.0\.0\.0:[0-9]+/\?token=[\w-]{32}", addresses[0])
+    assert re.fullmatch(r"http://(?!0\.0\.0\.0)[0-9.]+:[0-9]+/\?token=[\w-]{32}", addresses[0])
     assert re.fullmatch(r"http://localhost:[0-9]+/", addresses[1])
 
 

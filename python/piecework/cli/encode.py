@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from piecework.cli.notes import note, progress
 from piecework.cli.options import on_error_option, reading_options
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.row_lengths import length_options, with_row_lengths
+from piecework.cli.sources import check_no_text
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -121,6 +123,8 @@ def encode(
         append_eod=settings["append_eod"],
         pack=settings["pack"],
     )
+    if len(outputs) < 2:  # several outputs have one file each
+        check_no_text(inputs, f"piecework encode {shlex.quote(tokenizer)} -")
     settings["add_special_tokens"] = not no_special_tokens
     if out_dir is not None:
         _check_no_file_options(outputs, settings)

@@ -66,10 +66,14 @@ def encode_to_folder(
     tokenizer: pw.Tokenizer, sources: Sequence[str], out_dir: str, settings: Mapping[str, Any]
 ) -> None:
     """Write a folder of shards, and print a summary."""
-    with progress("encoding", in_bytes=True) as update:
-        done = pw.export.encode_corpus(
-            tokenizer, sources, out_dir, progress=update, **given_options(dict(settings))
-        )
+    try:
+        with progress("encoding", in_bytes=True) as update:
+            done = pw.export.encode_corpus(
+                tokenizer, sources, out_dir, progress=update, **given_options(dict(settings))
+            )
+    except KeyboardInterrupt:
+        note(f"the same command with --resume keeps the finished shards in {out_dir} and continues")
+        raise
     parts = [f"{done.documents:,} documents"]
     if done.rows != done.documents:
         parts.append(f"{done.rows:,} rows")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
+from glob import glob
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
+import piecework as pw
 from piecework.cli.parameters import InputFile
 
 TYPE_CHECKING = False
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 else:
     _NamedPathType = click.ParamType
 
+_SHOWN_CHARS = 40
 _NAMED = re.compile(r"(?P<name>[^=/\\:*?]+)=(?P<path>.+)", re.DOTALL)
 
 
@@ -77,3 +81,20 @@ def sources_of_corpus(corpus: Sequence[NamedPath]) -> list[str] | Mapping[str, l
         shown = name.encode(errors="surrogateescape").decode(errors="replace")
         sources.setdefault(shown, []).append(path)
     return sources
+
+
+def check_no_text(paths: Sequence[str], command: str) -> None:
+    """Raise `FileError` for a text in place of a file; the message has a `command` that reads stdin."""
+    for path in paths:
+        if path == "-" or not _can_be_text(path) or os.path.exists(path) or glob(path):
+            continue
+        shown = path if len(path) <= _SHOWN_CHARS else f"{path[:_SHOWN_CHARS]}..."
+        expected = f"a file; for a text: echo {shlex.quote(shown)} | {command}"
+        raise pw.errors.FileError(shown, "no such file", expected)
+
+
+def _can_be_text(path: str) -> bool:
+    """Whether a path has several words, or is one word without a folder, a suffix or a wildcard."""
+    if "://" in path:
+        return False
+    return len(path.split()) > 1 or not re.search(r"[/\\.*?\[]", path)

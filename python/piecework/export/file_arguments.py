@@ -13,6 +13,8 @@ from piecework.export.output_formats import FORMATS, OutputFormat
 from piecework.io.atomic_files import check_writable
 from piecework.tokenizer import Tokenizer
 
+_SPECIAL_SHOWN = 8
+
 
 def checked_format(name: str, append_eod: str | None) -> OutputFormat:
     """Return the output format; raises if it cannot end rows with a token."""
@@ -28,12 +30,23 @@ def eod_id(tokenizer: Tokenizer, token: str, add_special_tokens: bool) -> int:
     """Return the id of the end-of-document token; raises if the post-processor adds it already."""
     id = tokenizer.token_to_id(token)
     if id is None:
-        raise ArgumentError("append_eod", repr(token), "a token of the vocabulary")
+        expected = f"a token of the vocabulary; {_special_tokens(tokenizer)}"
+        raise ArgumentError("append_eod", repr(token), expected)
     if add_special_tokens and tokenizer.encode("").ids[-1:] == [id]:
         found = f"{token!r}, which the post-processor already appends to each row"
         expected = "add_special_tokens=False, or no append_eod"
         raise ArgumentError("append_eod", found, expected)
     return id
+
+
+def _special_tokens(tokenizer: Tokenizer) -> str:
+    """Return the special tokens, at most eight, for a message."""
+    ids = sorted(tokenizer.special_token_ids)
+    if not ids:
+        return "it has no special tokens"
+    shown = ", ".join(repr(tokenizer.id_to_token(id)) for id in ids[:_SPECIAL_SHOWN])
+    more = f" and {len(ids) - _SPECIAL_SHOWN:,} more" if len(ids) > _SPECIAL_SHOWN else ""
+    return f"its special tokens are {shown}{more}"
 
 
 def checked_outputs(outputs: PathLike | Sequence[PathLike], form: OutputFormat) -> list[str]:

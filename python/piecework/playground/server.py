@@ -21,6 +21,11 @@ from piecework.playground.guards import LOOPBACK, App
 from piecework.playground.limits import CONNECTIONS
 
 _PORTS_TRIED = 20
+# A host that listens on all addresses -> its family, an address elsewhere, and the loopback address.
+_ALL_ADDRESSES = {
+    "0.0.0.0": (socket.AF_INET, "192.0.2.1", "127.0.0.1"),
+    "::": (socket.AF_INET6, "2001:db8::1", "::1"),
+}
 
 
 def serve(
@@ -116,15 +121,31 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def address(listener: socket.socket, host: str, token: str | None = None) -> str:
-    """Return the address of the page.
+    """Return the address of the page; a `host` for all addresses is replaced by one of this machine.
 
     >>> with listening_socket("127.0.0.1", 0) as listener:
     ...     address(listener, "::1").startswith("http://[::1]:")
     True
     """
+    if host in _ALL_ADDRESSES:
+        host = _own_address(host)
     name = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"?token={token}"
     return f"http://{name}:{listener.getsockname()[1]}/{query}"
+
+
+def _own_address(host: str) -> str:
+    """Return the address from which this machine reaches others, or its loopback address without a network.
+
+    A datagram socket that connects sends nothing; the addresses are reserved for documents (RFC 5737, 3849).
+    """
+    family, elsewhere, loopback = _ALL_ADDRESSES[host]
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((elsewhere, 9))
+            return str(probe.getsockname()[0])
+    except OSError:
+        return loopback
 
 
 def _is_loopback(host: str) -> bool:
