@@ -243,7 +243,7 @@ def test_the_name_of_a_repository_says_how_it_is_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(FileError, match=r"bert-base-uncased: .*download=True.*piecework\[hub\]"):
+    with pytest.raises(FileError, match=r"bert-base-uncased: .*download=True.*huggingface-hub"):
         pw.Tokenizer.load("bert-base-uncased")
 
 
