@@ -569,14 +569,11 @@ class Tokenizer(metaclass=WithForeignNames):
             and not is_pretokenized
         ):
             return self._encode_text(text, add_special_tokens, self._parses)  # type: ignore[arg-type]
-        foreign = {
-            "padding": padding,
-            "truncation": truncation,
-            "max_length": max_length,
-            "return_tensors": return_tensors,
-        }
-        if any(value is not None for value in foreign.values()):
-            reject_keywords("encode", [name for name in foreign if foreign[name] is not None])
+        foreign: tuple[object, ...] = (padding, truncation, max_length, return_tensors)
+        if foreign != (None, None, None, None):
+            names = ("padding", "truncation", "max_length", "return_tensors")
+            given = [name for name, value in zip(names, foreign, strict=True) if value is not None]
+            reject_keywords("encode", given)
         encoding = self._core.encode(
             text,
             pair,
@@ -1811,7 +1808,8 @@ class Tokenizer(metaclass=WithForeignNames):
         `max_length` includes special tokens. The other windows of a text are `overflowing` of its encoding;
         each repeats `stride` tokens of the window before it (None: 0). `encode_batch` drops them unless
         `overflow=True`. `strategy` selects the text of a pair to truncate (None: "longest_first"),
-        `direction` the side (None: `truncation_side`). The compiled tables are shared.
+        `direction` the side (None: `truncation_side`). `max_length=None` also removes what is stored. The
+        compiled tables are shared.
 
         Raises `ArgumentError` if no length is stored, and if `max_length` leaves no room for special tokens
         and stride.
@@ -1852,7 +1850,8 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `length` is a number of tokens, or "longest" for the longest row of each batch. Without a length, it
         and `pad_to_multiple_of` are those of the padding stored in the `tokenizer.json` that was loaded,
-        "longest" if there is none. `pad_to_multiple_of` rounds the length up.
+        "longest" if there is none. `pad_to_multiple_of` rounds the length up. `length=None` also removes
+        what is stored.
 
         `direction` is the side (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
         else `[PAD]`), `pad_id` its id (None: that of the token), `pad_type_id` its type id (None: the one

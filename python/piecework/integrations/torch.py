@@ -218,8 +218,7 @@ class Collator:
     def _side(self) -> str:
         if self.padding_side is not None:
             return self.padding_side
-        padding = self.tokenizer.spec.padding
-        return "right" if padding is None else padding.direction
+        return self.tokenizer.padding_side
 
     # ---- masked language modelling
 
