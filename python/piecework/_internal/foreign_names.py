@@ -107,9 +107,12 @@ def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
     piecework.errors.InputTypeError: padding: found a keyword argument that encode_batch does not have, ...
     """
     names = list(given)
-    found = f"a keyword argument that {method} does not have"
-    uses = [_KEYWORDS[name] for name in names if name in _KEYWORDS]
-    expected = "; ".join(dict.fromkeys(uses)) or f"an argument of help(Tokenizer.{method})"
+    kind = "a keyword argument" if len(names) == 1 else "keyword arguments"
+    found = f"{kind} that {method} does not have"
+    uses = dict.fromkeys(_KEYWORDS[name] for name in names if name in _KEYWORDS)
+    # One call can stand for several arguments, such as `truncation` and `max_length`.
+    longest = [use for use in uses if not any(use in other for other in uses if other != use)]
+    expected = "; ".join(longest) or f"an argument of help(Tokenizer.{method})"
     raise InputTypeError(", ".join(names), found, expected)
 
 
