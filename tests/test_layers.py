@@ -400,6 +400,7 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework.io.names",
         "piecework.io.read_file",
         "piecework.io.saving",
+        "piecework.io.stored_lengths",
         "piecework._internal.memory_budget",
         "piecework._internal.progress",
     )
