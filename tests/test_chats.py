@@ -483,3 +483,13 @@ def test_results_pickle_and_compare() -> None:
     segments = tok.encode_segments([("a", True), ("b", False)])
     assert pickle.loads(pickle.dumps(chat)) == chat
     assert pickle.loads(pickle.dumps(segments)) == segments
+
+
+def test_a_special_token_in_the_role_of_the_unknown_token_is_guarded() -> None:
+    """GPT-2's `<|endoftext|>` has the role of the unknown token, too."""
+    pieces = (("<unk>", -9.0), ("<|end|>", -1.0), *((character, -3.0) for character in "<|end>"))
+    end = pw.spec.AddedToken("<|end|>", 1)
+    model = pw.spec.Unigram(pieces, unk_id=0)
+    tok = pw.Tokenizer(model, added_tokens=[end]).with_roles(unk_token="<|end|>")
+    assert tok.encode_segments([("<|end|>", True)]).encoding.ids == [1]
+    assert 1 not in tok.encode_segments([("<|end|>", False)]).encoding.ids

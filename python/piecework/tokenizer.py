@@ -782,7 +782,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         guarded = self._guarded_tokens(markers)
         return encode_segments(
-            self._core, segments, guarded, lambda: self.unk_token_id, add_special_tokens
+            self._core, segments, guarded, self._unk_id_of_model, add_special_tokens
         )
 
     def apply_chat_template(
@@ -844,7 +844,7 @@ class Tokenizer(metaclass=WithForeignNames):
             continue_final_message=continue_final_message,
         )
         guarded = self._guarded_tokens(markers)
-        return encode_chat(self._core, prompt, guarded, lambda: self.unk_token_id)
+        return encode_chat(self._core, prompt, guarded, self._unk_id_of_model)
 
     def count_messages(
         self,
@@ -974,6 +974,11 @@ class Tokenizer(metaclass=WithForeignNames):
         growing = GrowingText(encode, stages.added_tokens, has_cuts=has_cuts)
         growing.append(text)
         return growing
+
+    def _unk_id_of_model(self) -> int | None:
+        """Return the id for unknown characters; the role `unk_token` may name another special token."""
+        token = getattr(self.spec.model, "unk_token", None)
+        return None if token is None else self.token_to_id(token)
 
     def _guarded_tokens(self, markers: Collection[str] | None) -> typing.Any:
         from piecework.chat.segments import GuardedTokens
