@@ -86,7 +86,7 @@ fn exception(class: &str, place: String, found: String, expected: String) -> PyE
     exception_of(class, (place, found, expected))
 }
 
-fn exception_of(class: &str, arguments: impl PyErrArguments + Send + Sync + 'static) -> PyErr {
+fn exception_of(class: &str, arguments: impl PyErrArguments + 'static) -> PyErr {
     Python::attach(|py| {
         let class = py
             .import("piecework.errors")
