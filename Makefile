@@ -80,7 +80,7 @@ sdist: $(VENV)/.wheel-tools
 
 # PYTEST holds further options, such as --require-data.
 test: $(VENV)/.built $(VENV)/.test-tools
-	cargo test --workspace --quiet
+	cargo test --profile checks --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses logical --dist worksteal $(PYTEST)
 
 test-fast: $(VENV)/.built $(VENV)/.test-tools
