@@ -319,6 +319,40 @@ def test_crates_forbid_unsafe_code(crate: str) -> None:
     assert "#![forbid(unsafe_code)]" in lib
 
 
+# Maps whose keys are characters, small numbers or constants, of which no input can choose many that collide.
+FIXED_HASHES = {
+    "unicode/src/code_point_map.rs",
+    "core/src/vocab/table.rs",  # a table that counts its probes
+    "core/src/model/sentencepiece/backtracking.rs",
+    "core/src/model/sentencepiece/bpe.rs",
+    "core/src/model/sentencepiece/nbest.rs",
+    "core/src/model/bpe/initial_symbols.rs",
+    "core/src/split/bert/char_actions.rs",
+    "core/src/count/word_counter.rs",
+    "core/src/train/unigram/ranked_alphabet.rs",
+    "core/src/train/sentencepiece/alphabet.rs",
+    "core/src/train/wordpiece/pruning/word_text.rs",
+    "core/src/train/wordpiece/char_entries.rs",
+    "core/src/train/wordpiece/continue_training.rs",
+    "core/src/train/bpe/mod.rs",
+    "core/src/train/bpe/char_forms.rs",
+    "core/src/encode/stages.rs",
+    "core/src/encode/metaspace/single_chars.rs",
+    "core/src/normalize/sentencepiece/char_action.rs",
+    "core/src/normalize/rules/decompile.rs",
+    "core/src/normalize/rules/named.rs",
+}
+
+
+def test_maps_of_texts_and_pairs_have_random_seeds() -> None:
+    found = {
+        str(path.relative_to(CRATES))
+        for path in CRATES.rglob("*.rs")
+        if path.name != "tests.rs" and "rustc_hash" in path.read_text()
+    }
+    assert found == FIXED_HASHES
+
+
 def test_every_unsafe_block_argues_its_safety() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}"

@@ -3,12 +3,12 @@
 //! The file has far more merges than the model uses. The entries are the 256 bytes, the same with `</w>`, the
 //! merged tokens, and two special tokens: 49,408 in all (Radford et al. 2021, reference code).
 
+use foldhash::{HashMap, HashMapExt};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
     AddedToken, BpeSpec, NormalizerSpec, PatternSpec, PostProcessorSpec, SplitBehavior, TokenizerSpec,
 };
 use piecework_core::text::printable_of;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::bytes::{self, split_bytes};
 use crate::merges_txt::{read_merges, Merge};
@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
 
 /// Reject two merges with the same merged entry, whose id would be that of the later merge.
 fn check_once(lines: &[Merge<'_>]) -> Result<(), Error> {
-    let mut first_line = FxHashMap::with_capacity_and_hasher(lines.len(), FxBuildHasher);
+    let mut first_line = HashMap::with_capacity(lines.len());
     for &(number, left, right) in lines {
         let made = format!("{left}{right}");
         if let Some(first) = first_line.insert(made, number) {

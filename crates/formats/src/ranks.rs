@@ -16,9 +16,9 @@
 //! One run of rank-BPE a token is quadratic in the length of the token, which is bounded. So the time is
 //! linear in the size of the file.
 
+use foldhash::{HashMap, HashMapExt};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::BpeSpec;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::bytes::{check_alphabet, from_printable, printable};
 
@@ -99,8 +99,7 @@ impl Ranks {
 }
 
 fn check_tokens(entries: &[RankedToken], place_of: &impl Fn(usize) -> String) -> Result<(), Error> {
-    let mut first_with: FxHashMap<&[u8], usize> =
-        FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
+    let mut first_with: HashMap<&[u8], usize> = HashMap::with_capacity(entries.len());
     for entry in entries {
         let invalid = |found, expected| {
             Err(Error::new(ErrorKind::Vocabulary, place_of(entry.number), found, expected))
@@ -123,16 +122,16 @@ fn check_tokens(entries: &[RankedToken], place_of: &impl Fn(usize) -> String) ->
 /// Looks up ranks: pairs of bytes, the most frequent case, by index; up to 15 bytes by value; others by hash.
 struct RankTable<'t> {
     of_two: Vec<u32>,
-    of_short: FxHashMap<u128, u32>,
-    of_long: FxHashMap<&'t [u8], u32>,
+    of_short: HashMap<u128, u32>,
+    of_long: HashMap<&'t [u8], u32>,
 }
 
 impl<'t> RankTable<'t> {
     fn new(tokens: &'t [(Vec<u8>, u32)]) -> Self {
         let mut table = Self {
             of_two: vec![NO_RANK; 1 << 16],
-            of_short: FxHashMap::with_capacity_and_hasher(tokens.len(), FxBuildHasher),
-            of_long: FxHashMap::default(),
+            of_short: HashMap::with_capacity(tokens.len()),
+            of_long: HashMap::default(),
         };
         for (token, rank) in tokens {
             match **token {

@@ -5,12 +5,12 @@
 //! bytes mean GPT-2's pipeline; with `</w>` at the ends of words, CLIP's; `</w>` without the bytes means the
 //! first GPT's.
 
+use foldhash::{HashMap, HashMapExt, HashSet};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
     AddedToken, BertNormalizerSpec, BpeSpec, DecoderSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec,
     TokenizerSpec, VocabSpec,
 };
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use crate::bytes::{byte_level, check_alphabet, printable, tokenizer};
@@ -38,7 +38,7 @@ pub fn read(
     settings: Settings,
 ) -> Result<TokenizerSpec, Error> {
     let vocab = read_vocab(vocab).map_err(|error| error.within(names.0))?;
-    let ids: FxHashMap<&str, u32> = vocab.iter().map(|(token, id)| (token.as_str(), *id)).collect();
+    let ids: HashMap<&str, u32> = vocab.iter().map(|(token, id)| (token.as_str(), *id)).collect();
     let merges = read_merges(merges)
         .and_then(|lines| check_merges(lines, &ids))
         .map_err(|error| error.within(names.1))?;
@@ -110,8 +110,8 @@ fn read_vocab(bytes: &[u8]) -> Result<VocabSpec, Error> {
 }
 
 /// Check that each merge occurs once and that its left, right and merged tokens are entries.
-fn check_merges(lines: Vec<Merge>, ids: &FxHashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
-    let mut first_line = FxHashMap::with_capacity_and_hasher(lines.len(), FxBuildHasher);
+fn check_merges(lines: Vec<Merge>, ids: &HashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
+    let mut first_line = HashMap::with_capacity(lines.len());
     let invalid = |number, found, expected: &str| {
         Err(Error::new(ErrorKind::Vocabulary, line_of(number), found, expected))
     };
@@ -130,7 +130,7 @@ fn check_merges(lines: Vec<Merge>, ids: &FxHashMap<&str, u32>) -> Result<Vec<(St
 
 fn special_tokens(
     vocab: &VocabSpec,
-    ids: &FxHashMap<&str, u32>,
+    ids: &HashMap<&str, u32>,
     merges: &[(String, String)],
     wanted: Option<Vec<String>>,
 ) -> Result<Vec<AddedToken>, Error> {
@@ -146,7 +146,7 @@ fn special_tokens(
     }
     // Few merges make an entry that ends so.
     let ending = merges.iter().filter(|(_, right)| right.ends_with('>'));
-    let made: FxHashSet<String> = ending.map(|(left, right)| format!("{left}{right}")).collect();
+    let made: HashSet<String> = ending.map(|(left, right)| format!("{left}{right}")).collect();
     let is_special = |token: &str| {
         token.len() > 2 && token.starts_with('<') && token.ends_with('>') && token != END_OF_WORD
     };

@@ -1,5 +1,6 @@
 //! `vocab.txt`: one token a line; its id is the number of the line, from 0.
 
+use foldhash::{HashMap, HashMapExt};
 use piecework_core::error::{shortened, Error, ErrorKind};
 use piecework_core::spec::{
     AddedToken, BertNormalizerSpec, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
@@ -7,7 +8,6 @@ use piecework_core::spec::{
     VocabSpec, WordPieceSpec,
 };
 use piecework_core::vocab::{token_too_long, MAX_TOKEN_BYTES};
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::text::unmarked_utf8;
 
@@ -89,7 +89,7 @@ fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
     let text = unmarked_utf8(bytes)?;
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let mut vocab = VocabSpec::with_capacity(lines);
-    let mut line_of = FxHashMap::with_capacity_and_hasher(lines, FxBuildHasher);
+    let mut line_of = HashMap::with_capacity(lines);
     let body = text.strip_suffix('\n').unwrap_or(text);
     for (line, token) in body.split('\n').map(str::trim_end).enumerate() {
         check_token(token, line)?;

@@ -6,7 +6,7 @@
 
 mod matcher;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::AddedToken;
@@ -17,8 +17,8 @@ use matcher::Matcher;
 #[derive(Clone, Debug)]
 pub struct AddedTokens {
     tokens: Vec<AddedToken>,
-    skipped_by_decoding: FxHashSet<u32>,
-    normalized_forms: FxHashMap<u32, String>,
+    skipped_by_decoding: HashSet<u32>,
+    normalized_forms: HashMap<u32, String>,
     raw: Option<Matcher>,
     normalized: Option<Matcher>,
 }
@@ -30,7 +30,7 @@ pub enum Selector {
     #[default]
     All,
     /// Special tokens with these ids, and all other added tokens.
-    Only(FxHashSet<u32>),
+    Only(HashSet<u32>),
     /// All added tokens, where the original text permits them.
     Within(PermittedSpans),
 }
@@ -41,7 +41,7 @@ pub struct PermittedSpans {
     /// Byte spans, in order and without overlap; a match lies in one of them.
     spans: Vec<(u32, u32)>,
     /// The ids of the tokens that match everywhere.
-    everywhere: FxHashSet<u32>,
+    everywhere: HashSet<u32>,
 }
 
 impl PermittedSpans {
@@ -109,7 +109,7 @@ impl AddedTokens {
         tokens: &[AddedToken],
         normalize: impl Fn(&str) -> Result<String, Error>,
     ) -> Result<Self, Error> {
-        let mut first_with = FxHashMap::default();
+        let mut first_with = HashMap::default();
         for (at, token) in tokens.iter().enumerate() {
             check(token, at)?;
             if let Some(first) = first_with.insert(token.content.as_str(), at) {
@@ -120,8 +120,7 @@ impl AddedTokens {
         }
         let mut by_id: Vec<(usize, &AddedToken)> = tokens.iter().enumerate().collect();
         by_id.sort_by_key(|(_, token)| token.id);
-        let (mut raw, mut normalized, mut normalized_forms) =
-            (Vec::new(), Vec::new(), FxHashMap::default());
+        let (mut raw, mut normalized, mut normalized_forms) = (Vec::new(), Vec::new(), HashMap::default());
         for (number, &(at, token)) in by_id.iter().enumerate() {
             if !token.normalized {
                 raw.push((token.content.clone(), number));

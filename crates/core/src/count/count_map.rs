@@ -3,10 +3,10 @@
 //! Short words are stored in the hash table itself, longer ones in one string. A word that was counted before
 //! allocates nothing.
 
-use std::hash::Hasher;
+use std::hash::{BuildHasher, Hasher};
 
+use foldhash::fast::RandomState;
 use hashbrown::hash_table::{Entry, HashTable};
-use rustc_hash::FxHasher;
 
 use super::counts::{Counts, WordOrder};
 use super::spilled::WordCount;
@@ -37,6 +37,8 @@ pub struct CountMap {
     entries: Vec<LongWord>,
     /// The upper half of the hash of each long word, which avoids most comparisons, and its index.
     table: HashTable<(u32, u32)>,
+    /// Seeds the hashes at random, so that no corpus can consist of colliding words.
+    seed: RandomState,
     /// A word whose count exceeded 64 bits.
     overflowed: Option<String>,
 }
@@ -80,10 +82,11 @@ impl CountMap {
         if n == 0 {
             return;
         }
-        match self.short.entry(
-            mix(key),
+        let Self { short, seed, overflowed: overflowed_word, .. } = self;
+        match short.entry(
+            hash_of_key(seed, key),
             |word_count| word_count.key == key,
-            |word_count| mix(word_count.key),
+            |word_count| hash_of_key(seed, word_count.key),
         ) {
             Entry::Vacant(free) => {
                 free.insert(ShortWord { key, count: n, first });
@@ -94,7 +97,7 @@ impl CountMap {
                 word_count.count = count;
                 word_count.first = word_count.first.min(first);
                 if overflowed {
-                    self.overflowed = Some(key_text(key));
+                    *overflowed_word = Some(key_text(key));
                 }
             }
         }
@@ -215,12 +218,12 @@ impl CountMap {
     /// Return the index of a long word and whether it is new; a new word has a count of zero.
     #[inline]
     fn find_or_insert(&mut self, word: &str) -> (u32, bool) {
-        let hash = hash_of(word);
-        let Self { text, entries, table, .. } = self;
+        let Self { text, entries, table, seed, .. } = self;
+        let hash = hash_of_word(seed, word);
         let same = |&(half, index): &(u32, u32)| {
             half == upper(hash) && word_at(text, entries, index as usize) == word
         };
-        let rehash = |&(_, index): &(u32, u32)| hash_of(word_at(text, entries, index as usize));
+        let rehash = |&(_, index): &(u32, u32)| hash_of_word(seed, word_at(text, entries, index as usize));
         match table.entry(hash, same, rehash) {
             Entry::Occupied(found) => (found.get().1, false),
             Entry::Vacant(free) => {
@@ -326,10 +329,15 @@ fn word_at<'a>(text: &'a str, entries: &[LongWord], index: usize) -> &'a str {
     &text[start..entries[index].end]
 }
 
-fn hash_of(word: &str) -> u64 {
-    let mut state = FxHasher::default();
-    state.write(word.as_bytes());
-    state.finish()
+#[inline]
+fn hash_of_key(seed: &RandomState, key: WordKey) -> u64 {
+    seed.hash_one(key.0)
+}
+
+fn hash_of_word(seed: &RandomState, word: &str) -> u64 {
+    let mut hasher = seed.build_hasher();
+    hasher.write(word.as_bytes());
+    hasher.finish()
 }
 
 fn key_text(key: WordKey) -> String {
@@ -337,13 +345,49 @@ fn key_text(key: WordKey) -> String {
     String::from_utf8_lossy(&bytes[..len]).into_owned()
 }
 
-/// The hash of a key with its halves mixed: the table uses the lowest bits and the highest.
-#[inline]
-fn mix(key: WordKey) -> u64 {
-    let hash = key.hash();
-    hash ^ (hash >> 32)
-}
-
 fn upper(hash: u64) -> u32 {
     (hash >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Words of 15 bytes whose hash without a seed is the same.
+    fn colliding_words(count: usize) -> Vec<String> {
+        let low = |high: u64| high.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let words = (0_u64..10_000_000).filter_map(|number| {
+            let last = format!("{number:07}");
+            let mut high = [0; 8];
+            high[..7].copy_from_slice(last.as_bytes());
+            high[7] = 15;
+            let first = low(u64::from_le_bytes(high)).to_le_bytes();
+            first.is_ascii().then(|| std::str::from_utf8(&first).unwrap_or_default().to_owned() + &last)
+        });
+        words.take(count).collect()
+    }
+
+    #[test]
+    fn words_chosen_to_collide_have_different_hashes() {
+        let words = colliding_words(1000);
+        let keys: Vec<WordKey> = words.iter().filter_map(|word| WordKey::of(word.as_bytes())).collect();
+        assert!(keys.len() == 1000 && keys.iter().all(|key| key.hash() == keys[0].hash()));
+        let mut map = CountMap::default();
+        words.iter().for_each(|word| map.add(word, 0));
+        let slots: HashSet<u64> = keys.iter().map(|&key| hash_of_key(&map.seed, key) & 0xFFFF).collect();
+        assert!(slots.len() > 900, "{}", slots.len());
+        let long: HashSet<u64> =
+            words.iter().map(|word| hash_of_word(&map.seed, &(word.clone() + word)) & 0xFFFF).collect();
+        assert!(long.len() > 900, "{}", long.len());
+        assert_eq!(map.len(), 1000);
+    }
+
+    #[test]
+    fn each_map_has_its_own_seed() {
+        let key = WordKey::of(b"hug").expect("a short word");
+        let hashes: HashSet<u64> = (0..8).map(|_| hash_of_key(&CountMap::default().seed, key)).collect();
+        assert!(hashes.len() > 1);
+    }
 }

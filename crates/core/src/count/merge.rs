@@ -1,6 +1,6 @@
 //! Counts from columns, and sums of counts.
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::count_map::CountMap;
 use super::counts::{Counts, WordOrder, SOURCE_SHIFT};
@@ -53,7 +53,7 @@ impl Counts {
     }
 
     /// The source numbers of the first positions, if positions are known.
-    fn sources(&self) -> Option<FxHashSet<u64>> {
+    fn sources(&self) -> Option<HashSet<u64>> {
         let first = self.first()?;
         Some(first.iter().map(|position| position >> SOURCE_SHIFT).collect())
     }

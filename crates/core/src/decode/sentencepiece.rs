@@ -1,7 +1,7 @@
 //! SentencePiece's decoder: joins pieces and replaces `▁` by spaces, except the one that the normalizer
 //! added.
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::token_texts::TokenTexts;
 use crate::spec::SentencePieceDecoderSpec;
@@ -13,7 +13,7 @@ const REPLACEMENT: &str = "\u{FFFD}";
 #[derive(Clone, Debug)]
 pub(super) struct SentencePieceDecoder {
     spec: SentencePieceDecoderSpec,
-    control: FxHashSet<String>,
+    control: HashSet<String>,
 }
 
 impl SentencePieceDecoder {

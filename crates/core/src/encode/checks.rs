@@ -1,6 +1,6 @@
 //! Checks of a specification as a whole: ids, truncation, padding.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use crate::error::{Error, ErrorKind};
 use crate::postprocess::PostProcessor;
@@ -23,7 +23,7 @@ pub(super) fn check_lengths(
 /// Reject added tokens that share an id, or whose id and text contradict the vocabulary, and ids too far above those of
 /// the vocabulary.
 pub(super) fn check_added_tokens(tokens: &[AddedToken], vocab: &Vocab) -> Result<(), Error> {
-    let mut first_with = FxHashMap::default();
+    let mut first_with = HashMap::default();
     let max_id = max_id_of(vocab.len() + tokens.len());
     for (at, token) in tokens.iter().enumerate() {
         let place = format!("added_tokens[{at}]");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use rustc_hash::FxHashMap;
 
 use super::token_lengths::TokenLengths;
@@ -32,7 +33,7 @@ pub(super) struct Stages {
     /// The normalizer that a SentencePiece decoder applies to the decoded text.
     pub(super) denormalizer: Normalizer,
     pub(super) added: FxHashMap<u32, String>,
-    pub(super) added_ids: FxHashMap<String, u32>,
+    pub(super) added_ids: HashMap<String, u32>,
     token_lengths: TokenLengths,
 }
 

@@ -1,6 +1,6 @@
 //! `TemplateProcessing`: a template of sequences and special tokens.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::sub_encoding::{check_ids, SubEncoding, MAX_ITEMS};
 use crate::error::{Error, ErrorKind};
@@ -77,16 +77,12 @@ fn check_sequences(pieces: &[TemplatePiece], sequences: usize, place: &str) -> R
 }
 
 /// Returns the ids of each special token; of two with one name, those of the first.
-fn ids_by_name(template: &TemplateSpec) -> FxHashMap<&str, &[u32]> {
+fn ids_by_name(template: &TemplateSpec) -> HashMap<&str, &[u32]> {
     let tokens = template.special_tokens.iter().rev();
     tokens.map(|token| (token.name.as_str(), token.ids.as_slice())).collect()
 }
 
-fn ids_of<'t>(
-    ids_by_name: &FxHashMap<&str, &'t [u32]>,
-    name: &str,
-    place: &str,
-) -> Result<&'t [u32], Error> {
+fn ids_of<'t>(ids_by_name: &HashMap<&str, &'t [u32]>, name: &str, place: &str) -> Result<&'t [u32], Error> {
     let Some(&ids) = ids_by_name.get(name) else {
         let expected = "a token defined in post_processor.special_tokens";
         return Err(Error::new(ErrorKind::Format, place, format!("{name:?}"), expected));

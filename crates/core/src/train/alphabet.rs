@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::progress::Progress;
 use crate::count::Counts;
@@ -45,7 +45,7 @@ impl AlphabetOrder {
         initial: &[char],
         form: impl Fn(char, CharPosition) -> String,
     ) {
-        let mut ranks: FxHashMap<String, usize> = FxHashMap::default();
+        let mut ranks: HashMap<String, usize> = HashMap::default();
         match self {
             Self::Sorted | Self::WordStartsFirst => return,
             Self::Given => {
@@ -54,7 +54,7 @@ impl AlphabetOrder {
                 }
             }
             Self::FirstSeen => {
-                let mut seen: FxHashSet<(char, usize)> = FxHashSet::default();
+                let mut seen: HashSet<(char, usize)> = HashSet::default();
                 for (character, position) in counts.iter().flat_map(|(word, _)| char_positions(word)) {
                     if seen.insert((character, position.index())) {
                         let rank = ranks.len();
@@ -69,7 +69,7 @@ impl AlphabetOrder {
 
 /// The characters that are entries, with their use.
 pub(super) struct Alphabet {
-    kept: FxHashMap<char, CharUsage>,
+    kept: HashMap<char, CharUsage>,
 }
 
 /// The count of a character, and its positions in words.
@@ -127,7 +127,7 @@ impl Alphabet {
         limit: Option<usize>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut kept: FxHashMap<char, CharUsage> = FxHashMap::default();
+        let mut kept: HashMap<char, CharUsage> = HashMap::default();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             for (character, position) in char_positions(word) {
@@ -173,7 +173,7 @@ pub(super) fn char_positions(word: &str) -> impl Iterator<Item = (char, CharPosi
     })
 }
 
-fn most_frequent(mut kept: FxHashMap<char, CharUsage>, limit: Option<usize>) -> FxHashMap<char, CharUsage> {
+fn most_frequent(mut kept: HashMap<char, CharUsage>, limit: Option<usize>) -> HashMap<char, CharUsage> {
     let Some(limit) = limit.filter(|&limit| limit < kept.len()) else { return kept };
     let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> = kept
         .iter()

@@ -4,8 +4,8 @@
 //! pairs whose bucket reaches the least count; the others cannot reach it. So the millions of rare pairs of
 //! a large corpus take no memory.
 
+use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 
 use super::memory::{out_of_memory, reserve};
 use super::packed_words::PackedWords;
@@ -25,7 +25,7 @@ pub(super) struct CandidatePairCount {
 }
 
 /// Counts by pair; the left entry is the upper half of the key.
-pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, FxBuildHasher>;
+pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, RandomState>;
 
 /// Sums of the counts of pairs.
 pub(super) struct PairBuckets {

@@ -2,8 +2,8 @@
 //!
 //! Positions are only appended. Callers check them against the words before use.
 
+use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 
 use super::frequent_pairs::{key, parts, CountsByPair};
 use super::memory::{out_of_memory, reserve};
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// Counts and occurrences by pair number.
 #[derive(Default)]
 pub(super) struct PairTable {
-    ids: HashMap<u64, u32, FxBuildHasher>,
+    ids: HashMap<u64, u32, RandomState>,
     parts: Vec<(u32, u32)>,
     counts: Vec<u64>,
     occurrences: Vec<Occurrences>,

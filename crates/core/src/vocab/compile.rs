@@ -1,11 +1,17 @@
 //! Compilation of a vocabulary from entries.
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::limits::{check_sizes, max_id_of};
 use super::table::{find, hash, Vocab, EMPTY, GAP};
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
+
+/// A token that would be further from its slot gives the table a random seed. Only tokens that were chosen for it are that
+/// far.
+const MAX_DISTANCE: usize = 256;
 
 impl Vocab {
     /// Compile (token, id) entries; fails for duplicate tokens or ids, and for ids far above their number.
@@ -43,15 +49,14 @@ impl Vocab {
         if u32::try_from(bytes).is_err() {
             return Err(Error::new(ErrorKind::Vocabulary, "vocab", "over 4 GiB of tokens", "less"));
         }
-        let mut builder = VocabBuilder {
-            text: String::with_capacity(bytes),
-            spans: vec![GAP; highest.map_or(0, |id| id as usize + 1)],
-            slots: vec![EMPTY; (2 * entries.len()).next_power_of_two()],
-        };
-        let len = entries.len();
-        entries.into_iter().try_for_each(|(token, id)| builder.insert(token, id))?;
-        let VocabBuilder { text, spans, slots } = builder;
-        Ok(Self { text: text.into(), spans: spans.into(), slots: slots.into(), len })
+        let id_bound = highest.map_or(0, |id| id as usize + 1);
+        let mut builder = VocabBuilder::new(0, bytes, id_bound, entries.len());
+        while !builder.insert_all(entries.clone())? {
+            let seed = RandomState::new().build_hasher().finish() | 1;
+            builder = VocabBuilder::new(seed, bytes, id_bound, entries.len());
+        }
+        let VocabBuilder { text, spans, slots, seed } = builder;
+        Ok(Self { text: text.into(), spans: spans.into(), slots: slots.into(), seed, len: entries.len() })
     }
 }
 
@@ -60,11 +65,32 @@ struct VocabBuilder {
     text: String,
     spans: Vec<[u32; 2]>,
     slots: Vec<[u32; 2]>,
+    seed: u64,
 }
 
 impl VocabBuilder {
-    fn insert(&mut self, token: &str, id: u32) -> Result<(), Error> {
-        let hash = hash(token);
+    fn new(seed: u64, bytes: usize, id_bound: usize, tokens: usize) -> Self {
+        Self {
+            text: String::with_capacity(bytes),
+            spans: vec![GAP; id_bound],
+            slots: vec![EMPTY; (2 * tokens).next_power_of_two()],
+            seed,
+        }
+    }
+
+    /// Insert entries until one is too far from its slot; returns whether none is.
+    fn insert_all<'e>(&mut self, entries: impl Iterator<Item = (&'e str, u32)>) -> Result<bool, Error> {
+        for (token, id) in entries {
+            if self.insert(token, id)? > MAX_DISTANCE {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Insert an entry; returns its distance from the slot of its hash.
+    fn insert(&mut self, token: &str, id: u32) -> Result<usize, Error> {
+        let hash = hash(self.seed, token);
         let slot = match find(&self.slots, &self.spans, &self.text, token, hash) {
             Err(slot) => slot,
             Ok(other) => {
@@ -82,7 +108,7 @@ impl VocabBuilder {
         self.text.push_str(token);
         *span = [start, self.text.len() as u32];
         self.slots[slot] = [(hash >> 32) as u32, id];
-        Ok(())
+        Ok(slot.wrapping_sub(hash as usize) & (self.slots.len() - 1))
     }
 }
 
@@ -103,7 +129,7 @@ fn of_list<'t>(
 
 /// Return the first entry of a list that repeats another, and both indices.
 fn repeated<'t>(entries: impl ExactSizeIterator<Item = &'t str>) -> Option<(&'t str, usize, usize)> {
-    let mut first_at = FxHashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
+    let mut first_at = HashMap::with_capacity(entries.len());
     entries.enumerate().find_map(|(at, token)| Some((token, first_at.insert(token, at)?, at)))
 }
 
@@ -111,6 +137,7 @@ fn repeated<'t>(entries: impl ExactSizeIterator<Item = &'t str>) -> Option<(&'t 
 mod tests {
     use super::*;
     use crate::spec::UnigramSpec;
+    use crate::table_sections::TableSections;
 
     #[test]
     fn finds_tokens_and_ids_across_gaps() {
@@ -124,6 +151,45 @@ mod tests {
         assert!(Vocab::compile(&[("a".into(), 0), ("a".into(), 1)]).is_err());
         assert!(Vocab::compile(&[("a".into(), 0), ("b".into(), 0)]).is_err());
         assert!(Vocab::compile(&[("a".into(), u32::MAX)]).is_err());
+    }
+
+    /// Tokens of 32 bytes with equal hashes without a seed: their last eight bytes are the state after the first block,
+    /// so that the last product is zero.
+    fn colliding_tokens(count: u32) -> Vec<(String, u32)> {
+        let state_after = |block: [u8; 16]| {
+            let [one, two] =
+                [&block[..8], &block[8..]].map(|half| u64::from_le_bytes(half.try_into().unwrap()));
+            let product = u128::from(0x243f_6a88_85a3_08d3 ^ one) * u128::from(0xa409_3822_299f_31d0 ^ two);
+            (product >> 64) as u64 ^ product as u64
+        };
+        let tokens = (0_u64..).filter_map(|number| {
+            let first = format!("{number:016}");
+            let last = state_after(first.as_bytes().try_into().unwrap()).to_le_bytes();
+            last.is_ascii().then(|| first + "........" + std::str::from_utf8(&last).unwrap())
+        });
+        tokens.zip(0..count).collect()
+    }
+
+    #[test]
+    fn tokens_chosen_to_collide_are_near_their_slots() {
+        let tokens = colliding_tokens(2000);
+        assert!(tokens.iter().all(|(token, _)| hash(0, token) == hash(0, &tokens[0].0)));
+        let vocab = Vocab::compile(&tokens).unwrap();
+        assert!(tokens.iter().all(|(token, id)| vocab.id_of(token) == Some(*id)));
+        assert_eq!(vocab.id_of("absent"), None);
+        let full = vocab.slots.split(|slot| *slot == EMPTY).map(<[[u32; 2]]>::len);
+        assert!(full.max() <= Some(MAX_DISTANCE));
+        let mut sections = TableSections::default();
+        vocab.store(&mut sections);
+        let restored = Vocab::restore(&sections).unwrap();
+        assert!(tokens.iter().all(|(token, id)| restored.id_of(token) == Some(*id)));
+    }
+
+    #[test]
+    fn equal_vocabularies_have_equal_tables() {
+        let tokens: Vec<(String, u32)> = (0..5000).map(|id| (format!("{id}x{}", id * 7), id)).collect();
+        let [one, two] = [(); 2].map(|()| Vocab::compile(&tokens).unwrap());
+        assert_eq!((one.seed, &one.slots[..]), (0, &two.slots[..]));
     }
 
     #[test]

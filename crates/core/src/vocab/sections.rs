@@ -1,6 +1,6 @@
 //! A vocabulary as table sections of a compiled cache.
 
-use piecework_kernels::array::Text;
+use piecework_kernels::array::{Array, Text};
 
 use super::limits::MAX_ID;
 use super::table::{hash, Vocab, EMPTY, GAP};
@@ -14,6 +14,7 @@ const PROBES: usize = 32;
 const TEXT: &str = "vocab.text";
 const SPANS: &str = "vocab.spans";
 const SLOTS: &str = "vocab.slots";
+const SEED: &str = "vocab.seed";
 
 impl Vocab {
     /// Add the tables as sections.
@@ -21,6 +22,7 @@ impl Vocab {
         sections.put(TEXT, self.text.bytes());
         sections.put(SPANS, &self.spans);
         sections.put(SLOTS, &self.slots);
+        sections.put(SEED, &Array::from(vec![self.seed]));
     }
 
     /// Restore a vocabulary from its sections; checks them in time linear in the vocabulary.
@@ -37,7 +39,9 @@ impl Vocab {
         if !has_room || !slots.iter().all(is_slot) || spans.len() > MAX_ID as usize + 1 {
             return Err(damaged(SLOTS, format!("{} slots for {} ids", slots.len(), spans.len())));
         }
-        let vocab = Self { text, spans, slots, len };
+        let seed = sections.get::<u64>(SEED)?;
+        let [seed] = *seed else { return Err(damaged(SEED, format!("{} numbers", seed.len()))) };
+        let vocab = Self { text, spans, slots, seed, len };
         match vocab.is_found() {
             true => Ok(vocab),
             false => Err(damaged(SLOTS, "a hash table of other tokens")),
@@ -51,7 +55,7 @@ impl Vocab {
         let mut probes = PROBES + PROBES * self.len;
         let mut tokens = 0;
         for (token, id) in self.iter() {
-            let hash = hash(token);
+            let hash = hash(self.seed, token);
             let mut slot = hash as usize & mask;
             loop {
                 let [tag, other] = self.slots[slot];

@@ -1,10 +1,13 @@
 //! The tables of a vocabulary: token to id by hash, id to token by index.
 //!
 //! There are three flat arrays, which a compiled cache stores unchanged: the bytes of all tokens, the span of
-//! each id's token, and a hash table with linear probing that is at most half full.
+//! each id's token, and a hash table with linear probing that is at most half full. Its hash has no seed, so that
+//! equal vocabularies have equal tables. Tokens that were chosen to collide get a seed, which is stored, too.
 
 use std::hash::Hasher;
 
+use foldhash::fast::FoldHasher;
+use foldhash::SharedSeed;
 use piecework_kernels::array::{Array, Text};
 use rustc_hash::FxHasher;
 
@@ -22,6 +25,8 @@ pub struct Vocab {
     pub(super) spans: Array<[u32; 2]>,
     /// The hash table: upper half of a token's hash, and its id. The number of slots is a power of two.
     pub(super) slots: Array<[u32; 2]>,
+    /// The seed of the hashes; 0 is none.
+    pub(super) seed: u64,
     pub(super) len: usize,
 }
 
@@ -29,7 +34,7 @@ impl Vocab {
     /// The id of a token.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
-        find(&self.slots, &self.spans, &self.text, token, hash(token)).ok()
+        find(&self.slots, &self.spans, &self.text, token, hash(self.seed, token)).ok()
     }
 
     /// The token of an id.
@@ -103,9 +108,21 @@ pub(super) fn find(
     Err(0)
 }
 
-/// The hash of a token.
-pub(super) fn hash(token: &str) -> u64 {
+/// The hash of a token under a seed; 0 is none.
+#[inline]
+pub(super) fn hash(seed: u64, token: &str) -> u64 {
+    if seed != 0 {
+        return seeded_hash(seed, token);
+    }
     let mut hasher = FxHasher::default();
+    hasher.write(token.as_bytes());
+    hasher.finish()
+}
+
+#[cold]
+fn seeded_hash(seed: u64, token: &str) -> u64 {
+    let seeds = SharedSeed::from_u64(seed);
+    let mut hasher = FoldHasher::with_seed(seed, &seeds);
     hasher.write(token.as_bytes());
     hasher.finish()
 }

@@ -1,8 +1,8 @@
 //! `gpt2`: byte-level BPE with the pipeline of a name.
 
+use foldhash::HashSet;
 use piecework_core::error::{shortened, Error};
 use piecework_core::spec::{BpeSpec, PieceType, TokenizerSpec};
-use rustc_hash::FxHashSet;
 
 use super::framing::{self, Defaults};
 use super::keys::{Keys, MERGES};
@@ -54,9 +54,9 @@ fn read_merges(keys: &Keys) -> Result<Vec<(String, String)>, Error> {
 /// A special token that is an entry would be emitted for a word of the same text, with `ignore_merges`.
 fn model_entries(vocabulary: &Vocabulary, merges: &[(String, String)]) -> Vec<(String, u32)> {
     let is_added = |kind| matches!(kind, PieceType::Control | PieceType::UserDefined | PieceType::Unknown);
-    let added: FxHashSet<&str> =
+    let added: HashSet<&str> =
         vocabulary.iter().filter(|&(_, _, kind)| is_added(kind)).map(|(token, _, _)| token).collect();
-    let mut of_merges: FxHashSet<&str> = FxHashSet::default();
+    let mut of_merges: HashSet<&str> = HashSet::default();
     let mut merged = String::new();
     for (left, right) in merges {
         merged.clear();

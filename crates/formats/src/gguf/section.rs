@@ -6,8 +6,8 @@
 
 use std::io::{Read, Seek};
 
+use foldhash::HashMap;
 use piecework_core::error::{Error, ErrorKind};
-use rustc_hash::FxHashMap;
 
 use super::cursor::{placed, Cursor};
 
@@ -71,7 +71,7 @@ pub(super) struct Entry {
 
 /// The values of the keys that were selected, and the length of the section.
 pub(super) struct Section {
-    pub(super) entries: FxHashMap<String, Entry>,
+    pub(super) entries: HashMap<String, Entry>,
     pub(super) len: u64,
 }
 
@@ -85,7 +85,7 @@ impl Section {
         let mut cursor = Cursor::new(reader, len);
         let count = read_header(&mut cursor)?;
         // Each key of the file is stored, without its value, to find keys that occur twice.
-        let mut entries: FxHashMap<String, Entry> = FxHashMap::default();
+        let mut entries: HashMap<String, Entry> = HashMap::default();
         for number in 0..count {
             let at = cursor.at();
             let key = cursor.text(format_args!("key {number}"), MAX_KEY_BYTES)?;

@@ -1,9 +1,9 @@
 //! The tokens with their types, and the tokens that have a role.
 
+use foldhash::{HashMap, HashMapExt};
 use piecework_core::error::{shortened, Error, ErrorKind};
 use piecework_core::spec::{AddedToken, PieceType};
 use piecework_core::text::byte_of_entry;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::keys::{Keys, TOKENS, TOKEN_TYPES};
 use super::roles::{Role, ROLES};
@@ -85,7 +85,7 @@ impl Vocabulary {
 }
 
 fn check_once(keys: &Keys, tokens: &[String]) -> Result<(), Error> {
-    let mut first_with = FxHashMap::with_capacity_and_hasher(tokens.len(), FxBuildHasher);
+    let mut first_with = HashMap::with_capacity(tokens.len());
     for (id, token) in tokens.iter().enumerate() {
         if let Some(first) = first_with.insert(token.as_str(), id) {
             let found = format!("{:?}, which [{first}] is too", shortened(token));

@@ -2,8 +2,8 @@
 //!
 //! Paths are links to enclosing values; they are formatted in errors only.
 
+use foldhash::{HashSet, HashSetExt};
 use piecework_core::error::{shortened, Error, ErrorKind};
-use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::tree::{Node, Tree, Value};
 
@@ -89,7 +89,7 @@ impl<'a> Field<'a> {
     /// The entries of an object whose names are data; rejects repeated names.
     pub(crate) fn entries(&'a self) -> Result<impl ExactSizeIterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
-        let mut seen = FxHashSet::with_capacity_and_hasher(members.len(), FxBuildHasher);
+        let mut seen = HashSet::with_capacity(members.len());
         let field = |name: &'a str, value| Field { value, path: FieldPath::Entry(&self.path, name) };
         for (name, value) in members {
             if !seen.insert(name) {

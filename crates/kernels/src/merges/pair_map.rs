@@ -1,5 +1,7 @@
 //! A hash table from two numbers to the number that they merge to, with four pairs a bucket.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use crate::prefetch::prefetch_read;
 
 /// The bits of a number.
@@ -11,16 +13,22 @@ const BUCKET_SIZE: usize = 4;
 /// So many buckets for so many pairs: one bucket in fifteen is full.
 const BUCKETS: usize = 2;
 const PAIRS_PER_BUCKETS: usize = 3;
+/// Multiplies a pair before its highest bits select a bucket (Fibonacci hashing).
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// A pair that would be further from its bucket gives the table a random multiplier. Only pairs that were chosen for
+/// it are that far.
+const MAX_DISTANCE: usize = 128;
 
 /// The table. Pairs that do not fit in their bucket are in the next one.
 #[derive(Clone, Debug)]
 pub struct PairMap {
     buckets: Vec<PairBucket>,
     capacity: usize,
+    multiplier: u64,
 }
 
 /// The left, right and merged number of each pair, from the highest bit; free slots come last.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 struct PairBucket([u64; BUCKET_SIZE]);
 
@@ -29,7 +37,11 @@ impl PairMap {
     #[must_use]
     pub fn with_capacity(pairs: usize) -> Self {
         let count = pairs * BUCKETS / PAIRS_PER_BUCKETS + 1;
-        Self { buckets: vec![PairBucket([FREE; BUCKET_SIZE]); count], capacity: count * BUCKET_SIZE - 1 }
+        Self {
+            buckets: vec![PairBucket([FREE; BUCKET_SIZE]); count],
+            capacity: count * BUCKET_SIZE - 1,
+            multiplier: SPREAD,
+        }
     }
 
     /// Add a pair that is not in the table; all three numbers are below `NUMBER_BOUND`.
@@ -38,14 +50,46 @@ impl PairMap {
     /// Panics if the table is full.
     pub fn insert(&mut self, left: u32, right: u32, merged: u32) {
         self.capacity = self.capacity.checked_sub(1).expect("the capacity is the number of pairs");
-        let mut at = self.home(left, right);
-        let slot = loop {
+        let distance = self.place(key(left, right) << NUMBER_BITS | u64::from(merged));
+        if distance > MAX_DISTANCE {
+            self.spread_again();
+        }
+    }
+
+    /// Store a pair with its merged number; returns its distance from its bucket.
+    fn place(&mut self, pair: u64) -> usize {
+        let (mut at, mut distance) = (self.home_of(pair >> NUMBER_BITS), 0);
+        loop {
             match self.buckets[at].0.iter().position(|&slot| slot == FREE) {
-                Some(free) => break &mut self.buckets[at].0[free],
-                None => at = self.after(at),
+                Some(free) => {
+                    self.buckets[at].0[free] = pair;
+                    return distance;
+                }
+                None => (at, distance) = (self.after(at), distance + 1),
             }
-        };
-        *slot = key(left, right) << NUMBER_BITS | u64::from(merged);
+        }
+    }
+
+    /// Place all pairs anew with random multipliers, until none is far from its bucket.
+    #[cold]
+    fn spread_again(&mut self) {
+        let pairs: Vec<u64> =
+            self.buckets.iter().flat_map(|bucket| bucket.0).filter(|&pair| pair != FREE).collect();
+        loop {
+            self.multiplier = RandomState::new().build_hasher().finish() | 1;
+            self.buckets.fill(PairBucket([FREE; BUCKET_SIZE]));
+            if pairs.iter().all(|&pair| self.place(pair) <= MAX_DISTANCE) {
+                return;
+            }
+        }
+    }
+
+    /// The most buckets that a lookup reads.
+    #[must_use]
+    pub fn longest_lookup(&self) -> usize {
+        let full = |bucket: &PairBucket| bucket.0[BUCKET_SIZE - 1] != FREE;
+        let runs = self.buckets.split(|bucket| !full(bucket)).map(<[PairBucket]>::len);
+        1 + runs.max().unwrap_or(0)
     }
 
     /// The number that two numbers merge to, or `NUMBER_BOUND`.
@@ -91,7 +135,13 @@ impl PairMap {
 
     #[inline(always)]
     fn home(&self, left: u32, right: u32) -> usize {
-        ((u128::from(hash(left, right)) * self.buckets.len() as u128) >> 64) as usize
+        self.home_of(key(left, right))
+    }
+
+    #[inline(always)]
+    fn home_of(&self, key: u64) -> usize {
+        let hash = key.wrapping_mul(self.multiplier);
+        ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
     }
 
     #[inline(always)]
@@ -108,7 +158,7 @@ impl PairMap {
 #[inline(always)]
 #[must_use]
 pub fn hash(left: u32, right: u32) -> u64 {
-    key(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    key(left, right).wrapping_mul(SPREAD)
 }
 
 #[inline(always)]

@@ -55,6 +55,23 @@ fn every_pair_is_found_and_no_other() {
 }
 
 #[test]
+fn pairs_chosen_to_collide_are_found_in_few_buckets() {
+    let count = cases(3000, 200);
+    let mut pairs = PairMap::with_capacity(count);
+    let bucket = pairs.prefetch(0, 0);
+    let all = (0..).flat_map(|left| (0..count as u32).map(move |right| (left, right)));
+    let colliding: Vec<(u32, u32)> =
+        all.filter(|&(left, right)| pairs.prefetch(left, right) == bucket).take(count).collect();
+    for (number, &(left, right)) in (0..).zip(&colliding) {
+        pairs.insert(left, right, number);
+    }
+    for (number, &(left, right)) in (0..).zip(&colliding) {
+        assert_eq!(pairs.get(left, right), number);
+    }
+    assert!(pairs.longest_lookup() < count / 4, "{}", pairs.longest_lookup());
+}
+
+#[test]
 fn interleaved_words_merge_like_single_words_at_every_level() {
     check::<16, 32>();
     check::<32, 64>();

@@ -12,7 +12,7 @@
 //! any merge of two `▁`, the last `▁` merges with the word before it merges with another `▁`. If no token has `▁▁c`, the
 //! result never merges with a `▁` before it. So no token crosses the boundary before the last space.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::scanner::AsciiSplits;
 use crate::model::CharAdjacency;
@@ -138,7 +138,7 @@ fn competing_merges(merges: &[RankedMerge<'_>], ranks: &[Option<f64>; 128]) -> V
 /// The merges that begin with `▁`.
 struct MetaspaceMerges<'m> {
     /// By the text after the `▁`: the highest rank of its merges with `▁`.
-    ranks: FxHashMap<&'m str, f64>,
+    ranks: HashMap<&'m str, f64>,
     /// The lowest rank of merges whose result begins with `▁▁`.
     min_double_rank: f64,
     /// By character: whether a result has it after `▁▁`.
@@ -147,11 +147,8 @@ struct MetaspaceMerges<'m> {
 
 impl<'m> MetaspaceMerges<'m> {
     fn of(merges: &[RankedMerge<'m>]) -> Self {
-        let mut with_metaspace = Self {
-            ranks: FxHashMap::default(),
-            min_double_rank: f64::INFINITY,
-            after_double: [false; 128],
-        };
+        let mut with_metaspace =
+            Self { ranks: HashMap::default(), min_double_rank: f64::INFINITY, after_double: [false; 128] };
         for merge in merges.iter().filter(|merge| merge.left.starts_with(METASPACE)) {
             let mut rest = merge.left.chars().chain(merge.right.chars()).skip(1);
             if rest.next() == Some(METASPACE) {

@@ -3,7 +3,7 @@
 //! A token may begin and end within characters. So the filter also has pairs of the last byte of a character and the
 //! first of the next, and of a character and the first one or two bytes of the next.
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::PairFilter;
 
@@ -17,7 +17,7 @@ const END_OF_CHAR: u32 = 0xFF << 24;
 impl ByteAdjacency {
     /// Collect the pairs of tokens with these bytes.
     pub(in crate::model) fn of<'t>(tokens: impl Iterator<Item = &'t [u8]>) -> Self {
-        let mut pairs = FxHashSet::default();
+        let mut pairs = HashSet::default();
         for token in tokens.filter(|token| !token.is_ascii()) {
             let starts = (1..token.len()).filter(|&at| !is_continuation(token[at]));
             pairs.extend(starts.map(|at| pair_in_token(token, at)));

@@ -2,7 +2,7 @@
 //!
 //! One of the two characters at a split must be a token itself: unknown characters on both sides may be one token.
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::PairFilter;
 
@@ -17,7 +17,7 @@ pub struct CharAdjacency {
 impl CharAdjacency {
     /// Collect the pairs of these tokens.
     pub fn of<'t>(tokens: impl Iterator<Item = &'t str>) -> Self {
-        let (mut pairs, mut single) = (FxHashSet::default(), Vec::new());
+        let (mut pairs, mut single) = (HashSet::default(), Vec::new());
         for token in tokens {
             let mut chars = token.chars();
             match (chars.next(), chars.next()) {

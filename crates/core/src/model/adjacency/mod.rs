@@ -9,7 +9,7 @@
 mod bytes;
 mod chars;
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 pub use bytes::ByteAdjacency;
 pub use chars::CharAdjacency;
@@ -27,7 +27,7 @@ struct PairFilter {
 
 impl PairFilter {
     /// The filter of these pairs.
-    fn of(pairs: FxHashSet<(u32, u32)>) -> Self {
+    fn of(pairs: HashSet<(u32, u32)>) -> Self {
         let bits = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(MIN_BITS);
         let mut filter = Self { bits: vec![0; bits / 64], shift: 64 - bits.trailing_zeros() };
         for (one, next) in pairs {

@@ -1,5 +1,6 @@
 //! The rank of each pair of tokens that has a merge, and the token that it makes.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
 use super::merges::{MergeIds, Merges, NO_RANK};
@@ -28,6 +29,8 @@ pub(super) struct MergeRanks {
 struct RankTable {
     /// Open addressing, at most half full.
     slots: Vec<PairSlot>,
+    /// Multiplies a pair before its highest bits select a slot and a bit of the filter (Fibonacci hashing).
+    multiplier: u64,
     /// The shift from a hash to the index of a slot.
     shift: u32,
     /// A Bloom filter with one bit a pair, which excludes most pairs without a merge.
@@ -47,6 +50,11 @@ struct PairSlot {
 const FREE: PairSlot = PairSlot { left: u32::MAX, right: u32::MAX, rank: NO_RANK };
 /// The base-2 logarithm of the filter's bits for each slot.
 const FILTER_BITS: u32 = 2;
+/// The first multiplier.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// A pair that would be further from its slot gives the table a random multiplier. Only merges that were chosen for it
+/// are that far.
+const MAX_DISTANCE: usize = 256;
 
 impl MergeRanks {
     pub(super) fn new(merges: Merges) -> Self {
@@ -113,18 +121,30 @@ impl RankLookup for MergeRanks {
 impl RankTable {
     /// Build the table of all merges; of equal pairs the last one counts.
     fn of(merges: &Merges) -> Self {
+        let mut multiplier = SPREAD;
+        loop {
+            if let Some(mut table) = Self::spread_by(multiplier, merges) {
+                table.are_in_order = !merges.may_repeat && table.makes_only_for_later(&merges.list);
+                return table;
+            }
+            multiplier = RandomState::new().build_hasher().finish() | 1;
+        }
+    }
+
+    /// Build the table with a multiplier; `None` if a pair is too far from its slot.
+    fn spread_by(multiplier: u64, merges: &Merges) -> Option<Self> {
         let bits = (2 * merges.list.len()).next_power_of_two().ilog2().max(6);
         let mut table = Self {
             slots: vec![FREE; 1 << bits],
+            multiplier,
             shift: 64 - bits,
             filter: vec![0; 1 << (bits + FILTER_BITS - 6)],
             are_in_order: false,
         };
-        for (rank, merge) in (0..).zip(&merges.list) {
-            table.insert(merge, rank);
-        }
-        table.are_in_order = !merges.may_repeat && table.makes_only_for_later(&merges.list);
-        table
+        (0..)
+            .zip(&merges.list)
+            .all(|(rank, merge)| table.insert(merge, rank) <= MAX_DISTANCE)
+            .then_some(table)
     }
 
     /// Whether every merge that makes a token comes before all merges of that token.
@@ -141,19 +161,20 @@ impl RankTable {
         used.all(|slot| [slot.left, slot.right].iter().all(|&id| comes_before(id, slot.rank)))
     }
 
-    /// Add the merge of the next rank.
-    fn insert(&mut self, merge: &MergeIds, rank: u32) {
+    /// Add the merge of the next rank; returns the distance of its pair from its slot.
+    fn insert(&mut self, merge: &MergeIds, rank: u32) -> usize {
         let MergeIds { left, right, .. } = *merge;
-        let hash = hash(left, right);
+        let hash = self.hash(left, right);
         let slot = self.slot_of(left, right, hash);
         self.slots[slot] = PairSlot { left, right, rank };
         let (word, bit) = self.filter_bit(hash);
         self.filter[word] |= bit;
+        slot.wrapping_sub((hash >> self.shift) as usize) & (self.slots.len() - 1)
     }
 
     #[inline]
     fn rank(&self, left: u32, right: u32) -> u32 {
-        let hash = hash(left, right);
+        let hash = self.hash(left, right);
         let (word, bit) = self.filter_bit(hash);
         if self.filter[word] & bit == 0 {
             return NO_RANK;
@@ -179,9 +200,33 @@ impl RankTable {
         let at = (hash >> (self.shift - FILTER_BITS)) as usize;
         (at / 64, 1 << (at % 64))
     }
+
+    #[inline]
+    fn hash(&self, left: u32, right: u32) -> u64 {
+        (u64::from(left) << 32 | u64::from(right)).wrapping_mul(self.multiplier)
+    }
 }
 
-#[inline]
-fn hash(left: u32, right: u32) -> u64 {
-    (u64::from(left) << 32 | u64::from(right)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_chosen_to_collide_are_near_their_slots() {
+        let count = 3000;
+        let slot = |left: u32, right: u32| {
+            let bits = (2 * count as usize).next_power_of_two().ilog2();
+            (u64::from(left) << 32 | u64::from(right)).wrapping_mul(SPREAD) >> (64 - bits)
+        };
+        let all = (0..).flat_map(|left| (0..count).map(move |right| (left, right)));
+        let colliding = all.filter(|&(left, right)| slot(left, right) == 0).take(count as usize);
+        let list: Vec<MergeIds> =
+            colliding.zip(0..).map(|((left, right), merged)| MergeIds { left, right, merged }).collect();
+        let table = RankTable::of(&Merges { list, may_repeat: false, duplicate: None });
+        let full = table.slots.split(|slot| slot.rank == NO_RANK).map(<[PairSlot]>::len);
+        assert!(full.max() <= Some(MAX_DISTANCE));
+        let ranks = table.slots.iter().filter(|slot| slot.rank != NO_RANK);
+        assert!(ranks.clone().all(|slot| table.rank(slot.left, slot.right) == slot.rank));
+        assert_eq!(ranks.count(), count as usize);
+    }
 }

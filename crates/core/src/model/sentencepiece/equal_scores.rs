@@ -3,16 +3,16 @@
 //!
 //! All other merges are done before, and none of them needs such a piece.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::super::bpe::MergeIds;
 
 /// The merges by pair.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EqualScoreMerges {
-    merges: FxHashMap<(u32, u32), u32>,
+    merges: HashMap<(u32, u32), u32>,
     /// The tokens that are the left part of a merge.
-    lefts: FxHashSet<u32>,
+    lefts: HashSet<u32>,
     /// By id, whether a token is in any merge; empty without merges.
     is_merged: Vec<bool>,
 }

@@ -1,7 +1,7 @@
 //! Compiles pairs of texts to a `precompiled_charsmap`: checks, the pool of replacements, then the minimal
 //! trie of the sources as a double array. O(bytes of the sources), except for sorting.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::super::charsmap::MAX_SOURCE_BYTES;
 use super::double_array;
@@ -88,7 +88,7 @@ fn check_neighbours(rules: &[Pair], order: &[usize]) -> Result<(), RuleError> {
 /// Returns each distinct replacement once, terminated by NUL, and the position of each rule's replacement.
 fn pool<'r>(replacements: impl Iterator<Item = &'r str>) -> (Vec<u8>, Vec<u32>) {
     let mut pool = Vec::new();
-    let mut start_by_replacement: FxHashMap<&str, u32> = FxHashMap::default();
+    let mut start_by_replacement: HashMap<&str, u32> = HashMap::default();
     let mut start_of = |replacement| {
         *start_by_replacement.entry(replacement).or_insert_with(|| {
             let start = pool.len() as u32;

@@ -1,7 +1,7 @@
 //! The minimal acyclic automaton of sorted keys with values: a trie in which equal subtrees are shared
 //! (Daciuk, Mihov, Watson and Watson 2000, algorithm 1). O(bytes of the keys).
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 /// A node: its value if a key ends there, and its children by byte, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,7 +38,7 @@ impl MinimalTrie {
 #[derive(Default)]
 struct MinimalTrieBuilder {
     nodes: Vec<Node>,
-    ids: FxHashMap<Node, u32>,
+    ids: HashMap<Node, u32>,
     /// The nodes of the last key, which may still change.
     path: Vec<Node>,
 }

@@ -4,7 +4,7 @@
 //! begins with. Following the links yields all pieces of a position without a search. Removing pieces takes
 //! one pass over positions and pieces.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::segment_text::SegmentText;
 use crate::error::{Error, ErrorKind};
@@ -65,7 +65,7 @@ impl PieceSet {
 
     /// Keep only the given pieces and set their scores; fails for a piece that is not in the set.
     pub(super) fn restore(&mut self, corpus: &SegmentText, given: &[(String, f64)]) -> Result<(), Error> {
-        let scores: FxHashMap<&[u8], f64> =
+        let scores: HashMap<&[u8], f64> =
             given.iter().map(|(name, score)| (name.as_bytes(), *score)).collect();
         let values: Vec<Option<f64>> =
             (0..self.len()).map(|piece| scores.get(self.name(corpus, piece)).copied()).collect();

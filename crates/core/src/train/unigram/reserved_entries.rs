@@ -1,6 +1,6 @@
 //! The entries before the pieces, the possible vocabulary sizes, and the final choice of pieces.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::piece_set::PieceSet;
 use super::ranked_alphabet::RankedAlphabet;
@@ -17,7 +17,7 @@ pub(super) struct ReservedEntries {
     vocab_size: usize,
     /// Special tokens, user-defined symbols, bytes: each once, in this order.
     entries: Vec<String>,
-    known: FxHashSet<String>,
+    known: HashSet<String>,
     /// The other characters that must be entries, the most frequent first.
     characters: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl ReservedEntries {
     pub(super) fn new(spec: &UnigramTrainSpec, alphabet: &RankedAlphabet) -> Result<Self, Error> {
         let bytes = (0..=u8::MAX).filter(|_| spec.byte_fallback).map(byte_entry);
         let named = spec.special_tokens.iter().chain(&spec.user_defined_symbols).cloned();
-        let mut known = FxHashSet::default();
+        let mut known = HashSet::default();
         let entries: Vec<String> = named.chain(bytes).filter(|entry| known.insert(entry.clone())).collect();
         let characters = alphabet.ranked().iter().map(|(character, _)| character.to_string());
         let characters = characters.filter(|character| !known.contains(character)).collect();
@@ -91,8 +91,7 @@ impl ReservedEntries {
         seeds: &PieceSet,
         spec: &UnigramTrainSpec,
     ) -> Result<(), Error> {
-        let seed_names: FxHashSet<&[u8]> =
-            (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
+        let seed_names: HashSet<&[u8]> = (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
         let unseen =
             self.characters.iter().filter(|character| !seed_names.contains(character.as_bytes())).count();
         let most = self.entries.len() + seeds.len() + unseen;
@@ -112,7 +111,7 @@ impl ReservedEntries {
     /// Reserved entries come first, then the chosen pieces by (score descending, code points).
     pub(super) fn choose(&self, corpus: &SegmentText, pieces: &PieceSet) -> Vec<(String, f64)> {
         let name = |piece: usize| String::from_utf8_lossy(pieces.name(corpus, piece)).into_owned();
-        let mut scores: FxHashMap<String, f64> =
+        let mut scores: HashMap<String, f64> =
             (0..pieces.len()).map(|piece| (name(piece), pieces.links[piece].value)).collect();
         let mut lowest = pieces.min_score();
         let mut chosen: Vec<(String, f64)> = Vec::with_capacity(self.learned());

@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::piece_set::{PieceLink, PieceSet, NONE};
 use super::reserved_entries::ReservedEntries;
@@ -28,7 +28,7 @@ pub(super) fn initial_pieces(
     progress.advance(corpus.text.len())?;
     let mut chosen = suffixes.characters(reserved);
     if let (Some(given), true) = (&spec.seeds, spec.only_given_characters) {
-        let given: FxHashSet<&[u8]> = given.iter().map(|(piece, _)| piece.as_bytes()).collect();
+        let given: HashSet<&[u8]> = given.iter().map(|(piece, _)| piece.as_bytes()).collect();
         chosen.retain(|character| given.contains(suffixes.name(character)));
     }
     let room = spec.seed_size.saturating_sub(chosen.len());
@@ -76,7 +76,7 @@ impl<'c> SortedSuffixes<'c> {
         reserved: &ReservedEntries,
         progress: &mut Progress<'_>,
     ) -> Result<Vec<SeedCandidate>, Error> {
-        let mut seen = FxHashSet::default();
+        let mut seen = HashSet::default();
         let mut candidates = Vec::new();
         for (piece, count) in given {
             progress.advance(1)?;

@@ -10,8 +10,8 @@
 //! entry has no other occurrences. If the merged entry existed before, its pairs that gain and are untracked
 //! are counted by a pass over the words.
 
+use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::spec::{PairScore, WordPieceTrainSpec};
 use crate::error::Error;
@@ -55,7 +55,7 @@ pub(super) struct MergeState<'a> {
     pub(super) gained: Vec<u32>,
     changes: NeighbourChanges,
     /// While merges of an earlier run are applied: their pairs, which alone are tracked.
-    replayed: Option<FxHashSet<u64>>,
+    replayed: Option<HashSet<u64>>,
     /// Pairs that occur less often may be untracked.
     floor: u64,
     /// The pairs in the words, not weighted.
@@ -322,7 +322,7 @@ impl<'a> MergeState<'a> {
 
     /// Count the untracked pairs of an entry and track the frequent ones.
     fn track_pairs_of(&mut self, entry: u32) -> Result<(), Error> {
-        let mut found: HashMap<u64, (u64, Vec<u32>), FxBuildHasher> = HashMap::default();
+        let mut found: HashMap<u64, (u64, Vec<u32>), RandomState> = HashMap::default();
         let Self { words, pairs, .. } = self;
         let mut add = |left: u32, right: u32, position: u32| {
             if pairs.find(left, right).is_none() {

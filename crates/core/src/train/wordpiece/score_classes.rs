@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
 
+use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 
 /// The members, outdated ones included, that are kept without looking for outdated ones; low in tests.
 const MIN_SPARSE: usize = if cfg!(test) { 8 } else { 1 << 14 };
@@ -36,7 +36,7 @@ impl Ord for OrderedFloat {
 
 /// Classes by number.
 pub(super) struct ScoreClasses<K, T> {
-    ids: HashMap<K, u32, FxBuildHasher>,
+    ids: HashMap<K, u32, RandomState>,
     keys: Vec<K>,
     members: Vec<BinaryHeap<Reverse<(T, u32)>>>,
     free: Vec<u32>,

@@ -39,7 +39,7 @@ mod word_text;
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::spec::WordPieceTrainSpec;
 use crate::count::Counts;
@@ -150,7 +150,7 @@ fn by_uses(
 /// Append the learned entries to the special tokens and the alphabet.
 fn finish(base: &Entries, chosen: Vec<String>, size: usize, spec: &WordPieceTrainSpec) -> Learned {
     let mut vocab: Vec<String> = base.names().iter().map(ToString::to_string).collect();
-    let mut known: FxHashSet<String> = vocab.iter().cloned().collect();
+    let mut known: HashSet<String> = vocab.iter().cloned().collect();
     vocab.extend(chosen.into_iter().filter(|name| known.insert(name.clone())));
     let stopped_early = (vocab.len() < size).then(|| {
         let count = spec.min_frequency.max(1);
