@@ -239,6 +239,42 @@ def test_the_level_of_the_kernels_may_change_meanwhile(
         _core.use_kernel_level(request.config.getoption("--kernel-level"))
 
 
+ENCODE_FOR_EVER = """
+import threading, time
+import piecework as pw
+
+tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 9, vocab_size=19)
+texts = ["hugs pun bug"] * 1000
+
+def encode_for_ever():
+    while True:
+        tok.encode("hugs pun bug")
+        tok.encode_batch(texts, num_threads=1)
+
+for _ in range(4):
+    threading.Thread(target=encode_for_ever, daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+@pytest.mark.slow
+def test_daemon_threads_that_encode_do_not_abort_the_exit() -> None:
+    for _ in range(8):
+        done = subprocess.run([sys.executable, "-c", ENCODE_FOR_EVER], capture_output=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_texts_are_encoded_while_the_interpreter_exits() -> None:
+    code = (
+        "import atexit\n"
+        "atexit.register(lambda: print(tok.encode_batch(['hugs'] * 9).to_lists()[8]))\n"
+        "import piecework as pw\n"
+        "tok = pw.Tokenizer.train_from_iterator(['hug hugs'] * 5, vocab_size=12)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "[2, 10, 3]\n"), done.stderr
+
+
 @pytest.mark.skipif(
     not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="an interpreter that always has a GIL"
 )

@@ -7,6 +7,7 @@ use pyo3::types::PyBytes;
 use crate::core::Core;
 use crate::errors::raise;
 use crate::input::{selector, Borrowed, InputRows};
+use crate::release::ReleaseGil;
 
 /// Return the bytes of a token; `None` for an unknown id.
 #[catch_panics]
@@ -38,7 +39,7 @@ pub(crate) fn decode_bytes<'py>(
     core: &Core,
     ids: Vec<u32>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = py.detach(|| core.encoder.tokenizer().decode_bytes(&ids)).map_err(raise)?;
+    let bytes = py.release(|| core.encoder.tokenizer().decode_bytes(&ids)).map_err(raise)?;
     Ok(PyBytes::new(py, &bytes))
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn decode_bytes<'py>(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn encode_word_of_bytes(py: Python<'_>, core: &Core, word: &[u8]) -> Vec<u32> {
-    py.detach(|| core.encoder.tokenizer().encode_word_of_bytes(word))
+    py.release(|| core.encoder.tokenizer().encode_word_of_bytes(word))
 }
 
 /// Find the first text that contains one of these special tokens; return its row and the id.
@@ -69,5 +70,5 @@ pub(crate) fn find_special(
         let found = tokenizer.find_special(text, &selector).transpose()?;
         Some(found.map(|id| (row, id)))
     };
-    py.detach(|| texts.find_map(find).transpose()).map_err(raise)
+    py.release(|| texts.find_map(find).transpose()).map_err(raise)
 }

@@ -13,6 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::core::Core;
 use crate::errors::{raise, system_error};
+use crate::release::ReleaseGil;
 
 /// Whether a file begins like a compiled cache.
 #[catch_panics]
@@ -40,7 +41,7 @@ pub(crate) fn write_cache(
 ) -> PyResult<Vec<u8>> {
     let tokenizer = core.encoder.tokenizer();
     let write = || cache::write(&tokenizer.spec(), &tokenizer.store(), special_in_text, key);
-    py.detach(write).map_err(raise)
+    py.release(write).map_err(raise)
 }
 
 /// Read a compiled cache and its `special_in_text` setting; `None` if it has another key.
@@ -52,7 +53,7 @@ pub(crate) fn read_cache(
     source: &str,
     key: Option<&[u8]>,
 ) -> PyResult<Option<(Core, String)>> {
-    let bytes = py.detach(|| read_whole(&path)).map_err(system_error)?;
+    let bytes = py.release(|| read_whole(&path)).map_err(system_error)?;
     let read = || -> Result<_, Error> {
         let cached = cache::read(&bytes)?;
         if key.is_some_and(|key| key != cached.key) {
@@ -60,7 +61,7 @@ pub(crate) fn read_cache(
         }
         Ok(Some((Tokenizer::restore(cached.spec, cached.vocab, &cached.parts)?, cached.special_in_text)))
     };
-    let found = py.detach(read).map_err(|error| raise(error.within(source)))?;
+    let found = py.release(read).map_err(|error| raise(error.within(source)))?;
     Ok(found.map(|(tokenizer, special)| (Core::of(tokenizer), special)))
 }
 

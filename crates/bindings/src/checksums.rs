@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::panics::lock;
+use crate::release::ReleaseGil;
 
 /// An XXH3 checksum of 128 bits.
 #[pyclass(frozen, module = "piecework._core")]
@@ -25,7 +26,7 @@ impl Xxh128 {
 
     /// Add data.
     fn update(&self, py: Python<'_>, data: &[u8]) -> PyResult<()> {
-        py.detach(|| lock(&self.state).map(|mut state| state.update(data)))
+        py.release(|| lock(&self.state).map(|mut state| state.update(data)))
     }
 
     /// Return the checksum of all data in hexadecimal digits.

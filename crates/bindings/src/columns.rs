@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyTuple};
 
 use crate::errors::{bad_argument, null_text, raise};
+use crate::release::ReleaseGil;
 use crate::strings::string;
 use crate::text::check_size;
 
@@ -84,7 +85,7 @@ impl TextColumn {
     /// Copy the lines of a block; `None` for invalid UTF-8.
     #[staticmethod]
     fn of_lines(py: Python<'_>, block: &[u8]) -> Option<Self> {
-        let lines = py.detach(|| simdutf8::basic::from_utf8(block).ok().map(TextRows::of_lines));
+        let lines = py.release(|| simdutf8::basic::from_utf8(block).ok().map(TextRows::of_lines));
         lines.map(Self::of_rows)
     }
 
@@ -98,7 +99,7 @@ impl TextColumn {
         path: Vec<String>,
         keep_blank: bool,
     ) -> (Self, Vec<Unread>) {
-        let (rows, unread) = py.detach(|| {
+        let (rows, unread) = py.release(|| {
             let found = read_block(block, TextField { key, path: &path }, keep_blank);
             (TextRows::collect(&found.texts), found.unread)
         });

@@ -21,6 +21,7 @@ use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, selector, Borrowed, InputObject, InputRows};
 use crate::lengths::{filling, parse_direction, truncation};
+use crate::release::ReleaseGil;
 use crate::sampling::{drawn, SeededSampling};
 use crate::shared_tokenizer::SharedTokenizer;
 use crate::stages::{normalized, words};
@@ -60,7 +61,7 @@ pub(crate) fn compile(
     source: &str,
     read: impl FnOnce() -> Result<TokenizerSpec, Error> + Send,
 ) -> PyResult<Core> {
-    let tokenizer = py.detach(|| Tokenizer::compile(read()?));
+    let tokenizer = py.release(|| Tokenizer::compile(read()?));
     let tokenizer = tokenizer.map_err(|error| match source {
         "" => raise(error),
         source => raise(error.within(source)),
@@ -98,13 +99,13 @@ impl Core {
             "ranks" => Origin::Ranks,
             other => return Err(bad_argument("origin", other, "document, lines or ranks")),
         };
-        let warnings = py.detach(|| self.encoder.tokenizer().warnings(origin));
+        let warnings = py.release(|| self.encoder.tokenizer().warnings(origin));
         Ok(warnings.iter().map(ToString::to_string).collect())
     }
 
     /// Write the specification as `tokenizer.json` text.
     fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
-        py.detach(|| tokenizer_json::write(&self.encoder.tokenizer().spec(), pretty))
+        py.release(|| tokenizer_json::write(&self.encoder.tokenizer().spec(), pretty))
     }
 
     /// Write the stages as a `tokenizer.json` whose model has no entries.
@@ -117,7 +118,7 @@ impl Core {
     fn with_stages(&self, py: Python<'_>, data: &[u8], functions: Vec<Py<PyAny>>) -> PyResult<Self> {
         let functions = custom_functions(functions);
         let compiled = py
-            .detach(|| self.encoder.tokenizer().with_stages(tokenizer_json::read_with(data, &functions)?));
+            .release(|| self.encoder.tokenizer().with_stages(tokenizer_json::read_with(data, &functions)?));
         Ok(Self::of(compiled.map_err(raise)?))
     }
 
@@ -151,7 +152,7 @@ impl Core {
                 encoder.tokenizer().encode(input.input(), second, options, scratch)
             })
         };
-        let fields = slf.py().detach(encode).map_err(raise)?;
+        let fields = slf.py().release(encode).map_err(raise)?;
         Encoding::of_fields(
             slf.py(),
             &slf.get().shared,
@@ -205,7 +206,7 @@ impl Core {
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         let extra = ExtraColumns { spans: offsets, overflow };
         let mut batch = py
-            .detach(|| self.encoder.encode(&sources, pairs.as_deref(), options, extra, num_threads))
+            .release(|| self.encoder.encode(&sources, pairs.as_deref(), options, extra, num_threads))
             .map_err(raise)?;
         if overflow && batch.samples.is_none() {
             batch.samples = Some((0..sources.len() as i64).collect());
@@ -230,7 +231,7 @@ impl Core {
         let sources: Vec<Source<'_>> = texts.iter().map(Borrowed::source).collect();
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        py.detach(|| self.encoder.count(&sources, options, num_threads)).map_err(raise)
+        py.release(|| self.encoder.count(&sources, options, num_threads)).map_err(raise)
     }
 
     /// Decode ids into text; `clean_up=None` follows the setting of the decoder.
@@ -241,7 +242,7 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<String> {
-        py.detach(|| self.encoder.tokenizer().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
+        py.release(|| self.encoder.tokenizer().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
     }
 
     /// Decode the rows of a flat batch.

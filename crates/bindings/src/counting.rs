@@ -19,6 +19,7 @@ use crate::columns::TextColumn;
 use crate::custom::functions as custom_functions;
 use crate::errors::{bad_argument, raise};
 use crate::panics::lock;
+use crate::release::ReleaseGil;
 use crate::text::{borrow_all, items};
 use crate::threads::thread_count;
 
@@ -135,7 +136,7 @@ impl WordCounter {
             Some(column) => column.texts("texts")?,
             None => borrow_all(&items, "texts")?,
         };
-        py.detach(|| {
+        py.release(|| {
             self.with(|counter| {
                 counter.add_texts(&texts, source)?;
                 counter.add_replacements(replacements);
@@ -156,7 +157,7 @@ impl WordCounter {
         let end = end.min(column.len()?);
         let column = TextColumn::borrow(column);
         let texts = column.texts_of_rows(start.min(end)..end, "texts")?;
-        py.detach(|| self.with(|counter| counter.add_texts(&texts, source)))
+        py.release(|| self.with(|counter| counter.add_texts(&texts, source)))
     }
 
     /// Count a block of UTF-8 at byte `offset` of `source`; invalid sequences become U+FFFD or, if `strict`, raise.
@@ -169,7 +170,7 @@ impl WordCounter {
         strict: bool,
         name: &str,
     ) -> PyResult<()> {
-        py.detach(|| {
+        py.release(|| {
             self.with(|counter| {
                 counter.add_block(block, source, offset, strict).map_err(|error| error.within(name))
             })
@@ -178,32 +179,32 @@ impl WordCounter {
 
     /// Return the number of invalid sequences that became U+FFFD.
     fn replacements(&self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.with(|counter| Ok(counter.progress().replacements)))
+        py.release(|| self.with(|counter| Ok(counter.progress().replacements)))
     }
 
     /// Count the following sources as another group, whose words `finish` multiplies by another weight.
     fn start_group(&self, py: Python<'_>, group: u32) -> PyResult<()> {
-        py.detach(|| self.with(|counter| counter.start_group(group)))
+        py.release(|| self.with(|counter| counter.start_group(group)))
     }
 
     /// Return what was left out: texts that are too long, words that are too long, texts outside the sample.
     fn left_out(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
-        py.detach(|| self.with(|counter| Ok(left_out(counter))))
+        py.release(|| self.with(|counter| Ok(left_out(counter))))
     }
 
     /// Return whether the last block or list failed, so that a part of it is counted.
     fn is_partial(&self, py: Python<'_>) -> PyResult<bool> {
-        py.detach(|| self.with(|counter| Ok(counter.is_partial())))
+        py.release(|| self.with(|counter| Ok(counter.is_partial())))
     }
 
     /// Write all word counts as runs and return the state of the counter, a dict.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<CounterState> {
-        py.detach(|| self.with(CounterState::of))
+        py.release(|| self.with(CounterState::of))
     }
 
     /// Continue from the state of another counter with the same folder.
     fn restore(&self, py: Python<'_>, state: CounterState) -> PyResult<()> {
-        py.detach(|| self.with(|counter| state.restore(counter)))
+        py.release(|| self.with(|counter| state.restore(counter)))
     }
 
     /// Return the words in order; the counter cannot be used afterwards.
@@ -212,7 +213,7 @@ impl WordCounter {
     #[pyo3(signature = (numerators=Vec::new(), denominator=1))]
     fn finish(&self, py: Python<'_>, numerators: Vec<u64>, denominator: u64) -> PyResult<OrderedWords> {
         let weights = count::GroupWeights::new(numerators, denominator);
-        py.detach(|| {
+        py.release(|| {
             let counter = lock(&self.counter)?.take().ok_or_else(finished)?;
             let words = counter.finish(&weights).map_err(raise)?;
             Ok(OrderedWords { words: Mutex::new(Some(words)) })
@@ -241,7 +242,7 @@ pub struct OrderedWords {
 impl OrderedWords {
     /// Return the next words, at most `max`; none at the end.
     fn next_words(&self, py: Python<'_>, max: usize) -> PyResult<RawCounts> {
-        py.detach(|| {
+        py.release(|| {
             let counts =
                 lock(&self.words)?.as_mut().ok_or_else(finished)?.next_words(max).map_err(raise)?;
             Ok(RawCounts { counts })
@@ -250,7 +251,7 @@ impl OrderedWords {
 
     /// Return all remaining words.
     fn into_counts(&self, py: Python<'_>) -> PyResult<RawCounts> {
-        py.detach(|| {
+        py.release(|| {
             let counts = lock(&self.words)?.take().ok_or_else(finished)?.into_counts().map_err(raise)?;
             Ok(RawCounts { counts })
         })
@@ -314,18 +315,18 @@ impl RawCounts {
 
     /// Return the words that occur at least `least` times.
     fn at_least(&self, py: Python<'_>, least: u64) -> PyResult<Self> {
-        let counts = py.detach(|| self.counts.at_least(least));
+        let counts = py.release(|| self.counts.at_least(least));
         Ok(Self { counts: counts.map_err(raise)? })
     }
 
     /// Return a hash of words, counts and first positions.
     fn digest(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.counts.digest())
+        py.release(|| self.counts.digest())
     }
 
     /// Sum both; first positions are dropped if a source occurs in both.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        let merged = py.detach(|| self.counts.clone().merge(other.counts.clone()));
+        let merged = py.release(|| self.counts.clone().merge(other.counts.clone()));
         Ok(Self { counts: merged.map_err(raise)? })
     }
 }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::errors::raise;
+use crate::release::ReleaseGil;
 use crate::strings::string;
 
 /// The number of ids that are decoded into bytes at once, before the bytes are converted into strings.
@@ -20,7 +21,7 @@ pub(crate) fn decoded_rows<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
     for chunk in chunks(rows) {
-        let decoded = py.detach(|| tokenizer.decode_rows(chunk, skip_special_tokens, clean_up));
+        let decoded = py.release(|| tokenizer.decode_rows(chunk, skip_special_tokens, clean_up));
         strings.extend(decoded.map_err(raise)?.iter().map(|bytes| string(py, bytes, &mut units)));
     }
     PyList::new(py, strings)

@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::core::{compile, Core};
 use crate::errors::raise;
+use crate::release::ReleaseGil;
 
 /// Read `.tiktoken` ranks; `pipeline` is an object with a `pre_tokenizer` as in `tokenizer.json`.
 #[catch_panics]
@@ -21,7 +22,7 @@ pub(crate) fn read_tiktoken(
     pipeline: &[u8],
     special_tokens: Vec<(String, u32)>,
 ) -> PyResult<Core> {
-    let pre_tokenizer = py.detach(|| pre_tokenizer(pipeline)).map_err(raise)?;
+    let pre_tokenizer = py.release(|| pre_tokenizer(pipeline)).map_err(raise)?;
     compile(py, source, || tiktoken::read(data, pre_tokenizer, &special_tokens))
 }
 
@@ -50,10 +51,10 @@ pub(crate) fn read_vocab_merges(
     pipeline: Option<&[u8]>,
     special_tokens: Option<Vec<String>>,
 ) -> PyResult<Core> {
-    let pre_tokenizer = py.detach(|| pipeline.map(pre_tokenizer).transpose()).map_err(raise)?;
+    let pre_tokenizer = py.release(|| pipeline.map(pre_tokenizer).transpose()).map_err(raise)?;
     let settings = vocab_merges::Settings { pre_tokenizer, special_tokens };
     let read = || vocab_merges::read(vocab, merges, (&sources.0, &sources.1), settings);
-    let spec = py.detach(read).map_err(raise)?;
+    let spec = py.release(read).map_err(raise)?;
     compile(py, &sources.0, || Ok(spec))
 }
 
@@ -61,14 +62,14 @@ pub(crate) fn read_vocab_merges(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_tiktoken(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.detach(|| tiktoken::write(&core.encoder.tokenizer().spec())).map_err(raise)
+    py.release(|| tiktoken::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 /// Write `vocab.json` and `merges.txt`.
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_vocab_merges(py: Python<'_>, core: &Core) -> PyResult<(Vec<u8>, Vec<u8>)> {
-    py.detach(|| vocab_merges::write(&core.encoder.tokenizer().spec())).map_err(raise)
+    py.release(|| vocab_merges::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 /// Read the pre-tokenizer of a pipeline; a pattern that matches the empty string is an error.
@@ -118,7 +119,7 @@ pub(crate) fn read_sentencepiece_normalizer<'py>(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn write_sentencepiece(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.detach(|| sentencepiece::write(&core.encoder.tokenizer().spec())).map_err(raise)
+    py.release(|| sentencepiece::write(&core.encoder.tokenizer().spec())).map_err(raise)
 }
 
 /// Write the pieces of a SentencePiece model with their scores.

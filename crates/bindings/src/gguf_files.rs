@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::core::{compile, Core};
 use crate::errors::{raise, system_error};
+use crate::release::ReleaseGil;
 
 /// What the name of a pre-tokenizer stands for: a Python object with these attributes. `stages` is JSON with the
 /// normalizer and the pre-tokenizer, as in `tokenizer.json`.
@@ -50,8 +51,8 @@ pub(crate) fn is_gguf(head: &[u8]) -> bool {
 #[pyfunction]
 pub(crate) fn gguf_section_length(py: Python<'_>, path: PathBuf, source: &str) -> PyResult<u64> {
     let open = || File::open(&path).and_then(|file| Ok((file.metadata()?.len(), BufReader::new(file))));
-    let (len, reader) = py.detach(open).map_err(system_error)?;
-    py.detach(|| gguf::section_len(reader, len)).map_err(|error| raise(error.within(source)))
+    let (len, reader) = py.release(open).map_err(system_error)?;
+    py.release(|| gguf::section_len(reader, len)).map_err(|error| raise(error.within(source)))
 }
 
 /// Return the names of the model and of the pre-tokenizer.
@@ -62,7 +63,7 @@ pub(crate) fn gguf_names(
     data: &[u8],
     source: &str,
 ) -> PyResult<(&'static str, Option<String>)> {
-    let found = py.detach(|| gguf::names(data)).map_err(|error| raise(error.within(source)))?;
+    let found = py.release(|| gguf::names(data)).map_err(|error| raise(error.within(source)))?;
     Ok((found.model, found.pre))
 }
 
@@ -74,7 +75,7 @@ pub(crate) fn gguf_roles(
     data: &[u8],
     source: &str,
 ) -> PyResult<Vec<(&'static str, String)>> {
-    py.detach(|| gguf::roles(data)).map_err(|error| raise(error.within(source)))
+    py.release(|| gguf::roles(data)).map_err(|error| raise(error.within(source)))
 }
 
 /// Read a GGUF file.

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
 use crate::learning_checkpoints::{merges_of, GivenMerges, LearningLog};
+use crate::release::ReleaseGil;
 use crate::threads::thread_count;
 
 /// The interval between checks for signals.
@@ -183,7 +184,7 @@ pub(crate) fn watched<T: Send>(
 ) -> PyResult<T> {
     let mut raised = None;
     let mut last = Instant::now();
-    let learned = py.detach(|| {
+    let learned = py.release(|| {
         learn(&mut |done, total| {
             if last.elapsed() < PULSE && done < total {
                 return ControlFlow::Continue(());

@@ -31,6 +31,7 @@ mod numbers;
 mod panics;
 mod panics_for_tests;
 mod pieces;
+mod release;
 mod rules;
 mod sampling;
 mod segmentations;
@@ -105,6 +106,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::panics::install_hook();
+        crate::release::close_at_exit(module)?;
         module.add("UNICODE_VERSION", piecework_unicode::UNICODE_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

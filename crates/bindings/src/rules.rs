@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{bad_argument, raise};
+use crate::release::ReleaseGil;
 use crate::text::borrow;
 
 /// Compiled normalization rules.
@@ -26,7 +27,7 @@ impl RawRules {
     #[staticmethod]
     fn named(py: Python<'_>, name: &str) -> PyResult<Self> {
         let expected = || format!("one of {}", RULE_NAMES.join(", "));
-        let rules = py.detach(|| Rules::named(name));
+        let rules = py.release(|| Rules::named(name));
         rules
             .map(|rules| Self { rules })
             .ok_or_else(|| bad_argument("name", format!("{name:?}"), &expected()))
@@ -40,7 +41,7 @@ impl RawRules {
             let place = |rule: usize| format!("rules[{:?}]", pairs[rule].0);
             Rules::compile(&pairs).map_err(|error| rule_error(error, ErrorKind::Argument, "rules", place))
         };
-        Ok(Self { rules: py.detach(compile).map_err(raise)? })
+        Ok(Self { rules: py.release(compile).map_err(raise)? })
     }
 
     /// Read and compile a rule file; `source` names it in errors.
@@ -51,13 +52,13 @@ impl RawRules {
             let pairs = rules_tsv::read(data).map_err(|error| error.within(source))?;
             Rules::compile(&pairs).map_err(|error| rule_error(error, ErrorKind::Format, source, place))
         };
-        Ok(Self { rules: py.detach(compile).map_err(raise)? })
+        Ok(Self { rules: py.release(compile).map_err(raise)? })
     }
 
     /// Check compiled rules; empty bytes are the identity.
     #[staticmethod]
     fn from_charsmap(py: Python<'_>, charsmap: &[u8]) -> PyResult<Self> {
-        let rules = py.detach(|| Rules::parse(charsmap, "charsmap"));
+        let rules = py.release(|| Rules::parse(charsmap, "charsmap"));
         Ok(Self { rules: rules.map_err(raise)? })
     }
 
@@ -68,12 +69,12 @@ impl RawRules {
 
     /// Return the rules ordered by source.
     fn pairs(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
-        py.detach(|| self.rules.pairs()).map_err(raise)
+        py.release(|| self.rules.pairs()).map_err(raise)
     }
 
     /// Write a rule file.
     fn to_tsv<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let written = py.detach(|| Ok::<_, Error>(rules_tsv::write(&self.rules.pairs()?)));
+        let written = py.release(|| Ok::<_, Error>(rules_tsv::write(&self.rules.pairs()?)));
         Ok(PyBytes::new(py, &written.map_err(raise)?))
     }
 
@@ -81,7 +82,7 @@ impl RawRules {
     fn normalize(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<String> {
         let text = borrow(text, || "text".into())?;
         let mut normalized = String::new();
-        py.detach(|| self.rules.run(text, 0, &mut normalized)).map_err(raise)?;
+        py.release(|| self.rules.run(text, 0, &mut normalized)).map_err(raise)?;
         Ok(normalized)
     }
 
@@ -92,7 +93,7 @@ impl RawRules {
         text: &Bound<'_, PyAny>,
     ) -> PyResult<(String, Vec<Span>)> {
         let text = borrow(text, || "text".into())?;
-        py.detach(|| self.aligned(text)).map_err(raise)
+        py.release(|| self.aligned(text)).map_err(raise)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::core::Core;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrowed, InputObject};
+use crate::release::ReleaseGil;
 
 /// Encode a text; added tokens match within byte `spans`, and those with the ids `everywhere` in all of it.
 #[catch_panics]
@@ -30,7 +31,7 @@ pub(crate) fn encode_within(
     let encode = || {
         encoder.with_scratch(|scratch| encoder.tokenizer().encode(input.input(), None, options, scratch))
     };
-    let fields = core.py().detach(encode).map_err(raise)?;
+    let fields = core.py().release(encode).map_err(raise)?;
     Encoding::of_fields(core.py(), &core.get().shared, fields, Some(text.clone().unbind()), None)
 }
 
@@ -38,7 +39,7 @@ pub(crate) fn encode_within(
 #[catch_panics]
 #[pyfunction]
 pub(crate) fn core_without_pieces(py: Python<'_>, core: &Core, ids: Vec<u32>) -> PyResult<Option<Core>> {
-    let compiled = py.detach(|| core.encoder.tokenizer().without_pieces(&ids)).map_err(raise)?;
+    let compiled = py.release(|| core.encoder.tokenizer().without_pieces(&ids)).map_err(raise)?;
     Ok(compiled.map(|tokenizer| core.sharing(tokenizer)))
 }
 

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 use crate::numbers::Numbers;
+use crate::release::ReleaseGil;
 use crate::text::borrow;
 
 /// A compiled tokenizer with the Python integers of its ids.
@@ -48,6 +49,6 @@ impl SharedTokenizer {
     ) -> PyResult<R> {
         let text = borrow(text, || "text".into())?;
         let run = |scratch: &mut Scratch| work(self.encoder.tokenizer(), text, scratch);
-        py.detach(|| self.encoder.with_scratch(run)).map_err(raise)
+        py.release(|| self.encoder.with_scratch(run)).map_err(raise)
     }
 }

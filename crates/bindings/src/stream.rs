@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{bad_argument, raise};
 use crate::panics::lock;
+use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
 
 /// The decoding streams of several sequences.
@@ -64,7 +65,7 @@ impl RawDecodeStream {
     ///
     /// Unknown ids add no text.
     fn step(&self, py: Python<'_>, ids: Vec<Option<u32>>) -> PyResult<Vec<Option<String>>> {
-        let rows = py.detach(|| self.streams().map(|streams| streams.len()))?;
+        let rows = py.release(|| self.streams().map(|streams| streams.len()))?;
         if ids.len() != rows {
             let expected = format!("{rows}, one for each sequence");
             return Err(bad_argument("ids", format!("{} ids", ids.len()), &expected));
@@ -74,14 +75,14 @@ impl RawDecodeStream {
             Some(id) => stream.step(id, |ids, skip| self.decode(ids, skip)),
             None => Ok(None),
         };
-        py.detach(|| {
+        py.release(|| {
             self.streams()?.iter_mut().zip(ids).map(step).collect::<Result<_, Error>>().map_err(raise)
         })
     }
 
     /// Return streams that continue independently of these.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        let streams = py.detach(|| self.streams().map(|streams| streams.clone()))?;
+        let streams = py.release(|| self.streams().map(|streams| streams.clone()))?;
         Ok(Self {
             streams: Mutex::new(streams),
             tokenizer: Arc::clone(&self.tokenizer),
@@ -93,13 +94,13 @@ impl RawDecodeStream {
     /// Return what each stream remembers, and the settings of all.
     fn state(&self, py: Python<'_>) -> PyResult<(Vec<StreamState>, bool, Option<bool>)> {
         let states =
-            py.detach(|| self.streams().map(|streams| streams.iter().map(DecodeStream::state).collect()))?;
+            py.release(|| self.streams().map(|streams| streams.iter().map(DecodeStream::state).collect()))?;
         Ok((states, self.skip_special_tokens, self.clean_up))
     }
 
     /// Return the text that each sequence still buffers.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
         let finish = |stream: &mut DecodeStream| stream.finish(|ids, skip| self.decode(ids, skip));
-        py.detach(|| self.streams()?.iter_mut().map(finish).collect::<Result<_, Error>>().map_err(raise))
+        py.release(|| self.streams()?.iter_mut().map(finish).collect::<Result<_, Error>>().map_err(raise))
     }
 }

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::errors::raise;
+use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
 use crate::text::source;
 
@@ -99,7 +100,7 @@ fn ids_of<'py>(
         let list = |ids: &[u32]| Ok((tokenizer.numbers.list(py, ids.iter().copied())?, checksum(ids)));
         return tokenizer.encoder.ids(source, options, list).map_err(raise)?;
     }
-    let ids = py.detach(|| tokenizer.encoder.ids(source, options, <[u32]>::to_vec)).map_err(raise)?;
+    let ids = py.release(|| tokenizer.encoder.ids(source, options, <[u32]>::to_vec)).map_err(raise)?;
     let checksum = checksum(&ids);
     Ok((tokenizer.numbers.list(py, ids.into_iter())?, checksum))
 }
