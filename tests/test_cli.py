@@ -19,6 +19,7 @@ import pytest
 
 import piecework as pw
 from piecework.cli.app import VERBS, run
+from tests.processes import heed_signals
 
 SENTENCES = """\
 This is the Hugging Face Course.
@@ -52,12 +53,7 @@ def start(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
     """Start a command as a process of its own, with pipes."""
     command: Sequence[str] = [sys.executable, "-m", "piecework", *arguments]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
-    return subprocess.Popen(command, preexec_fn=heed_interrupts, **pipes)
-
-
-def heed_interrupts() -> None:
-    """Undo what a parent in the background hands down: to ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return subprocess.Popen(command, preexec_fn=heed_signals, **pipes)
 
 
 def piped(text: str | bytes, *arguments: str) -> tuple[int, str, str]:

@@ -13,16 +13,12 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from tests.processes import heed_signals
 
 
 def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "piecework", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
-
-
-def heed_interrupts() -> None:
-    """Undo what a parent in the background hands down: to ignore Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
@@ -102,7 +98,7 @@ def test_a_run_that_is_stopped_continues_to_the_same_bytes(tmp_path: Path, stop:
     resumed = [*arguments, "--checkpoint", "state", "-o", "out.json"]
     command = [sys.executable, "-m", "piecework", *resumed]
     process = subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals
     )
     assert process.stderr is not None
     while "learning: about" not in process.stderr.readline():

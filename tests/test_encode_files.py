@@ -29,6 +29,7 @@ from piecework.export import arrow_files
 from piecework.export import encoded_files as encode_module
 from piecework.export import input_lines as lines_module
 from piecework.export.prefetch import overlapped
+from tests.processes import heed_signals
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files and signals")
 ARRAY_FORMATS = ["npy", "arrow", "parquet", "megatron"]
@@ -798,7 +799,7 @@ def test_ended_half_way_it_leaves_no_output(
         [sys.executable, "-m", "piecework", *arguments],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=heed_signals,
     )
     assert process.stdin is not None
     for _ in range(12):

@@ -29,6 +29,7 @@ from piecework.playground import application, connections, create_app, limits, s
 from piecework.playground.page import STATIC
 from piecework.playground.training_replay import LEARNERS, PRESETS
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
+from tests.processes import heed_signals
 
 BROKEN = FormatError("broken.json", "<b>no</b> model", "a tokenizer")
 
@@ -411,7 +412,11 @@ def served(model: str, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], 
     (tmp_path / "broken.json").write_text("{}")
     command = [sys.executable, "-m", "piecework", "serve", model, str(tmp_path / "broken.json")]
     running = subprocess.Popen(
-        [*command, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_signals,
     )
     assert running.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:[0-9]+/", running.stdout.readline())

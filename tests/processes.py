@@ -1,0 +1,15 @@
+"""Processes that the tests start."""
+
+from __future__ import annotations
+
+import signal
+
+
+def heed_signals() -> None:
+    """Undo what a child inherits from `nohup` or a shell's background: to ignore Ctrl-C, TERM and HUP.
+
+    Pass it as `preexec_fn`.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
