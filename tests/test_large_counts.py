@@ -210,7 +210,7 @@ def test_an_interrupted_count_continues(
     corpus: list[Path], plain: Counts, tmp_path: Path, blocks: int, error: type[BaseException]
 ) -> None:
     state = tmp_path / "state"
-    arguments = {"pipeline": "whitespace", "checkpoint": state, "checkpoint_seconds": 0}
+    arguments = {"preset": "whitespace", "checkpoint": state, "checkpoint_seconds": 0}
     for stop in (blocks, 2):
         with pytest.raises(error):
             count_files(corpus, progress=stop_after(stop, error), **arguments)  # type: ignore[arg-type]
@@ -256,7 +256,7 @@ def test_a_stage_that_is_interrupted_within_a_block_counts_nothing_twice(
 
     pipeline = Pipeline(CustomNormalizer(stops, "lower"), WhitespaceSplit())
     paths, state = corpus[:1], tmp_path / "state"
-    arguments = {"pipeline": pipeline, "num_threads": 1, "checkpoint": state}
+    arguments = {"preset": pipeline, "num_threads": 1, "checkpoint": state}
     with pytest.raises(KeyboardInterrupt):
         count_files(paths, checkpoint_seconds=0, **arguments)  # type: ignore[arg-type]
     assert (state / "counting.json").exists()
@@ -284,7 +284,7 @@ def test_a_count_interrupted_at_any_block_continues_to_the_same_counts(
         stored = gzip.compress(with_mark) if suffix == ".txt.gz" else with_mark
         paths[-1].write_bytes(stored)
     options: dict[str, Any] = {
-        "pipeline": data.draw(st.sampled_from(["whitespace", "gpt2"])),
+        "preset": data.draw(st.sampled_from(["whitespace", "gpt2"])),
         "num_threads": 1,
         "on_error": "skip",  # lines of control characters are no text
         "sample": data.draw(st.sampled_from([None, 0.5])),
@@ -384,11 +384,11 @@ def interrupted(corpus: list[Path], state: Path, **arguments: object) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({"pipeline": "bert-uncased"}, "pipeline"),
-        ({"pipeline": "whitespace", "sample": 0.5}, "sample"),
-        ({"pipeline": "whitespace", "max_word_length": 9}, "max_word_length"),
-        ({"pipeline": "whitespace", "first_source": 2}, "first_source"),
-        ({"pipeline": "whitespace", "field": "body"}, "field"),
+        ({"preset": "bert-uncased"}, "pipeline"),
+        ({"preset": "whitespace", "sample": 0.5}, "sample"),
+        ({"preset": "whitespace", "max_word_length": 9}, "max_word_length"),
+        ({"preset": "whitespace", "first_source": 2}, "first_source"),
+        ({"preset": "whitespace", "field": "body"}, "field"),
     ],
 )
 def test_a_checkpoint_of_other_settings_is_refused(

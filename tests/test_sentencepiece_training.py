@@ -258,7 +258,7 @@ def write_tsv(path: Path) -> Path:
 
 def test_counts_behind_sentences_are_added_up(tmp_path: Path) -> None:
     trainer = SentencePieceTrainer(input_format="tsv", max_sentence_length=8)
-    kept: dict[str, Any] = {"pipeline": trainer.pipeline, "sentences": trainer.sentences}
+    kept: dict[str, Any] = {"preset": trainer.pipeline, "sentences": trainer.sentences}
     counts = pw.count_files(write_tsv(tmp_path / "c.tsv"), **kept)
     assert dict(counts) == {"▁hug": 4, "▁pug": 4, "▁abc": 1, "▁hugs": 2}
     with pytest.warns(pw.errors.TrainingWarning, match="1 sentence was skipped"):
