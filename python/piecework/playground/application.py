@@ -16,7 +16,7 @@ from piecework.playground.guards import LOOPBACK, App, Guard
 from piecework.playground.limits import SECONDS, TEXT_BYTES, THREADS
 from piecework.playground.page import STATIC, page
 from piecework.playground.served_tokenizer import Draw, ServedTokenizer
-from piecework.playground.training_replay import PRESETS, training_replay
+from piecework.playground.training_replay import presets_of_learners, training_replay
 
 Result = TypeVar("Result")
 Answer = Callable[[Any], Awaitable[Any]]
@@ -90,7 +90,7 @@ class _Answers:
     async def tokenizers(self, request: Any) -> Any:
         """Return what the page shows of each tokenizer, and the presets of learners."""
         found = await self._run(lambda: [one.describe() for one in self._tokenizers])
-        about = {"tokenizers": found, "presets": PRESETS, "version": pw.__version__}
+        about = {"tokenizers": found, "presets": presets_of_learners(), "version": pw.__version__}
         return self._responses.JSONResponse(about)
 
     async def encode(self, request: Any) -> Any:

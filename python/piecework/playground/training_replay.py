@@ -19,9 +19,10 @@ PRESETS: Mapping[str, str] = {
     "sentencepiece": "NFKC, case and accents kept; split before spaces, which become ▁",
     "whitespace": "nothing changed; split at spaces",
     "punctuation": "nothing changed; split at spaces and punctuation",
+    "metaspace": "nothing changed; split before spaces, which become ▁",
     "characters": "nothing changed; lines are not split",
 }
-"""The presets that every learner of the page can have, and what they do to a text."""
+"""The presets of the page, and what they do to a text."""
 _DEFAULTS = {"bpe": "whitespace"}  # symbols without a marker, as in published examples
 
 Special: TypeAlias = tuple[str, ...]
@@ -41,6 +42,26 @@ LEARNERS: Mapping[str, Callable[[int, Special], pw.train.Trainer]] = {
     "unigram": lambda size, _: pw.UnigramTrainer(size, special_tokens=("<unk>",)),
 }
 """The learners of the page, by name; each takes a vocabulary size, and special tokens for WordPiece."""
+
+
+def presets_of_learners() -> dict[str, dict[str, str]]:
+    """Return learner -> preset -> what the preset does, for the presets that a learner can have.
+
+    >>> list(presets_of_learners()["bpe"])
+    ['sentencepiece', 'whitespace', 'metaspace', 'characters']
+    """
+    return {
+        name: {preset: about for preset, about in PRESETS.items() if _suits(learner, preset)}
+        for name, learner in LEARNERS.items()
+    }
+
+
+def _suits(learner: Callable[[int, Special], pw.train.Trainer], preset: str) -> bool:
+    try:
+        pw.train.Plan.of(learner(VOCAB_SIZE, ("[UNK]",)), None, preset, {})
+    except ArgumentError:
+        return False
+    return True
 
 
 def training_replay(

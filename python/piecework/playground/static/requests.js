@@ -25,7 +25,7 @@ function post(path, settings, text) {
   return answerOf(fetch(`/api/${path}?${new URLSearchParams(settings)}`, { method: "POST", body: text }));
 }
 
-/** Return the descriptions of the tokenizers, and preset -> what it does. */
+/** Return the descriptions of the tokenizers, and learner -> preset -> what it does. */
 export async function loadTokenizers() {
   return (await answerOf(fetch("/api/tokenizers"))).json();
 }

@@ -18,7 +18,7 @@ const SIZES = { course: 70, hugs: 15, "": 100 };
 const PLAY = 900;
 
 export class TrainingView {
-  /** `presets` are name -> what it does; `changed()` is called after a change of the state in the address. */
+  /** `presets` are learner -> names of presets; `changed()` is called after a change of the state in the address. */
   constructor(root, presets, changed) {
     this.root = root;
     this.changed = changed;
@@ -28,7 +28,8 @@ export class TrainingView {
       element("select", {}, ...Object.entries(options).map(([value, label]) => element("option", { value }, label)));
     this.corpus = choice(CORPORA);
     this.learner = choice(LEARNERS);
-    this.preset = choice({ "": "default", ...Object.fromEntries(Object.keys(presets).map((name) => [name, name])) });
+    this.presets = presets;
+    this.preset = element("select");
     this.presetField = element("label", {}, "Preset ", this.preset);
     this.splitting = element("p", { class: "note", id: "splitting", role: "status" });
     this.size = element("input", { type: "number", min: 1, max: 2000, value: 70 });
@@ -77,12 +78,16 @@ export class TrainingView {
       this.body,
     );
     this.showFields();
+    this.showPresets();
     this.corpus.addEventListener("change", () => {
       this.showFields();
       this.size.value = SIZES[this.corpus.value];
       this.load();
     });
-    this.learner.addEventListener("change", () => this.load());
+    this.learner.addEventListener("change", () => {
+      this.showPresets(this.preset.value);
+      this.load();
+    });
     this.preset.addEventListener("change", () => this.load());
     this.slider.addEventListener("input", () => this.show());
     this.predict.addEventListener("change", () => this.show());
@@ -92,6 +97,15 @@ export class TrainingView {
   showFields() {
     this.text.hidden = this.corpus.value !== "";
     this.presetField.hidden = !HAS_TEXTS.includes(this.corpus.value);
+  }
+
+  /** Offer the presets of the learner, and select one of them; another one becomes the default. */
+  showPresets(selected = "") {
+    const names = ["", ...Object.keys(this.presets[this.learner.value])];
+    this.preset.replaceChildren(
+      ...names.map((name) => element("option", { value: name }, name || "default")),
+    );
+    this.preset.value = names.includes(selected) ? selected : "";
   }
 
   get presetOfTexts() {
@@ -116,7 +130,7 @@ export class TrainingView {
     if (learner in LEARNERS) this.learner.value = learner;
     this.size.value = size ?? SIZES[this.corpus.value];
     if (text) this.text.value = text;
-    this.preset.value = [...this.preset.options].some(({ value }) => value === preset) ? preset : "";
+    this.showPresets(preset);
     this.showFields();
     this.load(Number(step ?? 0));
   }
