@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -63,6 +64,14 @@ def piped(text: str | bytes, *arguments: str) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
+KEEPS_CASE = "WordPiece tokenizer with 70 entries keeps case and accents"
+
+
+def without_time(stderr: str) -> str:
+    """Return a summary with TIME in place of the seconds."""
+    return re.sub(r"\bin \d+\.\d+ s", "in TIME", stderr)
+
+
 def assert_one_line(stderr: str, *parts: str) -> None:
     assert stderr.startswith("piecework: ")
     assert stderr.count("\n") == 1
@@ -111,10 +120,13 @@ def test_train_learns_the_vocabulary_of_the_worked_example(tokenizer: str) -> No
 def test_train_warns_and_reports_in_one_line_each(cli: Run, corpus: str, tmp_path: Path) -> None:
     code, out, err = cli("train", corpus, *PMI, "-o", str(tmp_path / "t.json"))
     assert (code, out) == (0, "")
-    estimate, warning, report = err.splitlines()
+    estimate, warning, report, pipeline, decoding, following = err.splitlines()
     assert estimate.startswith("learning: about 48")
     assert warning.startswith("piecework: warning: 25 of 25 merged pairs occur fewer than 10")
-    assert report.startswith("trained 70 entries from 30 distinct words")
+    assert re.match(r"trained 70 entries from 30 distinct words in \d\.\d\d s, saved as /", report)
+    assert pipeline == "wordpiece with preset bert-cased keeps case and accents"
+    assert decoding == "decoding the first texts: no characters lost; no spaces changed"
+    assert following == f"next: piecework encode {tmp_path / 't.json'} FILE -o ids.txt"
 
 
 @pytest.mark.parametrize("name", ["counts.tsv", "counts.parquet"])
@@ -222,9 +234,10 @@ def test_encode_takes_files_in_order_and_writes_one(
     (tmp_path / "b").write_text("Hug\n")
     out = tmp_path / "out.txt"
     files = [str(tmp_path / "b"), str(tmp_path / "a")]
-    report = f"2 lines read, 2 written, 6 tokens, saved as {out}\n"
+    report = f"2 lines read, 2 written, 6 tokens in TIME, saved as {out}"
     options = ["--format", "tokens", "-o", str(out)]
-    assert cli("encode", tokenizer, *files, *options) == (0, "", report)
+    code, text, err = cli("encode", tokenizer, *files, *options)
+    assert (code, text, without_time(err).splitlines()) == (0, "", [report, KEEPS_CASE])
     assert out.read_text() == "[CLS] Hug [SEP]\n[CLS] is [SEP]\n"
 
 
@@ -245,9 +258,10 @@ def test_encode_drops_lines_empty_on_one_side_and_says_how_many(
     outputs = [str(tmp_path / "o.de"), str(tmp_path / "o.en")]
     options = ["--no-special-tokens", "--format", "tokens", "-o", outputs[0], "-o", outputs[1]]
     code, out, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)
-    saved = f"2 + 2 tokens, saved as {' '.join(outputs)}"
+    saved = f"2 + 2 tokens in TIME, saved as {' '.join(outputs)}"
     assert (code, out) == (0, "")
-    assert err == f"3 lines read, 2 written, 1 dropped as empty, {saved}\n"
+    report = f"3 lines read, 2 written, 1 dropped as empty, {saved}"
+    assert without_time(err).splitlines() == [report, KEEPS_CASE]
     assert [Path(path).read_text() for path in outputs] == ["is\nHug\n", "Hug\nis\n"]
     right.write_text("Hug\n")
     code, _, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)

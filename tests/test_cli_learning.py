@@ -34,7 +34,7 @@ def test_the_estimate_and_the_budget_are_printed(corpus: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "learning: about 48" in done.stderr
-    assert "MB of 1 GB\n" in done.stderr
+    assert "MB of memory, of a budget of 1 GB (--memory)\n" in done.stderr
 
 
 def test_a_budget_that_is_no_size_is_an_error_of_the_option(corpus: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import click
 
 import piecework as pw
-from piecework.cli.notes import note, progress
+from piecework.cli.notes import progress
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
     OnError,
@@ -20,6 +21,16 @@ from piecework.cli.options import (
 )
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.cli.summaries import (
+    Timing,
+    changes_of,
+    first_texts,
+    normalization_text,
+    normalized,
+    preset_hint,
+    summarize,
+    summary_option,
+)
 from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
@@ -44,6 +55,7 @@ Example:
 )
 @counting_options
 @output_option("File to write: .parquet or .tsv; - writes TSV to stdout.", required=True)
+@summary_option
 @quiet_option
 def count(
     corpus: tuple[str, ...],
@@ -54,6 +66,7 @@ def count(
     num_threads: int | None,
     first_source: int,
     path: str,
+    as_json: bool,
     **counting: Any,
 ) -> None:
     """Count the words of CORPUS, for later training.
@@ -69,6 +82,9 @@ def count(
             "output", repr(path), "a file name that ends in .parquet or .tsv, or - for stdout"
         )
     check_output(path)
+    timing = Timing(corpus)
+    found = normalized(plan, first_texts(corpus, plan, field, errors, on_error))
+    hint = preset_hint(plan, found)
     with_files = not are_counts_files(corpus, field, plan.sentences) and not plan.sentences.size
     if path != "-" and with_files:
         with progress("counting", in_bytes=True) as update:
@@ -101,6 +117,27 @@ def count(
         if path == "-":
             with atomic_stream(path) as stream:
                 counts.write_tsv(stream)
-            return
-        counts.save(path)
-    note(f"{words:,} words, {distinct:,} distinct, saved as {path}")
+        else:
+            counts.save(path)
+    name = preset or "bert-uncased"
+    given = f" --preset {preset}" if preset else ""
+    output = "spm.model" if name in pw.train.SENTENCEPIECE_PRESETS else "tokenizer.json"
+    following = f"piecework train {quote(path)}{given} --vocab-size 8000 -o {output}"
+    lines = [
+        f"{words:,} words, {distinct:,} distinct {timing}, saved as {path}",
+        f"preset {name} {normalization_text(plan.pipeline.normalizer, found)}",
+        hint,
+        f"next: {following}",
+    ]
+    data = {
+        "preset": name,
+        "changes": list(changes_of(plan.pipeline.normalizer)),
+        "words": words,
+        "distinct_words": distinct,
+        **timing.figures(),
+        "changed_share": found.changed_share if found.words else None,
+        "saved": None if path == "-" else path,
+        "next": None if path == "-" else following,
+    }
+    if path != "-" or as_json:
+        summarize(lines, data, as_json=as_json, err=path == "-")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
+from dataclasses import asdict
+from shlex import quote
 from typing import Any
 
 import click
@@ -15,11 +16,19 @@ from piecework.cli.folder_options import (
     encode_to_folder,
     folder_options,
 )
-from piecework.cli.notes import note, progress
+from piecework.cli.notes import progress
 from piecework.cli.options import on_error_option, reading_options
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.row_lengths import length_options, with_row_lengths
 from piecework.cli.sources import check_no_text
+from piecework.cli.summaries import (
+    Timing,
+    special_text,
+    summarize,
+    summary_option,
+    tokenizer_data,
+    tokenizer_text,
+)
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -91,6 +100,7 @@ Example:
     multiple=True,
 )
 @folder_options
+@summary_option
 @quiet_option
 def encode(
     tokenizer: str,
@@ -102,6 +112,7 @@ def encode(
     max_length: int | None,
     padding: str | None,
     no_truncation: bool,
+    as_json: bool,
     **settings: Any,
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
@@ -115,6 +126,7 @@ def encode(
     With --out-dir, the command writes a folder of shards with a manifest, and --resume continues after an
     interruption.
     """
+    timing = Timing(inputs or ["-"])
     loaded = with_row_lengths(
         load_tokenizer(tokenizer, hints),
         max_length=max_length,
@@ -124,11 +136,11 @@ def encode(
         pack=settings["pack"],
     )
     if len(outputs) < 2:  # several outputs have one file each
-        check_no_text(inputs, f"piecework encode {shlex.quote(tokenizer)} -")
+        check_no_text(inputs, f"piecework encode {quote(tokenizer)} -")
     settings["add_special_tokens"] = not no_special_tokens
     if out_dir is not None:
         _check_no_file_options(outputs, settings)
-        encode_to_folder(loaded, inputs, out_dir, settings)
+        encode_to_folder(loaded, inputs, out_dir, settings, timing, as_json=as_json)
         return
     check_only_folder_options(settings)
     settings = {name: value for name, value in settings.items() if name not in FOLDER_NAMES}
@@ -136,7 +148,8 @@ def encode(
     outputs = outputs or ("-",)
     with progress("encoding", in_bytes=True) as update:
         done = pw.encode_files(loaded, inputs or ["-"], outputs, progress=update, **settings)
-    _report(done, outputs)
+    following = _next(tokenizer, outputs, settings["format"])
+    _report(done, outputs, loaded, timing, following, as_json=as_json)
 
 
 def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> None:
@@ -149,17 +162,44 @@ def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> 
         raise pw.errors.ArgumentError("strip_lines", "--out-dir", "-o for each FILE")
 
 
-def _report(done: pw.EncodedFiles, outputs: Sequence[str]) -> None:
-    """Print a summary; for output on stdout, only if lines were dropped or bytes replaced."""
+def _next(tokenizer: str, outputs: Sequence[str], format: str) -> str | None:
+    """Return the command that turns the ids of the first output into text again."""
+    if "-" in outputs or format == "tokens":
+        return None
+    return f"piecework decode {quote(tokenizer)} {quote(outputs[0])} -o text.txt"
+
+
+def _report(
+    done: pw.EncodedFiles,
+    outputs: Sequence[str],
+    tokenizer: pw.Tokenizer,
+    timing: Timing,
+    following: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a summary; for output on stdout, only if lines were dropped, bytes replaced, or as JSON."""
     to_files = "-" not in outputs
-    if not to_files and not done.empty_lines_dropped and not done.replacements:
-        return
     parts = [f"{done.lines_read:,} lines read", f"{done.lines_written:,} written"]
     if done.empty_lines_dropped:
         parts.append(f"{done.empty_lines_dropped:,} dropped as empty")
     if done.replacements:
         parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
+    is_notable = len(parts) > 2
     if to_files:
-        parts.append(f"{' + '.join(f'{count:,}' for count in done.tokens)} tokens")
+        parts.append(f"{' + '.join(f'{count:,}' for count in done.tokens)} tokens {timing}")
         parts.append(f"saved as {' '.join(outputs)}")
-    note(", ".join(parts))
+    lines = [
+        ", ".join(parts) if to_files or is_notable else None,
+        tokenizer_text(tokenizer) if to_files else None,
+        special_text(done.special_in_text, tokenizer),
+        following and f"next: {following}",
+    ]
+    data = {
+        **asdict(done),
+        **tokenizer_data(tokenizer),
+        **timing.figures(),
+        "saved": list(outputs) if to_files else None,
+        "next": following,
+    }
+    summarize(lines, data, as_json=as_json, err=not to_files)

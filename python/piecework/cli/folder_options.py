@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
+from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -12,6 +14,13 @@ import piecework as pw
 from piecework.cli.notes import note, progress
 from piecework.cli.options import given_options
 from piecework.cli.parameters import apply, option
+from piecework.cli.summaries import (
+    Timing,
+    special_text,
+    summarize,
+    tokenizer_data,
+    tokenizer_text,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,7 +72,13 @@ def folder_options(command: Command) -> Command:
 
 
 def encode_to_folder(
-    tokenizer: pw.Tokenizer, sources: Sequence[str], out_dir: str, settings: Mapping[str, Any]
+    tokenizer: pw.Tokenizer,
+    sources: Sequence[str],
+    out_dir: str,
+    settings: Mapping[str, Any],
+    timing: Timing,
+    *,
+    as_json: bool,
 ) -> None:
     """Write a folder of shards, and print a summary."""
     try:
@@ -84,7 +99,26 @@ def encode_to_folder(
         parts.append(f"{done.empty_lines_dropped:,} lines dropped as empty")
     if done.replacements:
         parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
-    note(f"{', '.join(parts)}, saved in {out_dir}")
+    is_megatron = settings.get("format") == "megatron" and done.shards > 1
+    following = (
+        f"piecework concat {quote(out_dir)}/*.bin -o {quote(out_dir)}-all" if is_megatron else None
+    )
+    if not done.shards_from_earlier_runs:
+        parts[-1] += f" {timing}"
+    lines = [
+        f"{', '.join(parts)}, saved in {out_dir}",
+        tokenizer_text(tokenizer),
+        special_text(done.special_in_text, tokenizer),
+        following and f"next: {following}",
+    ]
+    data = {
+        **asdict(done),
+        **tokenizer_data(tokenizer),
+        **timing.figures(),
+        "saved": out_dir,
+        "next": following,
+    }
+    summarize(lines, data, as_json=as_json, err=False)
 
 
 def check_only_folder_options(settings: Mapping[str, Any]) -> None:

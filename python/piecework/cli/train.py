@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Any, Literal
 
 import click
@@ -40,6 +41,18 @@ from piecework.cli.parameters import (
 )
 from piecework.cli.roles import token_roles
 from piecework.cli.sentencepiece_options import sentencepiece_options
+from piecework.cli.summaries import (
+    Timing,
+    changes_of,
+    first_texts,
+    model_name,
+    normalized,
+    pipeline_text,
+    preset_hint,
+    summarize,
+    summary_option,
+    warn_of_loss,
+)
 from piecework.io.atomic_files import check_writable
 from piecework.io.saving import is_folder_path
 
@@ -83,6 +96,7 @@ Example:
     help="Write the merges with their counts and scores beside the tokenizer, as NAME.training.json, for "
     "`piecework explain --token`.",
 )
+@summary_option
 @quiet_option
 def train(
     corpus: tuple[str, ...],
@@ -98,6 +112,7 @@ def train(
     path: str,
     training_log: bool,
     roles: tuple[str, ...],
+    as_json: bool,
     **settings: Any,
 ) -> None:
     """Train a tokenizer on CORPUS.
@@ -122,6 +137,11 @@ def train(
         check_trained_format(plan, output)
         check_tokenizer_output(output)
     log = _training_log(training_log, path, sizes, plan)
+    timing = Timing(corpus)
+    texts = [] if engine else first_texts(corpus, plan, field, errors, on_error)
+    if hint := preset_hint(plan, normalized(plan, texts)):
+        note(hint)
+    summary = _Summary(plan, timing, texts, as_json)
     counts = count_on_engine(corpus, plan, field, errors, engine, address, master, counting)
     if counts is None and plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
@@ -139,7 +159,7 @@ def train(
             **given,
         ).with_roles(**named)
         save_trained(learned, path)
-        _note_trained(learned, "sentences", path)
+        summary.add(learned, path)
     else:
         counts = counts or count_or_load(
             corpus,
@@ -157,9 +177,10 @@ def train(
         ):
             learned = learned.with_roles(**{**plan.roles_in(learned.get_vocab()), **named})
             save_trained(learned, outputs[size])
-            _note_trained(learned, f"{len(counts):,} distinct words", outputs[size])
+            summary.add(learned, outputs[size], len(counts))
         if counting["checkpoint"] is not None:
             pw.train.delete_count_checkpoint(counting["checkpoint"])
+    summary.finish()
 
 
 def _counting(counting: dict[str, Any], plan: pw.train.Plan) -> dict[str, Any]:
@@ -218,12 +239,61 @@ def _training_log(
 
 def _note_memory(counts: pw.Counts, plan: pw.train.Plan, budget: int) -> None:
     needed = pw.train.estimated_memory(counts, plan.trainer)
-    note(f"learning: about {format_size(needed)} of {format_size(budget)}")
+    budgeted = f"of a budget of {format_size(budget)} (--memory)"
+    note(f"learning: about {format_size(needed)} of memory, {budgeted}")
 
 
-def _note_trained(learned: pw.Tokenizer, source: str, path: str) -> None:
-    entries = f"{learned.get_vocab_size():,} entries from {source}"
-    note(f"trained {entries}" + ("" if path == "-" else f", saved as {path}"))
+class _Summary:
+    """Says what was trained, what it does to the first texts of the corpus, and what comes next."""
+
+    def __init__(
+        self, plan: pw.train.Plan, timing: Timing, texts: Sequence[str], as_json: bool
+    ) -> None:
+        self._plan = plan
+        self._timing = timing
+        self._texts = texts
+        self._as_json = as_json
+        self._found: pw.analysis.RoundTrip | None = None
+        self._path = "-"
+
+    def add(self, learned: pw.Tokenizer, path: str, distinct_words: int | None = None) -> None:
+        """Print the figures of a tokenizer that is saved; warn if it loses text."""
+        entries = learned.get_vocab_size()
+        source = "sentences" if distinct_words is None else f"{distinct_words:,} distinct words"
+        saved = "" if path == "-" else f", saved as {path}"
+        self._path = path
+        self._found = pw.analysis.measure_round_trip(learned, self._texts) if self._texts else None
+        preset = self._plan.preset
+        data = {
+            "model": model_name(self._plan),
+            "preset": None if preset is None else preset.name,
+            "changes": list(changes_of(self._plan.pipeline.normalizer)),
+            "vocab_size": entries,
+            "distinct_words": distinct_words,
+            **self._timing.figures(),
+            "saved": None if path == "-" else path,
+            "round_trip": None if self._found is None else self._found.to_dict(),
+            "next": self._next(),
+        }
+        line = f"trained {entries:,} entries from {source} {self._timing}{saved}"
+        summarize([line], data, as_json=self._as_json, err=path == "-")
+        if self._found is not None:
+            warn_of_loss(self._found, path)
+
+    def finish(self) -> None:
+        """Print what the pipeline does, and the next command."""
+        if self._as_json:
+            return
+        note(pipeline_text(self._plan, self._found))
+        if self._found is not None:
+            note(f"decoding the first texts: {self._found.lost_text}; {self._found.spacing_text}")
+        if following := self._next():
+            note(f"next: {following}")
+
+    def _next(self) -> str | None:
+        if self._path == "-":
+            return None
+        return f"piecework encode {quote(self._path)} FILE -o ids.txt"
 
 
 def _learns_together(trainer: pw.train.Trainer) -> bool:

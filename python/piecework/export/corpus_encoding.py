@@ -51,6 +51,7 @@ from piecework.export.shard_formats import (
 )
 from piecework.export.shard_plan import ShardPlan, shard_names
 from piecework.export.shard_writing import ShardJob, write_shards
+from piecework.export.special_in_text import SpecialTokensInText
 from piecework.io.locked_folder import locked_folder
 from piecework.tokenizer import Tokenizer
 
@@ -67,7 +68,7 @@ class EncodedCorpus:
     1
 
     `rows` differs from `documents` only for packed rows, whose padding `tokens` does not count.
-    `replacements` counts invalid UTF-8 sequences.
+    `replacements` counts invalid UTF-8 sequences, and `special_in_text` special tokens that documents have.
     """
 
     manifest: str
@@ -78,6 +79,7 @@ class EncodedCorpus:
     tokens: int
     empty_lines_dropped: int
     replacements: int
+    special_in_text: int = 0
 
 
 def encode_corpus(
@@ -234,11 +236,18 @@ def _checked_job(
             num_threads=threads,
         )
 
+    in_text = SpecialTokensInText(
+        unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
+    )
     encode_cut = encoder_of_long(unpadded, encode_texts, add_special_tokens=add_special_tokens)
 
     def encode(documents: Documents) -> EncodedLines:
         batch = encode_cut(documents.texts)
-        return EncodedLines(with_eod(batch, eod), kept=_columns(documents.texts, layout.kept))
+        return EncodedLines(
+            with_eod(batch, eod),
+            kept=_columns(documents.texts, layout.kept),
+            special_in_text=in_text.count(batch),
+        )
 
     is_set = isinstance(parse_special, Collection)
     settings = {
@@ -344,4 +353,5 @@ def _result(manifest: Manifest, names: Sequence[str], earlier: int) -> EncodedCo
         tokens=sum(shard.tokens for shard in shards),
         empty_lines_dropped=sum(shard.empty_lines_dropped for shard in shards),
         replacements=sum(shard.replacements for shard in shards),
+        special_in_text=sum(shard.special_in_text for shard in shards),
     )

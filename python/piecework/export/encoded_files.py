@@ -27,6 +27,7 @@ from piecework.export.file_arguments import (
 )
 from piecework.export.input_lines import LabelledLine, LineSource, parallel_lines
 from piecework.export.prefetch import overlapped
+from piecework.export.special_in_text import SpecialTokensInText
 from piecework.io.read_file import reason
 from piecework.tokenizer import Tokenizer
 
@@ -52,7 +53,8 @@ class EncodedFiles:
 
     Line n of all parallel inputs counts as one line. `empty_lines_dropped` counts empty and blank lines;
     of parallel inputs, lines that are empty in at least one input. `replacements` counts invalid UTF-8
-    sequences, and `tokens` has the number of tokens of each output.
+    sequences, and `tokens` has the number of tokens of each output. `special_in_text` counts the
+    special tokens that lines have, such as `<|endoftext|>`; with `parse_special=False` they are plain text.
     """
 
     lines_read: int
@@ -60,6 +62,7 @@ class EncodedFiles:
     empty_lines_dropped: int
     replacements: int
     tokens: tuple[int, ...]
+    special_in_text: int = 0
 
 
 def encode_files(
@@ -142,6 +145,9 @@ def encode_files(
     ]
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
     unpadded = without_batch_padding(tokenizer)
+    in_text = SpecialTokensInText(
+        unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
+    )
 
     def encode(texts: Texts) -> EncodedLines:
         texts = _stripped(texts) if strip_lines else texts
@@ -153,7 +159,9 @@ def encode_files(
             num_threads=num_threads,
         )
         labelled = cast("list[LabelledLine]", texts) if form.has_offsets else []
-        return EncodedLines(with_eod(batch, eod), [text.label for text in labelled])
+        special_in_text = in_text.count(batch)
+        labels = [text.label for text in labelled]
+        return EncodedLines(with_eod(batch, eod), labels, special_in_text=special_in_text)
 
     def encode_step(step: Step) -> tuple[int, list[EncodedLines]]:
         first_output, columns = step
@@ -169,7 +177,7 @@ def encode_files(
         for first_output, columns in stack.enter_context(closing(encoded)):
             for output, lines in enumerate(columns, start=first_output):
                 writers[output](lines)
-                tally.add_tokens(output, lines.batch)
+                tally.add_tokens(output, lines)
     if skipped is not None:
         skipped.warn()
     return tally.result()
@@ -192,6 +200,7 @@ class _Tally:
         self._total_bytes = corpus_bytes([path for source in sources for path in source.paths])
         self._lines_read = self._lines_kept = 0
         self._tokens = [0] * len(sources)
+        self._special_in_text = 0
 
     def steps(self) -> Iterator[Step]:
         first_output = 0
@@ -207,8 +216,9 @@ class _Tally:
                     self._progress(sum(s.bytes_read for s in self._sources), self._total_bytes)
             first_output += len(group)
 
-    def add_tokens(self, output: int, batch: Batch) -> None:
-        self._tokens[output] += len(batch.ids)
+    def add_tokens(self, output: int, lines: EncodedLines) -> None:
+        self._tokens[output] += len(lines.batch.ids)
+        self._special_in_text += lines.special_in_text
 
     def result(self) -> EncodedFiles:
         return EncodedFiles(
@@ -217,6 +227,7 @@ class _Tally:
             empty_lines_dropped=self._lines_read - self._lines_kept,
             replacements=sum(source.replacements for source in self._sources),
             tokens=tuple(self._tokens),
+            special_in_text=self._special_in_text,
         )
 
 

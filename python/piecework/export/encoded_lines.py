@@ -41,13 +41,14 @@ class EncodedLines(NamedTuple):
     """A batch of encoded lines.
 
     `labels` has one label for each row, or none for most formats; `kept` has the columns of the layout, and
-    `documents` the lengths in packed rows.
+    `documents` the lengths in packed rows. `special_in_text` counts the special tokens that the lines have.
     """
 
     batch: Batch
     labels: Sequence[dict[str, Any]] = ()
     kept: Mapping[str, Sequence[str | None]] = MappingProxyType({})
     documents: DocumentLengths | None = None
+    special_in_text: int = 0
 
 
 Write: TypeAlias = Callable[[EncodedLines], None]

@@ -58,7 +58,10 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class Shard:
-    """A finished shard. `rows` differs from `documents` only for packed rows."""
+    """A finished shard. `rows` differs from `documents` only for packed rows.
+
+    `special_in_text` counts the special tokens that documents have.
+    """
 
     name: str
     files: tuple[StoredFile, ...]
@@ -67,6 +70,7 @@ class Shard:
     tokens: int
     empty_lines_dropped: int
     replacements: int
+    special_in_text: int = 0
 
 
 class Manifest:

@@ -10,7 +10,7 @@ from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
 from piecework.train.pipeline import Pipeline
-from piecework.train.preset_choice import preset_of
+from piecework.train.preset_choice import model_of, preset_of
 from piecework.train.presets import PRESETS, Preset, preset_for, preset_for_counts
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
@@ -20,9 +20,6 @@ from piecework.train.sentencepiece_presets import (
 )
 from piecework.train.sentences import Sentences
 from piecework.train.trainers import SentencePieceTrainer, Trainer, kind_of, trainer_for
-
-# The models of presets whose words WordPiece cannot have.
-_MODELS = {"metaspace": "bpe", "sentencepiece": "unigram", "characters": "char"}
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,10 @@ class Plan:
     ) -> Plan:
         """Return the plan for a trainer, or for a kind of model and the settings of its trainer.
 
-        With a SentencePiece preset, `model` is one of the SentencePiece types, and "sentencepiece" means
-        the type of the preset. Without a model, the preset decides: "gpt2" is byte-level BPE. `counted` is
-        the pipeline of counts, which replaces the default preset, and the default model if it is byte-level.
-        Raises `ArgumentError` for arguments in conflict.
+        Without `model`, the preset decides it: "gpt2" means byte-level BPE, most others WordPiece. With a
+        SentencePiece preset, `model` is one of the SentencePiece types, and "sentencepiece" means the type of
+        the preset. `counted` is the pipeline of counts, which replaces the default preset, and the default
+        model if it is byte-level. Raises `ArgumentError` for arguments in conflict.
         """
         model = model.lower() if isinstance(model, str) else model
         _check_preset_name(preset)
@@ -70,8 +67,7 @@ class Plan:
         is_sentencepiece = _is_sentencepiece_preset(preset)
         if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
             model, settings = "sentencepiece", {**settings, "model_type": model}
-        named = _model_of(preset) if model is None else model
-        kind = named if trainer is None else kind_of(trainer)
+        kind = _kind(trainer, model, preset)
         if kind == "sentencepiece":
             return cls._for_sentencepiece(trainer, preset, settings)
         if is_sentencepiece:
@@ -123,6 +119,19 @@ class Plan:
         return cls(trainer, chosen, trainer.pipeline, trainer.sentences, tests)
 
 
+def _kind(
+    trainer: Trainer | None, model: str | None, preset: str | Preset | SentencePiecePreset | None
+) -> str:
+    """Return the kind of model of the trainer, the one that is named, or that of the preset."""
+    if trainer is not None:
+        return kind_of(trainer)
+    if model is not None:
+        return model
+    if isinstance(preset, SentencePiecePreset) or _is_sentencepiece_preset(preset):
+        return "sentencepiece"
+    return model_of(preset)
+
+
 def _check_preset_name(preset: object) -> None:
     if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
         names = ", ".join(dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS)))
@@ -142,19 +151,6 @@ def _check_words(trainer: SentencePieceTrainer, preset: SentencePiecePreset) -> 
 def _is_sentencepiece_preset(preset: str | Preset | SentencePiecePreset | None) -> bool:
     is_name = isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS
     return is_name or isinstance(preset, SentencePiecePreset)
-
-
-def _model_of(preset: str | Preset | SentencePiecePreset | None) -> str:
-    """Return the model that a preset is for, if none is named."""
-    if _is_sentencepiece_preset(preset):
-        return "sentencepiece"
-    assert not isinstance(preset, SentencePiecePreset)
-    if preset is None:
-        return "wordpiece"
-    chosen = preset_for(name=preset)
-    if chosen.pipeline.is_byte_level:
-        return "byte-bpe"
-    return _MODELS.get(chosen.name, "wordpiece")
 
 
 def _preset_of_other_model(

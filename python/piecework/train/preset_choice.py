@@ -51,6 +51,21 @@ def preset_of(trainer: PresetTrainer, preset: str | Preset | None) -> Preset:
     return chosen
 
 
+def model_of(preset: str | Preset | None) -> str:
+    """Return the model to train with a preset, if the caller names none.
+
+    >>> model_of(None), model_of("gpt2"), model_of("metaspace")
+    ('wordpiece', 'byte-bpe', 'bpe')
+    """
+    if preset is None:
+        return "wordpiece"
+    chosen = preset_for(name=preset)
+    if chosen.pipeline.is_byte_level:
+        return "byte-bpe"
+    models = {"sentencepiece": "unigram", "metaspace": "bpe", "characters": "char"}
+    return models.get(chosen.name, "wordpiece")
+
+
 def _check_bytes(trainer: PresetTrainer, preset: Preset) -> None:
     """Raise if only one of model and preset is byte-level, and bytes can then be unknown."""
     kind = kind_of(trainer)

@@ -1,0 +1,214 @@
+"""Summaries of `train`, `count` and `encode`: figures, what the normalizer changes, the next command."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any, Literal, TypeVar
+
+import click
+
+import piecework as pw
+from piecework.analysis.entry_bytes import family
+from piecework.analysis.round_trip import percent
+from piecework.analysis.text_samples import sample_of_files
+from piecework.cli.notes import note
+from piecework.cli.options import OnError, are_counts_files
+from piecework.cli.parameters import option
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_PHRASES = {"case": "lowercases", "accents": "removes accents", "width": "unifies widths"}
+_KEEPS_CASE_AND_ACCENTS = {"bert-uncased": "bert-cased", "albert": "t5", "xlnet": "t5"}
+_MANY_WORDS = 0.25
+_SECONDS_OF_A_RATE = 1
+
+
+def summary_option(command: Command) -> Command:
+    """Add the option for a summary as data."""
+    decorate = option(
+        "--json",
+        "as_json",
+        section="Output",
+        is_flag=True,
+        help="Print the summary as JSON on stdout, or on stderr if the output goes to stdout.",
+    )
+    return decorate(command)
+
+
+def summarize(
+    lines: Sequence[str | None], data: dict[str, Any], *, as_json: bool, err: bool
+) -> None:
+    """Print the lines on stderr; or the data as one line of JSON, on stderr if `err`."""
+    if as_json:
+        click.echo(json.dumps(data, ensure_ascii=False), err=err)
+        return
+    for line in filter(None, lines):
+        note(line)
+
+
+class Timing:
+    """The time since the start of a command, and the bytes of the files that it reads."""
+
+    def __init__(self, corpus: Sequence[str]) -> None:
+        self._begun = monotonic()
+        files = [] if "-" in corpus else pw.train.corpus_files(list(corpus))
+        self._bytes = sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else 0
+
+    def figures(self) -> dict[str, float | None]:
+        """Return the seconds, and the bytes as stored, None if they are unknown."""
+        return {"seconds": round(monotonic() - self._begun, 3), "bytes": self._bytes or None}
+
+    def __str__(self) -> str:
+        seconds = monotonic() - self._begun
+        rate = (
+            f" ({self._bytes / seconds / 1e6:.1f} MB/s)"
+            if self._bytes and seconds >= _SECONDS_OF_A_RATE
+            else ""
+        )
+        return f"in {duration(seconds)}{rate}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as text.
+
+    >>> duration(0.123), duration(12.34), duration(200)
+    ('0.12 s', '12.3 s', '3 min 20 s')
+    """
+    if seconds < 60:
+        return f"{seconds:.{1 if seconds >= 1 else 2}f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+# ---- the corpus and its preset
+
+
+def first_texts(
+    corpus: Sequence[str],
+    plan: pw.train.Plan,
+    field: str | None,
+    errors: Literal["replace", "strict"],
+    on_error: OnError,
+) -> list[str]:
+    """Return the first texts of a corpus; none of counts, pipes and URLs."""
+    if "-" in corpus or plan.sentences.with_counts or are_counts_files(corpus, field):
+        return []
+    with warnings.catch_warnings():
+        # Counting reads the same errors again, and reports them.
+        warnings.simplefilter("ignore", pw.errors.CorpusWarning)
+        return sample_of_files(corpus, field=field, errors=errors, on_error=on_error)
+
+
+def normalized(plan: pw.train.Plan, texts: Sequence[str]) -> pw.analysis.RoundTrip:
+    """Return what the normalizer of a plan changes in texts, before there is a tokenizer."""
+    return pw.analysis.measure_round_trip(_with_normalizer(plan.pipeline.normalizer), texts)
+
+
+def preset_hint(plan: pw.train.Plan, found: pw.analysis.RoundTrip) -> str | None:
+    """Return the line that names another preset, if this one changes case or accents of many words."""
+    preset = "" if plan.preset is None else plan.preset.name
+    changes = found.case_words or found.accent_words
+    if not changes or found.changed_share < _MANY_WORDS or preset not in _KEEPS_CASE_AND_ACCENTS:
+        return None
+    share = f"{percent(found.changed_share)} of the words of this corpus"
+    other = _KEEPS_CASE_AND_ACCENTS[preset]
+    return f"preset {preset} changes {share}; --preset {other} keeps case and accents"
+
+
+def pipeline_text(plan: pw.train.Plan, found: pw.analysis.RoundTrip | None) -> str:
+    """Return the model, the preset, and what it changes in the texts of a corpus."""
+    preset = "" if plan.preset is None else f" with preset {plan.preset.name}"
+    return f"{model_name(plan)}{preset} {normalization_text(plan.pipeline.normalizer, found)}"
+
+
+def normalization_text(
+    normalizer: pw.spec.Normalizer | None, found: pw.analysis.RoundTrip | None = None
+) -> str:
+    """Return what a normalizer does to case, accents and width, and how many words it changes.
+
+    >>> normalization_text(pw.spec.Lowercase()), normalization_text(None)
+    ('lowercases', 'keeps case and accents')
+    """
+    changes = changes_of(normalizer)
+    text = " and ".join(_PHRASES[change] for change in changes)
+    if not {"case", "accents"} & set(changes):
+        text = " and ".join(filter(None, ["keeps case and accents", text]))
+    if found is None or not found.changed_words:
+        return text
+    [(word, changed), *_] = found.changed
+    return f"{text}: {percent(found.changed_share)} of the words, such as {word} -> {changed}"
+
+
+def changes_of(normalizer: pw.spec.Normalizer | None) -> tuple[str, ...]:
+    """Return which of "case", "accents" and "width" a normalizer changes."""
+    found = pw.analysis.measure_round_trip(_with_normalizer(normalizer), ["À", "B", "Ａ"])
+    return tuple(change for change in found.changes if change in _PHRASES)
+
+
+def _with_normalizer(normalizer: pw.spec.Normalizer | None) -> pw.Tokenizer:
+    """Return a tokenizer of unknown characters, in which ▁ is a space."""
+    model, decoder = pw.spec.Char({"[UNK]": 0}), pw.spec.MetaspaceDecoder()
+    return pw.Tokenizer(model, normalizer=normalizer, decoder=decoder)
+
+
+def model_name(plan: pw.train.Plan) -> str:
+    """Return the kind of model that a plan trains."""
+    trainer = plan.trainer
+    if isinstance(trainer, pw.SentencePieceTrainer):
+        return f"SentencePiece {trainer.model_type}"
+    kinds = {
+        pw.WordPieceTrainer: "wordpiece",
+        pw.BPETrainer: "bpe",
+        pw.ByteBPETrainer: "byte-bpe",
+        pw.UnigramTrainer: "unigram",
+        pw.WordTrainer: "word",
+        pw.CharTrainer: "char",
+    }
+    return kinds[type(trainer)]
+
+
+def warn_of_loss(found: pw.analysis.RoundTrip, path: str) -> None:
+    """Warn if a tokenizer loses characters of the texts that it was trained on."""
+    if not found.is_lossless:
+        name = "the tokenizer" if path == "-" else path
+        advice = "--model byte-bpe loses none, nor does --byte-fallback"
+        message = f"{name} loses text: {found.lost_text}; {advice}"
+        warnings.warn(message, pw.errors.TrainingWarning, stacklevel=2)
+
+
+# ---- a tokenizer
+
+
+def tokenizer_text(tokenizer: pw.Tokenizer) -> str:
+    """Return the kind of a tokenizer, its size, and what it does to case and accents.
+
+    >>> tokenizer_text(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})))
+    'character tokenizer with 2 entries keeps case and accents'
+    """
+    spec = tokenizer.spec
+    kind = f"{family(spec)} tokenizer with {tokenizer.get_vocab_size():,} entries"
+    return f"{kind} {normalization_text(spec.normalizer)}"
+
+
+def tokenizer_data(tokenizer: pw.Tokenizer) -> dict[str, Any]:
+    """Return the content of `tokenizer_text` as data."""
+    spec = tokenizer.spec
+    return {
+        "model": family(spec),
+        "changes": list(changes_of(spec.normalizer)),
+        "vocab_size": tokenizer.get_vocab_size(),
+    }
+
+
+def special_text(count: int, tokenizer: pw.Tokenizer) -> str | None:
+    """Return the line about special tokens that texts had, None if they had none."""
+    if not count:
+        return None
+    special = [token.content for token in tokenizer.added_tokens if token.special]
+    name = f" {special[0]}" if len(special) == 1 else ""
+    found = f"{count:,} special {'token' if count == 1 else 'tokens'}{name} in the text became ids"
+    return f"{found}; --no-parse-special encodes them as text"
