@@ -593,10 +593,10 @@ def test_without_a_terminal_progress_is_a_line_every_thirty_seconds(
         now += 3600
         progress(1234567, 0)
     assert capsys.readouterr().err.splitlines() == [
-        "counting: 15% after 0:30",
-        "counting: 30% after 1:00",
-        "counting: 45% after 1:30",
-        "counting: 60% after 2:00",
+        "counting: 15% after 0:30, 2:50 left",
+        "counting: 30% after 1:00, 2:20 left",
+        "counting: 45% after 1:30, 1:50 left",
+        "counting: 60% after 2:00, 1:20 left",
         "counting: 1,234,567 after 62:00",
     ]
 

@@ -1,6 +1,6 @@
 """Show progress on stderr: a bar on a terminal or in a notebook, otherwise a line every 30 seconds.
 
-Progress in bytes shows the rate, the remaining time and the current file too.
+It shows the share and the remaining time if the total is known; in bytes, also the rate and the current file.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _terminal_bar(title: str, in_bytes: bool) -> Iterator[Update]:
 
     bar = (TextColumn(title, markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(
-        *bar, *(_byte_columns() if in_bytes else ()), console=Console(stderr=True), transient=True
+        *bar, *_further_columns(in_bytes), console=Console(stderr=True), transient=True
     ) as shown:
         task = shown.add_task(title, total=None, source="")
 
@@ -85,11 +85,12 @@ def _terminal_bar(title: str, in_bytes: bool) -> Iterator[Update]:
         yield Bar()
 
 
-def _byte_columns() -> tuple[ProgressColumn, ...]:
+def _further_columns(in_bytes: bool) -> tuple[ProgressColumn, ...]:
     from rich.progress import TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
+    left = (TextColumn("left"), TimeRemainingColumn())
     source = TextColumn("{task.fields[source]}", markup=False)
-    return TransferSpeedColumn(), TextColumn("left"), TimeRemainingColumn(), source
+    return (TransferSpeedColumn(), *left, source) if in_bytes else left
 
 
 _SECONDS_BETWEEN_UPDATES = 0.1
@@ -163,14 +164,12 @@ class _LinePrinter(_ProgressOfFiles):
         amount = f"{100 * done // total}%" if total else f"{done:,}"
         parts = [f"{self._title}: {amount} after {_minutes(seconds)}"]
         if self._in_bytes:
-            parts += self._rate(done, total, seconds)
-        print(", ".join(parts), file=sys.stderr, flush=True)
-
-    def _rate(self, done: int, total: int, seconds: float) -> list[str]:
-        parts = [f"{done / seconds / 1e6:.1f} MB/s"]
+            parts.append(f"{done / seconds / 1e6:.1f} MB/s")
         if total > done > 0:
             parts.append(f"{_minutes(seconds * (total - done) / done)} left")
-        return [*parts, *([self.shown_source] if self.source else [])]
+        if self._in_bytes and self.source:
+            parts.append(self.shown_source)
+        print(", ".join(parts), file=sys.stderr, flush=True)
 
 
 def _minutes(seconds: float) -> str:
