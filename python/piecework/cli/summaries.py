@@ -24,7 +24,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _PHRASES = {"case": "lowercases", "accents": "removes accents", "width": "unifies widths"}
 _KEEPS_CASE_AND_ACCENTS = {"bert-uncased": "bert-cased", "albert": "t5", "xlnet": "t5"}
 _MANY_WORDS = 0.25
-_SECONDS_OF_A_RATE = 1
+_BYTES_OF_A_RATE = 1_000_000
 
 
 def summary_option(command: Command) -> Command:
@@ -64,11 +64,8 @@ class Timing:
 
     def __str__(self) -> str:
         seconds = monotonic() - self._begun
-        rate = (
-            f" ({self._bytes / seconds / 1e6:.1f} MB/s)"
-            if self._bytes and seconds >= _SECONDS_OF_A_RATE
-            else ""
-        )
+        shows_rate = self._bytes >= _BYTES_OF_A_RATE and seconds
+        rate = f" ({self._bytes / seconds / 1e6:.1f} MB/s)" if shows_rate else ""
         return f"in {duration(seconds)}{rate}"
 
 
