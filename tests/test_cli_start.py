@@ -461,9 +461,9 @@ def test_vocabulary_files_take_merges_and_lowercase(cli: Run, tmp_path: Path) ->
     pair = [str(tmp_path / "vocab.json"), "--merges", str(tmp_path / "merges.txt")]
     source = str(tmp_path / "in.txt")
     tokens = ["--format", "tokens"]
-    assert cli("encode", *pair, source, *tokens) == (0, "hu <s>\n", "")
+    assert cli("encode", *pair, source, *tokens)[:2] == (0, "hu <s>\n")
     named = [*pair, "--pattern", "gpt2", "--special-token", "hu"]
-    assert cli("encode", *named, source, *tokens) == (0, "hu < s >\n", "")
+    assert cli("encode", *named, source, *tokens)[:2] == (0, "hu < s >\n")
     (tmp_path / "vocab.txt").write_text("[UNK]\nhug\nHug\n")
     (tmp_path / "text").write_text("Hug\n")
     words = ["encode", str(tmp_path / "vocab.txt"), str(tmp_path / "text"), *tokens]
@@ -526,15 +526,16 @@ def test_every_preset_works_in_every_command_that_takes_one(
     cli: Run, corpus: str, tmp_path: Path, preset: str
 ) -> None:
     counts, out = str(tmp_path / "c.tsv"), str(tmp_path / "t.json")
-    settings = ["--preset", preset]
-    size = "24" if preset == "sentencepiece" else "400"  # Unigram learns no more from this corpus
+    # Unigram learns a vocabulary of exactly this size.
+    size = "25" if preset == "sentencepiece" else "400"
+    settings = ["--preset", preset, "--vocab-size", size]
     if preset in pw.train.SENTENCEPIECE_PRESETS:
         out = str(tmp_path / "t.model")
         settings += ["--no-hard-vocab-limit"]
     assert cli("count", corpus, "--preset", preset, "-o", counts)[0] == 0
-    code, _, err = cli("train", counts, *settings, "--vocab-size", size, "-o", out)
+    code, _, err = cli("train", counts, *settings, "-o", out)
     assert code == 0, err
-    code, text, err = cli("explain", "--training", corpus, *settings, "--vocab-size", size)
+    code, text, err = cli("explain", "--training", corpus, *settings)
     assert (code, err) == (0, "")
     assert "vocabulary (" in text
     code, text, _ = cli("compare", out, "--corpus", corpus, "--words", preset, "--json")
