@@ -166,8 +166,7 @@ def _vocabulary_options() -> tuple[Callable[[Command], Command], ...]:
             "--model",
             type=click.Choice(["wordpiece", "bpe", "byte-bpe", "unigram", "word", "char"]),
             default="wordpiece",
-            show_default=True,
-            help="Model type.",
+            help="Model type.  [default: wordpiece; for some presets another, such as byte-bpe for gpt2]",
         ),
         add(
             "--vocab-size",
