@@ -6,6 +6,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -271,6 +272,24 @@ def test_an_unknown_setting_lists_those_there_are() -> None:
         pw.errors.ArgumentError, match=r"score: found an unknown setting.* model 'word'"
     ):
         trainer_for("word", {"score": "pmi"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "hint"),
+    [
+        ({"vocabsize": 3}, r"; did you mean 'vocab_size'\?$"),
+        ({"model": "bpe", "balance": 1.0}, "; model 'wordpiece' has this setting$"),
+        ({"colour": 3}, "seed_size$"),
+        ({"preset": "bert-uncasd"}, r": did you mean 'bert-uncased'\?$"),
+        ({"preset": "T5-small"}, r"xlnet: did you mean 't5'\?$"),
+        ({"model": "wordpeice"}, r": did you mean 'wordpiece'\?$"),
+        ({"score": "frequncy"}, r": did you mean 'frequency'\?$"),
+        ({"preset": "unheard-of"}, "xlnet$"),
+    ],
+)
+def test_a_misspelled_name_is_answered_with_the_nearest(settings: Any, hint: str) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match=hint):
+        pw.Tokenizer.train_from_iterator(["hug pug"], **settings)
 
 
 def test_an_unknown_model_lists_those_there_are() -> None:

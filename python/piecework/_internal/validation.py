@@ -141,7 +141,14 @@ def check_fraction(name: str, value: object, *, allow_one: bool) -> None:
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Raise unless `value` is one of the choices."""
     if value not in choices:
-        raise ArgumentError(name, repr(value), f"one of {', '.join(choices)}")
+        raise unknown_choice(name, value, choices)
+
+
+def unknown_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
+    """Return the error for a value that is none of the choices; it says which one is probably meant."""
+    from piecework._internal.close_names import one_of
+
+    return ArgumentError(name, repr(value), one_of(value, choices))
 
 
 def check_stage(name: str, stage: object, kinds: typing.Any) -> None:

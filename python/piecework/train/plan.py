@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from piecework._internal.validation import unknown_choice
 from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
@@ -134,8 +135,8 @@ def _kind(
 
 def _check_preset_name(preset: object) -> None:
     if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
-        names = ", ".join(dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS)))
-        raise ArgumentError("preset", repr(preset), f"one of {names}")
+        names = dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS))
+        raise unknown_choice("preset", preset, names)
 
 
 def _check_words(trainer: SentencePieceTrainer, preset: SentencePiecePreset) -> None:

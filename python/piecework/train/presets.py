@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from piecework.errors import ArgumentError
+from piecework._internal.validation import unknown_choice
 from piecework.spec import (
     NFC,
     NFKC,
@@ -113,10 +113,10 @@ def preset_for(model: str = "wordpiece", name: str | Preset | None = None) -> Pr
     if isinstance(name, Preset):
         return name
     if name is None and model not in _DEFAULT_PRESETS:
-        raise ArgumentError("model", repr(model), f"one of {', '.join(_DEFAULT_PRESETS)}")
+        raise unknown_choice("model", model, _DEFAULT_PRESETS)
     chosen = _DEFAULT_PRESETS[model] if name is None else name
     if chosen not in PRESETS:
-        raise ArgumentError("preset", repr(chosen), f"one of {', '.join(PRESETS)}")
+        raise unknown_choice("preset", chosen, PRESETS)
     return PRESETS[chosen]
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from piecework._core import Core
-from piecework.errors import ArgumentError
+from piecework._internal.validation import unknown_choice
 from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
     NFKD,
@@ -149,8 +149,7 @@ def sentencepiece_preset(name: object) -> SentencePiecePreset:
     if isinstance(name, SentencePiecePreset):
         return name
     if not isinstance(name, str) or name not in SENTENCEPIECE_PRESETS:
-        expected = f"one of {', '.join(SENTENCEPIECE_PRESETS)}"
-        raise ArgumentError("preset", repr(name), expected)
+        raise unknown_choice("preset", name, SENTENCEPIECE_PRESETS)
     return SENTENCEPIECE_PRESETS[name]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from piecework._core import Core, LearnedEntries, continue_training
+from piecework._internal.validation import unknown_choice
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train import Counts, pipeline_of
@@ -47,7 +48,7 @@ def extend_spec(
     check_counts(spec, counts)
     scores = SCORES[type(model)]
     if score is not None and score not in scores:
-        raise ArgumentError("score", repr(score), f"one of {', '.join(scores)}")
+        raise unknown_choice("score", score, scores)
     if isinstance(model, Unigram):
         pieces, stopped = learn_pieces(spec, counts, n, min_frequency, max_token_length, progress)
         _warn_if(stopped)

@@ -11,7 +11,7 @@ To add a trainer, write its module here, then add
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
@@ -68,13 +68,27 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
     an invalid value.
     """
     checks.check_choice("model", model, TRAINERS)
-    known = [field.name for field in fields(TRAINERS[model])]
+    known = _settings_of(TRAINERS[model])
     for name in settings:
         if name not in known:
-            expected = f"a setting of model {model!r}: {', '.join(known)}"
-            raise ArgumentError(name, "an unknown setting", expected)
+            raise _unknown_setting(name, model, known)
     defaults = preset.tokens_for(known) if preset else {}
     return TRAINERS[model](**{**defaults, **settings})
+
+
+def _unknown_setting(name: str, model: str, known: Sequence[str]) -> ArgumentError:
+    from piecework._internal.close_names import did_you_mean
+
+    hint = did_you_mean(name, known)
+    kinds = [kind for kind, trainer in TRAINERS.items() if name in _settings_of(trainer)]
+    if kinds and not hint:
+        hint = f"model {' and '.join(map(repr, kinds))} has this setting"
+    expected = f"a setting of model {model!r}: {', '.join(known)}"
+    return ArgumentError(name, "an unknown setting", f"{expected}; {hint}" if hint else expected)
+
+
+def _settings_of(trainer: type[Trainer]) -> list[str]:
+    return [field.name for field in fields(trainer)]
 
 
 def kind_of(trainer: Trainer) -> str:
