@@ -56,6 +56,11 @@ impl<'a> Progress<'a> {
         if self.work < CHECK_EVERY {
             return Ok(());
         }
+        self.check()
+    }
+
+    /// Call the caller if enough time has passed; for use after a long step that counts no work.
+    pub(super) fn check(&mut self) -> Result<(), Error> {
         self.work = 0;
         if self.last.elapsed() < CALL_EVERY {
             return Ok(());

@@ -38,15 +38,28 @@ fn check_count(text: &str, max: usize) -> Result<(), Error> {
 fn fault(text: &str) -> Error {
     let mut reader = serde_json::Deserializer::from_str(text);
     let (place, found) = match SkipValue.deserialize(&mut reader).and_then(|()| reader.end()) {
-        Err(error) => (format!("line {}, column {}", error.line(), error.column()), error.to_string()),
+        Err(error) => place_and_problem(&error),
         Ok(_) => ("document".to_owned(), "a text that cannot be read".to_owned()),
     };
     Error::new(ErrorKind::Format, place, found, "JSON")
 }
 
+/// Return the position of an error, and the error without its position.
+fn place_and_problem(error: &serde_json::Error) -> (String, String) {
+    let (line, column, text) = (error.line(), error.column(), error.to_string());
+    let problem = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+    (format!("line {line}, column {column}"), problem.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_the_position_of_an_error_once() {
+        let expected = "line 1, column 6: found EOF while parsing a value, expected JSON";
+        assert_eq!(fault("{\"a\": ").to_string(), expected);
+    }
 
     #[test]
     fn counts_values_before_it_reads_them() {

@@ -24,8 +24,8 @@ pub(super) fn initial_pieces(
     spec: &UnigramTrainSpec,
     progress: &mut Progress<'_>,
 ) -> Result<PieceSet, Error> {
-    let suffixes = SortedSuffixes::new(corpus, spec);
-    progress.advance(corpus.text.len())?;
+    let suffixes = SortedSuffixes::new(corpus, spec, progress)?;
+    progress.check()?;
     let mut chosen = suffixes.characters(reserved);
     if let (Some(given), true) = (&spec.seeds, spec.only_given_characters) {
         let given: HashSet<&[u8]> = given.iter().map(|(piece, _)| piece.as_bytes()).collect();

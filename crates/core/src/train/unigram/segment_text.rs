@@ -2,6 +2,7 @@
 //! around user-defined symbols.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::ranked_alphabet::RankedAlphabet;
 use crate::count::Counts;
@@ -21,7 +22,8 @@ const MAX_USE_BITS: u32 = 10;
 
 /// The text of all segments.
 pub(super) struct SegmentText {
-    pub(super) text: Vec<u8>,
+    /// Shared with the thread that sorts its suffixes.
+    pub(super) text: Arc<Vec<u8>>,
     pub(super) segments: Vec<TextSegment>,
     /// The integer that represents an expected count of 1.
     pub(super) one: f64,
@@ -54,7 +56,8 @@ impl SegmentText {
         exponent: f64,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut corpus = Self { text: Vec::new(), segments: Vec::new(), one: 1.0, one_use: 1.0 };
+        let mut corpus = Self { text: Arc::default(), segments: Vec::new(), one: 1.0, one_use: 1.0 };
+        let mut text = Vec::new();
         let mut chars = 0;
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
@@ -64,14 +67,15 @@ impl SegmentText {
                 |c| alphabet.contains(c),
                 |part| {
                     chars += part.chars().count() as u64 * count;
-                    corpus.push(part, count, weight);
+                    corpus.push(&mut text, part, count, weight);
                 },
             );
-            if corpus.text.len() >= i32::MAX as usize {
+            if text.len() >= i32::MAX as usize {
                 let found = "2^31 bytes or more in distinct words";
                 return Err(Error::new(ErrorKind::Training, "counts", found, "fewer"));
             }
         }
+        corpus.text = Arc::new(text);
         let bits = fraction_bits(chars)?;
         corpus.one = f64::from(bits).exp2();
         if exponent < 1.0 {
@@ -80,11 +84,11 @@ impl SegmentText {
         Ok(corpus)
     }
 
-    fn push(&mut self, part: &str, count: u64, weight: f64) {
-        let start = self.text.len() as u32;
-        self.text.extend_from_slice(part.as_bytes());
-        self.segments.push(TextSegment { start, end: self.text.len() as u32, count, weight });
-        self.text.push(END);
+    fn push(&mut self, text: &mut Vec<u8>, part: &str, count: u64, weight: f64) {
+        let start = text.len() as u32;
+        text.extend_from_slice(part.as_bytes());
+        self.segments.push(TextSegment { start, end: text.len() as u32, count, weight });
+        text.push(END);
     }
 }
 

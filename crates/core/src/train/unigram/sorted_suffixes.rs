@@ -9,6 +9,10 @@
 //! O(n log n).
 
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use piecework_unicode::{begins_char, char_count};
 
@@ -20,6 +24,10 @@ use crate::train::PieceRules;
 
 /// The least count of a candidate.
 const MIN_COUNT: u64 = 2;
+/// Bytes whose suffixes take some time to sort.
+const LONG_TEXT: usize = 1 << 20;
+/// The time between two looks at the thread that sorts.
+const POLL_EVERY: Duration = Duration::from_millis(5);
 
 /// A substring that begins the sorted suffixes `first..last`.
 #[derive(Clone, Copy)]
@@ -62,10 +70,34 @@ struct OpenSubstring {
     count: u64,
 }
 
+/// Return the positions of a text in the order of its suffixes.
+///
+/// A long text is sorted in a thread of its own, which ends later if the caller stops: the sort cannot be stopped.
+fn sorted_positions(text: &Arc<Vec<u8>>, progress: &mut Progress<'_>) -> Result<Vec<i32>, Error> {
+    let sort = |text: &[u8]| {
+        let mut sorted = vec![0; text.len()];
+        divsufsort::sort_in_place(text, &mut sorted);
+        sorted
+    };
+    if text.len() < LONG_TEXT {
+        return Ok(sort(text));
+    }
+    let shared = Arc::clone(text);
+    let thread = thread::spawn(move || sort(&shared));
+    while !thread.is_finished() {
+        thread::sleep(POLL_EVERY);
+        progress.check()?;
+    }
+    Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+}
+
 impl<'c> SortedSuffixes<'c> {
-    pub(super) fn new(corpus: &'c SegmentText, spec: &'c UnigramTrainSpec) -> Self {
-        let mut sorted = vec![0; corpus.text.len()];
-        divsufsort::sort_in_place(&corpus.text, &mut sorted);
+    pub(super) fn new(
+        corpus: &'c SegmentText,
+        spec: &'c UnigramTrainSpec,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let sorted = sorted_positions(&corpus.text, progress)?;
         let begins = |&position: &u32| !matches!(corpus.text[position as usize], END | 0x80..0xC0);
         let order = sorted.into_iter().map(|position| position as u32).filter(begins).collect();
         let mut segment_of = vec![0; corpus.text.len()];
@@ -73,7 +105,7 @@ impl<'c> SortedSuffixes<'c> {
             segment_of[segment.range()].fill(number);
         }
         let max_chars = spec.max_piece_length + 1;
-        Self { corpus, order, segment_of, max_chars, piece_rules: spec.piece_rules.as_ref() }
+        Ok(Self { corpus, order, segment_of, max_chars, piece_rules: spec.piece_rules.as_ref() })
     }
 
     /// The range of the suffixes that begin with a text, if there are any.

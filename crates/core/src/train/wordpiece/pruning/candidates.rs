@@ -14,6 +14,7 @@ use super::sorted_starts::SortedStarts;
 use super::word_text::WordText;
 use crate::error::Error;
 use crate::train::memory::reserve;
+use crate::train::progress::Progress;
 
 /// No candidate.
 pub(super) const NONE: u32 = u32::MAX;
@@ -47,6 +48,7 @@ impl Candidates {
         mut starts: SortedStarts,
         protected: Vec<Substring>,
         seeds: Vec<Substring>,
+        progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut all: Vec<(Substring, bool)> = protected.into_iter().map(|entry| (entry, true)).collect();
         all.extend(seeds.into_iter().map(|seed| (seed, false)));
@@ -55,7 +57,8 @@ impl Candidates {
         let (substrings, protected): (Vec<Substring>, Vec<bool>) = all.into_iter().unzip();
         let names = CandidateNames::new(&text, &starts, &substrings);
         text.codes = Vec::new();
-        let (parent, longest) = connect(&text, &starts, &substrings)?;
+        progress.check()?;
+        let (parent, longest) = connect(&text, &starts, &substrings, progress)?;
         starts.common = Vec::new();
         let mut by_rank: Vec<u32> = (0..substrings.len() as u32).collect();
         by_rank.sort_by_key(|&candidate| {
@@ -166,6 +169,7 @@ fn connect(
     text: &WordText,
     starts: &SortedStarts,
     substrings: &[Substring],
+    progress: &mut Progress<'_>,
 ) -> Result<(Vec<u32>, Vec<u32>), Error> {
     let mut parent = vec![NONE; substrings.len()];
     let mut longest = Vec::new();
@@ -174,6 +178,7 @@ fn connect(
     let mut open: Vec<u32> = Vec::new();
     let mut next = 0;
     for (index, &position) in starts.positions.iter().enumerate() {
+        progress.advance(1)?;
         let common = u32::from(starts.common[index]);
         while open.last().is_some_and(|&top| substrings[top as usize].chars > common) {
             open.pop();

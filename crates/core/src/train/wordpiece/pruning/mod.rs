@@ -111,7 +111,7 @@ fn find_candidates(
     };
     let (mut protected, seeds) = seeds::select(&text, &starts, &rules, spec.num_threads, progress)?;
     protected.extend(spec.special_tokens.iter().filter_map(|token| occurrences(&text, &starts, token)));
-    let candidates = Candidates::new(text, starts, protected, seeds)?;
+    let candidates = Candidates::new(text, starts, protected, seeds, progress)?;
     debug_assert!((0..candidates.len() as u32).all(|candidate| {
         !candidates.protected[candidate as usize] || base.find(&candidates.name(candidate)).is_some()
     }));

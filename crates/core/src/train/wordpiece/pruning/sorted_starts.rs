@@ -41,6 +41,7 @@ impl SortedStarts {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut starts = Self::distributed(text, depth.min(MAX_WORD_CHARS))?;
+        progress.check()?;
         let depth = starts.depth;
         let mut groups: Vec<StartGroup<'_>> = Vec::with_capacity(starts.groups.len());
         let (mut positions, mut common) = (&mut *starts.positions, &mut *starts.common);

@@ -79,7 +79,8 @@ impl WordText {
             }
         }
         words.sort_unstable();
-        let characters = distinct_characters(&words);
+        progress.check()?;
+        let characters = distinct_characters(&words, progress)?;
         let code_of: FxHashMap<char, u32> = characters.iter().copied().zip(1..).collect();
         let mut text = Self {
             codes: Vec::new(),
@@ -91,7 +92,10 @@ impl WordText {
             prefix_chars: prefix.chars().count() as u32,
         };
         text.reserve(&words)?;
-        words.into_iter().for_each(|(word, count)| text.push(word, count, &code_of));
+        for (word, count) in words {
+            progress.advance(word.len())?;
+            text.push(word, count, &code_of);
+        }
         text.starts.push(text.codes.len() as u32);
         Ok(text)
     }
@@ -200,12 +204,13 @@ impl WordText {
     }
 }
 
-fn distinct_characters(words: &[(&str, u64)]) -> Vec<char> {
+fn distinct_characters(words: &[(&str, u64)], progress: &mut Progress<'_>) -> Result<Vec<char>, Error> {
     let mut seen = FxHashMap::default();
     for (word, _) in words {
+        progress.advance(word.len())?;
         seen.extend(word.chars().map(|character| (character, ())));
     }
     let mut characters: Vec<char> = seen.into_keys().collect();
     characters.sort_unstable();
-    characters
+    Ok(characters)
 }
