@@ -350,7 +350,7 @@ def test_a_damaged_index_is_named(tok: pw.Tokenizer, tmp_path: Path, index: str)
     ("settings", "error", "message"),
     [
         ({"init": "random"}, ArgumentError, "init: found 'random'"),
-        ({"model": "absent"}, FileError, "absent: found no such file"),
+        ({"model": "absent"}, FileError, "absent: no such file"),
         ({"model": "."}, FileError, "no weights"),
         ({"model": 3}, ArgumentError, "model: found int"),
         ({"id_map": [1]}, ArgumentError, "id_map: found list"),

@@ -641,7 +641,7 @@ def test_sources_must_be_files_apart_from_the_folder(tok: pw.Tokenizer, tmp_path
         encode_corpus(tok, "-", tmp_path / "out")
     with pytest.raises(ArgumentError, match="out_dir: found .* inside of"):
         encode_corpus(tok, tmp_path, tmp_path / "out")
-    with pytest.raises(FileError, match=r"b\.txt: found no such file"):
+    with pytest.raises(FileError, match=r"b\.txt: (found )?no such file"):
         encode_corpus(tok, tmp_path / "b.txt", tmp_path / "out")
     with pytest.raises(ArgumentError, match="sources: found no paths"):
         encode_corpus(tok, [], tmp_path / "out")

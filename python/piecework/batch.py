@@ -463,7 +463,9 @@ class Batch(metaclass=WithForeignNames):
         return sorted({*dir(type(self)), *vars(self)})
 
     def __repr__(self) -> str:
-        return f"Batch({len(self)} rows, {self._raw.token_count} tokens)"
+        rows = "row" if len(self) == 1 else "rows"
+        tokens = "token" if self._raw.token_count == 1 else "tokens"
+        return f"Batch({len(self)} {rows}, {self._raw.token_count} {tokens})"
 
     def _repr_html_(self) -> str:
         """Return the first rows as HTML: their tokens, with ids on hover."""

@@ -27,6 +27,7 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 
 from __future__ import annotations
 
+import errno as error_numbers
 import os
 
 
@@ -200,7 +201,7 @@ class FileError(PieceworkError, OSError):
     >>> import piecework as pw
     >>> pw.Tokenizer.load("missing.json")
     Traceback (most recent call last):
-    piecework.errors.FileError: missing.json: found no such file or directory, expected a tokenizer file
+    piecework.errors.FileError: cannot read missing.json: no such file or directory
 
     If the operating system gave the reason, `errno`, `strerror` and `filename` are set, and the error is also
     the built-in exception for that `errno`: `FileNotFoundError`, `PermissionError`, `IsADirectoryError`, ...
@@ -226,6 +227,14 @@ class FileError(PieceworkError, OSError):
         self, place: str, found: str = "", expected: str = "", errno: int | None = None
     ) -> None:
         super().__init__(place, found, expected)  # `__new__` sets what OSError has
+
+    def __str__(self) -> str:
+        """Return a sentence if `found` is a message of the operating system."""
+        if self.found not in {os.strerror(code).lower() for code in error_numbers.errorcode}:
+            return super().__str__()
+        writes = "writ" in self.expected or "parent" in self.expected
+        action = "remove" if "removed" in self.expected else "write" if writes else "read"
+        return f"cannot {action} {self.place}: {self.found}"
 
     def __reduce__(self) -> tuple[object, ...]:
         given = (self.place, self.found, self.expected, self.errno)

@@ -16,6 +16,7 @@ from statistics import median
 from time import perf_counter
 from typing import TypeAlias, TypeVar
 
+from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike, check_positive, listed
 from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.peers import Peer, read_peer
@@ -112,7 +113,7 @@ def bench_files(
     peers = [read_peer(name, path, loaded) for name in against]
     texts = list(_limit_bytes(megabytes * 1e6, _documents(corpus, field, errors)))
     if len(texts) < _MIN_TEXTS:
-        found = "1 text" if len(texts) == 1 else f"{len(texts)} texts"
+        found = counted(len(texts), "text")
         expected = f"at least {_MIN_TEXTS}: JSON lines, or {_DOCUMENT_CHARS:,} characters each"
         raise CorpusError("corpus", found, expected)
     return bench(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from piecework._internal.counted import counted
 from piecework.analysis.text_tables import Table
 
 
@@ -100,8 +101,9 @@ def speed_table(benchmark: Benchmark) -> Table:
     ['encode, cold', 'encode, steady', 'offsets and word ids', 'decode']
     """
     title = (
-        f"{benchmark.texts:,} texts, {benchmark.text_bytes:,} bytes; medians of {benchmark.repetitions} "
-        "repetitions; cold: empty word cache, steady: filled word cache, new texts"
+        f"{counted(benchmark.texts, 'text')}, {counted(benchmark.text_bytes, 'byte')}; "
+        f"medians of {counted(benchmark.repetitions, 'repetition')}; "
+        "cold: empty word cache, steady: filled word cache, new texts"
     )
     header = ("", "threads", "MB/s", "million tokens/s", "ids")
     rows = [_row(_NAMES[speed.what], speed) for speed in benchmark.speeds]

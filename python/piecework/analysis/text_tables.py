@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from piecework._internal.counted import counted
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.compare import Comparison, Measures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
@@ -103,8 +104,8 @@ def blocks(comparison: Comparison) -> Iterator[Block]:
 def headline(comparison: Comparison) -> str:
     """Return the figures of the corpus in one line."""
     parts = [
-        f"{comparison.texts:,} texts, {comparison.words:,} words, {comparison.chars:,} characters, "
-        f"{comparison.bytes:,} bytes"
+        f"{counted(comparison.texts, 'text')}, {counted(comparison.words, 'word')}, "
+        f"{counted(comparison.chars, 'character')}, {counted(comparison.bytes, 'byte')}"
     ]
     if comparison.gold_words is not None:
         parts.append(f"{comparison.gold_words:,} words of the gold standard")

@@ -26,7 +26,8 @@ def with_flags(error: pw.PieceworkError, parameters: Iterable[click.Parameter]) 
         place = _place(place, flags)
     found = in_flags(error.found, flags)
     expected = in_flags(error.expected, flags)
-    return str(pw.PieceworkError(in_flags(place, flags), found, expected))
+    kind = pw.errors.FileError if isinstance(error, pw.errors.FileError) else pw.PieceworkError
+    return str(kind(in_flags(place, flags), found, expected))
 
 
 def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from piecework._internal.counted import counted
 from piecework.corpus.line_blocks import BYTE_ORDER_MARK, MAX_LINE_BYTES, line_blocks
 from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, RowOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import TextStream
@@ -36,7 +37,7 @@ def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterato
                 columns = _columns_of(row, stream.name, options)
                 needed = max(columns) + 1
             elif len(row) < needed:
-                found = f"a row of {len(row)} columns"
+                found = f"a row of {counted(len(row), 'column')}"
                 place = f"{stream.name} line {number}"
                 options.fault(CorpusError(place, found, f"at least {needed}"))
             else:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike, check_choice, file_path
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
@@ -75,7 +76,7 @@ def checked_inputs(
         found = f"{len(targets)} for {len(given)} parallel inputs"
         raise ArgumentError("outputs", found, "as many as inputs")
     if len(targets) not in (1, len(given)):
-        found = f"{len(targets)} for {len(given)} inputs"
+        found = f"{len(targets)} for {counted(len(given), 'input')}"
         raise ArgumentError("outputs", found, "one, or as many as inputs")
     sources = [corpus_files(given)] if len(targets) == 1 else [[path] for path in given]
     if len(targets) > 1 and given.count("-") > 1:

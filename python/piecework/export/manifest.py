@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any
 
 from piecework._core import __version__
+from piecework._internal.counted import counted
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
@@ -185,8 +186,8 @@ class Manifest:
 
     def _check_inputs(self, inputs: Sequence[Mapping[str, Any]], place: str) -> None:
         if len(inputs) != len(self.inputs):
-            expected = f"the {len(self.inputs)} inputs of this run, {_OTHER_FOLDER}"
-            raise CorpusError(place, f"{len(inputs)} inputs", expected)
+            expected = f"the {counted(len(self.inputs), 'input')} of this run, {_OTHER_FOLDER}"
+            raise CorpusError(place, counted(len(inputs), "input"), expected)
         for mine, its in zip(self.inputs, inputs, strict=True):
             if mine["name"] != its["name"]:
                 expected = f"{mine['name']}, as in this run, {_OTHER_FOLDER}"

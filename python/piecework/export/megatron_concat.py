@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.export.encoded_files import system_errors_as_file_errors
@@ -107,8 +108,9 @@ class _Pair:
             found = f"version {version}, type code {code}, {documents} document entries"
             raise CorpusError(index_path, found, expected)
         if size != whole:
-            found = f"{size} bytes"
-            expected = f"{whole} bytes for {sequences} sequences, without sequence modes"
+            found = counted(size, "byte")
+            rows = counted(sequences, "sequence")
+            expected = f"{counted(whole, 'byte')} for {rows}, without sequence modes"
             raise CorpusError(index_path, found, expected)
         return cls(data_path, index_path, code, sequences, documents - 1)
 

@@ -31,4 +31,5 @@ def text_lines(path: str | os.PathLike[str]) -> list[str]:
 
 def reason(error: OSError) -> str:
     """Return the message of the operating system in lower case: "no such file or directory"."""
-    return (error.strerror or str(error)).lower()
+    # Arrow puts a text of its own before the message.
+    return (os.strerror(error.errno) if isinstance(error.errno, int) else str(error)).lower()

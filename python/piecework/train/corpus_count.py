@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict
 
 from piecework._core import OrderedWords, WordCounter
+from piecework._internal.counted import counted
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import show_source
 from piecework._internal.threads import thread_count
@@ -296,7 +297,9 @@ def check_sources(name: str, first: int, sources: int) -> None:
     """Raise unless the numbers of the sources fit into first positions."""
     last = whole_number(name, first, 0) + sources - 1
     if last >= _MAX_SOURCES:
-        raise ArgumentError(name, f"{first} for {sources} files", f"numbers below {_MAX_SOURCES}")
+        raise ArgumentError(
+            name, f"{first} for {counted(sources, 'file')}", f"numbers below {_MAX_SOURCES}"
+        )
 
 
 def warn_of_replacements(replacements: int, stacklevel: int) -> None:

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from piecework._core import WordCounter
+from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike
 from piecework.corpus.files import MAX_READ_AHEAD, TextBlock, TextList, TextPosition
 from piecework.corpus.urls import is_url, url_identity
@@ -149,8 +150,8 @@ class CountCheckpoint:
                     "the same files, or another folder",
                 )
         if len(state["files"]) != len(self._files):
-            found = f"{len(state['files'])} files"
-            expected = f"the {len(self._files)} files of this call, or another folder"
+            found = counted(len(state["files"]), "file")
+            expected = f"the {counted(len(self._files), 'file')} of this call, or another folder"
             raise CorpusError(f"checkpoint {path}", found, expected)
 
 

@@ -168,7 +168,7 @@ class Counts:
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "counts.tsv"
         >>> Counts(["hug"], [10]).save(path)
         >>> Counts.load(path)
-        Counts(1 words, 10 in total)
+        Counts(1 word, 10 in total)
         """
         write_counts(self._table(), path)
 
@@ -218,7 +218,7 @@ class Counts:
         return _rebuild, (self.words, self.counts, self.first, pipeline, self.replacements)
 
     def __repr__(self) -> str:
-        return f"Counts({len(self)} words, {self.total} in total)"
+        return f"Counts({len(self)} {'word' if len(self) == 1 else 'words'}, {self.total} in total)"
 
 
 def _rebuild(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._core import OrderedWords, __version__
+from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
@@ -85,12 +86,17 @@ def _write_tables(
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
-    with atomic_file(path) as temporary:
-        if suffix == ".parquet":
-            _write_parquet(tables, like, temporary)
-        else:
-            with temporary.open("wb") as stream:
-                _write_tsv(tables, like, stream)
+    try:
+        with atomic_file(path) as temporary:
+            if suffix == ".parquet":
+                _write_parquet(tables, like, temporary)
+            else:
+                with temporary.open("wb") as stream:
+                    _write_tsv(tables, like, stream)
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(os.fspath(path), reason(error), "a path that can be written") from error
 
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
@@ -185,7 +191,7 @@ def _table_of(
     cells = [row.split("\t") for row in rows]
     for line, row in enumerate(cells, start=first_line):
         if len(row) != width:
-            raise FormatError(f"{name} line {line}", f"{len(row)} columns", f"{width}")
+            raise FormatError(f"{name} line {line}", counted(len(row), "column"), f"{width}")
     numbers = [
         _column(cells, column, f"{name} column {_COLUMNS[column]!r}", first_line)
         for column in range(1, width)

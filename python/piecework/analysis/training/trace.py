@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from piecework._internal.counted import counted
 from piecework.analysis.blocks import (
     WIDTH,
     Block,
@@ -165,7 +166,7 @@ class TrainingTrace:
                 yield Paragraph(self._vocabulary_so_far(step.vocab_size, lines))
         yield Heading("result", 1)
         if self.step_count > len(self.steps):
-            yield Paragraph(f"{len(self.steps):,} of {self.step_count:,} steps are shown")
+            yield Paragraph(f"{len(self.steps):,} of {counted(self.step_count, 'step')} are shown")
         if self.stopped_early:
             yield Paragraph(f"stopped early: {self.stopped_early}")
         if self.scores:
