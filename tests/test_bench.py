@@ -261,7 +261,7 @@ def test_bench_fails_in_one_line(cli: Run, files: tuple[str, str], tmp_path: Pat
     code, _, err = cli("bench", files[0], str(tmp_path / "short.txt"))
     assert (code, err) == (
         2,
-        "piecework: corpus: found 1 text, expected at least 4: JSON lines, or 2,000 characters each\n",
+        "piecework: error: corpus: found 1 text, expected at least 4: JSON lines, or 2,000 characters each\n",
     )
 
 

@@ -574,7 +574,7 @@ def test_bad_usage_is_one_line_and_code_two(
     for arguments, part in (
         (
             ["tain"],
-            "No such command 'tain'. Did you mean 'train'? (see piecework --help)",
+            "No such command 'tain'; did you mean 'train'? (see piecework --help)",
         ),
         (["train"], "Missing argument 'CORPUS...'. (see piecework train --help)"),
         (["train", corpus], "Missing option '-o'"),
@@ -638,7 +638,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
         ("cut.gz", [], ["cut.gz: found truncated gzip data"]),
         ("bad.tsv", [], ["bad.tsv column 'count' line 2: found 'b'"]),
         ("small.txt", ["--vocab-size", "6"], ["--vocab-size: found 6, expected at least 15"]),
-        ("missing.txt", [], ["missing.txt: found no such file"]),
+        ("missing.txt", [], ["missing.txt: no such file"]),
         ("none", [], ["none: found a directory without text files"]),
     ):
         code, stdout, err = cli("train", str(folder / name), *options, "-o", str(out))
@@ -653,7 +653,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
             assert_one_line(err, name)
     code, _, err = cli("encode", tokenizer, str(folder / "missing.txt"), "-o", str(out))
     assert code == 2
-    assert_one_line(err, "missing.txt: found no such file")
+    assert_one_line(err, "missing.txt: no such file")
     assert sorted(path.name for path in tmp_path.iterdir() if path != folder) == [
         "corpus.txt",
         "tokenizer.json",

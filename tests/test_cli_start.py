@@ -108,7 +108,7 @@ def test_help_fits_its_terminal(
 
 
 def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
-    _, out, _ = cli("train", "--help")
+    _, out, _ = cli("train", "--help-all")
     sections = {}
     title = ""
     for line in out.splitlines():
@@ -135,7 +135,7 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
     assert "--score" in sections["WordPiece"]
     assert "--end-of-word-suffix" in sections["BPE"]
     assert "--bos-id" in sections["SentencePiece"]
-    assert sections["Other"] == ["-q,", "-h,"]
+    assert sections["Other"] == ["-q,", "--color", "--help-all", "-h,"]
 
 
 def test_headings_are_bold_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,7 +395,7 @@ def test_words_that_name_no_argument_do_not_change() -> None:
         ("encode RANKS --pattern gpt2 --special-token <x> CORPUS", "--special-token: "),
         ("encode RANKS --encoding cl100k_base --pattern gpt2 CORPUS", "--pattern: "),
         ("encode RANKS --pattern gpt2 CORPUS --append-eod <x>", "--append-eod: "),
-        ("encode CORPUS --merges missing CORPUS", "missing: "),
+        ("encode CORPUS --merges missing CORPUS", "cannot read missing: "),
     ],
 )
 def test_errors_of_the_library_name_the_flag(
@@ -404,7 +404,7 @@ def test_errors_of_the_library_name_the_flag(
     words = [{"CORPUS": corpus, "RANKS": ranks}.get(word, word) for word in arguments.split()]
     code, out, err = cli(*words)
     assert (code, out) == (2, "")
-    assert err.startswith(f"piecework: {flag}"), err
+    assert err.startswith(f"piecework: error: {flag}"), err
     assert err.count("\n") == 1
 
 
@@ -632,7 +632,7 @@ def test_a_closed_stdout_is_told(corpus: str, tmp_path: Path, verb: str) -> None
         ["sh", "-c", shell], input=b"hug " * 99, check=False, timeout=60, capture_output=True
     )
     assert done.returncode == 2
-    assert b"piecework: <stdout>: found a closed stream" in done.stderr
+    assert b"piecework: error: <stdout>: found a closed stream" in done.stderr
     assert b"Traceback" not in done.stderr
 
 
@@ -655,7 +655,9 @@ def test_a_full_stdout_is_one_line(corpus: str, tmp_path: Path, verb: str) -> No
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
     assert done.returncode == 2
-    assert done.stderr.startswith(b"piecework: <stdout>: found no space left on device")
+    assert done.stderr.startswith(
+        b"piecework: error: cannot write <stdout>: no space left on device"
+    )
     assert done.stderr.count(b"\n") == 1
 
 

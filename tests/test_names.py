@@ -263,7 +263,10 @@ def test_the_command_line_names_its_flag(cli: Run, cache: Path) -> None:
     assert cli("inspect", NAME, "--revision", "v2")[0] == 0
     assert cli("compare", NAME, "--revision", "v2", "--corpus", __file__, "--json")[0] == 0
     code, _, err = cli("inspect", __file__, "--revision", "v2")
-    assert (code, err) == (2, "piecework: --revision: found 'v2', expected nothing for a path\n")
+    assert (code, err) == (
+        2,
+        "piecework: error: --revision: found 'v2', expected nothing for a path\n",
+    )
 
 
 # ---- downloads

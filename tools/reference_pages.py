@@ -169,10 +169,13 @@ def commands(names: Iterable[str]) -> Iterator[str]:
 
 
 def printed_help(*command: str) -> Iterator[str]:
-    """Yield the lines that a command prints for `--help`, in a block."""
+    """Yield the lines that a command prints for `--help`, with all options, in a block."""
+    from piecework.cli.app import has_short_help
+
+    option = "--help-all" if has_short_help(*command) else "--help"
     program = "from piecework.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", program, *command, "--help"],
+        [sys.executable, "-c", program, *command, option],
         capture_output=True,
         text=True,
         check=True,

@@ -9,6 +9,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from operator import index
 
+from piecework._internal.close_names import one_of
 from piecework._internal.lazy import hints, np, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
@@ -146,8 +147,6 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 def unknown_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
     """Return the error for a value that is none of the choices; it says which one is probably meant."""
-    from piecework._internal.close_names import one_of
-
     return ArgumentError(name, repr(value), one_of(value, choices))
 
 

@@ -11,8 +11,10 @@ from importlib import import_module
 import click
 
 import piecework as pw
+from piecework._internal.close_names import did_you_mean
+from piecework.cli.colors import environment_kept, forced_color
 from piecework.cli.messages import flags_of, in_flags
-from piecework.cli.parameters import Context
+from piecework.cli.parameters import Context, color_option, hints_for_options
 from piecework.cli.signals import Terminated
 
 TYPE_CHECKING = False
@@ -53,10 +55,36 @@ VERBS = {
 }
 
 
+# Commands of other programs.
+_OTHER_VERBS = {
+    "analyze": "explain",
+    "benchmark": "bench",
+    "detokenize": "decode",
+    "diff": "compare",
+    "download": "convert",
+    "export": "convert",
+    "info": "inspect",
+    "learn-bpe": "train",
+    "merge": "concat",
+    "save": "convert",
+    "segment": "encode",
+    "show": "inspect",
+    "tokenise": "encode",
+    "tokenize": "encode",
+    "version": "--version",
+    "visualize": "explain",
+}
+
+
 class Commands(click.Group):
     """The group of all commands; printing its help imports no command."""
 
     context_class = Context
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; raise with similar names for an unknown option."""
+        with hints_for_options(self, ctx):
+            return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order of the help."""
@@ -73,14 +101,19 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of the first argument; raise with similar names if it is unknown."""
+        """Return the command of the first argument; raise with similar names if it is unknown.
+
+        `help COMMAND` is `COMMAND --help`, and `help` is `--help`.
+        """
+        if args == ["help"]:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        args = [*args[1:], "--help"] if args[0] == "help" else args
         name = args[0]
         if name not in VERBS and not name.startswith("-") and not ctx.resilient_parsing:
-            from difflib import get_close_matches
-
-            close = " or ".join(map(repr, get_close_matches(name, VERBS)))
-            hint = f" Did you mean {close}?" if close else ""
-            raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
+            hint = did_you_mean(_OTHER_VERBS.get(name, name), VERBS)
+            message = f"No such command {name!r}"
+            raise click.UsageError(f"{message}; {hint}" if hint else f"{message}.", ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -97,7 +130,7 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names of the commands with the first sentences of their help."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([*VERBS.items(), ("help", "Print the help of a command.")])
 
 
 commands = Commands(
@@ -107,9 +140,16 @@ commands = Commands(
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-click.version_option(pw.__version__, prog_name="piecework", message="%(prog)s %(version)s")(
-    commands
-)
+commands.params.append(color_option())
+click.version_option(
+    pw.__version__, "-V", "--version", prog_name="piecework", message="%(prog)s %(version)s"
+)(commands)
+
+
+def has_short_help(verb: str = "") -> bool:
+    """Return whether `--help` of a command leaves out options, which `--help-all` shows."""
+    command = commands.get_command(Context(commands), verb)
+    return command is not None and any("--help-all" in one.opts for one in command.params)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -120,6 +160,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         from piecework.cli.completion import complete
 
         return complete(commands, instruction)
+    with environment_kept():
+        return _exit_code(given)
+
+
+def _exit_code(given: list[str]) -> int:
     try:
         if not given:
             return _show_help()
@@ -129,9 +174,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
     except Terminated as request:
-        return _fail(str(request), request.exit_code)
+        return _stopped(str(request), request.exit_code)
     except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPTED)
+        return _stopped("interrupted", _INTERRUPTED)
     except BrokenPipeError:
         _discard_stdout()
         return _BROKEN_PIPE
@@ -141,8 +186,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error))
     except OSError as error:
         # Errors of the library name their file, so this one concerns stdout.
-        name = error.filename or "<stdout>"
-        return _fail(f"{name}: found {(error.strerror or str(error)).lower()}")
+        action = f"open {error.filename}" if error.filename else "write <stdout>"
+        return _fail(f"cannot {action}: {(error.strerror or str(error)).lower()}")
     return 0
 
 
@@ -168,8 +213,14 @@ def _usage_message(error: click.ClickException) -> str:
     return f"{error.format_message()} (see {context.command_path} --help)"
 
 
-def _fail(message: str, code: int = _BAD_USAGE) -> int:
-    click.echo(f"piecework: {' '.join(message.split())}", err=True)
+def _fail(message: str) -> int:
+    label = click.style("error:", fg="red", bold=True)
+    click.echo(f"piecework: {label} {' '.join(message.split())}", err=True, color=forced_color())
+    return _BAD_USAGE
+
+
+def _stopped(message: str, code: int) -> int:
+    click.echo(f"piecework: {message}", err=True)
     return code
 
 
@@ -178,7 +229,8 @@ def _print_warnings_in_one_line() -> None:
         context = click.get_current_context(silent=True)
         flags = {} if context is None else flags_of(context.command.params)
         text = in_flags(" ".join(str(message).split()), flags)
-        click.echo(f"piecework: warning: {text}", err=True)
+        label = click.style("warning:", fg="yellow", bold=True)
+        click.echo(f"piecework: {label} {text}", err=True, color=forced_color())
 
     warnings.simplefilter("always", pw.errors.TrainingWarning)
     warnings.showwarning = show  # undone by the surrounding catch_warnings

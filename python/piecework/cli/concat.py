@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, command, output_option, quiet_option
 
@@ -26,4 +27,4 @@ def concat(inputs: tuple[str, ...], path: str) -> None:
     the same type. Memory is constant.
     """
     sequences = pw.export.concat_megatron(inputs, path)
-    note(f"{sequences:,} sequences of {len(inputs):,} datasets, saved as {path}")
+    note(f"{counted(sequences, 'sequence')} of {counted(len(inputs), 'dataset')}, saved as {path}")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.options import count_or_load
 from piecework.cli.outputs import save_tokenizer
@@ -139,7 +140,7 @@ def convert(
     before = file_format(
         source, merges=hints["merges"], encoding=hints["encoding"], revision=hints["revision"]
     )
-    entries = f"converted {before} to {after}, {loaded.get_vocab_size():,} entries"
+    entries = f"converted {before} to {after}, {counted(loaded.get_vocab_size(), 'entry')}"
     note(entries + ("" if target == "-" else f", saved as {target}"))
 
 
@@ -300,7 +301,7 @@ def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
                 _show_difference(place, (before, mine), (after, other))
                 raise click.exceptions.Exit(_DIFFERS)
         lines, tokens = lines + len(texts), tokens + sum(map(len, old))
-    note(f"piecework: {lines} lines, {tokens} tokens, all equal")
+    note(f"piecework: {counted(lines, 'line')}, {counted(tokens, 'token')}, all equal")
 
 
 def _show_difference(place: str, *sides: tuple[pw.Tokenizer, list[int]]) -> None:

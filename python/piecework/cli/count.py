@@ -9,6 +9,7 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework.cli.notes import progress
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
@@ -124,7 +125,7 @@ def count(
     output = "spm.model" if name in pw.train.SENTENCEPIECE_PRESETS else "tokenizer.json"
     following = f"piecework train {quote(path)}{given} --vocab-size 8000 -o {output}"
     lines = [
-        f"{words:,} words, {distinct:,} distinct {timing}, saved as {path}",
+        f"{counted(words, 'word')}, {distinct:,} distinct {timing}, saved as {path}",
         f"preset {name} {normalization_text(plan.pipeline.normalizer, found)}",
         hint,
         f"next: {following}",

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework.cli.folder_options import (
     FOLDER_NAMES,
     check_only_folder_options,
@@ -180,7 +181,7 @@ def _report(
 ) -> None:
     """Print a summary; for output on stdout, only if lines were dropped, bytes replaced, or as JSON."""
     to_files = "-" not in outputs
-    parts = [f"{done.lines_read:,} lines read", f"{done.lines_written:,} written"]
+    parts = [f"{counted(done.lines_read, 'line')} read", f"{done.lines_written:,} written"]
     if done.empty_lines_dropped:
         parts.append(f"{done.empty_lines_dropped:,} dropped as empty")
     if done.replacements:

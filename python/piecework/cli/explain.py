@@ -51,7 +51,7 @@ Example:
 _DEFAULT_STEPS = "1-10"
 
 
-@command(epilog=_EXAMPLE)
+@command(epilog=_EXAMPLE, short_sections=True)
 @click.argument("arguments", nargs=-1, metavar="(TOKENIZER... TEXT | CORPUS...)", type=InputFile())
 @option(
     "--training",

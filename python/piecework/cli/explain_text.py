@@ -10,6 +10,7 @@ import click
 
 import piecework as pw
 from piecework.analysis.blocks import as_text
+from piecework.cli.colors import has_color
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ def print_aligned(found: pw.analysis.SideBySide, width: int, lines: int) -> None
 
 
 def color_console() -> Console | None:
-    """Return a console for a terminal with colors, None for another stdout."""
-    if sys.stdout is None or not sys.stdout.isatty():
+    """Return a console for a stdout with colors, None for another stdout."""
+    if not has_color(sys.stdout):
         return None
     from rich.console import Console
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework.cli.notes import note, progress
 from piecework.cli.options import given_options
 from piecework.cli.parameters import apply, option
@@ -89,14 +90,14 @@ def encode_to_folder(
     except KeyboardInterrupt:
         note(f"the same command with --resume keeps the finished shards in {out_dir} and continues")
         raise
-    parts = [f"{done.documents:,} documents"]
+    parts = [counted(done.documents, "document")]
     if done.rows != done.documents:
-        parts.append(f"{done.rows:,} rows")
-    parts += [f"{done.tokens:,} tokens", f"{done.shards:,} shards"]
+        parts.append(counted(done.rows, "row"))
+    parts += [counted(done.tokens, "token"), counted(done.shards, "shard")]
     if done.shards_from_earlier_runs:
         parts[-1] += f" ({done.shards_from_earlier_runs:,} finished before)"
     if done.empty_lines_dropped:
-        parts.append(f"{done.empty_lines_dropped:,} lines dropped as empty")
+        parts.append(f"{counted(done.empty_lines_dropped, 'line')} dropped as empty")
     if done.replacements:
         parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
     is_megatron = settings.get("format") == "megatron" and done.shards > 1

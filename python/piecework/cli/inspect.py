@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.parameters import InputFile, command, option
@@ -76,7 +77,7 @@ def inspect(
     _print_field("family", found.family)
     _print_field(
         "vocabulary",
-        f"{found.vocab_size:,} tokens, {found.inside_words:,} with a continuation prefix",
+        f"{counted(found.vocab_size, 'token')}, {found.inside_words:,} with a continuation prefix",
     )
     _print_field("special tokens", _with_ids(loaded, found.special))
     _print_field("added tokens", _with_ids(loaded, found.added))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import click
 
 import piecework as pw
-from piecework.cli.messages import with_flags
+from piecework.cli.colors import COLOR_CHOICES, choose_color, forced_color
+from piecework.cli.foreign_options import hint_for, value_hint
+from piecework.cli.messages import flags_of, with_flags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,13 +24,27 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _QUIET = "piecework.quiet"
 _LAST_SECTION = "Other"
 _NAMES_WIDTH = 30  # width of the option column; longer names get a line of their own
+_TYPED = "piecework.typed"  # the options of the command as typed, before they are checked
+_SENTENCEPIECE = "sentencepiece"
+
+# Sections of `train` that its short help leaves out, with the models that have their options.
+_LONG_SECTIONS: dict[str, tuple[str, ...]] = {
+    "Large corpora": (),
+    "WordPiece": ("wordpiece",),
+    "WordPiece and BPE": ("wordpiece", "bpe", "byte-bpe"),
+    "BPE": ("bpe",),
+    "Unigram and SentencePiece": ("unigram", _SENTENCEPIECE),
+    "Unigram": ("unigram",),
+    "SentencePiece": (_SENTENCEPIECE,),
+    "Clusters": (),
+}
 
 
 # ---- help
 
 
 class HelpFormatter(click.HelpFormatter):
-    """The help formatter of click, with bold headings on a terminal."""
+    """The help formatter of click, with bold headings and colored names on a terminal."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write the usage line."""
@@ -37,16 +54,22 @@ class HelpFormatter(click.HelpFormatter):
         """Write the heading of a section."""
         self.write(f"{'':>{self.current_indent}}{click.style(f'{heading}:', bold=True)}\n")
 
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = _NAMES_WIDTH, col_spacing: int = 2
+    ) -> None:
+        """Write names with their descriptions."""
+        colored = [(click.style(name, fg="cyan"), about) for name, about in rows]
+        super().write_dl(colored, col_max, col_spacing)
+
 
 class Context(click.Context):
-    """A context that uses `HelpFormatter`; the environment variable NO_COLOR turns off bold headings."""
+    """A context that uses `HelpFormatter`, and colors as the environment says."""
 
     formatter_class = HelpFormatter
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        if os.environ.get("NO_COLOR"):
-            self.color = False
+        self.color = forced_color()
 
 
 class Option(click.Option):
@@ -63,6 +86,18 @@ class Option(click.Option):
             if self.metavar is None and not self.is_flag and isinstance(self.type, kind):
                 self.metavar = name
 
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the converted value; the error for an unknown choice says which is probably meant."""
+        try:
+            return super().type_cast_value(ctx, value)
+        except click.BadParameter as error:
+            names = getattr(self.type, "names", getattr(self.type, "choices", ()))
+            hint = value_hint(value, self.opts, names)
+            if not hint:
+                raise
+            message = f"{error.message.rstrip('.')}; {hint}"
+            raise click.BadParameter(message, error.ctx, error.param) from None
+
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return the bracketed part of the help, without the range of numbers, which errors name."""
         extra = super().get_help_extra(ctx)
@@ -71,9 +106,18 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists options by section, and which rejects repeated options."""
+    """A command whose help lists options by section, and which rejects repeated options.
+
+    With `short_sections`, `--help` leaves out the sections that only some models need, unless the options
+    name the model; `--help-all` prints all of them.
+    """
 
     context_class = Context
+
+    def __init__(self, *arguments: Any, short_sections: bool = False, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.short_sections = short_sections
+        self.params += [color_option(), *([_help_all_option()] if short_sections else [])]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by section; options without a section come last."""
@@ -88,13 +132,26 @@ class Command(click.Command):
         names = [name for records in sections.values() for name, _ in records]
         width = min(max(map(len, names)), _NAMES_WIDTH)
         for title, records in sections.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), about) for name, about in records])
+            if self._is_shown(title, ctx):
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(width), about) for name, about in records])
+        if self.short_sections and not ctx.meta.get(_ALL_SECTIONS):
+            formatter.write_paragraph()
+            formatter.write_text(_MORE_OPTIONS.format(path=ctx.command_path))
+
+    def _is_shown(self, section: str, ctx: click.Context) -> bool:
+        if not self.short_sections or section not in _LONG_SECTIONS or ctx.meta.get(_ALL_SECTIONS):
+            return True
+        typed = ctx.meta.get(_TYPED, {})
+        model = _SENTENCEPIECE if typed.get("model_type") else typed.get("model")
+        return model in _LONG_SECTIONS[section]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raise if an option with a single value is repeated."""
+        """Parse the arguments; raise if an option is unknown, or has a single value and is repeated."""
         if not ctx.resilient_parsing:
-            _, _, order = self.make_parser(ctx).parse_args(list(args))
+            with hints_for_options(self, ctx):
+                typed, _, order = self.make_parser(ctx).parse_args(list(args))
+            ctx.meta[_TYPED] = typed
             _check_repeated(ctx, order)
         return super().parse_args(ctx, args)
 
@@ -104,6 +161,68 @@ class Command(click.Command):
             return super().invoke(ctx)
         except pw.PieceworkError as error:
             raise click.ClickException(with_flags(error, self.params)) from error
+
+
+_ALL_SECTIONS = "piecework.all_sections"
+_MORE_OPTIONS = (
+    "More options: {path} --help-all lists all; {path} --model bpe --help, those of a model; "
+    "{path} --type unigram --help, those of SentencePiece."
+)
+
+
+def _help_all_option() -> click.Option:
+    def show(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            ctx.meta[_ALL_SECTIONS] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help="Show the options of all models, and exit.",
+    )
+
+
+def color_option() -> click.Option:
+    """Return the option `--color`, which every command has."""
+
+    def choose(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+        if value is not None and not ctx.resilient_parsing:
+            choose_color(value)
+            ctx.color = ctx.find_root().color = forced_color()
+
+    return Option(
+        ["--color"],
+        type=click.Choice(COLOR_CHOICES),
+        is_eager=True,
+        expose_value=False,
+        callback=choose,
+        help="Whether to print colors.  [default: auto, on a terminal]",
+    )
+
+
+@contextmanager
+def hints_for_options(command: click.Command, ctx: click.Context) -> Iterator[None]:
+    """Add to the error for an unknown option what it is called here, if something is near."""
+    try:
+        yield
+    except click.NoSuchOption as error:
+        known = [flag for option in command.get_params(ctx) for flag in _long_flags(option)]
+        arguments = [one for one in command.params if isinstance(one, click.Argument)]
+        hint = hint_for(error.option_name, known, flags_of(arguments).values())
+        message = f"No such option {error.option_name!r}"
+        raise click.UsageError(f"{message}; {hint}" if hint else f"{message}.", ctx) from None
+
+
+def _long_flags(parameter: click.Parameter) -> list[str]:
+    if not isinstance(parameter, click.Option):
+        return []
+    flags = [*parameter.opts, *parameter.secondary_opts]
+    return [flag for flag in flags if flag.startswith("--")]
 
 
 def _check_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> None:

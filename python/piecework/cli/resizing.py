@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.outputs import check_output, check_tokenizer_output, save_tokenizer
 from piecework.cli.parameters import (
@@ -78,7 +79,7 @@ def save_resized(
     if map_path is not None:
         _save_map(id_map, map_path)
     kept = int((id_map.new_ids >= 0).sum())
-    sizes = f"{kept:,} tokens kept, {len(id_map.added):,} added"
+    sizes = f"{counted(kept, 'token')} kept, {len(id_map.added):,} added"
     note(sizes + ("" if path == "-" else f", saved as {path}"))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
+from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size, memory_budget
 from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note, progress
@@ -53,6 +54,7 @@ from piecework.cli.summaries import (
     summary_option,
     warn_of_loss,
 )
+from piecework.cli.training_plan import print_plan
 from piecework.io.atomic_files import check_writable
 from piecework.io.saving import is_folder_path
 
@@ -67,7 +69,7 @@ Example:
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(epilog=_EXAMPLE, short_sections=True)
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @corpus_options
 @counting_options
@@ -97,6 +99,12 @@ Example:
     "`piecework explain --token`.",
 )
 @summary_option
+@option(
+    "--dry-run",
+    section="Output",
+    is_flag=True,
+    help="Check everything, print what would be read, trained and written, and stop.",
+)
 @quiet_option
 def train(
     corpus: tuple[str, ...],
@@ -113,6 +121,7 @@ def train(
     training_log: bool,
     roles: tuple[str, ...],
     as_json: bool,
+    dry_run: bool,
     **settings: Any,
 ) -> None:
     """Train a tokenizer on CORPUS.
@@ -137,6 +146,9 @@ def train(
         check_trained_format(plan, output)
         check_tokenizer_output(output)
     log = _training_log(training_log, path, sizes, plan)
+    if dry_run:
+        print_plan(corpus, plan, list(outputs.values()), sizes, budget, field, errors)
+        return
     timing = Timing(corpus)
     texts = [] if engine else first_texts(corpus, plan, field, errors, on_error)
     if hint := preset_hint(plan, normalized(plan, texts)):
@@ -259,7 +271,7 @@ class _Summary:
     def add(self, learned: pw.Tokenizer, path: str, distinct_words: int | None = None) -> None:
         """Print the figures of a tokenizer that is saved; warn if it loses text."""
         entries = learned.get_vocab_size()
-        source = "sentences" if distinct_words is None else f"{distinct_words:,} distinct words"
+        words = "sentences" if distinct_words is None else counted(distinct_words, "distinct word")
         saved = "" if path == "-" else f", saved as {path}"
         self._path = path
         self._found = pw.analysis.measure_round_trip(learned, self._texts) if self._texts else None
@@ -275,7 +287,7 @@ class _Summary:
             "round_trip": None if self._found is None else self._found.to_dict(),
             "next": self._next(),
         }
-        line = f"trained {entries:,} entries from {source} {self._timing}{saved}"
+        line = f"trained {counted(entries, 'entry')} from {words} {self._timing}{saved}"
         summarize([line], data, as_json=self._as_json, err=path == "-")
         if self._found is not None:
             warn_of_loss(self._found, path)

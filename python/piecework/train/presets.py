@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from piecework._internal.validation import unknown_choice
+from piecework.errors import ArgumentError
 from piecework.spec import (
     NFC,
     NFKC,

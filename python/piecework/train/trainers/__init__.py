@@ -16,6 +16,7 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from piecework._internal import validation as checks
+from piecework._internal.close_names import did_you_mean
 from piecework.errors import ArgumentError
 from piecework.train.presets import Preset
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
@@ -77,8 +78,6 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
 
 
 def _unknown_setting(name: str, model: str, known: Sequence[str]) -> ArgumentError:
-    from piecework._internal.close_names import did_you_mean
-
     hint = did_you_mean(name, known)
     kinds = [kind for kind, trainer in TRAINERS.items() if name in _settings_of(trainer)]
     if kinds and not hint:

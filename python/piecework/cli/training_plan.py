@@ -1,0 +1,140 @@
+"""Print what `piecework train --dry-run` would do: what it reads, how it trains, what it writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import textwrap
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from typing import Any, Literal
+
+import click
+
+import piecework as pw
+from piecework._internal.counted import counted
+from piecework._internal.memory_budget import format_size
+from piecework.cli.options import are_counts_files
+from piecework.io.saving import is_folder_path
+
+_LABEL_WIDTH = 15
+_MAX_WIDTH = 100
+_SHOWN_CHARS = 200
+_SHOWN_WORDS = 20
+
+
+def print_plan(
+    corpus: Sequence[str],
+    plan: pw.train.Plan,
+    outputs: Sequence[str],
+    sizes: Sequence[int],
+    budget: int,
+    field: str | None,
+    errors: Literal["replace", "strict"],
+) -> None:
+    """Print the plan; raise if the corpus cannot be opened. Reads the first texts of its first file."""
+    files = pw.train.corpus_files(corpus)
+    for path in files:
+        _check_readable(path)
+    trainer = plan.trainer
+    _print_field("corpus", _described(files))
+    if "-" in files:
+        _print_field("first text", "not read: stdin cannot be read twice")
+    elif are_counts_files(corpus, field, plan.sentences):
+        _print_field("first text", "none: counts files have words")
+    else:
+        _print_beginning(files[0], plan, field, errors)
+    name = getattr(plan.preset, "name", None)
+    _print_paragraph("preset", f"{name or 'none'}: {plan.pipeline}")
+    _print_field("model", _model(trainer))
+    _print_field("entries", ", ".join(f"{size:,}" for size in sizes) or _size(trainer))
+    _print_paragraph("settings", ", ".join(_changed(trainer)) or "defaults")
+    _print_field("memory", f"at most {format_size(budget)} for word counts; more goes to files")
+    for path in outputs:
+        _print_field("output", f"{_format_of(path)}, {path}" + _existing(path))
+    click.echo("Dry run: nothing was trained or written.")
+
+
+def _check_readable(path: str) -> None:
+    if path == "-" or "://" in path:
+        return
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise pw.errors.FileError(path, reason, "a readable file") from error
+
+
+def _described(files: Sequence[str]) -> str:
+    local = [path for path in files if path != "-" and "://" not in path]
+    size = f", {format_size(sum(map(os.path.getsize, local)))}" if len(local) == len(files) else ""
+    names = ", ".join("stdin" if path == "-" else path for path in files[:3])
+    return f"{counted(len(files), 'file')}{size}: {names}" + (", ..." if len(files) > 3 else "")
+
+
+def _print_beginning(
+    path: str, plan: pw.train.Plan, field: str | None, errors: Literal["replace", "strict"]
+) -> None:
+    texts = next(pw.export.read_lines(path, field=field, errors=errors), [])
+    text = next((text for text in texts if text.strip()), None)
+    if text is None:
+        _print_field("first text", f"none at the beginning of {path}")
+        return
+    shown = text[:_SHOWN_CHARS]
+    words = pw.train.count_texts([shown], pipeline=plan.pipeline).words[:_SHOWN_WORDS]
+    _print_paragraph("first text", shown.strip() + (" ..." if len(text) > len(shown) else ""))
+    _print_paragraph("its words", "  ".join(words) + (" ..." if len(text) > len(shown) else ""))
+
+
+def _model(trainer: pw.train.Trainer) -> str:
+    name = next(name for name, kind in _trainers().items() if type(trainer) is kind)
+    detail = getattr(trainer, "learner", None) or getattr(trainer, "model_type", None)
+    return f"{name} ({detail})" if detail else name
+
+
+def _size(trainer: pw.train.Trainer) -> str:
+    return "all" if trainer.vocab_size is None else f"{trainer.vocab_size:,}"
+
+
+def _trainers() -> dict[str, type[Any]]:
+    return {
+        "WordPiece": pw.WordPieceTrainer,
+        "BPE": pw.BPETrainer,
+        "byte-level BPE": pw.ByteBPETrainer,
+        "Unigram": pw.UnigramTrainer,
+        "SentencePiece": pw.train.SentencePieceTrainer,
+        "word": pw.train.WordTrainer,
+        "char": pw.train.CharTrainer,
+    }
+
+
+def _changed(trainer: pw.train.Trainer) -> list[str]:
+    """Return the settings that differ from the defaults of the trainer, as `name=value`."""
+    changed = []
+    for field in fields(trainer):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        value = getattr(trainer, field.name)
+        if field.name != "vocab_size" and value != default:
+            changed.append(f"{field.name}={value!r}")
+    return changed
+
+
+def _format_of(path: str) -> str:
+    if path == "-":
+        return "a tokenizer.json to stdout"
+    return "a folder" if is_folder_path(path) else f"a {os.path.splitext(path)[1]} file"
+
+
+def _existing(path: str) -> str:
+    return ", which replaces the present one" if path != "-" and os.path.lexists(path) else ""
+
+
+def _print_field(name: str, text: str) -> None:
+    click.echo(name.ljust(_LABEL_WIDTH) + text)
+
+
+def _print_paragraph(name: str, text: str) -> None:
+    columns = min(shutil.get_terminal_size((_MAX_WIDTH, 24)).columns, _MAX_WIDTH)
+    lines = textwrap.wrap(text, max(columns - _LABEL_WIDTH, 40), break_long_words=False)
+    _print_field(name, ("\n" + " " * _LABEL_WIDTH).join(lines))

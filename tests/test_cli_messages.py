@@ -1,0 +1,290 @@
+"""What the command line says about mistakes, and how: near names, labels, colors, sentences of errors."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+import piecework as pw
+from piecework._internal.close_names import close_names
+from piecework.cli.app import VERBS, commands
+from piecework.cli.parameters import Context
+
+Run = Callable[..., tuple[int, str, str]]
+
+NEEDS_DEV_FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+MODELS = ["wordpiece", "bpe", "byte-bpe", "unigram", "word", "char"]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> str:
+    path = tmp_path / "corpus.txt"
+    path.write_text("Hug pug hugs\npun bun\n" * 20)
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def no_choice_of_colors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+
+# ---- near names
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "near"),
+    [
+        ("bep", MODELS, ["bpe"]),
+        ("wordpeice", MODELS, ["wordpiece"]),
+        ("BPE", MODELS, ["bpe"]),
+        ("t5-small", ["llama", "t5"], ["t5"]),
+        ("--vocab_size", ["--vocab-size", "--seed-size"], ["--vocab-size"]),
+        ("--min-freq", ["--min-frequency", "--field"], ["--min-frequency"]),
+        ("--json", ["--score", "--on-error"], []),
+        ("--padding", ["--encoding"], []),
+        ("--sep", ["--help", "--keep", "--seed", "--steps"], []),
+        ("", MODELS, []),
+        ("x", MODELS, []),
+    ],
+)
+def test_only_near_names_are_suggested(name: str, known: list[str], near: list[str]) -> None:
+    assert close_names(name, known) == near
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--verion", "No such option '--verion'; did you mean '--version'? (see piecework --help)"),
+        ("tokenise x", "No such command 'tokenise'; did you mean 'encode'? (see piecework --help)"),
+        ("frobnicate", "No such command 'frobnicate'. (see piecework --help)"),
+        ("train x --frobnicate", "No such option '--frobnicate'. (see piecework train --help)"),
+        ("train x --vocab_size 9", "'--vocab_size'; did you mean '--vocab-size'? (see"),
+        ("train x --workers 4", "'--workers'; it is called '--num-threads' here (see"),
+        ("train --input x", "'--input'; CORPUS is an argument, without an option (see"),
+        ("encode --input x", "'--input'; FILE is an argument, without an option (see"),
+        ("train x --model_prefix m", "'--model_prefix'; it is called '--output' here (see"),
+        ("train x --model wordpeice", "'char'; did you mean 'wordpiece'? (see"),
+        ("train x --model sentencepiece", "'char'; use --type unigram or --type bpe (see"),
+        ("train x --model bbpe", "'char'; did you mean 'byte-bpe'? (see"),
+        ("train x --preset bert-uncasd", "xlnet; did you mean 'bert-uncased'? (see"),
+        ("inspect x --encoding cl100k-base", "o200k_harmony; did you mean 'cl100k_base'? (see"),
+    ],
+)
+def test_mistakes_are_answered_with_what_it_is_called_here(
+    cli: Run, arguments: str, message: str
+) -> None:
+    code, out, err = cli(*arguments.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("piecework: error: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("verb", "flag"), [("train", "--json"), ("encode", "--sep")])
+def test_far_options_are_not_suggested(cli: Run, verb: str, flag: str) -> None:
+    assert "did you mean" not in cli(verb, "x", f"{flag}=1")[2]
+
+
+# ---- help
+
+
+@pytest.mark.parametrize("verb", ["train", "encode", "completion"])
+def test_help_of_a_command_is_its_help(cli: Run, verb: str) -> None:
+    assert cli("help", verb) == cli(verb, "--help")
+
+
+def test_help_alone_is_the_help_of_the_program(cli: Run) -> None:
+    assert cli("help") == cli("--help")
+    assert "help        Print the help of a command." in cli("help")[1]
+
+
+def test_help_of_an_unknown_command_is_an_error(cli: Run) -> None:
+    assert "No such command 'trian'; did you mean 'train'?" in cli("help", "trian")[2]
+
+
+def test_the_version_has_a_short_option(cli: Run) -> None:
+    assert cli("-V") == cli("--version")
+
+
+def headings(text: str) -> list[str]:
+    return [line[:-1] for line in text.splitlines() if line.endswith(":") and line[0] != " "]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sections"),
+    [
+        ("", []),
+        ("--model bpe", ["WordPiece and BPE", "BPE"]),
+        ("--model byte-bpe", ["WordPiece and BPE"]),
+        ("--model unigram", ["Unigram and SentencePiece", "Unigram"]),
+        ("--type bpe", ["Unigram and SentencePiece", "SentencePiece"]),
+    ],
+)
+def test_the_help_of_train_has_the_options_of_the_model(
+    cli: Run, arguments: str, sections: list[str]
+) -> None:
+    _, out, _ = cli("train", *arguments.split(), "--help")
+    assert headings(out) == ["Corpus", "Vocabulary", *sections, "Output", "Other"]
+    assert "piecework train --help-all lists all" in " ".join(out.split())
+
+
+def test_the_short_help_of_train_fits_a_few_screens(cli: Run) -> None:
+    assert len(cli("train", "--help")[1].splitlines()) < 100
+    assert len(cli("train", "--help-all")[1].splitlines()) > 200
+
+
+# ---- colors
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_command_takes_color(verb: str) -> None:
+    command = commands.get_command(Context(commands), verb)
+    assert command is not None
+    assert any("--color" in parameter.opts for parameter in command.params)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "colored"),
+    [
+        ("help", {}, False),
+        ("help", {"FORCE_COLOR": "1"}, True),
+        ("help", {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ("--color always help", {}, True),
+        ("--color always help", {"NO_COLOR": "1"}, True),
+        ("--color never help", {"FORCE_COLOR": "1"}, False),
+        ("train --color always --help", {}, True),
+        ("--color auto help", {"FORCE_COLOR": "1"}, True),
+    ],
+)
+def test_the_option_then_the_environment_choose_colors(
+    cli: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: str,
+    variables: dict[str, str],
+    colored: bool,
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    code, out, _ = cli(*arguments.split())
+    assert code == 0
+    assert ("\x1b[36m" in out) == colored
+    assert {name: os.environ[name] for name in variables} == variables
+
+
+def test_the_label_of_an_error_is_red(cli: Run) -> None:
+    _, _, err = cli("--color", "always", "encode", "missing.json")
+    assert err.startswith("piecework: \x1b[31m\x1b[1merror:\x1b[0m ")
+    assert cli("encode", "missing.json")[2].startswith("piecework: error: ")
+
+
+def test_tokens_are_colored_on_request(cli: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "t.json")
+    pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
+    assert "\x1b[" in cli("explain", path, "hh", "--color", "always")[1]
+    assert "\x1b[" not in cli("explain", path, "hh")[1]
+
+
+# ---- sentences
+
+
+def test_errors_of_the_system_are_sentences() -> None:
+    error = pw.errors.FileError("a.txt", "no such file or directory", "a readable file")
+    assert str(error) == "cannot read a.txt: no such file or directory"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    error = pw.errors.FileError("a.txt", "no space left on device", "writable files")
+    assert str(error) == "cannot write a.txt: no space left on device"
+    error = pw.errors.FileError("a", "permission denied", "a file that can be removed")
+    assert str(error) == "cannot remove a: permission denied"
+    error = pw.errors.FileError("a", "a directory without text files", "a directory with some")
+    assert str(error) == "a: found a directory without text files, expected a directory with some"
+
+
+@NEEDS_DEV_FULL
+@pytest.mark.parametrize("name", ["counts.parquet", "counts.tsv"])
+def test_counts_on_a_full_disk_name_the_file(
+    cli: Run, corpus: str, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.symlink_to("/dev/full")
+    code, _, err = cli("count", corpus, "-o", str(path), "--quiet")
+    assert code == 2
+    assert err == f"piecework: error: cannot write {path}: no space left on device\n"
+
+
+def test_a_position_in_json_is_said_once(cli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text('{"model": {')
+    err = cli("inspect", str(path))[2]
+    assert err.count("column") == 1
+
+
+def test_one_is_singular(cli: Run, tmp_path: Path) -> None:
+    path, text, ids = (str(tmp_path / name) for name in ("t.json", "one.txt", "ids.txt"))
+    pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
+    Path(text).write_text("h\n")
+    assert cli("encode", path, text, "-o", ids)[2].startswith("1 line read, 1 written")
+    assert cli("count", text, "-o", str(tmp_path / "c.tsv"))[2].startswith("1 word, 1 distinct")
+
+
+# ---- train --dry-run
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(
+    cli: Run, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("counted the corpus")
+
+    monkeypatch.setattr(pw, "count_files", never)
+    out = str(tmp_path / "t.json")
+    before = sorted(tmp_path.iterdir())
+    code, text, err = cli("train", corpus, "-o", out, "--vocab-size", "5k", "--dry-run")
+    assert (code, err) == (0, "")
+    fields = dict(line.split(None, 1) for line in text.replace("first text", "text").splitlines())
+    assert fields["corpus"] == f"1 file, 420 bytes: {corpus}"
+    assert fields["text"] == "Hug pug hugs"
+    assert text.count("hug  pug  hugs") == 1
+    assert fields["preset"].startswith("bert-uncased: BertNormalizer")
+    assert fields["model"] == "WordPiece (pruning)"
+    assert fields["entries"] == "5,000"
+    assert fields["output"] == f"a .json file, {out}"
+    assert text.endswith("Dry run: nothing was trained or written.\n")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("missing.txt -o t.json", "cannot read missing.txt: no such file or directory"),
+        ("CORPUS missing.txt -o t.json", "cannot read missing.txt: no such file or directory"),
+        ("CORPUS -o missing/t.json", "cannot write missing/t.json: no such file or directory"),
+        ("CORPUS --vocab-size 0 -o t.json", "--vocab-size: found 0"),
+    ],
+)
+def test_a_dry_run_finds_mistakes(
+    cli: Run, corpus: str, monkeypatch: pytest.MonkeyPatch, arguments: str, message: str
+) -> None:
+    monkeypatch.chdir(Path(corpus).parent)
+    words = arguments.replace("CORPUS", corpus).split()
+    code, _, err = cli("train", *words, "--dry-run")
+    assert code == 2
+    assert message in err
+
+
+def test_a_dry_run_reads_no_stdin(cli: Run) -> None:
+    code, text, _ = cli("train", "-", "-o", "-", "--model", "bpe", "--dry-run")
+    assert code == 0
+    assert "stdin cannot be read twice" in text
+
+
+def test_click_is_told_the_hint_by_the_context_of_the_command() -> None:
+    context = Context(commands, info_name="piecework")
+    with pytest.raises(click.UsageError) as error:
+        commands.parse_args(context, ["--verion"])
+    assert error.value.ctx is context
