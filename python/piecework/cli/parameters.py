@@ -87,15 +87,14 @@ class Option(click.Option):
                 self.metavar = name
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the converted value; the error for an unknown choice says which is probably meant."""
+        """Return the converted value; errors say which choice is probably meant, or the least number."""
         try:
             return super().type_cast_value(ctx, value)
         except click.BadParameter as error:
             names = getattr(self.type, "names", getattr(self.type, "choices", ()))
             hint = value_hint(value, self.opts, names)
-            if not hint:
-                raise
-            message = f"{error.message.rstrip('.')}; {hint}"
+            message = f"{error.message.rstrip('.')}; {hint}" if hint else error.message
+            message = message.replace("is not in the range x>=", "is not an integer of at least ")
             raise click.BadParameter(message, error.ctx, error.param) from None
 
     def get_help_extra(self, ctx: click.Context) -> Any:
