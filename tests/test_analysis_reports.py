@@ -380,7 +380,7 @@ def test_compare_prints_plain_columns_to_a_pipe(cli: Run, paths: dict[str, str])
     code, out, err = cli("compare", *arguments, "--gold", paths["gold"])
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == ("2 texts, 8 words, 31 characters, 32 bytes; 1 words of the gold standard")
+    assert lines[0] == ("2 texts, 8 words, 31 characters, 32 bytes; 1 word of the gold standard")
     assert lines[2:5] == [
         "measures",
         "                       pieces.json  characters.json",

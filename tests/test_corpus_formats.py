@@ -215,7 +215,7 @@ def test_csv_has_large_fields_and_any_line_ends(
     [
         ("id,body\n1,x\n", r"a\.csv column 'text': found only 'id', 'body'"),
         ("text,text\na,b\n", r"a\.csv column 'text': found 2 columns of this name"),
-        ("id,text\n1,a\n2\n", r"a\.csv line 3: found a row of 1 columns, expected at least 2"),
+        ("id,text\n1,a\n2\n", r"a\.csv line 3: found a row of 1 column, expected at least 2"),
         ('id,text\n1,"a\n2,b\n', r"a\.csv line 2: found broken CSV"),
         ('id,text\n1,"a"b\n', r"a\.csv line 2: found broken CSV"),
     ],

@@ -108,7 +108,7 @@ def headline(comparison: Comparison) -> str:
         f"{counted(comparison.chars, 'character')}, {counted(comparison.bytes, 'byte')}"
     ]
     if comparison.gold_words is not None:
-        parts.append(f"{comparison.gold_words:,} words of the gold standard")
+        parts.append(f"{counted(comparison.gold_words, 'word')} of the gold standard")
     if comparison.replacements:
         parts.append(f"{comparison.replacements:,} invalid UTF-8 sequences replaced")
     return "; ".join(parts)

@@ -21,7 +21,7 @@ def comparison(tokenizers: Sequence[ServedTokenizer], text: str) -> dict[str, An
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
     >>> found = comparison([ServedTokenizer("characters", tok)], "a aa")
     >>> found["headline"]
-    '1 texts, 2 words, 4 characters, 4 bytes'
+    '1 text, 2 words, 4 characters, 4 bytes'
 
     `missing` says why there are no charts: which extra they need, or that the text is too short.
 

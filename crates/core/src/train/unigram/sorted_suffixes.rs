@@ -218,3 +218,45 @@ fn shared(one: &[u8], two: &[u8]) -> usize {
     let whole = |&at: &usize| two.get(at).is_none_or(|&byte| begins_char(byte));
     (0..=same).rev().find(whole).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+
+    /// A text that takes some time to sort.
+    fn long_text() -> Arc<Vec<u8>> {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            b'a' + (state >> 29) as u8
+        };
+        Arc::new((0..8 * LONG_TEXT).map(|_| next()).collect())
+    }
+
+    #[test]
+    fn a_long_sort_returns_when_the_caller_stops() {
+        let mut calls = 0;
+        let mut call = |_, _| {
+            calls += 1;
+            if calls == 1 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        };
+        let mut progress = Progress::start(1, &mut call).expect("continues once");
+        assert!(sorted_positions(&long_text(), &mut progress).is_err());
+    }
+
+    #[test]
+    fn a_thread_of_its_own_sorts_like_the_caller() {
+        let mut call = |_, _| ControlFlow::Continue(());
+        let mut progress = Progress::start(1, &mut call).expect("nobody stops");
+        let text = long_text();
+        let mut sorted = vec![0; text.len()];
+        divsufsort::sort_in_place(&text, &mut sorted);
+        assert!(sorted_positions(&text, &mut progress).is_ok_and(|positions| positions == sorted));
+    }
+}
