@@ -664,3 +664,25 @@ def test_a_full_stdout_is_one_line(corpus: str, tmp_path: Path, verb: str) -> No
 def test_run_takes_the_arguments_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["piecework", "--version"])
     assert run() == 0
+
+
+INTERRUPTED_IN_EXEC = """
+import piecework.cli.app
+from piecework.cli import main
+
+def run():
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return 130
+
+piecework.cli.app.run = run
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+def test_an_interrupt_while_a_dataclass_is_made_gives_130_too(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED_IN_EXEC)
+    command = [sys.executable, "-m", "interrupted"]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 130

@@ -21,4 +21,7 @@ def main() -> None:
         code = run()
     except KeyboardInterrupt as interrupt:
         code = getattr(interrupt, "exit_code", 130)
+    # After an interrupt in exec(), as of a new dataclass, `python -m` ends by SIGINT. Another exec()
+    # prevents that.
+    exec("")
     sys.exit(code)
