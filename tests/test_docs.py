@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from piecework.cli.app import has_short_help
+
 ROOT = Path(__file__).parent.parent
 TOUR = ROOT / "python" / "piecework" / "reference" / "README.md"
 PAGES = [
@@ -152,9 +154,10 @@ def piecework_commands(page: Path) -> Iterator[tuple[int, str]]:
 
 @cache
 def help_text(verb: str) -> str:
-    """Return the help of a verb, wide enough that no option is folded."""
+    """Return the full help of a verb, wide enough that no option is folded."""
+    option = "--help-all" if has_short_help(verb) else "--help"
     result = subprocess.run(
-        [sys.executable, "-c", "from piecework.cli import main; main()", verb, "--help"],
+        [sys.executable, "-c", "from piecework.cli import main; main()", verb, option],
         capture_output=True,
         text=True,
         check=True,
