@@ -18,6 +18,7 @@ VOCABULARY = {
     "piecework.vocabulary.decoded_bytes",
     "piecework.vocabulary.extend",
     "piecework.vocabulary.kept_pieces",
+    "piecework.vocabulary.nearest_components",
     "piecework.vocabulary.pieces",
     "piecework.vocabulary.prune",
     "piecework.vocabulary.shrink",

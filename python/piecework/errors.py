@@ -312,7 +312,7 @@ class CorpusWarning(UserWarning):
 
 
 class PortabilityWarning(UserWarning):
-    """A saved file sums scores with another precision, so ids can differ where segmentations tie.
+    """Other libraries can give other ids for a saved file; the message says how many, with an example.
 
     >>> issubclass(PortabilityWarning, UserWarning)
     True

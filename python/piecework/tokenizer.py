@@ -2137,7 +2137,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._stages().to_json()
 
-    def to_json(self, *, pretty: bool = True) -> str:
+    def to_json(self, *, pretty: bool = True, strict: bool = False) -> str:
         """Return the text of a `tokenizer.json` that other libraries read with the same ids.
 
         >>> import json
@@ -2146,27 +2146,29 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> json.loads(text)["model"]["type"]
         'WordPiece'
 
-        SentencePiece stages are written as components of `tokenizers`. Raises `PortabilityError` if none
-        gives the same ids, with the field and a format that keeps it, and `StageError` for custom stages.
-        Warns with `PortabilityWarning` for a SentencePiece Unigram model: SentencePiece adds scores in 32
-        bits, readers of `tokenizer.json` in 64, so ids can differ where segmentations tie.
+        SentencePiece stages are written as components of `tokenizers` that give the same ids, else as
+        transformers writes them. Then, and for Unigram models, whose scores others add in 64 bits and not in
+        32, a `PortabilityWarning` says how many of some sample texts have other ids, with an example.
+
+        Raises `PortabilityError` for what other libraries read differently, with the field and a format that
+        keeps it; with `strict`, also where a SentencePiece model has no exact equivalent. Raises `StageError`
+        for custom stages.
         """
-        from piecework.spec import SentencePiece
-        from piecework.spec.portable import portable_spec
+        from piecework.spec.portable import is_sentencepiece, portable_spec
 
         spec = self.spec
-        portable = portable_spec(spec)
-        if portable is spec:
-            return self._core.to_json(pretty)
-        if isinstance(spec.model, SentencePiece) and spec.model.kind == "unigram":
-            message = (
-                "a tokenizer.json sums scores in 64 bits, SentencePiece in 32: where segmentations tie, "
-                "ids can differ; a .model file keeps them"
-            )
-            warnings.warn(message, PortabilityWarning, stacklevel=2)
-        return _compiled(portable.to_core()[0], ()).to_json(pretty)
+        if not is_sentencepiece(spec):
+            portable = portable_spec(spec)
+            return (self._core if portable is spec else _core_of(portable)).to_json(pretty)
+        from piecework.vocabulary.nearest_components import portable_or_nearest, warning_of
 
-    def save(self, path: PathLike, *, merges: PathLike | None = None) -> None:
+        portable, reason = portable_or_nearest(spec, strict=strict)
+        written = Tokenizer._of(_core_of(portable))
+        if reason is not None:
+            warnings.warn(warning_of(reason, self, written), PortabilityWarning, stacklevel=2)
+        return written._core.to_json(pretty)
+
+    def save(self, path: PathLike, *, merges: PathLike | None = None, strict: bool = False) -> None:
         """Write a tokenizer file or folder atomically; the suffix of the path selects the format.
 
         >>> import pathlib, tempfile
@@ -2194,12 +2196,13 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises `ArgumentError` for another suffix or none, and for a folder without parent, `FileError`,
         `VocabularyError` if the format cannot store the model (the message names formats that can),
         `PortabilityError` if other libraries would give other ids, and `StageError` for custom stages. Warns
-        with `PortabilityWarning` about a role whose token transformers matches in text and this tokenizer
-        does not.
+        with `PortabilityWarning` about ids of a SentencePiece model that differ in other libraries (see
+        `to_json`; `strict` raises then), and about a role whose token transformers matches in text and this
+        tokenizer does not.
         """
         from piecework.io.saving import save_tokenizer
 
-        save_tokenizer(self, path, merges)
+        save_tokenizer(self, path, merges, strict=strict)
 
     # ---- being a value
 
@@ -2432,6 +2435,10 @@ add_foreign_names(Tokenizer)
 
 def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Core:
     return Core.from_json(_encoded(text), "", functions)
+
+
+def _core_of(spec: pw.TokenizerSpec) -> Core:
+    return _compiled(spec.to_core()[0], ())
 
 
 def _encoded(text: str) -> bytes:

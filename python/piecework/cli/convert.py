@@ -175,10 +175,12 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         return tokenizer
     try:
         # Not the new tokenizer itself: a folder also has settings, such as roles.
-        return tokenizer._derived(pw.Tokenizer.from_json(tokenizer.to_json()).spec)
+        text = tokenizer.to_json(strict=not force)
+        return tokenizer._derived(pw.Tokenizer.from_json(text).spec)
     except pw.errors.PortabilityError as error:
         if not force:
-            raise
+            expected = f"{error.expected}; or use --force"
+            raise pw.errors.PortabilityError(error.place, error.found, expected) from error
         click.echo(f"piecework: ids can differ: {error.place}: {error.found}", err=True)
         parsed = tokenizer.with_special_in_text("parse")
         return tokenizer._derived(

@@ -39,13 +39,13 @@ _WITH_TYPE_IDS = ["input_ids", "token_type_ids", "attention_mask"]
 _FRAMES_TO_CALLER = 6
 
 
-def save_folder(tokenizer: Tokenizer, folder: str) -> None:
+def save_folder(tokenizer: Tokenizer, folder: str, *, strict: bool = False) -> None:
     """Write the files of a tokenizer into a folder, which is made if its parent exists.
 
     Files of an earlier tokenizer that would change this one are removed: `added_tokens.json` and chat
     templates. A failure leaves the old files. Raises what `Tokenizer.save` documents.
     """
-    files = folder_files(tokenizer)
+    files = folder_files(tokenizer, strict=strict)
     made = [
         made
         for made in (folder, os.path.join(folder, CHAT_TEMPLATES))
@@ -71,7 +71,7 @@ def save_folder(tokenizer: Tokenizer, folder: str) -> None:
     _remove_stale(folder, files)
 
 
-def folder_files(tokenizer: Tokenizer) -> dict[str, bytes]:
+def folder_files(tokenizer: Tokenizer, *, strict: bool = False) -> dict[str, bytes]:
     """Return the files of a folder: name, with the folder of named chat templates, and content."""
     settings = tokenizer._settings
     parsing = tokenizer
@@ -79,7 +79,7 @@ def folder_files(tokenizer: Tokenizer) -> dict[str, bytes]:
         tokenizer._special_in_text == "text"
     ):  # a setting of the configuration, not of tokenizer.json
         parsing = tokenizer.with_special_in_text("parse")
-    text = parsing._variant(core_of_folder(parsing._core, settings)).to_json()
+    text = parsing._variant(core_of_folder(parsing._core, settings)).to_json(strict=strict)
     added = _added_tokens(text)
     roles: dict[str, str | None] = {role: None for role in ROLES if role in settings.roles}
     roles.update(tokenizer.special_tokens_map)

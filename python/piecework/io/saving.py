@@ -62,7 +62,9 @@ _MODELS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 }
 
 
-def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None = None) -> None:
+def save_tokenizer(
+    tokenizer: Tokenizer, path: PathLike, merges: PathLike | None = None, *, strict: bool = False
+) -> None:
     """Write a tokenizer file; the suffix of `path` selects the format.
 
     >>> import pathlib, tempfile
@@ -86,10 +88,10 @@ def save_tokenizer(tokenizer: Tokenizer, path: PathLike, merges: PathLike | None
     if is_folder_path(target):
         from piecework.io.folder_files import save_folder
 
-        save_folder(tokenizer, target)
+        save_folder(tokenizer, target, strict=strict)
         return
     with atomic_file(target) as temporary:
-        write_bytes(temporary, bytes_for(tokenizer, target), target)
+        write_bytes(temporary, bytes_for(tokenizer, target, strict=strict), target)
 
 
 def write_bytes(temporary: Path, data: bytes, path: str) -> None:
@@ -100,7 +102,7 @@ def write_bytes(temporary: Path, data: bytes, path: str) -> None:
         raise FileError(path, reason(error), "a path that can be written", error.errno) from error
 
 
-def tokenizer_bytes(tokenizer: Tokenizer, suffix: str) -> bytes:
+def tokenizer_bytes(tokenizer: Tokenizer, suffix: str, *, strict: bool = False) -> bytes:
     """Return the content of the file that `save_tokenizer` writes under a suffix, such as ".model".
 
     >>> import piecework as pw
@@ -110,10 +112,12 @@ def tokenizer_bytes(tokenizer: Tokenizer, suffix: str) -> bytes:
     problem = _lacking(tokenizer, suffix)
     if problem is not None:
         raise VocabularyError(problem)
+    if suffix == ".json":
+        return tokenizer.to_json(strict=strict).encode()
     return _WRITERS[suffix](tokenizer)
 
 
-def bytes_for(tokenizer: Tokenizer, path: str) -> bytes:
+def bytes_for(tokenizer: Tokenizer, path: str, *, strict: bool = False) -> bytes:
     """Return the content of the file `path`, which is not written.
 
     >>> import piecework as pw
@@ -124,7 +128,7 @@ def bytes_for(tokenizer: Tokenizer, path: str) -> bytes:
     The error of a format that cannot store the tokenizer names the formats that can.
     """
     try:
-        return tokenizer_bytes(tokenizer, _suffix_of(path))
+        return tokenizer_bytes(tokenizer, _suffix_of(path), strict=strict)
     except (ArgumentError, VocabularyError) as error:
         raise type(error)(f"{path}: {error}; write {formats_for(tokenizer)}") from None
 
@@ -244,7 +248,6 @@ def _piecework_file(tokenizer: Tokenizer) -> bytes:
 
 
 _WRITERS: dict[str, Callable[[Tokenizer], bytes]] = {
-    ".json": lambda tokenizer: tokenizer.to_json().encode(),
     ".txt": lambda tokenizer: tokenizer._core.to_vocab_txt(),
     ".model": lambda tokenizer: write_sentencepiece(tokenizer._core),
     ".vocab": lambda tokenizer: write_sentencepiece_vocab(tokenizer._core),

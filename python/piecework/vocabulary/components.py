@@ -1,6 +1,7 @@
 """Convert SentencePiece to the components that `transformers` creates from a `.model`, and back.
 
-Some ids differ from SentencePiece: see docs/reference/conformance.md. `Tokenizer.save` does not use it.
+Some ids differ from SentencePiece: see docs/reference/conformance.md. `Tokenizer.save` uses it for models
+that have no components with the same ids.
 """
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from piecework._core import Core
 from piecework.errors import ArgumentError
 from piecework.spec import (
     BPE,
+    NFKD,
     AddedToken,
     ByteFallback,
+    Char,
     Fuse,
+    Lowercase,
     Metaspace,
     MetaspaceDecoder,
     Precompiled,
@@ -27,10 +32,13 @@ from piecework.spec import (
     SentencePieceNormalizer,
     SequenceDecoder,
     SequenceNormalizer,
+    SequencePreTokenizer,
     Strip,
+    StripAccents,
     StripDecoder,
     TokenizerSpec,
     Unigram,
+    WhitespaceSplit,
 )
 from piecework.spec.patterns import PrependScheme
 from piecework.spec.tokenizer_spec import checked_spec
@@ -38,6 +46,7 @@ from piecework.vocabulary.pieces import pieces_of
 
 _METASPACE = "▁"
 _SPACE_REMOVAL = (Strip(left=False, right=True), Replace(Regex(" {2,}"), _METASPACE))
+_QUOTES = (Replace("``", '"'), Replace("''", '"'))
 
 
 def as_components(spec: TokenizerSpec) -> TokenizerSpec:
@@ -62,7 +71,9 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
         changed = _bpe(spec, model, normalizer)
     else:
         raise ArgumentError("model", f"a model of kind {model.kind!r}", "'unigram' or 'bpe'")
-    return replace(changed, added_tokens=(*_added_tokens(model), *spec.added_tokens))
+    given = {token.content for token in spec.added_tokens}
+    missing = (token for token in _added_tokens(model) if token.content not in given)
+    return replace(changed, added_tokens=(*missing, *spec.added_tokens))
 
 
 def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
@@ -115,15 +126,18 @@ def _unigram(
 ) -> TokenizerSpec:
     entries = tuple((piece.text, piece.score) for piece in model.pieces)
     unk_id = model.vocab.get(model.unk_token or "")
-    stages: tuple[Any, ...] = (Precompiled(normalizer.charsmap),) if normalizer.charsmap else ()
-    if normalizer.remove_extra_whitespaces:
-        stages += _SPACE_REMOVAL
+    stages = _rules(normalizer.charsmap)
     scheme: PrependScheme = "always" if normalizer.add_dummy_prefix else "never"
+    splits: Any = Metaspace(_METASPACE, scheme)
+    if _splits_at_whitespace(normalizer):
+        splits = SequencePreTokenizer((WhitespaceSplit(), splits))
+    elif normalizer.remove_extra_whitespaces:
+        stages += _SPACE_REMOVAL
     return replace(
         spec,
         model=Unigram(entries, unk_id, model.byte_fallback),
         normalizer=SequenceNormalizer(stages) if stages else None,
-        pre_tokenizer=Metaspace(_METASPACE, scheme),
+        pre_tokenizer=splits,
         decoder=_with_bytes(MetaspaceDecoder(_METASPACE, scheme), model.byte_fallback),
     )
 
@@ -132,7 +146,7 @@ def _bpe(
     spec: TokenizerSpec, model: SentencePiece, normalizer: SentencePieceNormalizer
 ) -> TokenizerSpec:
     prefix: tuple[Any, ...] = (Prepend(_METASPACE),) if normalizer.add_dummy_prefix else ()
-    rules: tuple[Any, ...] = (Precompiled(normalizer.charsmap),) if normalizer.charsmap else ()
+    rules = _rules(normalizer.charsmap)
     if normalizer.remove_extra_whitespaces:
         rules += _SPACE_REMOVAL
     stripped = (StripDecoder(" ", start=1),) if normalizer.add_dummy_prefix else ()
@@ -150,6 +164,34 @@ def _bpe(
             (ReplaceDecoder(_METASPACE, " "), ByteFallback(), Fuse(), *stripped)
         ),
     )
+
+
+def _rules(charsmap: bytes) -> tuple[Any, ...]:
+    """Return the normalizers for these rules: what ALBERT and XLNet do before them, then `Precompiled`."""
+    return (*_preprocessing(charsmap), Precompiled(charsmap)) if charsmap else ()
+
+
+def _preprocessing(charsmap: bytes) -> tuple[Any, ...]:
+    """Return the preprocessing of ALBERT and XLNet if the rules include it, as those of the presets do."""
+    if _applied(charsmap, "``''") != '""' or _applied(charsmap, "É") not in ("E", "e"):
+        return ()
+    lowers = _applied(charsmap, "É") == "e"
+    return (*_QUOTES, NFKD(), StripAccents(), *((Lowercase(),) if lowers else ()))
+
+
+def _splits_at_whitespace(normalizer: SentencePieceNormalizer) -> bool:
+    """Whether the rules leave no whitespace but spaces and the model removes these: words are split."""
+    return (
+        normalizer.remove_extra_whitespaces
+        and normalizer.add_dummy_prefix
+        and _applied(normalizer.charsmap, "\n\t") == "  "
+    )
+
+
+def _applied(charsmap: bytes, text: str) -> str:
+    rules = SentencePieceNormalizer(charsmap, False, False, False)
+    specification, _ = TokenizerSpec(Char({"[UNK]": 0}), normalizer=rules).to_core()
+    return Core.from_json(specification.encode(), "").normalize(text)
 
 
 def merges_of(model: SentencePiece) -> tuple[tuple[str, str], ...]:
@@ -186,23 +228,27 @@ def _check_added(spec: TokenizerSpec, model: Unigram) -> None:
 
 
 def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> SentencePieceNormalizer:
-    given = spec.normalizer
-    stages: list[Any] = (
-        list(given.normalizers) if isinstance(given, SequenceNormalizer) else [given]
-    )
-    charsmap = stages[0].charsmap if isinstance(stages[0], Precompiled) else b""
-    stages = stages[1:] if charsmap else stages
-    trims = tuple(stages) == _SPACE_REMOVAL
-    if not trims and stages not in ([], [None]):
+    given, splits = spec.normalizer, spec.pre_tokenizer
+    stages: tuple[Any, ...] = () if given is None else (given,)
+    if isinstance(given, SequenceNormalizer):
+        stages = given.normalizers
+    charsmap = next((stage.charsmap for stage in stages if isinstance(stage, Precompiled)), b"")
+    rules = _rules(charsmap)
+    rest = stages[len(rules) :] if stages[: len(rules)] == rules else stages
+    trims = rest == _SPACE_REMOVAL
+    if rest and not trims:
         raise ArgumentError(
             "normalizer", repr(given), "Precompiled, then the removal of extra spaces"
         )
-    metaspace = spec.pre_tokenizer
-    if not isinstance(metaspace, Metaspace) or metaspace.replacement != _METASPACE:
-        raise ArgumentError("pre_tokenizer", repr(metaspace), "Metaspace")
+    if isinstance(splits, SequencePreTokenizer) and splits.pretokenizers[:-1] == (
+        WhitespaceSplit(),
+    ):
+        trims, splits = True, splits.pretokenizers[-1]
+    if not isinstance(splits, Metaspace) or splits.replacement != _METASPACE:
+        raise ArgumentError("pre_tokenizer", repr(spec.pre_tokenizer), "Metaspace")
     return SentencePieceNormalizer(
         charsmap=charsmap,
-        add_dummy_prefix=metaspace.prepend_scheme != "never",
+        add_dummy_prefix=splits.prepend_scheme != "never",
         remove_extra_whitespaces=trims,
         user_defined_symbols=symbols,
     )
