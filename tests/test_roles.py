@@ -31,9 +31,43 @@ def test_roles_come_from_the_tokenizer() -> None:
         "pad_token": "[PAD]",
         "cls_token": "[CLS]",
         "mask_token": "[MASK]",
+        "additional_special_tokens": ["<|endoftext|>"],
     }
     assert (tok.pad_token, tok.pad_token_id) == ("[PAD]", 1)
     assert (tok.unk_token_id, tok.cls_token_id, tok.sep_token_id, tok.mask_token_id) == (0, 2, 3, 4)
+
+
+def test_a_new_special_token_is_listed_and_stays_listed(tmp_path: Path) -> None:
+    plain = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=30)
+    roles = plain.special_tokens_map
+    assert "additional_special_tokens" not in roles
+    tok = plain.with_added_tokens(["\n"], special=True)
+    assert tok.special_tokens_map == {**roles, "additional_special_tokens": ["\n"]}
+    assert plain.with_added_tokens(["\n"]).special_tokens_map == roles
+    assert pickle.loads(pickle.dumps(tok)).special_tokens_map == tok.special_tokens_map
+    more = tok.with_added_tokens(["<a>", "\n"], special=True)
+    assert more.special_tokens_map["additional_special_tokens"] == ["\n", "<a>"]
+    assert more.without_added_tokens(["\n"]).special_tokens_map["additional_special_tokens"] == [
+        "<a>"
+    ]
+    tok.save(f"{tmp_path}/f/")
+    assert pw.Tokenizer.load(tmp_path / "f").special_tokens_map == tok.special_tokens_map
+    listed = json.loads((tmp_path / "f/special_tokens_map.json").read_text())
+    assert listed["additional_special_tokens"] == ["\n"]
+
+
+def test_additional_special_tokens_are_set_as_roles_are() -> None:
+    tok = bert().with_added_tokens(["<a>", "<b>"], special=True)
+    changed = tok.with_roles(additional_special_tokens=["<b>"], eos_token="<|endoftext|>")
+    assert changed.special_tokens_map["additional_special_tokens"] == ["<b>"]
+    assert changed.eos_token == "<|endoftext|>"
+    assert changed.encode("<a><b>").ids == tok.encode("<a><b>").ids
+    none = changed.with_roles(additional_special_tokens=[])
+    assert "additional_special_tokens" not in none.special_tokens_map
+    with pytest.raises(ArgumentError, match=r"additional_special_tokens: found 'a', .*with_added"):
+        tok.with_roles(additional_special_tokens=["a"])
+    with pytest.raises(pw.errors.InputTypeError, match="additional_special_tokens"):
+        tok.with_roles(additional_special_tokens="<a>")
 
 
 def test_a_name_that_states_no_role_is_not_guessed() -> None:

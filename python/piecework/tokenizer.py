@@ -837,7 +837,7 @@ class Tokenizer(metaclass=WithForeignNames):
             messages,
             tools=tools,
             documents=documents,
-            special_tokens=self.special_tokens_map,
+            special_tokens=self._role_tokens(),
             variables=variables or {},
             trusted_roles=trusted_roles,
             add_generation_prompt=add_generation_prompt,
@@ -1494,7 +1494,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self.spec.added_tokens
 
     @property
-    def special_tokens_map(self) -> dict[str, str]:
+    def special_tokens_map(self) -> dict[str, str | list[str]]:
         """The special token of each role that transformers names: `unk_token`, `pad_token`, ...
 
         >>> import piecework as pw
@@ -1507,7 +1507,19 @@ class Tokenizer(metaclass=WithForeignNames):
         model, the padding settings, a BERT or RoBERTa post-processor, and special tokens whose name states
         the role, such as `[MASK]`. Other roles are absent. Each role is also an attribute: `tok.unk_token`,
         `tok.unk_token_id`.
+
+        >>> tok.with_added_tokens(["\\n"], special=True).special_tokens_map
+        {'unk_token': '[UNK]', 'additional_special_tokens': ['\\n']}
+
+        `additional_special_tokens` lists the special tokens without a role: those that a configuration or
+        `with_roles` declared and `with_added_tokens` made since, or else all. transformers 5 calls them
+        `extra_special_tokens`.
         """
+        extra = list(self._extra_special_tokens())
+        return {**self._role_tokens(), **({"additional_special_tokens": extra} if extra else {})}
+
+    def _role_tokens(self) -> dict[str, str]:
+        """Return the special token of each role, without those that have none."""
         from piecework.spec.roles import declared_roles
 
         if self._all_roles is None:
@@ -1621,12 +1633,29 @@ class Tokenizer(metaclass=WithForeignNames):
 
         A token of the vocabulary keeps its id; a new one gets the next id. A string becomes a special
         token, or with `special=False` one that is matched in normalized text. An `AddedToken` sets every
-        detail except the id.
+        detail except the id. `special_tokens_map` lists new special tokens.
         """
         from piecework.vocabulary.additions import with_added
 
-        added = with_added(self.added_tokens, self.get_vocab(), tokens, special)
-        return self._replaced(added_tokens=added)
+        before = self.added_tokens
+        added = with_added(before, self.get_vocab(), tokens, special)
+        changed = self._replaced(added_tokens=added)
+        declared = self._settings.extra_special_tokens
+        if declared is None:
+            return changed
+        new = {token.content for token in added if token.special and token not in before}
+        new -= {*declared, *changed._role_tokens().values()}
+        extra = (*declared, *(token.content for token in added if token.content in new))
+        return changed._variant(extra_special_tokens=extra)
+
+    def _extra_special_tokens(self) -> tuple[str, ...]:
+        """Return the special tokens without a role: the declared ones, or else all."""
+        special = [token.content for token in self.added_tokens if token.special]
+        declared = self._settings.extra_special_tokens
+        if declared is not None:
+            return tuple(token for token in declared if token in special)
+        roles = self._role_tokens().values()
+        return tuple(token for token in special if token not in roles)
 
     def without_added_tokens(self, contents: Collection[str]) -> hints.Self:
         """Return a tokenizer that no longer matches these tokens whole in the text.
@@ -1642,7 +1671,9 @@ class Tokenizer(metaclass=WithForeignNames):
 
         return self._replaced(added_tokens=without_added(self.added_tokens, contents))
 
-    def with_roles(self, **roles: str | None) -> hints.Self:
+    def with_roles(
+        self, *, additional_special_tokens: Sequence[str] | None = None, **roles: str | None
+    ) -> hints.Self:
         """Return a tokenizer with other special tokens in some roles; None takes a role away.
 
         >>> import piecework as pw
@@ -1651,14 +1682,25 @@ class Tokenizer(metaclass=WithForeignNames):
         1
 
         Roles are `unk_token`, `bos_token`, `eos_token`, `sep_token`, `pad_token`, `cls_token` and
-        `mask_token`. They are names only: no id and no encoding changes. Raises `ArgumentError` for
-        another role and for a token that is not in the vocabulary.
+        `mask_token`. They are names only: no id and no encoding changes. `additional_special_tokens` are the
+        special tokens without a role, in place of those before. Raises `ArgumentError` for another role, a
+        token that is not in the vocabulary, and an additional token that `with_added_tokens` has not made
+        special.
         """
+        settings: dict[str, typing.Any] = {}
+        if additional_special_tokens is not None:
+            extra = listed(additional_special_tokens, "additional_special_tokens", "str")
+            special = {token.content for token in self.added_tokens if token.special}
+            missing = next((token for token in extra if token not in special), None)
+            if missing is not None:
+                expected = "special tokens, which with_added_tokens([...], special=True) adds"
+                raise ArgumentError("additional_special_tokens", repr(missing), expected)
+            settings["extra_special_tokens"] = tuple(extra)
         for role, token in roles.items():
             check_choice("role", role, ROLES)
             if token is not None and self.token_to_id(token) is None:
                 raise ArgumentError(role, repr(token), "a token of the vocabulary")
-        return self._variant(roles={**self._settings.roles, **roles})
+        return self._variant(roles={**self._settings.roles, **roles}, **settings)
 
     def with_model_max_length(self, length: int | None) -> hints.Self:
         """Return a tokenizer that says how many tokens its model takes; None for no limit.

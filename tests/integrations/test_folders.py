@@ -316,6 +316,24 @@ def test_our_folders_survive_a_round_trip_through_transformers(tmp_path: Path) -
     assert (again.model_max_length, again.chat_template) == (512, CHAT)
 
 
+def test_additional_special_tokens_are_the_extra_ones_of_transformers(tmp_path: Path) -> None:
+    tok = published("bert-base-uncased").with_added_tokens(["\n", "<a>"], special=True)
+    tok.save(f"{tmp_path}/f/")
+    theirs = opened(tmp_path / "f")
+    assert tok.special_tokens_map["additional_special_tokens"] == ["\n", "<a>"]
+    assert theirs.extra_special_tokens == ["\n", "<a>"]
+    assert_same_ids(tok, theirs, ["a\nb <a>c", "\n"])
+    theirs.add_special_tokens(
+        {"additional_special_tokens": ["<b>"]}, replace_extra_special_tokens=False
+    )
+    theirs.save_pretrained(tmp_path / "g")
+    again = pw.Tokenizer.load(tmp_path / "g")
+    assert again.special_tokens_map["additional_special_tokens"] == theirs.extra_special_tokens
+    fewer = again.with_roles(additional_special_tokens=["<b>"])
+    fewer.save(f"{tmp_path}/h/")
+    assert opened(tmp_path / "h").extra_special_tokens == ["<b>"]
+
+
 # ---- folders without a tokenizer.json
 
 

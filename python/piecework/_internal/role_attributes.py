@@ -28,7 +28,7 @@ class RoleToken:
         )
 
     def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> str | None:
-        return None if tokenizer is None else tokenizer.special_tokens_map.get(self._role)
+        return None if tokenizer is None else tokenizer._role_tokens().get(self._role)
 
 
 class RoleId:
@@ -41,5 +41,5 @@ class RoleId:
     def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> int | None:
         if tokenizer is None:
             return None
-        token = tokenizer.special_tokens_map.get(self._role)
+        token = tokenizer._role_tokens().get(self._role)
         return None if token is None else tokenizer.token_to_id(token)

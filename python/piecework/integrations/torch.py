@@ -250,7 +250,7 @@ class Collator:
         # The unknown token stands for text, unless it has another role too, as in GPT-2.
         ids.discard(self.tokenizer.unk_token_id)
         for role, token in self.tokenizer.special_tokens_map.items():
-            id = self.tokenizer.token_to_id(token)
+            id = self.tokenizer.token_to_id(token) if isinstance(token, str) else None
             if role != "unk_token" and id is not None:
                 ids.add(id)
         return np.array(sorted(ids), np.int64)

@@ -82,7 +82,7 @@ def folder_files(tokenizer: Tokenizer, *, strict: bool = False) -> dict[str, byt
     text = parsing._variant(core_of_folder(parsing._core, settings)).to_json(strict=strict)
     added = _added_tokens(text)
     roles: dict[str, str | None] = {role: None for role in ROLES if role in settings.roles}
-    roles.update(tokenizer.special_tokens_map)
+    roles.update(tokenizer._role_tokens())
     _warn_of_new_matches(roles, added)
     extra = _extra_special_tokens(settings, roles, added)
     named = {role: token for role, token in roles.items() if token is not None}
@@ -151,7 +151,7 @@ def _adds_prefix_space(spec: TokenizerSpec) -> bool:
 
 def _model_input_names(tokenizer: Tokenizer) -> list[str]:
     """Return the arguments of the model; only models of BERT's kind take type ids."""
-    roles = tokenizer.special_tokens_map
+    roles = tokenizer._role_tokens()
     if "cls_token" not in roles or "sep_token" not in roles:
         return _WITHOUT_TYPE_IDS
     bare = tokenizer.with_truncation(None).with_padding(None)

@@ -78,6 +78,10 @@ def _settings(tokenizer: Tokenizer) -> dict[str, Any]:
         "chat_template": templates if templates.keys() - {"default"} else tokenizer.chat_template,
     }
     return {
-        **tokenizer.special_tokens_map,
+        **{
+            role: token
+            for role, token in tokenizer.special_tokens_map.items()
+            if isinstance(token, str)
+        },
         **{name: value for name, value in found.items() if value is not None},
     }
