@@ -17,12 +17,15 @@ from piecework.cli.app import run
 from piecework.errors import PortabilityError, PortabilityWarning
 from piecework.spec import (
     BPE,
+    NFC,
     AddedToken,
+    BertNormalizer,
     BertProcessing,
     ScoredPiece,
     SentencePiece,
     SentencePieceDecoder,
     SentencePieceNormalizer,
+    SequenceNormalizer,
     SequenceProcessing,
     TokenizerSpec,
     Truncation,
@@ -227,6 +230,7 @@ PIECES = (ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("u", -1.0), ScoredPi
 NATIVE = TokenizerSpec(SentencePiece(PIECES), SentencePieceNormalizer())
 PLAIN = WordPiece({"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "a": 3})
 WORDS = TokenizerSpec(PLAIN)
+ORIGINAL = BertNormalizer(cleaning="original")
 FRAME = BertProcessing(sep=("[SEP]", 2), cls=("[CLS]", 1))
 
 
@@ -240,6 +244,8 @@ def with_piece(piece: ScoredPiece) -> TokenizerSpec:
         (replace(WORDS, model=replace(PLAIN, unk="char")), "model.unk"),
         (replace(WORDS, model=replace(PLAIN, segmentation="shortest")), "model.segmentation"),
         (replace(WORDS, special_in_text="text"), "special_in_text"),
+        (replace(WORDS, normalizer=ORIGINAL), "normalizer.cleaning"),
+        (replace(WORDS, normalizer=SequenceNormalizer((NFC(), ORIGINAL))), "normalizer.cleaning"),
         (replace(WORDS, added_tokens=(AddedToken("<x>", 9),)), "added_tokens"),
         (
             replace(

@@ -322,6 +322,18 @@ def test_an_unknown_preset_or_model_lists_those_there_are() -> None:
 # ---- specifications
 
 
+def test_original_bert_presets_clean_as_the_published_code() -> None:
+    texts = ["ΟΔΟΣ a\ue000b ΟΔΟΣ a\ue000b"] * 3
+    for name, words in (
+        ("bert-original-uncased", ["οδος", "a\ue000b"]),
+        ("bert-original-cased", ["ΟΔΟΣ", "a\ue000b"]),
+        ("bert-uncased", ["οδοσ", "ab"]),
+    ):
+        tok = pw.Tokenizer.train_from_iterator(texts, preset=name, vocab_size=40)
+        assert [word for word, _ in tok.pre_tokenize("ΟΔΟΣ a\ue000b")] == words
+        assert tok.encode("ΟΔΟΣ a\ue000b").tokens == ["[CLS]", *words, "[SEP]"]
+
+
 def test_a_bert_preset_gives_the_whole_bert_pipeline() -> None:
     spec = learn_spec(bert_counts(), wordpiece(score="frequency"), "bert-cased")
     assert spec.normalizer == BertNormalizer(lowercase=False)

@@ -108,7 +108,8 @@ TIE_UNITS = ["0", "00", "a", "b", "ab", "ba", "aab", "4", "b0", "é"]
 def normalizers() -> st.SearchStrategy[BertNormalizer | None]:
     """Draw a normalizer with any of its settings, or none."""
     flag = st.booleans()
-    return st.none() | st.builds(BertNormalizer, flag, flag, st.none() | flag, flag)
+    cleaning = st.sampled_from(["tokenizers", "original"])
+    return st.none() | st.builds(BertNormalizer, flag, flag, st.none() | flag, flag, cleaning)
 
 
 def pre_tokenizers() -> st.SearchStrategy[Any]:

@@ -8,8 +8,8 @@
 use foldhash::{HashMap, HashMapExt, HashSet};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
-    AddedToken, BertNormalizerSpec, BpeSpec, DecoderSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec,
-    TokenizerSpec, VocabSpec,
+    AddedToken, BertNormalizerSpec, BpeSpec, Cleaning, DecoderSpec, ModelSpec, NormalizerSpec,
+    PreTokenizerSpec, TokenizerSpec, VocabSpec,
 };
 use serde_json::{Map, Value};
 
@@ -94,6 +94,7 @@ impl PublishedPipeline {
                     handle_chinese_chars: true,
                     strip_accents: None,
                     lowercase: true,
+                    cleaning: Cleaning::Tokenizers,
                 })),
                 decoder: Some(DecoderSpec::Bpe { suffix: END_OF_WORD.to_owned() }),
                 ..tokenizer(model, PreTokenizerSpec::Bert, special_tokens)

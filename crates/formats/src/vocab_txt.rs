@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashMapExt};
 use piecework_core::error::{shortened, Error, ErrorKind};
 use piecework_core::spec::{
-    AddedToken, BertNormalizerSpec, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
+    AddedToken, BertNormalizerSpec, Cleaning, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
     PreTokenizerSpec, Segmentation, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec, UnknownUnit,
     VocabSpec, WordPieceSpec,
 };
@@ -28,8 +28,13 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
     let added_tokens = specials.map(|(token, id)| AddedToken::special(token, id)).collect();
     let post_processor = id_of("[CLS]").zip(id_of("[SEP]")).map(|(cls, sep)| bert_template(cls, sep));
     let lowercase = lowercase.unwrap_or_else(|| !is_cased(&vocab));
-    let normalizer =
-        BertNormalizerSpec { clean_text: true, handle_chinese_chars: true, strip_accents: None, lowercase };
+    let normalizer = BertNormalizerSpec {
+        clean_text: true,
+        handle_chinese_chars: true,
+        strip_accents: None,
+        lowercase,
+        cleaning: Cleaning::Tokenizers,
+    };
     Ok(TokenizerSpec {
         added_tokens,
         normalizer: Some(NormalizerSpec::Bert(normalizer)),

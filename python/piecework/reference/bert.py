@@ -1,18 +1,21 @@
 """BERT's normalizer and pre-tokenizer: text in, words with their spans of the original text out.
 
-Source: the BasicTokenizer of Devlin et al. 2019, with the character classes of `tokenizers` 0.23.
+Source: the BasicTokenizer of Devlin et al. 2019, with the character classes of `tokenizers` 0.23, or those of
+the original code (`cleaning="original"`).
 Categories, decompositions and case come from the running Python's `unicodedata`. The compiled core has
 its own tables, so characters of a newer Unicode version may differ; the laws skip them.
 """
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from piecework.reference.aligned import (
     Aligned,
     Word,
+    as_text,
     map_characters,
     split_by,
     word_at,
@@ -21,6 +24,8 @@ from piecework.reference.patterns import is_whitespace
 from piecework.reference.unicode_forms import normal_form
 from piecework.spec import BertNormalizer
 
+# What `tokenizers` leaves out of the blocks of the original code.
+ORIGINAL_CJK_RANGE = (0x2B820, 0x2B91F)
 CJK_RANGES = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -40,14 +45,15 @@ def normalize(aligned: Aligned, spec: BertNormalizer) -> Aligned:
     >>> as_text(normalize(align("Héllo\\u200b  北京!"), BertNormalizer()))
     'hello   北  京 !'
     """
+    is_original = spec.cleaning == "original"
     if spec.clean_text:
-        aligned = clean(aligned)
+        aligned = clean(aligned, is_control if is_original else is_dropped)
     if spec.handle_chinese_chars:
-        aligned = space_out_cjk(aligned)
+        aligned = space_out_cjk(aligned, is_original_cjk if is_original else is_cjk)
     if spec.lowercase if spec.strip_accents is None else spec.strip_accents:
         aligned = strip_accents(aligned)
     if spec.lowercase:
-        aligned = lowercase(aligned)
+        aligned = (lowercase_in_context if is_original else lowercase)(aligned)
     return aligned
 
 
@@ -64,25 +70,25 @@ def pre_tokenize(aligned: Aligned) -> list[Word]:
 # ---- the steps of the normalizer
 
 
-def clean(aligned: Aligned) -> Aligned:
-    """Drop control characters, NUL and U+FFFD; turn each whitespace character into a space.
+def clean(aligned: Aligned, drops: Callable[[str], bool]) -> Aligned:
+    """Drop control characters, NUL and U+FFFD, as `drops` says; turn each whitespace character into a space.
 
     >>> from piecework.reference.aligned import align, as_text
-    >>> as_text(clean(align("a\\x00\\tb")))
-    'a b'
+    >>> as_text(clean(align("a\\x00\\tb\\ue000"), is_dropped)), as_text(clean(align("\\ue000"), is_control))
+    ('a b', '\\ue000')
     """
-    kept = [(c, source) for c, source in aligned if not is_dropped(c)]
+    kept = [(c, source) for c, source in aligned if not drops(c)]
     return map_characters(kept, lambda c: " " if is_whitespace(c) else c)
 
 
-def space_out_cjk(aligned: Aligned) -> Aligned:
+def space_out_cjk(aligned: Aligned, is_ideograph: Callable[[str], bool]) -> Aligned:
     """Insert a space before and after every CJK ideograph.
 
     >>> from piecework.reference.aligned import align, as_text
-    >>> as_text(space_out_cjk(align("a北b")))
+    >>> as_text(space_out_cjk(align("a北b"), is_cjk))
     'a 北 b'
     """
-    return map_characters(aligned, lambda c: f" {c} " if is_cjk(c) else c)
+    return map_characters(aligned, lambda c: f" {c} " if is_ideograph(c) else c)
 
 
 def strip_accents(aligned: Aligned) -> Aligned:
@@ -104,6 +110,24 @@ def lowercase(aligned: Aligned) -> Aligned:
     [('i', (0, 1)), ('̇', (0, 1))]
     """
     return map_characters(aligned, str.lower)
+
+
+def lowercase_in_context(aligned: Aligned) -> Aligned:
+    """Lowercase as `str.lower` does with the whole text: Σ at the end of a word becomes ς.
+
+    >>> from piecework.reference.aligned import align, as_text
+    >>> as_text(lowercase_in_context(align("ΣΑΣ ΣΑ")))
+    'σας σα'
+    """
+    text = as_text(aligned)
+    lowered = text.lower()
+    ends = itertools.accumulate(len(c.lower()) for c in text)
+    starts = [0, *ends]
+    return [
+        (part, source)
+        for (_, source), start, end in zip(aligned, starts, starts[1:], strict=False)
+        for part in lowered[start:end]
+    ]
 
 
 # ---- the steps of the pre-tokenizer
@@ -149,6 +173,15 @@ def is_dropped(c: str) -> bool:
     return c in "\0\ufffd" or unicodedata.category(c) in ("Cc", "Cf", "Co")
 
 
+def is_control(c: str) -> bool:
+    """Return whether the original code drops a character: NUL, U+FFFD, control, format.
+
+    >>> is_control("\\x07"), is_control("\\ue000")
+    (True, False)
+    """
+    return is_dropped(c) and unicodedata.category(c) != "Co"
+
+
 def is_punctuation(c: str) -> bool:
     """Return whether a character is ASCII punctuation, an ASCII symbol or of category P.
 
@@ -167,3 +200,12 @@ def is_cjk(c: str) -> bool:
     (True, False)
     """
     return any(low <= ord(c) <= high for low, high in CJK_RANGES)
+
+
+def is_original_cjk(c: str) -> bool:
+    """Return whether the original code puts spaces around a character.
+
+    >>> is_original_cjk("\U0002b820"), is_cjk("\U0002b820")
+    (True, False)
+    """
+    return is_cjk(c) or ORIGINAL_CJK_RANGE[0] <= ord(c) <= ORIGINAL_CJK_RANGE[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from piecework.spec.component import Component, component_from_json, json_value
 from piecework.spec.custom import CustomNormalizer
@@ -25,6 +25,15 @@ class BertNormalizer(Component):
     `clean_text` drops control characters and replaces whitespace by spaces. `strip_accents=None` means the
     value of `lowercase`.
 
+    `cleaning` selects whose code it follows. "tokenizers" drops private-use characters too, and lowercases
+    each character by itself. "original" is the code published with BERT: it drops only categories Cc and Cf,
+    NUL and U+FFFD, lowercases as Python does, with ς at the end of a word, and puts spaces around U+2B820 to
+    U+2B91F too.
+
+    >>> original = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=BertNormalizer(cleaning="original"))
+    >>> tok.normalize("ΟΔΟΣ a\ue000b"), original.normalize("ΟΔΟΣ a\ue000b")
+    ('οδοσ ab', 'οδος a\ue000b')
+
     Source: BasicTokenizer of BERT (Devlin et al. 2019, reference code), with the character classes of
     `tokenizers` 0.23.
     """
@@ -35,6 +44,19 @@ class BertNormalizer(Component):
     handle_chinese_chars: bool = True
     strip_accents: bool | None = None
     lowercase: bool = True
+    cleaning: Literal["tokenizers", "original"] = "tokenizers"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object; only the original cleaning is named."""
+        value = super().to_json()
+        if self.cleaning == "tokenizers":
+            del value["cleaning"]
+        return value
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> BertNormalizer:
+        """Read the `tokenizer.json` object."""
+        return cls(**{name: setting for name, setting in value.items() if name != "type"})
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,13 @@ from piecework.spec.decoders import (
     SequenceDecoder,
 )
 from piecework.spec.models import BPE, Unigram, WordPiece
-from piecework.spec.normalizers import Normalizer, Prepend, Replace, SequenceNormalizer
+from piecework.spec.normalizers import (
+    BertNormalizer,
+    Normalizer,
+    Prepend,
+    Replace,
+    SequenceNormalizer,
+)
 from piecework.spec.patterns import Regex
 from piecework.spec.post_processors import (
     ByteLevelProcessing,
@@ -69,6 +75,10 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
 
 def _check_settings(spec: TokenizerSpec) -> None:
     model = spec.model
+    for stage in _members(spec.normalizer):
+        if isinstance(stage, BertNormalizer) and stage.cleaning != "tokenizers":
+            found = f"{stage.cleaning!r}, which other libraries do not have"
+            raise PortabilityError("normalizer.cleaning", found, f"'tokenizers', or {KEPT_BY_OWN}")
     if isinstance(model, WordPiece):
         for name, usual in (("unk", "word"), ("segmentation", "greedy")):
             value = getattr(model, name)

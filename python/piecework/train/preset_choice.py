@@ -16,7 +16,14 @@ from piecework.train.trainers import (
 )
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
-_SPLIT_AT_SPACES = ("bert-uncased", "bert-cased", "whitespace", "punctuation")
+_SPLIT_AT_SPACES = (
+    "bert-uncased",
+    "bert-cased",
+    "bert-original-uncased",
+    "bert-original-cased",
+    "whitespace",
+    "punctuation",
+)
 _BYTE_LEVEL = tuple(name for name, preset in PRESETS.items() if preset.pipeline.is_byte_level)
 _TEXTS_OF_MODEL = {
     # The notation of WordPiece shows where words begin; a long text without spaces is unknown to it.

@@ -80,6 +80,15 @@ PRESETS: dict[str, Preset] = {
     for preset in (
         _bert_preset("bert-uncased", Pipeline(BertNormalizer(), BertPreTokenizer())),
         _bert_preset("bert-cased", Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer())),
+        *(
+            _bert_preset(
+                f"bert-original-{name}",
+                Pipeline(
+                    BertNormalizer(lowercase=lowercase, cleaning="original"), BertPreTokenizer()
+                ),
+            )
+            for name, lowercase in (("uncased", True), ("cased", False))
+        ),
         Preset("sentencepiece", Pipeline(_SENTENCEPIECE_NORMALIZER, Metaspace())),
         Preset("metaspace", Pipeline(_LINE_BREAKS_AND_TABS, Metaspace())),
         Preset("whitespace", Pipeline(None, WhitespaceSplit())),

@@ -13,10 +13,10 @@ use super::*;
 use crate::added_tokens::Selector;
 use crate::normalize::Rules;
 use crate::spec::{
-    AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, MetaspaceSpec, ModelSpec, NormalizerSpec,
-    PatternSpec, PieceType, PostProcessorSpec, PreTokenizerSpec, PrependScheme, ScoredPiece, Segmentation,
-    SentencePieceKind, SentencePieceNormalizerSpec, SentencePieceSpec, SplitBehavior, TokenizerSpec,
-    UnigramSpec, UnknownUnit, WordPieceSpec, WordSpec,
+    AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, Cleaning, MetaspaceSpec, ModelSpec,
+    NormalizerSpec, PatternSpec, PieceType, PostProcessorSpec, PreTokenizerSpec, PrependScheme,
+    ScoredPiece, Segmentation, SentencePieceKind, SentencePieceNormalizerSpec, SentencePieceSpec,
+    SplitBehavior, TokenizerSpec, UnigramSpec, UnknownUnit, WordPieceSpec, WordSpec,
 };
 use crate::text::printable_of;
 
@@ -125,12 +125,13 @@ fn wordpiece(unk: UnknownUnit) -> ModelSpec {
     })
 }
 
-fn bert(lowercase: bool, unk: UnknownUnit) -> TokenizerSpec {
+fn bert(lowercase: bool, unk: UnknownUnit, cleaning: Cleaning) -> TokenizerSpec {
     let normalizer = NormalizerSpec::Bert(BertNormalizerSpec {
         clean_text: true,
         handle_chinese_chars: true,
         strip_accents: None,
         lowercase,
+        cleaning,
     });
     spec(Some(normalizer), Some(PreTokenizerSpec::Bert), wordpiece(unk), ["[CLS]", "[SEP]"])
 }
@@ -267,9 +268,10 @@ fn specs() -> Vec<TokenizerSpec> {
         numbers_before_han(),
         byte_level(None, Some(OTHER_PATTERN), false),
         with_normalized_token(byte_level(None, None, false)),
-        bert(true, UnknownUnit::Word),
-        bert(false, UnknownUnit::Char),
-        with_normalized_token(bert(true, UnknownUnit::Word)),
+        bert(true, UnknownUnit::Word, Cleaning::Tokenizers),
+        bert(false, UnknownUnit::Char, Cleaning::Tokenizers),
+        with_normalized_token(bert(true, UnknownUnit::Word, Cleaning::Tokenizers)),
+        bert(true, UnknownUnit::Word, Cleaning::Original),
         spec(
             None,
             Some(PreTokenizerSpec::WhitespaceSplit),

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::added_tokens::Selector;
 use crate::spec::{
-    AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
-    PreTokenizerSpec, Segmentation, TokenizerSpec, UnknownUnit, WordPieceSpec,
+    AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, Cleaning, ModelSpec, NormalizerSpec,
+    PostProcessorSpec, PreTokenizerSpec, Segmentation, TokenizerSpec, UnknownUnit, WordPieceSpec,
 };
 use crate::text::printable_of;
 
@@ -54,6 +54,7 @@ fn bert() -> TokenizerSpec {
         handle_chinese_chars: true,
         strip_accents: Some(true),
         lowercase: true,
+        cleaning: Cleaning::Tokenizers,
     });
     framed(1, model, Some(normalizer), PreTokenizerSpec::Bert)
 }

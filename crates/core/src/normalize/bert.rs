@@ -6,8 +6,12 @@
 
 use piecework_unicode::{class_of, combining_class, decompose, lowercase, Class};
 
-use crate::spec::BertNormalizerSpec;
+use super::final_sigma::final_sigmas;
+use crate::spec::{BertNormalizerSpec, Cleaning};
 use crate::text::NormalizedSink;
+
+/// The ideographs around which only the original code puts spaces.
+const ORIGINAL_CJK: std::ops::RangeInclusive<char> = '\u{2B820}'..='\u{2B91F}';
 
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
@@ -48,13 +52,20 @@ impl BertNormalizer {
         self.spec.lowercase
     }
 
+    /// Whether the normalizer follows the original code and not `tokenizers`.
+    #[must_use]
+    pub fn is_original(&self) -> bool {
+        self.spec.cleaning == Cleaning::Original
+    }
+
     /// Normalizes `text`, which begins at byte `start` of the original.
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) {
-        let mut marks = Marks::default();
+        let mut marks = Marks { final_sigmas: self.final_sigmas(text, start), ..Marks::default() };
         for (at, c) in text.char_indices() {
             let source = source_of(c, start, at);
             let class = class_of(c);
-            if !class.has(self.touched) && marks.is_empty() {
+            let is_kept = !class.has(self.touched) && !(self.is_original() && ORIGINAL_CJK.contains(&c));
+            if is_kept && marks.is_empty() {
                 out.push_from(c, source);
             } else {
                 let place = CharContext { before: &text[..at], start, source };
@@ -73,13 +84,13 @@ impl BertNormalizer {
         marks: &mut Marks,
         out: &mut impl NormalizedSink,
     ) {
-        if self.drops(class) {
+        if self.drops(c, class) {
             return;
         }
         if self.spec.clean_text && class.has(Class::WHITESPACE) {
             self.flush(marks, out);
             out.push_from(' ', place.source);
-        } else if self.spec.handle_chinese_chars && class.has(Class::CJK) {
+        } else if self.spec.handle_chinese_chars && self.is_cjk(c, class) {
             self.flush(marks, out);
             out.push_from(' ', place.source);
             self.strip(c, place, marks, out);
@@ -89,14 +100,26 @@ impl BertNormalizer {
         }
     }
 
-    fn drops(&self, class: Class) -> bool {
-        self.spec.clean_text && class.has(Class::DROP)
+    fn drops(&self, c: char, class: Class) -> bool {
+        self.spec.clean_text && class.has(Class::DROP) && !(self.is_original() && is_private_use(c))
+    }
+
+    fn is_cjk(&self, c: char, class: Class) -> bool {
+        class.has(Class::CJK) || (self.is_original() && ORIGINAL_CJK.contains(&c))
+    }
+
+    /// Returns where the original code lowercases Σ to ς, as bytes of the original text.
+    fn final_sigmas(&self, text: &str, start: u32) -> Vec<u32> {
+        if !(self.is_original() && self.spec.lowercase) {
+            return Vec::new();
+        }
+        final_sigmas(text, start, |c| self.drops(c, class_of(c)))
     }
 
     /// Decomposes a character and removes nonspacing marks.
     fn strip(&self, c: char, place: CharContext<'_>, marks: &mut Marks, out: &mut impl NormalizedSink) {
         if !self.strip_accents {
-            self.lower(c, place.source, out);
+            self.lower(c, place.source, marks, out);
             return;
         }
         let mut is_first = true;
@@ -111,7 +134,7 @@ impl BertNormalizer {
             } else {
                 self.flush(marks, out);
                 if !class.has(Class::NONSPACING_MARK) {
-                    self.lower(part, place.source, out);
+                    self.lower(part, place.source, marks, out);
                 }
             }
             is_first = false;
@@ -124,10 +147,10 @@ impl BertNormalizer {
         if !is_first {
             return;
         }
-        let starts = |c: char| !self.drops(class_of(c)) && first_class(c) == 0;
+        let starts = |c: char| !self.drops(c, class_of(c)) && first_class(c) == 0;
         let from = place.before.rfind(starts).unwrap_or(0);
         for (at, c) in place.before[from..].char_indices() {
-            if self.drops(class_of(c)) {
+            if self.drops(c, class_of(c)) {
                 continue;
             }
             let source = source_of(c, place.start, from + at);
@@ -156,14 +179,16 @@ impl BertNormalizer {
                 marks.last_source = *sources.next().unwrap_or(&marks.last_source);
             }
             if !class_of(mark.part).has(Class::NONSPACING_MARK) {
-                self.lower(mark.part, marks.last_source, out);
+                self.lower(mark.part, marks.last_source, marks, out);
             }
         }
         marks.clear();
     }
 
-    fn lower(&self, c: char, source: (u32, u32), out: &mut impl NormalizedSink) {
-        if self.spec.lowercase {
+    fn lower(&self, c: char, source: (u32, u32), marks: &Marks, out: &mut impl NormalizedSink) {
+        if c == 'Σ' && marks.final_sigmas.binary_search(&source.0).is_ok() {
+            out.push_from('ς', source);
+        } else if self.spec.lowercase {
             lowercase(c, |part| out.push_from(part, source));
         } else {
             out.push_from(c, source);
@@ -187,6 +212,11 @@ fn source_of(c: char, start: u32, at: usize) -> (u32, u32) {
     (at, at + c.len_utf8() as u32)
 }
 
+/// Whether a character is of category Co, whose ranges are fixed.
+fn is_private_use(c: char) -> bool {
+    matches!(c, '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{FFFFD}' | '\u{100000}'..='\u{10FFFD}')
+}
+
 /// Returns the combining class of the first part of a character.
 fn first_class(c: char) -> u8 {
     let mut first = None;
@@ -201,6 +231,8 @@ struct Marks {
     parts: Vec<Mark>,
     sources: Vec<(u32, u32)>,
     last_source: (u32, u32),
+    /// Where Σ becomes ς.
+    final_sigmas: Vec<u32>,
 }
 
 struct Mark {
@@ -238,7 +270,24 @@ mod tests {
             handle_chinese_chars: true,
             strip_accents: None,
             lowercase: true,
+            cleaning: Cleaning::Tokenizers,
         })
+    }
+
+    fn original(text: &str) -> String {
+        let spec = BertNormalizerSpec { cleaning: Cleaning::Original, ..uncased().spec() };
+        let mut out = String::new();
+        BertNormalizer::compile(&spec).run(text, 0, &mut out);
+        out
+    }
+
+    #[test]
+    fn the_original_keeps_private_use_characters_and_ends_words_with_a_final_sigma() {
+        assert_eq!(original("a\u{E000}b\u{200D}\u{0}\u{F0000}"), "a\u{E000}b\u{F0000}");
+        assert_eq!(original("ΑΣ ΣΑ Σ ΑΣ.Β ΑΣ'"), "ας σα σ ασ.β ας'");
+        assert_eq!(original("ΆΣ\u{301} Α\u{0}Σ\u{AD} ΣΣ"), "ας ας σς");
+        assert_eq!(original("a\u{2B820}b"), "a \u{2B820} b");
+        assert_eq!(normalized("a\u{2B820}b\u{E000} ΑΣ"), "a\u{2B820}b ασ");
     }
 
     fn normalized(text: &str) -> String {

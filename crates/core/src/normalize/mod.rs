@@ -9,6 +9,7 @@ mod char_maps;
 mod charsmap;
 mod custom;
 mod ends;
+mod final_sigma;
 mod forms;
 mod intermediate;
 mod normalizer;

@@ -17,7 +17,7 @@ pub use models::{
     BpeSpec, CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec,
     WordSpec,
 };
-pub use normalizers::{BertNormalizerSpec, NormalizerSpec};
+pub use normalizers::{BertNormalizerSpec, Cleaning, NormalizerSpec};
 pub use patterns::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior};
 pub use post_processors::{PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
 pub use pre_tokenizers::PreTokenizerSpec;

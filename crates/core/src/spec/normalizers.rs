@@ -64,6 +64,19 @@ pub struct BertNormalizerSpec {
     pub handle_chinese_chars: bool,
     /// Decomposes characters and removes nonspacing marks; `None` means the value of `lowercase`.
     pub strip_accents: Option<bool>,
-    /// Lowercases each character, without context.
+    /// Lowercases each character; only `Cleaning::Original` looks at its context.
     pub lowercase: bool,
+    /// Whose character classes and lowercase letters apply.
+    pub cleaning: Cleaning,
+}
+
+/// The published code that BERT's normalizer follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cleaning {
+    /// `tokenizers`: drops private-use characters too, and lowercases without context.
+    #[default]
+    Tokenizers,
+    /// The code of Devlin et al. 2019: drops categories Cc and Cf only, lowercases the last Σ of a word to ς, and puts spaces
+    /// around U+2B820 to U+2B91F too.
+    Original,
 }

@@ -1,7 +1,9 @@
 //! `bert`: WordPiece. Files mark the tokens that begin a word with `▁`, and not those inside a word with `##`.
 
 use piecework_core::error::Error;
-use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec, PieceType, TokenizerSpec, VocabSpec};
+use piecework_core::spec::{
+    BertNormalizerSpec, Cleaning, NormalizerSpec, PieceType, TokenizerSpec, VocabSpec,
+};
 
 use super::framing::{self, Defaults};
 use super::keys::{Keys, LOWERCASE, STRIP_ACCENTS};
@@ -31,6 +33,7 @@ pub(super) fn read(
         handle_chinese_chars: true,
         strip_accents: keys.flag(STRIP_ACCENTS)?,
         lowercase,
+        cleaning: Cleaning::Tokenizers,
     };
     let defaults = Defaults { bos: true, eos: false, sep: true };
     Ok(TokenizerSpec {

@@ -2,7 +2,7 @@
 
 use base64::engine::Engine;
 use piecework_core::error::Error;
-use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec};
+use piecework_core::spec::{BertNormalizerSpec, Cleaning, NormalizerSpec};
 use serde_json::{json, Value};
 
 use super::custom::{read_custom, write_custom, Functions};
@@ -27,6 +27,9 @@ const KINDS: [&str; 15] = [
     "SentencePiece",
     "Sequence",
 ];
+
+const CLEANINGS: [(&str, Cleaning); 2] =
+    [("tokenizers", Cleaning::Tokenizers), ("original", Cleaning::Original)];
 
 pub(super) fn read(field: &Field, functions: &Functions<'_>) -> Result<NormalizerSpec, Error> {
     if let Some(custom) = read_custom(field, functions)? {
@@ -60,12 +63,20 @@ pub(super) fn read(field: &Field, functions: &Functions<'_>) -> Result<Normalize
 }
 
 fn read_bert(field: &Field) -> Result<BertNormalizerSpec, Error> {
-    field.fields(&["type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"])?;
+    field.fields(&[
+        "type",
+        "clean_text",
+        "handle_chinese_chars",
+        "strip_accents",
+        "lowercase",
+        "cleaning",
+    ])?;
     Ok(BertNormalizerSpec {
         clean_text: field.get("clean_text")?.flag()?,
         handle_chinese_chars: field.get("handle_chinese_chars")?.flag()?,
         strip_accents: optional(field, "strip_accents", Field::flag)?,
         lowercase: field.get("lowercase")?.flag()?,
+        cleaning: optional(field, "cleaning", |cleaning| cleaning.choice(&CLEANINGS))?.unwrap_or_default(),
     })
 }
 
@@ -115,11 +126,15 @@ pub(super) fn write(normalizer: &NormalizerSpec) -> Value {
 }
 
 fn write_bert(bert: &BertNormalizerSpec) -> Value {
-    json!({
+    let mut value = json!({
         "type": "BertNormalizer",
         "clean_text": bert.clean_text,
         "handle_chinese_chars": bert.handle_chinese_chars,
         "strip_accents": bert.strip_accents,
         "lowercase": bert.lowercase,
-    })
+    });
+    if bert.cleaning == Cleaning::Original {
+        value["cleaning"] = json!("original");
+    }
+    value
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::added_tokens::Selector;
 use crate::encode::{Input, Options, Tokenizer};
 use crate::spec::{
-    BertNormalizerSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, Segmentation, TokenizerSpec,
+    BertNormalizerSpec, Cleaning, ModelSpec, NormalizerSpec, PreTokenizerSpec, Segmentation, TokenizerSpec,
     UnigramSpec, UnknownUnit, WordPieceSpec,
 };
 use crate::split::bert::CHUNK;
@@ -48,6 +48,7 @@ fn pipeline(bert: Option<(bool, bool, bool, bool)>, isolates: bool) -> Tokenizer
             handle_chinese_chars,
             strip_accents,
             lowercase,
+            cleaning: Cleaning::Tokenizers,
         })
     });
     let pre_tokenizer = if isolates { PreTokenizerSpec::Bert } else { PreTokenizerSpec::WhitespaceSplit };

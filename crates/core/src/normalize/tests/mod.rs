@@ -233,6 +233,7 @@ fn long_runs_of_marks_take_no_longer_than_sorting_them() {
         handle_chinese_chars: true,
         strip_accents: None,
         lowercase: true,
+        cleaning: crate::spec::Cleaning::Tokenizers,
     };
     assert_eq!(run(&NormalizerSpec::Bert(bert), &kept).0.chars().count(), 100_001);
 }

@@ -77,7 +77,7 @@ impl BertSplitter {
         };
         let lowercases = match normalizer {
             Normalizer::Identity => false,
-            Normalizer::Bert(bert) => bert.lowercases(),
+            Normalizer::Bert(bert) if !bert.is_original() => bert.lowercases(),
             _ => return None,
         };
         let actions = split_actions(normalizer, isolated).ok()?;
