@@ -90,12 +90,32 @@ def test_a_slice_has_the_columns_of_its_tokens(tok: pw.Tokenizer) -> None:
         assert isinstance(part, pw.Encoding)
         for column in COLUMNS[:-1]:
             assert getattr(part, column) == getattr(encoding, column)[cut]
-        for column in ("byte_offsets", "utf16_offsets"):
+        for column in ("byte_offsets", "utf16_offsets", "pieces"):
             assert getattr(part, column) == getattr(encoding, column)[cut]
+        assert pickle.loads(pickle.dumps(part)).pieces == part.pieces
         assert (part.texts, part.n_sequences, part.overflowing) == (encoding.texts, 2, [])
         assert pickle.loads(pickle.dumps(part)) == part
     assert encoding[:] == encoding
     assert encoding[1:2].char_to_token(0) == 0
+
+
+def test_pieces_show_the_normalized_text_of_unknown_tokens(tok: pw.Tokenizer) -> None:
+    encoding = tok.encode("hugs 日É🤗 x", "é hug 漢")
+    unknown = [at for at, id in enumerate(encoding.ids) if id == tok.unk_token_id]
+    assert unknown
+    for at, (piece, token) in enumerate(zip(encoding.pieces, encoding.tokens, strict=True)):
+        if at not in unknown:
+            assert piece == token
+            continue
+        start, end = encoding.offsets[at]
+        text = encoding.texts[encoding.sequence_ids[at]]
+        assert piece == tok.normalize(text[start:end]).strip()
+    words = tok.encode(["hug", "日", "hugs", "漢É"], is_pretokenized=True)
+    shown = [piece for piece, word in zip(words.pieces, words.word_ids, strict=True) if word == 1]
+    assert shown == ["日"]
+    assert tok.encode("hug[UNK]").pieces == tok.encode("hug[UNK]").tokens
+    with pytest.raises(ArgumentError, match=r"encode\(text\)\.pieces"):
+        _ = tok.encode_batch(["日"])[0].pieces
 
 
 def test_a_slice_of_a_row_has_the_columns_of_its_batch(tok: pw.Tokenizer) -> None:

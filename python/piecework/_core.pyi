@@ -540,6 +540,20 @@ class Encoding:
         """Vocabulary entries as strings."""
 
     @property
+    def pieces(self) -> list[str]:
+        """Tokens as SentencePiece shows pieces: an unknown token is its normalized text.
+
+        >>> import piecework as pw
+        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+        >>> e = tok.encode("hugs 🤗")
+        >>> e.tokens, e.pieces
+        (['hug', '##s', '[UNK]'], ['hug', '##s', '🤗'])
+
+        Rows of a batch keep no text, and raise `ArgumentError`.
+        """
+
+    @property
     def offsets(self) -> list[tuple[int, int]]:
         """Spans (start, end) in characters of the original text; (0, 0) for template tokens."""
 

@@ -94,6 +94,7 @@ def assert_same_fields(ours: pw.Tokenizer, theirs: Any, text: str) -> None:
     assert encoding.ids == expected["ids"], f"ids differ in {text!r}"
     assert encoding.offsets == expected["offsets"], f"spans differ in {text!r}"
     assert pieces_of(ours, text) == expected["pieces"], f"pieces differ in {text!r}"
+    assert encoding.pieces == expected["pieces"], f"pieces differ in {text!r}"
 
 
 def assert_same(ours: pw.Tokenizer, theirs: Any, texts: list[str], seed: int) -> None:

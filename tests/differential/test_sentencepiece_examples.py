@@ -110,6 +110,9 @@ def test_xlnet_marks_spaces_and_loses_nothing() -> None:
     pieces = "▁Don ' t ▁you ▁love ▁ 🤗 ▁ Transform ers ? ▁We ▁sure ▁do .".split()
     assert sp.encode_as_pieces(text) == pieces
     assert sp.decode_pieces(pieces) == text
+    native = pw.Tokenizer.load(data.need("vocab/xlnet/spiece.model")).encode(text)
+    assert native.pieces == pieces
+    assert native.tokens[6] == "<unk>"
 
 
 def test_a_test(trained: Trained) -> None:

@@ -7,6 +7,7 @@ mod lists;
 mod missing;
 mod notebook;
 mod origin;
+mod pieces;
 mod plain_text;
 mod positions;
 mod source;
@@ -117,7 +118,7 @@ impl Encoding {
         let source = Source::Lists { n_sequences };
         let encoding = Self::new(listed(ids, "ids")?, source, text_at(0), text_at(1));
         let lists = encoding.lists.get_or_init(Box::default);
-        for column in Column::STORED {
+        for column in Column::STORED.into_iter().chain([Column::Pieces]) {
             if let Some(value) = columns.get_item(column.name())? {
                 let _ = lists.slot(column).set(listed(value, column.name())?.unbind());
             }
@@ -129,6 +130,21 @@ impl Encoding {
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.column(py, Column::Tokens).cloned()
+    }
+
+    /// Tokens as SentencePiece shows pieces: an unknown token is its normalized text.
+    ///
+    /// >>> import piecework as pw
+    /// >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+    /// >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+    /// >>> e = tok.encode("hugs 🤗")
+    /// >>> e.tokens, e.pieces
+    /// (['hug', '##s', '[UNK]'], ['hug', '##s', '🤗'])
+    ///
+    /// Rows of a batch keep no text, and raise `ArgumentError`.
+    #[getter]
+    fn pieces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.column(py, Column::Pieces).cloned()
     }
 
     /// Spans (start, end) in characters of the original text; (0, 0) for template tokens.
@@ -315,7 +331,7 @@ impl Encoding {
                 "a slice such as encoding[1:3]; read one token from encoding.ids or encoding.tokens";
             return Err(wrong_type("index".into(), index, expected));
         }
-        let columns = self.columns(py)?;
+        let columns = self.columns_with_pieces(py)?;
         for (name, values) in columns.clone() {
             if let Ok(list) = values.cast::<PyList>() {
                 columns.set_item(name, list.as_any().get_item(index)?)?;
@@ -335,7 +351,7 @@ impl Encoding {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, encoding) = (slf.py(), slf.get());
-        let arguments = (encoding.texts(py)?, encoding.columns(py)?);
+        let arguments = (encoding.texts(py)?, encoding.columns_with_pieces(py)?);
         (slf.get_type(), arguments).into_pyobject(py)
     }
 

@@ -36,6 +36,7 @@ _HERE = {
     "to_str": "to_json()",
     "truncation": "spec.truncation, or with_truncation for another",
     # transformers
+    "additional_special_tokens": "special_tokens_map['additional_special_tokens']",
     "all_special_ids": "special_tokens_map, and token_to_id for each",
     "all_special_tokens": "special_tokens_map.values()",
     "batch_decode": "decode_batch",
@@ -44,8 +45,9 @@ _HERE = {
     "convert_tokens_to_ids": "token_to_id for each token",
     "convert_tokens_to_string": "decode with ids",
     "encode_plus": "encode",
+    "extra_special_tokens": "special_tokens_map['additional_special_tokens']",
     "save_pretrained": "save('folder/'), where the / makes it a folder",
-    "tokenize": "encode(text).tokens",
+    "tokenize": "encode(text).pieces",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",
@@ -53,12 +55,12 @@ _HERE = {
     "n_vocab": "len(tokenizer)",
     # sentencepiece
     "EncodeAsIds": "encode(text).ids, or piecework.compat.sentencepiece",
-    "EncodeAsPieces": "encode(text).tokens, or piecework.compat.sentencepiece",
+    "EncodeAsPieces": "encode(text).pieces, or piecework.compat.sentencepiece",
     "GetPieceSize": "len(tokenizer)",
     "IdToPiece": "id_to_token",
     "PieceToId": "token_to_id",
     "encode_as_ids": "encode(text).ids, or piecework.compat.sentencepiece",
-    "encode_as_pieces": "encode(text).tokens, or piecework.compat.sentencepiece",
+    "encode_as_pieces": "encode(text).pieces, or piecework.compat.sentencepiece",
     "id_to_piece": "id_to_token",
     "piece_to_id": "token_to_id",
 }

@@ -13,6 +13,7 @@ pub(crate) enum Column {
     Overflowing,
     ByteOffsets,
     Utf16Offsets,
+    Pieces,
 }
 
 impl Column {
@@ -41,6 +42,7 @@ impl Column {
             Self::Overflowing => "overflowing",
             Self::ByteOffsets => "byte_offsets",
             Self::Utf16Offsets => "utf16_offsets",
+            Self::Pieces => "pieces",
         }
     }
 }

@@ -39,6 +39,9 @@ impl Encoding {
         if let Column::ByteOffsets | Column::Utf16Offsets = column {
             return self.offsets_in(py, column);
         }
+        if column == Column::Pieces {
+            return self.unknown_as_text(py);
+        }
         match &self.source {
             Source::Text(source) => {
                 let fields = source.fields(py, &self.ids, self.text.as_ref())?;
@@ -80,7 +83,7 @@ impl Encoding {
                 let windows = fields.overflowing.iter().map(window).collect::<PyResult<Vec<_>>>()?;
                 PyList::new(py, windows)
             }
-            Column::Offsets | Column::ByteOffsets | Column::Utf16Offsets => {
+            Column::Offsets | Column::ByteOffsets | Column::Utf16Offsets | Column::Pieces => {
                 PyList::new(py, tokens.iter().map(|token| (token.start, token.end)))
             }
         }
@@ -125,7 +128,7 @@ impl Encoding {
     }
 
     /// Return the text that the offsets of a word refer to.
-    fn text_of(&self, py: Python<'_>, sequence: usize, word: usize) -> PyResult<String> {
+    pub(super) fn text_of(&self, py: Python<'_>, sequence: usize, word: usize) -> PyResult<String> {
         let Some(input) = self.input(py, sequence) else { return Ok(String::new()) };
         if input.is_instance_of::<PyString>() {
             return input.extract();

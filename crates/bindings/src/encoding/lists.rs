@@ -10,7 +10,7 @@ use crate::errors::wrong_type;
 
 /// The lists made so far, by column.
 #[derive(Default)]
-pub(super) struct Lists([OnceLock<Py<PyList>>; 10]);
+pub(super) struct Lists([OnceLock<Py<PyList>>; 11]);
 
 impl Lists {
     /// Return the slot of the list of a column.

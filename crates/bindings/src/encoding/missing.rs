@@ -19,7 +19,7 @@ pub(super) fn missing(name: &str) -> PyErr {
             let expected = "encode_batch(..., overflow=True), which makes a row of each window";
             bad_argument("overflow", "False", &format!("{expected}, to read {name}"))
         }
-        "byte_offsets" | "utf16_offsets" => {
+        "byte_offsets" | "utf16_offsets" | "pieces" => {
             let found = "a row of a batch, which keeps no text";
             bad_argument("texts", found, &format!("encode(text).{name}"))
         }

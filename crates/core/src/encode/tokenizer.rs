@@ -228,6 +228,12 @@ impl Tokenizer {
         &self.stages().vocab
     }
 
+    /// The id of the unknown token, if the model has one.
+    #[must_use]
+    pub fn unk_id(&self) -> Option<u32> {
+        self.stages().model.unk_id()
+    }
+
     /// The added tokens in their order.
     #[must_use]
     pub fn added_tokens(&self) -> &[AddedToken] {

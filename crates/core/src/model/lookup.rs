@@ -17,6 +17,11 @@ impl WordModel {
         Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
     }
 
+    /// The id of the unknown token.
+    pub(super) fn unk_id(&self) -> u32 {
+        self.unk_id
+    }
+
     /// Look the word up.
     pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl PieceSink) {
         let id = vocab.id_of(word).unwrap_or(self.unk_id);
@@ -34,6 +39,11 @@ impl CharModel {
     /// Compile the model; the unknown token must be in the vocabulary.
     pub fn compile(spec: &CharSpec, vocab: &Vocab) -> Result<Self, Error> {
         Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
+    }
+
+    /// The id of the unknown token.
+    pub(super) fn unk_id(&self) -> u32 {
+        self.unk_id
     }
 
     /// Look each character up.

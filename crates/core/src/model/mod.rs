@@ -111,6 +111,19 @@ impl Model {
         }
     }
 
+    /// The id of the token for what the model does not know.
+    #[must_use]
+    pub fn unk_id(&self) -> Option<u32> {
+        match self {
+            Self::WordPiece(model) => Some(model.unk_id()),
+            Self::Word(model) => Some(model.unk_id()),
+            Self::Char(model) => Some(model.unk_id()),
+            Self::Bpe(model) => model.unk_id(),
+            Self::Unigram(model) => model.unk_id(),
+            Self::SentencePiece(model) => Some(model.unk_id()),
+        }
+    }
+
     /// Whether every word has a segmentation, if only an unknown token.
     #[must_use]
     pub fn never_fails(&self) -> bool {

@@ -28,6 +28,11 @@ pub(super) struct InitialSymbols {
 }
 
 impl InitialSymbols {
+    /// The id of the unknown token.
+    pub(super) fn unk_id(&self) -> Option<u32> {
+        self.unk
+    }
+
     pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
         let prefix = spec.continuing_subword_prefix.clone().unwrap_or_default();
         let suffix = spec.end_of_word_suffix.clone().unwrap_or_default();

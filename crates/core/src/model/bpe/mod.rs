@@ -81,6 +81,11 @@ impl Bpe {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
+    /// The id of the unknown token.
+    pub(super) fn unk_id(&self) -> Option<u32> {
+        self.initial_symbols.unk_id()
+    }
+
     /// The same, with the tables that `sections` contains.
     pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;

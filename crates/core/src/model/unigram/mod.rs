@@ -87,6 +87,11 @@ impl Unigram {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
+    /// The id of the unknown token.
+    pub(super) fn unk_id(&self) -> Option<u32> {
+        self.unk_id
+    }
+
     /// The same, with the trie of `sections` if it contains one.
     pub(super) fn restore(
         spec: &UnigramSpec,

@@ -41,6 +41,11 @@ pub struct WordPiece {
 }
 
 impl WordPiece {
+    /// The id of the unknown token.
+    pub(super) fn unk_id(&self) -> u32 {
+        self.unk_id
+    }
+
     /// Build the trie and its failure links. The unknown token must be in the vocabulary.
     pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
