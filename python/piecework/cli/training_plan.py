@@ -82,7 +82,7 @@ def _print_beginning(
         _print_field("first text", f"none at the beginning of {path}")
         return
     shown = text[:_SHOWN_CHARS]
-    words = pw.train.count_texts([shown], pipeline=plan.pipeline).words[:_SHOWN_WORDS]
+    words = pw.train.count_texts([shown], preset=plan.pipeline).words[:_SHOWN_WORDS]
     _print_paragraph("first text", shown.strip() + (" ..." if len(text) > len(shown) else ""))
     _print_paragraph("its words", "  ".join(words) + (" ..." if len(text) > len(shown) else ""))
 
