@@ -297,7 +297,7 @@ class _Summary:
         if self._as_json:
             return
         note(pipeline_text(self._plan, self._found))
-        if self._found is not None:
+        if self._found is not None and self._found.is_lossless:
             note(f"decoding the first texts: {self._found.lost_text}; {self._found.spacing_text}")
         if following := self._next():
             note(f"next: {following}")
