@@ -26,7 +26,7 @@ SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wi
 # The bindings must be built against the interpreter they will be loaded by.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-MATURIN := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin
+MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
 .PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
@@ -103,20 +103,20 @@ test-serving: $(VENV)/.built $(SERVING_VENV)/.tools
 	PYTHONPATH=python $(SERVING_VENV)/bin/python -m pytest tests/serving $(PYTEST)
 
 test-notebooks: $(VENV)/.built $(NOTEBOOK_VENV)/.tools
-	PYTHONPATH=$(CURDIR)/python $(NOTEBOOK_VENV)/bin/python -m pytest tests/notebooks $(PYTEST)
+	PYTHONPATH="$(CURDIR)/python" $(NOTEBOOK_VENV)/bin/python -m pytest tests/notebooks $(PYTEST)
 
 # The workers import piecework and the tests from the folders of PYTHONPATH.
 test-ray: export RAY_USAGE_STATS_ENABLED := 0
 test-ray: $(VENV)/.built $(RAY_VENV)/.tools
-	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(RAY_VENV)/bin/python -m pytest tests/distributed/test_ray*.py $(PYTEST)
+	PYTHONPATH="$(CURDIR)/python:$(CURDIR)" $(RAY_VENV)/bin/python -m pytest tests/distributed/test_ray*.py $(PYTEST)
 
 test-spark: java-runtime $(VENV)/.built $(SPARK_VENV)/.tools
-	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(SPARK_VENV)/bin/python -m pytest tests/distributed/test_spark*.py $(PYTEST)
+	PYTHONPATH="$(CURDIR)/python:$(CURDIR)" $(SPARK_VENV)/bin/python -m pytest tests/distributed/test_spark*.py $(PYTEST)
 
 # No request leaves the machine.
 test-remote: export AWS_EC2_METADATA_DISABLED := true
 test-remote: $(VENV)/.built $(REMOTE_VENV)/.tools
-	PYTHONPATH=$(CURDIR)/python:$(CURDIR) $(REMOTE_VENV)/bin/python -m pytest tests/remote $(PYTEST)
+	PYTHONPATH="$(CURDIR)/python:$(CURDIR)" $(REMOTE_VENV)/bin/python -m pytest tests/remote $(PYTEST)
 
 test-browser: $(VENV)/.built $(BROWSER_VENV)/.tools
 	PYTHONPATH=python $(BROWSER_VENV)/bin/python -m pytest tests/browser $(PYTEST)

@@ -14,6 +14,6 @@ command -v "$python" >/dev/null 2>&1 ||
 "$python" -c 'import ensurepip, venv' >/dev/null 2>&1 ||
     missing "Python's venv module: install your system's python3-venv package"
 command -v cargo >/dev/null 2>&1 ||
-    missing "Rust 1.83 or newer: install it (rustup.rs), then open a new shell"
+    missing "Rust 1.89 or newer: install it (rustup.rs), then open a new shell"
 command -v cc >/dev/null 2>&1 ||
     missing "a C linker: install gcc or clang"
