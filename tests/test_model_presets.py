@@ -42,7 +42,7 @@ def trained(model: str, preset: str) -> pw.Tokenizer:
     return pw.Tokenizer.train_from_iterator(TEXTS, model=model, preset=preset, **size)
 
 
-@pytest.mark.parametrize(("model", "preset"), product(TRAINERS, PRESETS))
+@pytest.mark.parametrize(("model", "preset"), list(product(TRAINERS, PRESETS)))
 def test_a_model_and_a_preset_decode_to_the_same_text_or_are_refused(
     model: str, preset: str
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_model_and_a_preset_decode_to_the_same_text_or_are_refused(
     assert bool(found.changed_spaces) == ((model, preset) in CHANGE_SPACES)
 
 
-@pytest.mark.parametrize(("model", "preset"), product(TRAINERS, SENTENCEPIECE_PRESETS))
+@pytest.mark.parametrize(("model", "preset"), list(product(TRAINERS, SENTENCEPIECE_PRESETS)))
 def test_sentencepiece_presets_take_the_types_of_sentencepiece(model: str, preset: str) -> None:
     settings = {"vocab_size": 400, "hard_vocab_limit": False, "character_coverage": 1.0}
     divides_words = model == "word" and preset in ("albert", "xlnet")
