@@ -99,6 +99,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _spec: pw.TokenizerSpec | None
     _filling: Filling | None
     _guarded: typing.Any
+    _prompts: tuple[Core, tuple[pw.spec.AddedToken, ...]] | None
     _is_plain: bool
 
     # ---- make one
@@ -781,9 +782,7 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.chat.segments import encode_segments
 
         guarded = self._guarded_tokens(markers)
-        return encode_segments(
-            self._core, segments, guarded, self._unk_id_of_model, add_special_tokens
-        )
+        return encode_segments(segments, guarded, self._unk_id_of_model, add_special_tokens)
 
     def apply_chat_template(
         self,
@@ -844,7 +843,7 @@ class Tokenizer(metaclass=WithForeignNames):
             continue_final_message=continue_final_message,
         )
         guarded = self._guarded_tokens(markers)
-        return encode_chat(self._core, prompt, guarded, self._unk_id_of_model)
+        return encode_chat(prompt, guarded, self._unk_id_of_model)
 
     def count_messages(
         self,
@@ -983,11 +982,23 @@ class Tokenizer(metaclass=WithForeignNames):
     def _guarded_tokens(self, markers: Collection[str] | None) -> typing.Any:
         from piecework.chat.segments import GuardedTokens
 
+        if self._prompts is None:
+            self._prompts = self._prompt_tokens()
+        core, added_tokens = self._prompts
         if markers is not None:
-            return GuardedTokens(self._core, self._stages().added_tokens, markers)
+            return GuardedTokens(self._core, core, added_tokens, markers)
         if self._guarded is None:
-            self._guarded = GuardedTokens(self._core, self._stages().added_tokens, None)
+            self._guarded = GuardedTokens(self._core, core, added_tokens, None)
         return self._guarded
+
+    def _prompt_tokens(self) -> tuple[Core, tuple[pw.spec.AddedToken, ...]]:
+        """Return the core for prompts, in which all special tokens are added tokens, and these."""
+        from piecework.chat.prompt_tokens import prompt_stages
+
+        changes = prompt_stages(self.spec, self.special_tokens_map.values(), self.get_vocab())
+        if not changes:
+            return self._core, ()
+        return self._replaced(**changes)._core, changes["added_tokens"]
 
     def _named_template(self, chat_template: str | None, *, has_tools: bool) -> str:
         templates = self._settings.chat_templates
@@ -2434,7 +2445,7 @@ class Tokenizer(metaclass=WithForeignNames):
         self._special_in_text = special_in_text
         self._settings = NO_SETTINGS
         self._all_roles, self._spec, self._filling = None, None, None
-        self._guarded = None
+        self._guarded, self._prompts = None, None
         # One plain text goes straight to the core; see docs/decisions/0015.
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
         self._parses = special_in_text == "parse"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from piecework._core import Core
 from piecework.chat.results import ChatEncoding
 from piecework.chat.segments import GuardedTokens, encode_spans, tokens_between
 from piecework.chat.tracked_text import GENERATED, TEMPLATE, TrackedText, plain
@@ -15,7 +14,6 @@ _RUN = re.compile(b"\x01+")
 
 
 def encode_chat(
-    core: Core,
     prompt: TrackedText,
     guarded: GuardedTokens,
     unk_id: Callable[[], int | None],
@@ -23,7 +21,7 @@ def encode_chat(
     """Encode a prompt; special tokens match in the text of the template only."""
     text = plain(prompt)
     spans = tuple(_spans(prompt.origins, TEMPLATE))
-    encoding = encode_spans(core, text, spans, guarded, unk_id, add_special_tokens=False)
+    encoding = encode_spans(text, spans, guarded, unk_id, add_special_tokens=False)
     mask = _mask(encoding, tuple(_spans(prompt.origins, GENERATED)))
     return ChatEncoding(text, encoding, spans, mask)
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence
 
-from piecework._core import Core, core_without_pieces, encode_within, symbol_ids
+from piecework._core import (
+    Core,
+    core_without_pieces,
+    encode_within,
+    find_special,
+    symbol_ids,
+)
 from piecework._internal.lazy import pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.chat.results import SegmentedEncoding
@@ -17,11 +23,16 @@ if typing.TYPE_CHECKING:
 
 
 class GuardedTokens:
-    """The tokens that text without permission never becomes, and the added tokens that match anywhere."""
+    """The tokens that text without permission never becomes, and the added tokens that match anywhere.
+
+    `prompts` is `core` with all special tokens as added tokens, which `added_tokens` are. It encodes texts
+    that have one with permission; other texts are encoded by `core`, as in `encode`.
+    """
 
     def __init__(
         self,
         core: Core,
+        prompts: Core,
         added_tokens: Sequence[pw.spec.AddedToken],
         markers: Collection[str] | None,
     ) -> None:
@@ -41,17 +52,25 @@ class GuardedTokens:
         self.everywhere = [token.id for token in added_tokens if token.id not in guarded]
         self.strips = {id for id, token in guarded.items() if token.lstrip or token.rstrip}
         self.ids = guarded.keys() | set(symbol_ids(core))
-        self._core = core
-        self._core_without: Core | None = None
+        self._core, self._prompts = core, prompts
+        self._cores_without: dict[bool, Core | None] = {}
 
-    def core_without(self, unk_id: int | None) -> Core | None:
+    def core_for(self, texts: Sequence[str]) -> Core:
+        """Return the core for a prompt whose parts with permission are `texts`."""
+        if self._prompts is self._core or find_special(self._prompts, texts, None) is None:
+            return self._core
+        return self._prompts
+
+    def core_without(self, core: Core, unk_id: int | None) -> Core | None:
         """Return a core whose model never makes a guarded token; None if the model is not a Unigram model.
 
         It is compiled at the first call.
         """
-        if self._core_without is None:
-            self._core_without = core_without_pieces(self._core, sorted(self.ids - {unk_id}))
-        return self._core_without
+        is_plain = core is self._core
+        if is_plain not in self._cores_without:
+            ids = sorted(self.ids - {unk_id})
+            self._cores_without[is_plain] = core_without_pieces(core, ids)
+        return self._cores_without[is_plain]
 
 
 def _is_marker(content: str) -> bool:
@@ -60,7 +79,6 @@ def _is_marker(content: str) -> bool:
 
 
 def encode_segments(
-    core: Core,
     segments: Sequence[tuple[str, bool]],
     guarded: GuardedTokens,
     unk_id: Callable[[], int | None],
@@ -72,13 +90,12 @@ def encode_segments(
     pieces. Raises `SpecialTokenError` if another model produces a guarded token itself.
     """
     text, char_spans, permitted = _joined(segments)
-    encoding = encode_spans(core, text, permitted, guarded, unk_id, add_special_tokens)
+    encoding = encode_spans(text, permitted, guarded, unk_id, add_special_tokens)
     token_spans = _token_spans(encoding, char_spans)
     return SegmentedEncoding(encoding, tuple(char_spans), token_spans)
 
 
 def encode_spans(
-    core: Core,
     text: str,
     permitted: Sequence[Span],
     guarded: GuardedTokens,
@@ -97,9 +114,10 @@ def encode_spans(
             add_special_tokens=add_special_tokens,
         )
 
+    core = guarded.core_for([text[start:end] for start, end in permitted])
     encoding = encoded(core)
     made = _made_by_model(encoding, text, permitted, guarded, unk_id)
-    if made is not None and (other := guarded.core_without(unk_id())) is not None:
+    if made is not None and (other := guarded.core_without(core, unk_id())) is not None:
         encoding = encoded(other)
         made = _made_by_model(encoding, text, permitted, guarded, unk_id)
     if made is not None:
