@@ -23,9 +23,11 @@ def prompt_stages(
 
     Special tokens that are no added tokens become added tokens: those of a role and of the post-processor,
     control pieces of SentencePiece, and pieces of a Unigram model with customary names, such as `</s>`.
-    Not the token for unknown characters, which any text may become. A SentencePiece model adds a space (its
-    "dummy prefix") at the beginning of the prompt only, not after each of these tokens, as `LlamaTokenizer`
-    of transformers does.
+    Not the token for unknown characters, which any text may become.
+
+    A SentencePiece model that keeps spaces (Llama's, Mistral's) adds one, its "dummy prefix", at the
+    beginning of the prompt only, not after each special token, as `LlamaTokenizer` of transformers does.
+    One that removes extra spaces (T5's, XLNet's) adds it to each text between special tokens, as there.
     """
     unk_token = getattr(spec.model, "unk_token", None)
     known = {unk_token, "", *(token.content for token in spec.added_tokens)}
@@ -60,6 +62,9 @@ def _prefixed_once(spec: pw.TokenizerSpec) -> dict[str, typing.Any]:
     if not isinstance(normalizer, SentencePieceNormalizer) or spec.pre_tokenizer is not None:
         return {}
     if not normalizer.add_dummy_prefix or normalizer.treat_whitespace_as_suffix:
+        return {}
+    # Where the spaces at the ends of a text are dropped, the added one is the only one it can have.
+    if normalizer.remove_extra_whitespaces:
         return {}
     space = "▁" if normalizer.escape_whitespaces else " "
     return {

@@ -38,9 +38,11 @@ class GuardedTokens:
     ) -> None:
         if isinstance(markers, (str, bytes)):
             raise InputTypeError("markers", type(markers).__name__, "a collection of added tokens")
-        contents = {token.content for token in added_tokens}
+        names = {token.id: token.content for token in added_tokens}
+        # Control pieces are added tokens of `prompts`: these are the user-defined ones.
+        symbols = {id: str(core.id_to_token(id)) for id in symbol_ids(core) if id not in names}
         for marker in markers or ():
-            if marker not in contents:
+            if marker not in {*names.values(), *symbols.values()}:
                 raise ArgumentError("markers", repr(marker), "added tokens of the tokenizer")
         guarded = {
             token.id: token
@@ -51,7 +53,12 @@ class GuardedTokens:
         }
         self.everywhere = [token.id for token in added_tokens if token.id not in guarded]
         self.strips = {id for id, token in guarded.items() if token.lstrip or token.rstrip}
-        self.ids = guarded.keys() | set(symbol_ids(core))
+        self.ids = guarded.keys() | {
+            id
+            for id, symbol in symbols.items()
+            if (markers is None and _is_marker_symbol(symbol))
+            or (markers is not None and symbol in markers)
+        }
         self._core, self._prompts = core, prompts
         self._cores_without: dict[bool, Core | None] = {}
 
@@ -76,6 +83,14 @@ class GuardedTokens:
 def _is_marker(content: str) -> bool:
     """Return whether an added token is more than whitespace, which text of users contains too."""
     return bool(content.replace("▁", "").strip())
+
+
+def _is_marker_symbol(symbol: str) -> bool:
+    """Return whether a user-defined piece is more than whitespace and than one character.
+
+    XLNet has pieces for `.` and `(`, which text of users contains too.
+    """
+    return _is_marker(symbol) and len(symbol.strip("▁ ")) > 1
 
 
 def encode_segments(
