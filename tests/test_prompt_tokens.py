@@ -112,6 +112,18 @@ def occurrences(texts: list[str]) -> int:
     return sum(text.count(token) for text in texts for token in ROLE_TOKENS.values())
 
 
+def test_a_user_defined_character_is_text_of_users() -> None:
+    """XLNet's model has a piece for each of `.`, `(` and `"`, and one for `<eop>`."""
+    tok = pw.Tokenizer.load(need("vocab/xlnet/spiece.model"))
+    text = 'Be short. (Not "long".)'
+    assert tok.encode_segments([(text, False)]).ids == tok.encode(text).ids
+    with pytest.raises(pw.errors.SpecialTokenError, match="'<eop>', from which the model"):
+        tok.encode_segments([("<eop>", False)])
+    assert tok.encode_segments([("<eop>", False)], markers=[]).ids == tok.encode("<eop>").ids
+    with pytest.raises(pw.errors.SpecialTokenError, match="'<eop>', from which the model"):
+        tok.encode_segments([("<eop>", False)], markers=["<eop>"])
+
+
 @pytest.mark.parametrize("name", ["hand-made", "XLM-R"])
 def test_no_role_comes_from_text_without_permission(name: str) -> None:
     tok = hand_made() if name == "hand-made" else xlm_roberta()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from tests.chats import CONVERSATIONS, TEMPLATES, TOOLS, chat_tokenizer
+from tests.chats import CHATML, CONVERSATIONS, TEMPLATES, TOOLS, chat_tokenizer
 from tests.data import data_dir, need
 
 transformers = pytest.importorskip("transformers")
@@ -79,6 +80,43 @@ def test_families_of_templates_give_the_same_ids_and_masks(
             assert got == expected, (messages, options)
             compared += expected is not None
     assert compared >= len(CONVERSATIONS)
+
+
+SENTENCEPIECE = {
+    "Mistral v1": ("vocab/mistral/tokenizer.model.v1", "LlamaTokenizer", "tokenizer.model"),
+    "Mistral v3": (
+        "vocab/mistral/mistral_instruct_tokenizer_240323.model.v3",
+        "LlamaTokenizer",
+        "tokenizer.model",
+    ),
+    "XLNet": ("vocab/xlnet/spiece.model", "XLNetTokenizer", "spiece.model"),
+}
+# Transformers segments runs of spaces by merges, SentencePiece by scores; and it takes each of XLNet's
+# user-defined pieces, such as `.` and `"`, for a special token with spaces of its own.
+OTHERWISE = {
+    "Mistral v1": ["spaces"],
+    "Mistral v3": ["spaces"],
+    "XLNet": ["turns", "tools"],
+}
+TURNS = """{{ bos_token }}{% for message in messages %}[INST]{{ message.role }} [/INST] {{ message.role }}:\
+{{ message.content }} {{ eos_token }}{% endfor %}"""
+
+
+@pytest.mark.parametrize("name", SENTENCEPIECE)
+def test_templates_over_a_sentencepiece_model_give_the_same_ids(name: str, tmp_path: Any) -> None:
+    path, tokenizer_class, file_name = SENTENCEPIECE[name]
+    (tmp_path / file_name).write_bytes(need(path).read_bytes())
+    config = {"tokenizer_class": tokenizer_class, "bos_token": "<s>", "eos_token": "</s>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    tok = pw.Tokenizer.load(need(path))
+    markers = CHATML.replace("<|im_start|>", "<s>").replace("<|im_end|>", "</s>")
+    for template in (TEMPLATES["mistral"], TURNS, markers):
+        tok, theirs.chat_template = tok.with_chat_template(template), template
+        for case, messages in CONVERSATIONS.items():
+            if case not in OTHERWISE[name]:
+                got, expected = outcomes(tok, theirs, messages)
+                assert got == expected, (template, messages)
 
 
 OPTIONS: list[dict[str, Any]] = [
