@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from functools import cache
 from typing import Any
 
 import pytest
 
 import piecework as pw
+from piecework.chat.filters import escaped
 from piecework.chat.formatting import brace_formatted, percent_formatted
+from piecework.chat.json_text import to_json
 from piecework.chat.messages import tracked_value
 from piecework.chat.tracked_text import TEMPLATE, TrackedText, plain, tracked
 from tests.chats import (
@@ -197,6 +201,7 @@ def test_variables_and_documents_are_message_text() -> None:
 # ---- templates that fail
 
 
+LONG_TEXTS = "{% set h = 'a' * 16000000 %}{% set g = 'a' * 16000000 %}"
 ENDLESS = {
     "loops": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
     "filtered loops": (
@@ -259,6 +264,38 @@ ENDLESS = {
     "braces": "{% set a = [0] * 10**5 %}{{ ('{0}' * 10**5).format(a) }}",
     "padded braces": "{{ ('{0:999}' * 10**6).format(1) }}",
     "joined lists": "{{ ([['x' * 10**6]] * 10**5) | join }}",
+    "sorted text": "{{ ('a' * 16000000) | sort | length }}",
+    "text as a list": "{{ ('a' * 16000000) | list | length }}",
+    "unique characters": "{{ ('a' * 16000000) | unique | list | length }}",
+    "mapped characters": "{{ ('a' * 16000000) | map('upper') | list | length }}",
+    "joined characters": "{{ ('a' * 8000000) | join(',') | length }}",
+    "escaped text": "{{ ('&' * 3000000) | e | length }}",
+    "escaped JSON": "{{ ('\n' * 8000000) | tojson | length }}",
+    "longer capitals": "{{ ('ß' * 8000000) | upper | length }}",
+    "titled text": "{{ ('a ' * 8000000) | title | length }}",
+    "indented lines": "{{ ('a\n' * 1000000) | indent | length }}",
+    "split text": "{{ ('a ' * 8000000).split() | length }}",
+    "split text in a namespace": "{% set ns = namespace(x=('a ' * 8000000).split(' ')) %}",
+    "lines": "{{ ('a\n' * 8000000).splitlines() | length }}",
+    "sorted long texts": "{{ (['x' * 10**7] * 1000) | sort | length }}",
+    "sorted mapped long texts": "{{ (['x' * 10**7] * 1000) | map('trim') | sort | length }}",
+    "sum of lists": "{{ ([[1]] * 100000) | sum(start=[]) | length }}",
+    "written list": "{{ [1] * 1000000 }}",
+    "list as JSON": "{{ ([1] * 1000000) | tojson }}",
+    "constants": "{{ '" + "a" * 4000 + "' | replace('a', '" + "b" * 4000 + "') | sort | length }}",
+    "search": LONG_TEXTS + "{% for i in range(3000) %}{% if 'b' in h %}{% endif %}{% endfor %}",
+    "negated search": LONG_TEXTS
+    + "{% for i in range(3000) %}{% set x = 'b' not in h %}{% endfor %}",
+    "equality": LONG_TEXTS + "{% for i in range(3000) %}{% if g == h %}{% endif %}{% endfor %}",
+    "order": LONG_TEXTS
+    + "{% for i in range(3000) %}{% if 0 < 1 and g <= h %}{% endif %}{% endfor %}",
+    "equality of lists": LONG_TEXTS + "{{ ([g] * 1000) == ([h] * 1000) }}",
+    "equality test": LONG_TEXTS + "{{ ([h] * 1000) | select('equalto', g) | list | length }}",
+    "search in a list": LONG_TEXTS + "{{ g in [h ~ ''] * 1000 }}",
+    "method of a list": LONG_TEXTS + "{{ ([h] * 1000).count(g) }}",
+    "slices": LONG_TEXTS
+    + "{% set y %}{% for i in range(999) %}{{ h[1:] }}{% endfor %}{% endset %}",
+    "namespaces": "{% set x = [1] * 10**6 %}{% for i in range(999) %}{% set y = namespace(x) %}{% endfor %}",
     "nesting": "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
 }
 
@@ -267,6 +304,90 @@ ENDLESS = {
 def test_a_template_without_end_raises(name: str) -> None:
     with pytest.raises(pw.errors.TemplateError):
         byte_level().apply_chat_template(HELLO, chat_template=ENDLESS[name])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_template_without_end_takes_little_memory() -> None:
+    names = ["sorted text", "joined characters", "escaped JSON", "split text", "sorted long texts"]
+    templates = [ENDLESS[name] for name in names]
+    result = subprocess.run(
+        [sys.executable, "-c", PEAK_MEMORY],
+        input=repr(templates),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    refused, megabytes = map(int, result.stdout.split())
+    assert refused == len(names)
+    assert megabytes < 400
+
+
+PEAK_MEMORY = """
+import ast, re, sys
+from pathlib import Path
+import piecework as pw
+tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
+refused = 0
+for template in ast.literal_eval(sys.stdin.read()):
+    try:
+        tok.apply_chat_template([{"role": "user", "content": ""}], chat_template=template)
+    except pw.errors.TemplateError:
+        refused += 1
+kilobytes = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]
+print(refused, int(kilobytes) // 1024)
+"""
+
+
+COMPARED = [
+    *("0 < 1 < 2", "0 < 1 < 1", "2 >= 2 > 1", "'b' in 'abc'", "'b' not in ['a', 'b']", "1 != 1.0"),
+    *(
+        "(1, 'a') in {(1, 'a'): 2}",
+        "[1, ['a']] == [1, ['a']]",
+        "5 in range(9)",
+        "{'a': 1} == {'a': 1}",
+    ),
+    *("[1, 2] < [1, 3]", "'x' in {'a': 'x'}.values()", "'abc' <= 'abd'", "[1].count(1) == 1"),
+    "None == 0",
+]
+
+
+@pytest.mark.parametrize("comparison", COMPARED)
+def test_comparisons_are_those_of_python(comparison: str) -> None:
+    assert prompt_of("{{ " + comparison + " }}") == str(eval(comparison))
+
+
+def test_tests_and_filters_that_count_give_what_jinja_gives() -> None:
+    for template, text in {
+        "{{ ['a', 'b', 'a'] | select('equalto', 'a') | list | length }}": "2",
+        "{{ ['b', 'B', 'a'] | unique | sort | join(' ') }}": "a b",
+        "{{ 'cab' | sort | join }}": "abc",
+        "{{ 'cab' | map('upper') | sort(reverse=true) | join('-') }}": "C-B-A",
+        "{{ [1, 2, 4] | sum }}": "7",
+        "{{ [{'x': 1}, {'x': 2}] | sum(attribute='x', start=5) }}": "8",
+        "{{ [[1], [2]] | sum(start=[]) }}": "[1, 2]",
+        "{{ missing | sort | list }}": "[]",
+        "{{ missing | sum }}": "0",
+        "{{ ['b', 'A'] | min ~ ['b', 'A'] | max }}": "Ab",
+        "{{ {'b': 1, 'a': 2} | dictsort }}": "[('a', 2), ('b', 1)]",
+        "{{ 'x' is in 'xy' }} {{ 3 is gt 2 }} {{ 'a' is ne 'b' }}": "True True True",
+        "{{ 'abc'[1:] ~ [1, 2, 3][::-1] ~ (1, 2)[:1] }}": "bc[3, 2, 1](1,)",
+    }.items():
+        assert prompt_of(template) == text
+
+
+def test_escaped_characters_keep_their_origin() -> None:
+    text = TrackedText('<"é\n', TEMPLATE) + TrackedText("&\x7f🤗\\", 0)
+    for written, parts in {
+        escaped(text): ["&lt;", "&#34;", "é", "\n", "&amp;", "\x7f", "🤗", "\\"],
+        to_json(text)[1:-1]: ["<", '\\"', "é", "\\n", "&", "\x7f", "🤗", "\\\\"],
+        to_json(text, ensure_ascii=True)[1:-1]: [
+            *("<", '\\"', "\\u00e9", "\\n", "&", "\\u007f", "\\ud83e\\udd17", "\\\\")
+        ],
+    }.items():
+        assert plain(written) == "".join(parts)
+        origins = [TEMPLATE] * 4 + [0] * 4
+        assert list(written.origins) == [
+            origin for part, origin in zip(parts, origins, strict=True) for _ in part
+        ]
 
 
 def prompt_of(template: str) -> str:

@@ -35,6 +35,7 @@ CHATS = {
     "piecework.chat.formatting",
     "piecework.chat.growing_text",
     "piecework.spec.text_cuts",
+    "piecework.chat.prompt_tokens",
     "piecework.chat.rendering",
     "piecework.chat.segments",
 }

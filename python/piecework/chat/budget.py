@@ -16,7 +16,12 @@ MAX_CHARS = 1 << 24
 MAX_ITEMS = 1 << 20
 _MAX_BITS = 1 << 12
 CHARS_PER_STEP = 64
-_CHARS_PER_ITEM = 4
+CHARS_PER_ITEM = 4
+CHARS_PER_PART = 16
+"""What a step of Python counts, such as the origins of an escape or the text of an item of a list."""
+_STEPS_PER_CHECK = 256
+
+Item = typing.TypeVar("Item")
 
 
 class Budget:
@@ -29,10 +34,17 @@ class Budget:
     piecework.errors.TemplateError: chat template: found more than 1 steps, expected ...
     """
 
-    def __init__(self, max_steps: int = MAX_STEPS, max_seconds: float = MAX_SECONDS) -> None:
+    def __init__(
+        self,
+        max_steps: int = MAX_STEPS,
+        max_seconds: float = MAX_SECONDS,
+        *,
+        is_compiling: bool = False,
+    ) -> None:
         self.max_steps = max_steps
+        self.is_compiling = is_compiling
         self.left = max_steps
-        self.ticks = 0
+        self.next_check = max_steps - _STEPS_PER_CHECK
         self.deadline = time.monotonic() + max_seconds
 
     def take(self, chars: int = 0) -> None:
@@ -42,9 +54,12 @@ class Budget:
             raise TemplateError(
                 "chat template", f"more than {self.max_steps} steps", "a template that ends"
             )
-        self.ticks += 1
-        if self.ticks % 256 == 0 and time.monotonic() > self.deadline:
-            raise TemplateError("chat template", "no end after 30 seconds", "a template that ends")
+        if self.left < self.next_check:
+            self.next_check = self.left - _STEPS_PER_CHECK
+            if time.monotonic() > self.deadline:
+                raise TemplateError(
+                    "chat template", "no end after 30 seconds", "a template that ends"
+                )
 
     def check_size(self, value: object) -> None:
         """Count the result of an operation; raise if it is larger than a prompt can be."""
@@ -55,10 +70,29 @@ class Budget:
             check_number(value)
         elif isinstance(value, (list, tuple, dict)):
             # What exists is never larger than this, so that no later operation takes long.
-            self.take(_CHARS_PER_ITEM * items_in(value, MAX_ITEMS))
+            self.take(CHARS_PER_ITEM * items_in(value, MAX_ITEMS))
 
 
 BUDGET: ContextVar[Budget] = ContextVar("BUDGET")
+
+
+def take(chars: int) -> None:
+    """Count characters of an operation that follows, if a template runs.
+
+    >>> take(64)
+    """
+    budget = BUDGET.get(None)
+    if budget is not None:
+        budget.take(chars)
+
+
+def take_each(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items and count a step for each, if a template runs.
+
+    >>> list(take_each("ab"))
+    ['a', 'b']
+    """
+    return iter(items) if BUDGET.get(None) is None else bounded(items)
 
 
 def step() -> str:
@@ -67,7 +101,7 @@ def step() -> str:
     return ""
 
 
-def bounded(items: Iterable[typing.Any]) -> Iterator[typing.Any]:
+def bounded(items: Iterable[Item]) -> Iterator[Item]:
     """Yield the items and count a step for each."""
     budget = BUDGET.get()
     for item in items:
@@ -88,9 +122,29 @@ def items_in(value: object, most: int) -> int:
         inner = waiting.pop()
         if isinstance(inner, (list, tuple, dict)):
             count += len(inner)
-            _check_items(count, most)
+            check_items(count, most)
             waiting += inner.values() if isinstance(inner, dict) else inner
     return count
+
+
+def chars_in(value: object) -> int:
+    """Return the characters of all strings inside a value, and four for each item of its containers.
+
+    >>> chars_in(["abc", ["d"]])
+    16
+
+    Raises `TemplateError` for more than a million items.
+    """
+    chars, items, waiting = 0, 0, [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, str):
+            chars += len(inner)
+        elif isinstance(inner, (list, tuple, dict)):
+            items += len(inner)
+            check_items(items)
+            waiting += (*inner.keys(), *inner.values()) if isinstance(inner, dict) else inner
+    return chars + CHARS_PER_ITEM * items
 
 
 def check_length(chars: int) -> None:
@@ -102,6 +156,15 @@ def check_length(chars: int) -> None:
         raise TemplateError(
             "chat template", f"a text of {chars} characters", f"at most {MAX_CHARS}"
         )
+
+
+def check_items(count: int, most: int = MAX_ITEMS) -> None:
+    """Raise `TemplateError` for a container of more than a million items.
+
+    >>> check_items(5)
+    """
+    if count > most:
+        raise TemplateError("chat template", f"{count} items", f"at most {most}")
 
 
 def check_number(value: object) -> None:
@@ -134,12 +197,7 @@ def check_product(left: object, right: object) -> None:
         if isinstance(count, int) and isinstance(value, str):
             check_length(len(value) * count)
         elif isinstance(count, int) and isinstance(value, (list, tuple)):
-            _check_items(len(value) * count)
-
-
-def _check_items(count: int, most: int = MAX_ITEMS) -> None:
-    if count > most:
-        raise TemplateError("chat template", f"{count} items", f"at most {most}")
+            check_items(len(value) * count)
 
 
 def _check_bits(bits: int) -> None:

@@ -20,12 +20,15 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from piecework._internal.lazy import typing
 from piecework.chat.budget import (
     BUDGET,
+    CHARS_PER_ITEM,
+    Budget,
     bounded,
     check_number,
     check_power,
     check_product,
     step,
 )
+from piecework.chat.comparisons import compared, count_search, counted_tests
 from piecework.chat.filters import chat_filters
 from piecework.chat.formatting import brace_formatted, percent_formatted
 from piecework.chat.tracked_text import (
@@ -40,7 +43,7 @@ from piecework.chat.tracked_text import (
 from piecework.errors import TemplateError
 
 _MAX_TEMPLATE_CHARS = 1 << 20
-_OWN_ATTRIBUTES = frozenset(("origins", "part", "with_bits"))
+_OWN_ATTRIBUTES = frozenset(("escaped", "origins", "part", "with_bits"))
 # Of integers; both can make more bytes than a prompt has.
 _BYTES_ATTRIBUTES = frozenset(("from_bytes", "to_bytes"))
 _BINARY = frozenset(("+", "-", "*", "/", "//", "**", "%"))
@@ -59,7 +62,7 @@ def compiled(template: str) -> jinja2.Template:
         found = f"a template of {len(template)} characters"
         raise TemplateError("chat template", found, f"at most {_MAX_TEMPLATE_CHARS}")
     # Constants are evaluated while a template is compiled, outside of every rendering.
-    token = BUDGET.set(None)  # type: ignore[arg-type]
+    token = BUDGET.set(Budget(is_compiling=True))
     try:
         return ChatEnvironment().from_string(template)
     except TemplateError:
@@ -93,6 +96,22 @@ class _TrackingGenerator(CodeGenerator):
 
     def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
         self.write(f"environment.literal({node.data!r})")
+
+    def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802
+        self.write("environment.compared(")
+        self.visit(node.expr, frame)
+        for operand in node.ops:
+            self.write(f", {operand.op!r}, ")
+            self.visit(operand.expr, frame)
+        self.write(")")
+
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
+        if not isinstance(node.arg, nodes.Slice):
+            super().visit_Getitem(node, frame)
+            return
+        self.write("environment.sliced(")
+        super().visit_Getitem(node, frame)
+        self.write(")")
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
         self.write("environment.counted(")
@@ -157,6 +176,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             extensions=(_Generation, LoopControlExtension),
         )
         self.filters = typing.cast("typing.Any", chat_filters())
+        self.tests = {**self.tests, **counted_tests()}
         self.globals = {
             "cycler": Cycler,
             "dict": _new_dict,
@@ -170,6 +190,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     # Functions that the compiled code calls.
 
     bounded = staticmethod(bounded)
+    compared = staticmethod(compared)
     step = staticmethod(step)
 
     @staticmethod
@@ -188,6 +209,13 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     def counted(value: typing.Any) -> typing.Any:
         """Return a value whose size counts as steps; raise if it is larger than a prompt can be."""
         BUDGET.get().check_size(value)
+        return value
+
+    @staticmethod
+    def sliced(value: typing.Any) -> typing.Any:
+        """Return a slice, whose characters or items count as steps; its items have been counted before."""
+        if isinstance(value, (str, list, tuple)):
+            BUDGET.get().take(len(value))
         return value
 
     def is_safe_attribute(self, obj: typing.Any, attr: str, value: typing.Any) -> bool:
@@ -242,8 +270,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         *args: typing.Any,
         **kwargs: typing.Any,
     ) -> typing.Any:
-        subject = getattr(__obj, "__self__", None)
-        BUDGET.get().take(len(subject) if isinstance(subject, str) else 0)
+        _count_call(__obj, args)
         return __self.counted(super().call(__context, __obj, *args, **kwargs))
 
     def wrap_str_format(self, value: typing.Any) -> Callable[..., str] | None:
@@ -262,6 +289,18 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             return brace_formatted(tracked(text), args, kwargs, field_of)
 
         return formatted
+
+
+def _count_call(function: typing.Any, args: tuple[typing.Any, ...]) -> None:
+    """Count what a method reads, and what `namespace` and `dict` copy, before the call."""
+    subject = getattr(function, "__self__", None)
+    BUDGET.get().take(len(subject) if isinstance(subject, str) else 0)
+    if isinstance(subject, (list, tuple)) and args:
+        count_search(args[0], subject)
+    if function in (_ChatNamespace, _new_dict):
+        for value in args:
+            if isinstance(value, (str, list, tuple, dict)):
+                BUDGET.get().take(CHARS_PER_ITEM * len(value))
 
 
 class _ChatNamespace(Namespace):

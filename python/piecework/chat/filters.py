@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 
 from jinja2 import pass_environment
 from jinja2.filters import FILTERS, do_round, make_attrgetter
 
 from piecework._internal.lazy import typing
-from piecework.chat.budget import BUDGET, check_length, check_number
+from piecework.chat.budget import (
+    BUDGET,
+    CHARS_PER_ITEM,
+    CHARS_PER_PART,
+    CHARS_PER_STEP,
+    chars_in,
+    check_length,
+    check_number,
+    take,
+    take_each,
+)
 from piecework.chat.json_text import to_json
 from piecework.chat.tracked_text import TEMPLATE, TrackedText, joined, plain, tracked
 from piecework.errors import TemplateError
@@ -17,9 +28,15 @@ from piecework.errors import TemplateError
 # These return items of their input, or numbers.
 _UNCHANGED = """
 abs attr count d default dictsort first float groupby int items last length list map max min reject
-rejectattr reverse select selectattr sort sum unique
+rejectattr reverse select selectattr sort unique
 """
+# These read all items of their input, and each item of a text is a string of its own.
+_READING = frozenset("dictsort groupby join list max min sort sum unique".split())
+# These make a key of each item, such as its lower case.
+_COMPARING = frozenset("dictsort groupby max min sort unique".split())
+_OF_NUMBERS_AND_SIZES = frozenset("abs attr count d default first items last length round".split())
 _ESCAPES = {"&": "&amp;", ">": "&gt;", "<": "&lt;", "'": "&#39;", '"': "&#34;"}
+_ESCAPED = re.compile("[&><'\"]")
 _MAX_INDENT = 256
 # A float has at most 309 digits before the point, and no more than 324 zeros after it.
 _MAX_PRECISION = 400
@@ -42,27 +59,48 @@ def chat_filters() -> dict[str, Callable[..., typing.Any]]:
         "round": rounded,
         "safe": text_of,
         "string": text_of,
+        "sum": summed,
         "title": titled,
         "tojson": to_json,
         "trim": trimmed,
         "upper": lambda value: text_of(value).upper(),
     }
     kept = {name: FILTERS[name] for name in _UNCHANGED.split()}
-    return {name: _counted(function) for name, function in {**kept, **own}.items()}
+    return {name: _counted(name, function) for name, function in {**kept, **own}.items()}
 
 
-def _counted(function: Callable[..., typing.Any]) -> Callable[..., typing.Any]:
+def _counted(name: str, function: Callable[..., typing.Any]) -> Callable[..., typing.Any]:
+    at = 1 if hasattr(function, "jinja_pass_arg") else 0
+
     @wraps(function)
     def counted(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        result = function(*args, **kwargs)
-        # Jinja also calls filters while it compiles a template, where there is no budget.
-        check_number(result)
         budget = BUDGET.get(None)
-        if budget is not None:
-            budget.check_size(result)
+        if budget is None:
+            return function(*args, **kwargs)
+        if name in _COMPARING and isinstance(args[at], Iterator):
+            args = (*args[:at], list(args[at]), *args[at + 1 :])
+        budget.take(_chars_read(name, args[at]))
+        result = function(*args, **kwargs)
+        check_number(result)
+        budget.check_size(result)
         return result
 
     return counted
+
+
+def _chars_read(name: str, value: object) -> int:
+    """Return the characters that a filter reads of its input, as many as its work is worth."""
+    if name in _OF_NUMBERS_AND_SIZES:
+        return 0
+    if isinstance(value, str):
+        if name in _READING:
+            return CHARS_PER_STEP * len(value)
+        return len(value) * (CHARS_PER_PART if name == "title" else 1)
+    if not isinstance(value, (list, tuple, dict)):
+        return 0
+    if name in _COMPARING:
+        return chars_in(value) + CHARS_PER_PART * len(value)
+    return CHARS_PER_ITEM * len(value)
 
 
 def text_of(value: typing.Any) -> TrackedText:
@@ -72,7 +110,8 @@ def text_of(value: typing.Any) -> TrackedText:
     b'\\x01'
     """
     # Jinja evaluates constant expressions when it compiles a template. All other strings are tracked.
-    if type(value) is str and BUDGET.get(None) is None:
+    budget = BUDGET.get(None)
+    if type(value) is str and (budget is None or budget.is_compiling):
         return TrackedText(value, TEMPLATE)
     return tracked(value)
 
@@ -96,7 +135,6 @@ def replaced(
 ) -> TrackedText:
     """Replace a substring; both keep their origins."""
     text, old, new = text_of(value), text_of(old), text_of(new)
-    check_length(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
     return text.replace(old, new, -1 if count is None else count)
 
 
@@ -128,7 +166,7 @@ def join_items(
     separator = text_of(d)
     pieces: list[TrackedText] = []
     chars = 0
-    for item in value:
+    for item in take_each(value):
         pieces.append(text_of(item))
         chars += len(pieces[-1]) + len(separator)
         check_length(chars)
@@ -145,6 +183,7 @@ def indented(
     newline = TrackedText("\n", TEMPLATE)
     text = joined((text_of(value), newline))
     lines = text.splitlines()
+    take(CHARS_PER_STEP * len(lines))
     check_length(len(text) + len(lines) * len(margin))
     if blank:
         result = joined((newline, margin)).join(lines)
@@ -162,10 +201,22 @@ def _indent(width: int) -> int:
 
 def escaped(value: typing.Any) -> TrackedText:
     """Replace the characters that HTML escapes."""
-    text = text_of(value)
-    parts = [
-        TrackedText(_ESCAPES.get(character, character), origin)
-        for character, origin in zip(plain(text), text.origins, strict=True)
-    ]
-    spread = b"".join(part.origins[:1] * len(part) for part in parts)
-    return TrackedText("".join(map(plain, parts)), spread)
+    return text_of(value).escaped(_ESCAPED, _ESCAPES.__getitem__)
+
+
+@pass_environment
+def summed(
+    environment: typing.Any,
+    iterable: Iterable[typing.Any],
+    attribute: str | int | None = None,
+    start: typing.Any = 0,
+) -> typing.Any:
+    """Return the sum of items, or of one of their attributes."""
+    if attribute is not None:
+        iterable = map(make_attrgetter(environment, attribute), iterable)
+    total = start
+    for item in take_each(iterable):
+        total = total + item
+        check_number(total)
+        take(CHARS_PER_ITEM * len(total) if isinstance(total, (str, list, tuple)) else 0)
+    return total

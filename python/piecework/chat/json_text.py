@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from piecework._internal.lazy import typing
+from piecework.chat.budget import CHARS_PER_STEP, check_length, take
 from piecework.chat.tracked_text import TrackedText, joined, plain
 from piecework.errors import TemplateError
 
+_ESCAPED = re.compile(r'["\\\x00-\x1f]')
+_NOT_ASCII_OR_ESCAPED = re.compile(r'["\\]|[^ -~]')
 _MAX_INDENT = 64
 _MAX_DEPTH = 100
 
@@ -57,6 +61,8 @@ class _Writer:
             raise TemplateError(
                 "tojson", "values nested too deeply", f"at most {_MAX_DEPTH} levels"
             )
+        if isinstance(value, (list, tuple, dict)):
+            take(CHARS_PER_STEP * len(value))
         if isinstance(value, str):
             yield self._string(value)
         elif isinstance(value, dict):
@@ -100,13 +106,14 @@ class _Writer:
     def _string(self, text: str) -> TrackedText:
         origins = text.origins if isinstance(text, TrackedText) else bytes(len(text))
         written = json.dumps(plain(text), ensure_ascii=self.ensure_ascii)
+        check_length(len(written))
         if len(written) == len(text) + 2:
             return TrackedText(written, b"\0" + origins + b"\0")
-        parts = [b"\0"]
-        for character, origin in zip(plain(text), origins, strict=True):
-            length = len(json.dumps(character, ensure_ascii=self.ensure_ascii)) - 2
-            parts.append(bytes((origin,)) * length)
-        return TrackedText(written, b"".join((*parts, b"\0")))
+        escaped = TrackedText(plain(text), origins).escaped(
+            _NOT_ASCII_OR_ESCAPED if self.ensure_ascii else _ESCAPED,
+            lambda character: json.dumps(character, ensure_ascii=self.ensure_ascii)[1:-1],
+        )
+        return TrackedText(written, b"\0" + escaped.origins + b"\0")
 
 
 def _message(text: str) -> TrackedText:

@@ -5,10 +5,19 @@ An operation either returns characters with their origins or raises: an origin i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from piecework._internal.lazy import typing
-from piecework.chat.budget import check_length
+from piecework.chat.budget import (
+    CHARS_PER_PART,
+    CHARS_PER_STEP,
+    MAX_ITEMS,
+    check_items,
+    check_length,
+    take,
+    take_each,
+)
 from piecework.errors import TemplateError
 
 TEMPLATE = 1
@@ -58,7 +67,7 @@ class TrackedText(str):
         return TrackedText(str.__getitem__(self, index), self.origins[index])
 
     def __iter__(self) -> Iterator[str]:
-        for index in range(len(self)):
+        for index in take_each(range(len(self))):
             yield self.part(index, index + 1)
 
     def __add__(self, other: object) -> TrackedText:
@@ -105,14 +114,15 @@ class TrackedText(str):
 
     def split(self, sep: str | None = None, maxsplit: typing.Any = -1) -> list[str]:
         """Return the parts between separators."""
-        return self._located(str.split(self, sep, maxsplit), sep)
+        return self._located(str.split(self, sep, _bounded_splits(maxsplit)), sep)
 
     def rsplit(self, sep: str | None = None, maxsplit: typing.Any = -1) -> list[str]:
         """Return the parts between separators, counted from the end."""
-        return self._located(str.rsplit(self, sep, maxsplit), sep)
+        return self._located(str.rsplit(self, sep, _bounded_splits(maxsplit)), sep)
 
     def splitlines(self, keepends: bool = False) -> list[str]:
         """Return the lines."""
+        check_items(sum(map(self.count, _LINE_ENDS)))
         lines: list[str] = []
         at = 0
         for line, with_end in zip(str.splitlines(self), str.splitlines(self, True), strict=True):
@@ -132,8 +142,9 @@ class TrackedText(str):
         first, second = len(parts[0]), len(parts[0]) + len(parts[1])
         return self.part(0, first), self.part(first, second), self.part(second)
 
-    def _located(self, parts: Iterable[str], sep: str | None) -> list[str]:
+    def _located(self, parts: list[str], sep: str | None) -> list[str]:
         """Return parts that stand in this text in their order, `sep` or whitespace between them."""
+        check_items(len(parts))
         located: list[str] = []
         at = 0
         for found in parts:
@@ -147,11 +158,44 @@ class TrackedText(str):
 
     def replace(self, old: str, new: str, count: typing.Any = -1) -> TrackedText:
         """Replace a substring; both keep their origins."""
+        places = str.count(self, old) if old else len(self) + 1
+        places = places if count < 0 else min(count, places)
+        check_length(len(self) + places * (len(new) - len(old)))
+        result = str.replace(self, old, new, count)
         if not old:
-            places = len(self) + 1
-            check_length(len(self) + (places if count < 0 else min(count, places)) * len(new))
-            return derived(str.replace(self, old, new, count), (self, new))
-        return tracked(new).join(self.split(old, count))
+            return derived(result, (self, new))
+        take(CHARS_PER_PART * places)
+        added = tracked(new).origins
+        origins: list[bytes] = []
+        at = 0
+        for _ in range(places):
+            found = str.find(self, old, at)
+            origins += (self.origins[at:found], added)
+            at = found + len(old)
+        return TrackedText(result, b"".join((*origins, self.origins[at:])))
+
+    def escaped(self, pattern: re.Pattern[str], written: Callable[[str], str]) -> TrackedText:
+        """Return the text with other characters for those of a pattern; they have the origin of these.
+
+        >>> import re
+        >>> TrackedText("a<b", 1).escaped(re.compile("<"), lambda character: "&lt;")
+        'a&lt;b'
+
+        `pattern` matches single characters.
+        """
+        texts: list[str] = []
+        origins: list[bytes] = []
+        at, chars = 0, len(self)
+        for match in pattern.finditer(self):
+            start, text = match.start(), written(match[0])
+            chars += len(text) - 1
+            take(CHARS_PER_PART)
+            check_length(chars)
+            texts += (str.__getitem__(self, slice(at, start)), text)
+            origins += (self.origins[at:start], self.origins[start : start + 1] * len(text))
+            at = start + 1
+        texts.append(str.__getitem__(self, slice(at, None)))
+        return TrackedText("".join(texts), b"".join((*origins, self.origins[at:])))
 
     def join(self, parts: Iterable[str]) -> TrackedText:
         """Return texts with this one between them."""
@@ -187,11 +231,12 @@ class TrackedText(str):
     def _recased(self, convert: Callable[[str], str]) -> TrackedText:
         text = plain(self)
         result = convert(text)
-        lengths = [len(convert(character)) for character in text] if not text.isascii() else None
-        if lengths is None or all(length == 1 for length in lengths):
-            if len(result) == len(text):
-                return TrackedText(result, self.origins)
-        elif sum(lengths) == len(result) and convert in (str.upper, str.lower, str.casefold):
+        if len(result) == len(text):
+            # No character has a shorter form, so each has one of its length.
+            return TrackedText(result, self.origins)
+        take(CHARS_PER_PART * len(text))
+        lengths = [len(convert(character)) for character in text]
+        if sum(lengths) == len(result) and convert in (str.upper, str.lower, str.casefold):
             spread = (bytes((o,)) * n for o, n in zip(self.origins, lengths, strict=True))
             return TrackedText(result, b"".join(spread))
         return derived(result, self)
@@ -239,6 +284,8 @@ def _repr_parts(value: typing.Any, depth: int) -> Iterator[TrackedText]:
     """Yield the parts of the `repr` of a value; punctuation and numbers count as message text."""
     if depth > _MAX_DEPTH:
         raise TemplateError("chat template", "values nested too deeply", "at most 100 levels")
+    if type(value) in (dict, list, tuple):
+        take(CHARS_PER_STEP * len(value))
     if type(value) is dict:
         for position, (key, item) in enumerate(value.items()):
             yield TrackedText(", " if position else "{", 0)
@@ -312,6 +359,12 @@ def lost_origin(text: str) -> TemplateError:
 
 
 _MAX_DEPTH = 100
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def _bounded_splits(maxsplit: typing.Any) -> typing.Any:
+    """Return a number of splits that gives no more than one part too many for a list."""
+    return MAX_ITEMS if maxsplit < 0 else min(maxsplit, MAX_ITEMS)
 
 
 def _collect(value: object, origins: set[int], depth: int) -> None:
