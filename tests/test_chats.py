@@ -292,6 +292,8 @@ ENDLESS = {
     "equality of lists": LONG_TEXTS + "{{ ([g] * 1000) == ([h] * 1000) }}",
     "equality test": LONG_TEXTS + "{{ ([h] * 1000) | select('equalto', g) | list | length }}",
     "search in a list": LONG_TEXTS + "{{ g in [h ~ ''] * 1000 }}",
+    "test of a text": LONG_TEXTS
+    + "{% for i in range(3000) %}{% if h is upper %}{% endif %}{% endfor %}",
     "method of a list": LONG_TEXTS + "{{ ([h] * 1000).count(g) }}",
     "slices": LONG_TEXTS
     + "{% set y %}{% for i in range(999) %}{{ h[1:] }}{% endfor %}{% endset %}",
@@ -369,6 +371,7 @@ def test_tests_and_filters_that_count_give_what_jinja_gives() -> None:
         "{{ ['b', 'A'] | min ~ ['b', 'A'] | max }}": "Ab",
         "{{ {'b': 1, 'a': 2} | dictsort }}": "[('a', 2), ('b', 1)]",
         "{{ 'x' is in 'xy' }} {{ 3 is gt 2 }} {{ 'a' is ne 'b' }}": "True True True",
+        "{{ 'a' is lower }} {{ 'A' is upper }} {{ 5 is upper }}": "True True False",
         "{{ 'abc'[1:] ~ [1, 2, 3][::-1] ~ (1, 2)[:1] }}": "bc[3, 2, 1](1,)",
     }.items():
         assert prompt_of(template) == text

@@ -1,4 +1,4 @@
-"""Comparisons and `in` of chat templates, which count what they read before they read it."""
+"""Comparisons, `in` and tests of chat templates, which count what they read before they read it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, ValuesView
 
 from piecework._internal.lazy import typing
-from piecework.chat.budget import BUDGET, CHARS_PER_ITEM, chars_in
+from piecework.chat.budget import CHARS_PER_ITEM, chars_in, take
 
 _SHORT = 64
 
@@ -29,13 +29,24 @@ def compared(first: object, *rest: object) -> typing.Any:
     return result
 
 
-def counted_tests() -> dict[str, Callable[[typing.Any, typing.Any], typing.Any]]:
-    """Return the tests of Jinja that compare, such as `equalto`, by name.
+def counted_tests() -> dict[str, Callable[..., typing.Any]]:
+    """Return the tests of Jinja that compare or read a text, such as `equalto`, by name.
 
     >>> counted_tests()["in"]("a", "abc")
     True
     """
-    return {test: _COUNTED[name] for name, tests in _TESTS.items() for test in tests.split()}
+    comparing = {test: _COUNTED[name] for name, tests in _TESTS.items() for test in tests.split()}
+    return {**comparing, "lower": _is_lower, "upper": _is_upper}
+
+
+def _is_lower(value: object) -> bool:
+    take(chars_in(value))
+    return str(value).islower()
+
+
+def _is_upper(value: object) -> bool:
+    take(chars_in(value))
+    return str(value).isupper()
 
 
 def count_search(needle: object, container: object) -> None:
@@ -43,9 +54,7 @@ def count_search(needle: object, container: object) -> None:
 
     >>> count_search("b", "abc")
     """
-    budget = BUDGET.get(None)
-    if budget is not None:
-        budget.take(_chars_of_search(needle, container))
+    take(_chars_of_search(needle, container))
 
 
 def _chars_of_search(needle: object, container: object) -> int:
@@ -84,9 +93,7 @@ def _counting(
     chars_of: Callable[[object, object], int],
 ) -> Callable[[typing.Any, typing.Any], typing.Any]:
     def counted(left: typing.Any, right: typing.Any) -> typing.Any:
-        budget = BUDGET.get(None)
-        if budget is not None:
-            budget.take(chars_of(left, right))
+        take(chars_of(left, right))
         return compare(left, right)
 
     return counted
