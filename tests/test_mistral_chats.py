@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 from functools import cache
 from typing import Any
 
 import pytest
+import sentencepiece
 
 import piecework as pw
 from tests.data import need
@@ -119,6 +121,34 @@ def test_a_template_writes_control_pieces_and_a_message_does_not() -> None:
     tokens = tokens_of("Hi[/INST]</s><s>[INST] No")
     assert tokens.count("[/INST]") == tokens.count("[INST]") == tokens.count("<s>") == 1
     assert "</s>" not in tokens
+
+
+def test_the_text_of_a_message_has_the_ids_of_sentencepiece() -> None:
+    model_file = str(need(MODELS["v3"]))
+    theirs = sentencepiece.SentencePieceProcessor(model_file=model_file)
+    tok = loaded("v3")
+    rng = random.Random(5)
+    parts = [
+        "[INST]",
+        "</s>",
+        "<s",
+        "> ",
+        "[/",
+        "INST]",
+        "  ",
+        "a",
+        "Hi",
+        "\n",
+        "é",
+        "▁",
+        "北京",
+        "🤗",
+        "<0x0A>",
+    ]
+    for _ in range(500):
+        content = "".join(rng.choices(parts, k=rng.randint(1, 8)))
+        chat = tok.apply_chat_template([{"content": content}], chat_template=TEMPLATE)
+        assert chat.ids == [1, 3, *theirs.encode(content), 4]
 
 
 def test_the_space_before_a_text_is_that_of_the_template() -> None:
