@@ -28,7 +28,7 @@ ENCODING_OF_MODEL: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 # The first prefix that matches decides.
-_ENCODING_OF_PREFIX: Final = (
+ENCODING_OF_PREFIX: Final = (
     ("o1-", "o200k_base"),
     ("o3-", "o200k_base"),
     ("o4-mini-", "o200k_base"),
@@ -57,7 +57,7 @@ def encoding_of_model(name: str) -> str | None:
     """
     if name in ENCODING_OF_MODEL:
         return ENCODING_OF_MODEL[name]
-    for prefix, encoding in _ENCODING_OF_PREFIX:
+    for prefix, encoding in ENCODING_OF_PREFIX:
         if name.startswith(prefix):
             return encoding
     return None

@@ -33,15 +33,33 @@ def find_rank_file(encoding: NamedEncoding) -> str:
     raise FileError(encoding.rank_file, found, expected, errno.ENOENT)
 
 
-def _candidate_paths(encoding: NamedEncoding) -> Iterator[str]:
-    import hashlib
-    import tempfile
+def find_cached_file(url: str) -> str:
+    """Return the path of the file in tiktoken's cache that holds what an address has.
 
-    cached_name = hashlib.sha1(encoding.url.encode(), usedforsecurity=False).hexdigest()
+    Raises `FileError` if there is none.
+    """
+    path = _cached_path(url)
+    if not os.path.isfile(path):
+        found = f"no file in the cache of tiktoken, {path} (nothing is downloaded)"
+        raise FileError(url, found, "a path, or the file at this path of the cache", errno.ENOENT)
+    return path
+
+
+def _candidate_paths(encoding: NamedEncoding) -> Iterator[str]:
+    cached = _cached_path(encoding.url)
     if folder := os.environ.get(_OWN_FOLDER):
         yield os.path.join(folder, encoding.rank_file)
         yield os.path.join(folder, f"{encoding.rank_file}.gz")
-        yield os.path.join(folder, cached_name)
-    caches = (os.environ[name] for name in _TIKTOKEN_FOLDERS if name in os.environ)
+        yield os.path.join(folder, os.path.basename(cached))
+    yield cached
+
+
+def _cached_path(url: str) -> str:
+    """Return where tiktoken's cache keeps the file of an address."""
+    import hashlib
+    import tempfile
+
+    name = hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
+    caches = (os.environ[each] for each in _TIKTOKEN_FOLDERS if each in os.environ)
     default = os.path.join(tempfile.gettempdir(), "data-gym-cache")
-    yield os.path.join(next(caches, default), cached_name)
+    return os.path.join(next(caches, default), name)

@@ -13,13 +13,16 @@ by the SHA-1 of its URL.
 
 from __future__ import annotations
 
+from piecework.compat.tiktoken import core as core
+from piecework.compat.tiktoken import load as load
+from piecework.compat.tiktoken import model as model
+from piecework.compat.tiktoken import registry as registry
 from piecework.compat.tiktoken.encoding import Encoding
-from piecework.compat.tiktoken.model_names import encoding_name_for_model
-from piecework.compat.tiktoken.registry import (
-    encoding_for_model,
-    get_encoding,
-    list_encoding_names,
-)
+from piecework.compat.tiktoken.model import encoding_for_model, encoding_name_for_model
+from piecework.compat.tiktoken.registry import get_encoding, list_encoding_names
+
+# The version of tiktoken whose names these are.
+__version__ = "0.14.0"
 
 __all__ = [
     "Encoding",

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
 from piecework._internal.surrogates import join_surrogates
+from piecework.compat.tiktoken.core_bpe import CoreBPE
 from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
-from piecework.compat.tiktoken.unstable_tokens import encode_with_unstable
-from piecework.errors import ArgumentError, SpecialTokenError, UnknownNameError, VocabularyError
+from piecework.compat.tiktoken.unstable_tokens import encode_cut_bytes, encode_with_unstable
+from piecework.errors import (
+    ArgumentError,
+    InputTypeError,
+    SpecialTokenError,
+    UnknownNameError,
+    VocabularyError,
+)
 
 Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
 Disallowed: TypeAlias = Literal["all"] | Collection[str]
@@ -101,7 +108,7 @@ class Encoding:
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Encode a text; special tokens in it are plain text."""
-        return self._ordinary.encode(join_surrogates(text), add_special_tokens=False).ids
+        return self._ordinary.encode(_encodable(text), add_special_tokens=False).ids
 
     def encode(
         self,
@@ -161,7 +168,7 @@ class Encoding:
         last token may extend beyond the end of the text. Completions have no order.
         """
         special = self._checked_special([text], allowed_special, disallowed_special)
-        return encode_with_unstable(self, join_surrogates(text), special)
+        return encode_with_unstable(self, _encodable(text), special)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of one token, given as text or bytes; it may be a special token.
@@ -176,6 +183,19 @@ class Encoding:
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         """Encode text or bytes as one pre-token; bytes need not be UTF-8."""
         return self._tokenizer.encode_pre_token(_to_bytes(text_or_bytes))
+
+    def _encode_only_native_bpe(self, text: str) -> list[int]:
+        """Encode a text; special tokens in it are plain text."""
+        return self.encode_ordinary(text)
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        """Encode bytes that may end inside a character; special tokens in them are plain text."""
+        return encode_cut_bytes(self, text)
+
+    @cached_property
+    def _core_bpe(self) -> CoreBPE:
+        """The methods of tiktoken's compiled core."""
+        return CoreBPE._from_encoding(self)
 
     # ---- tokens to text
 
@@ -246,7 +266,12 @@ class Encoding:
 
     def is_special_token(self, token: int) -> bool:
         """Return whether an id is that of a special token."""
-        return token in self._special_tokens.values()
+        return token in self._special_token_values
+
+    @cached_property
+    def _special_token_values(self) -> set[int]:
+        """The ids of the special tokens."""
+        return set(self._special_tokens.values())
 
     @property
     def n_vocab(self) -> int:
@@ -282,34 +307,45 @@ class Encoding:
 
     def _check_disallowed(self, texts: Sequence[str], refused: set[str]) -> None:
         """Raise if a text contains one of `refused`, which may list strings that are not tokens."""
+        texts = list(map(_encodable, texts))
         token = self._find_special(texts, refused & self.special_tokens_set)
         others = refused - self.special_tokens_set
         token = token or next((t for t in others if any(t in text for text in texts)), None)
         if token is not None:
-            expected = (
-                f"allowed_special={{{token!r}}} to encode it as the special token, or "
-                f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}) to encode it as text"
-            )
-            raise SpecialTokenError(
-                "disallowed_special", f"the disallowed special token {token!r} in a text", expected
-            )
+            raise_disallowed_special_token(token)
 
     def _find_special(self, texts: Sequence[str], special: AbstractSet[str]) -> str | None:
         if not special:
             return None
-        encodable = list(map(join_surrogates, texts))
         is_all = special == self.special_tokens_set
-        found = self._tokenizer.find_special_token(encodable, None if is_all else special)
+        found = self._tokenizer.find_special_token(texts, None if is_all else special)
         return found[1] if found else None
 
     def _encode(self, texts: Sequence[str], special: AbstractSet[str], num_threads: int) -> Batch:
         is_some = special and special != self.special_tokens_set
         return self._ordinary.encode_batch(
-            list(map(join_surrogates, texts)),
+            list(map(_encodable, texts)),
             add_special_tokens=False,
             parse_special=special if is_some else bool(special),
             num_threads=num_threads,
         )
+
+
+def raise_disallowed_special_token(token: str) -> NoReturn:
+    """Raise `SpecialTokenError` for a special token in a text, with the two ways to allow it."""
+    found = f"the disallowed special token {token!r} in a text"
+    expected = (
+        f"allowed_special={{{token!r}}} to encode it as the special token, or "
+        f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}) to encode it as text"
+    )
+    raise SpecialTokenError("disallowed_special", found, expected)
+
+
+def _encodable(text: str) -> str:
+    """Return a text with its surrogates joined or replaced."""
+    if not isinstance(text, str):
+        raise InputTypeError("text", type(text).__name__, "str")
+    return join_surrogates(text)
 
 
 def _to_bytes(text_or_bytes: str | bytes) -> bytes:

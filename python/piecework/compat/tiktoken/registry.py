@@ -7,7 +7,6 @@ import os
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike
 from piecework.compat.tiktoken.encoding import Encoding
-from piecework.compat.tiktoken.model_names import encoding_name_for_model
 from piecework.errors import ArgumentError
 from piecework.io.rank_files import find_rank_file
 from piecework.spec import ENCODINGS
@@ -48,16 +47,3 @@ def get_encoding(encoding_name: str, ranks: PathLike | None = None) -> Encoding:
             encoding_name, tokenizer, definition.special_tokens, definition.n_vocab, pattern
         )
     return _LOADED[key]
-
-
-def encoding_for_model(model_name: str, ranks: PathLike | None = None) -> Encoding:
-    """Return the encoding of an OpenAI model.
-
-    >>> encoding_for_model("gpt-9")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    piecework.errors.UnknownNameError: model_name: found 'gpt-9', expected an OpenAI model; ...
-
-    Raises `UnknownNameError`, a `KeyError`, for an unknown model; other errors are those of
-    `get_encoding`.
-    """
-    return get_encoding(encoding_name_for_model(model_name), ranks)

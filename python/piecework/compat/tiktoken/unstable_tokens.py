@@ -37,6 +37,21 @@ def encode_with_unstable(
     return tokens[:stable_count], [list(completion) for completion in completions]
 
 
+def encode_cut_bytes(enc: Encoding, data: bytes) -> list[int]:
+    """Encode bytes as text; from the first invalid byte on, they are one pre-token.
+
+    The last pre-token of the valid text belongs to it, with whitespace tokens before.
+    """
+    try:
+        return enc.encode_ordinary(data.decode())
+    except UnicodeDecodeError as error:
+        valid_length = error.start
+    tokens, last_length = _encode_with_last_length(enc, data[:valid_length].decode(), frozenset())
+    stable_count = len(tokens) - _extend_over_spaces(enc, tokens, last_length)
+    rest = enc.decode_bytes(tokens[stable_count:]) + data[valid_length:]
+    return tokens[:stable_count] + enc._encode_single_piece(rest)
+
+
 def _encode_with_last_length(
     enc: Encoding, text: str, special: AbstractSet[str]
 ) -> tuple[list[int], int]:

@@ -1,0 +1,161 @@
+r"""The module `tiktoken._educational`: BPE step by step, to read and to watch.
+
+>>> enc = SimpleBytePairEncoding.train("hug hugs hug", 258, r"\w+|\s+")
+>>> enc.encode("hugs", visualise=None)
+[257, 115]
+>>> enc.decode_tokens_bytes([257, 115])
+[b'hug', b's']
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from piecework import Tokenizer
+from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
+from piecework.errors import ArgumentError, VocabularyError
+
+if TYPE_CHECKING:
+    from piecework.compat.tiktoken.encoding import Encoding
+
+# Background colours of a terminal, from the palette of 256.
+_COLOURS = (167, 179, 185, 77, 80, 68, 134)
+
+
+class SimpleBytePairEncoding:
+    """An encoding in plain Python that shows its steps; `Encoding` is the fast one."""
+
+    def __init__(self, *, pat_str: str, mergeable_ranks: Mapping[bytes, int]) -> None:
+        self.pat_str = pat_str
+        self.mergeable_ranks = dict(mergeable_ranks)
+        self._decoder = {rank: token for token, rank in self.mergeable_ranks.items()}
+        self._splitter = _splitter(pat_str)
+
+    @staticmethod
+    def train(training_data: str, vocab_size: int, pat_str: str) -> SimpleBytePairEncoding:
+        """Learn ranks from a text."""
+        ranks = bpe_train(training_data, vocab_size, pat_str, visualise=None)
+        return SimpleBytePairEncoding(pat_str=pat_str, mergeable_ranks=ranks)
+
+    @staticmethod
+    def from_tiktoken(encoding: str | Encoding) -> SimpleBytePairEncoding:
+        """Take over the ranks and the pattern of an encoding, or of one by name."""
+        if isinstance(encoding, str):
+            from piecework.compat.tiktoken.registry import get_encoding
+
+            encoding = get_encoding(encoding)
+        return SimpleBytePairEncoding(
+            pat_str=encoding._pat_str, mergeable_ranks=encoding._mergeable_ranks
+        )
+
+    def encode(self, text: str, visualise: str | None = "colour") -> list[int]:
+        """Encode a text; print the tokens after each merge unless `visualise` is None."""
+        return [
+            token
+            for word in _words(self._splitter, text)
+            for token in bpe_encode(self.mergeable_ranks, word, visualise)
+        ]
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """Decode tokens to bytes."""
+        return b"".join(self.decode_tokens_bytes(tokens))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Decode tokens to text; invalid UTF-8 is replaced."""
+        return self.decode_bytes(tokens).decode("utf-8", "replace")
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """Return the bytes of each token."""
+        return [self._decoder[token] for token in tokens]
+
+
+def bpe_encode(
+    mergeable_ranks: Mapping[bytes, int], input: bytes, visualise: str | None = "colour"
+) -> list[int]:
+    """Encode one word: merge the adjacent pair with the lowest rank until no pair has a rank.
+
+    Of equal pairs, the first is merged. Raises `VocabularyError` for a byte without a rank.
+    """
+    parts = [bytes([byte]) for byte in input]
+    while True:
+        _show(parts, visualise)
+        ranked = [
+            (mergeable_ranks[first + second], at)
+            for at, (first, second) in enumerate(pairwise(parts))
+            if first + second in mergeable_ranks
+        ]
+        if not ranked:
+            break
+        _, at = min(ranked)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    for part in parts:
+        if part not in mergeable_ranks:
+            raise VocabularyError("mergeable_ranks", f"no rank for {part!r}", "one for every byte")
+    return [mergeable_ranks[part] for part in parts]
+
+
+def bpe_train(
+    data: str, vocab_size: int, pat_str: str, visualise: str | None = "colour"
+) -> dict[bytes, int]:
+    """Learn ranks: merge the most frequent adjacent pair of all words, until `vocab_size` tokens exist.
+
+    Of equally frequent pairs, the one that occurs first is merged.
+    """
+    if vocab_size < 256:
+        raise ArgumentError("vocab_size", str(vocab_size), "at least 256, one for each byte")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    words = [[bytes([byte]) for byte in word] for word in _words(_splitter(pat_str), data)]
+    while len(ranks) < vocab_size:
+        pairs = Counter(pair for word in words for pair in pairwise(word))
+        if not pairs:
+            expected = f"at most {len(ranks)}, with which the text has no pair left to merge"
+            raise ArgumentError("vocab_size", str(vocab_size), expected)
+        pair = max(pairs, key=pairs.__getitem__)
+        ranks[pair[0] + pair[1]] = len(ranks)
+        words = [_merged(word, pair) for word in words]
+        if visualise:
+            print(f"token {len(ranks) - 1}: {pair[0]!r} + {pair[1]!r}, {pairs[pair]} times")
+            _show([part for word in words[:50] for part in word], visualise)
+    return ranks
+
+
+def visualise_tokens(token_values: Sequence[bytes]) -> None:
+    """Print tokens on a line, neighbours in different colours."""
+    shown = (
+        f"\x1b[48;5;{_COLOURS[at % len(_COLOURS)]}m{token.decode('utf-8', 'replace')}"
+        for at, token in enumerate(token_values)
+    )
+    print("".join(shown) + "\x1b[0m")
+
+
+def _show(parts: Sequence[bytes], visualise: str | None) -> None:
+    if visualise in ("colour", "color"):
+        visualise_tokens(parts)
+    elif visualise:
+        print(list(parts))
+
+
+def _merged(word: list[bytes], pair: tuple[bytes, bytes]) -> list[bytes]:
+    """Return a word with each occurrence of a pair merged, from left to right."""
+    merged: list[bytes] = []
+    at = 0
+    while at < len(word):
+        is_pair = tuple(word[at : at + 2]) == pair
+        merged.append(word[at] + word[at + 1] if is_pair else word[at])
+        at += 2 if is_pair else 1
+    return merged
+
+
+def _splitter(pat_str: str) -> Tokenizer:
+    """Return a tokenizer of single bytes that splits by a pattern."""
+    return tokenizer_from_ranks(
+        "pat_str", pat_str, {bytes([byte]): byte for byte in range(256)}, {}
+    )
+
+
+def _words(splitter: Tokenizer, text: str) -> Iterator[bytes]:
+    for _, (start, end) in splitter.pre_tokenize(text):
+        yield text[start:end].encode()

@@ -1,0 +1,248 @@
+"""What programs over tiktoken import and read: its modules, underscored attributes and teaching module."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tiktoken
+import tiktoken._educational
+import tiktoken.load
+import tiktoken.model
+
+from piecework.compat import tiktoken as shaped
+from piecework.compat.tiktoken import _educational as teaching
+from piecework.errors import FileError, FormatError, InputTypeError
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
+from tests.differential.ranks import ours, theirs, tiny
+
+PATTERN = r"\w+|\s+|[^\s\w]+"
+
+
+def small() -> dict[bytes, int]:
+    return tiny({b"in": 256, b"ing": 257, b" b": 258})
+
+
+def tiny_settings() -> dict[str, object]:
+    return {"pat_str": PATTERN, "mergeable_ranks": small(), "special_tokens": {"<|end|>": 400}}
+
+
+@pytest.fixture
+def in_place_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Replace the module `tiktoken` and its submodules."""
+    for name in [name for name in sys.modules if name.split(".")[0] == "tiktoken"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tiktoken", shaped)
+    yield
+    for name in [name for name in sys.modules if name.startswith("tiktoken.")]:
+        del sys.modules[name]
+
+
+# ---- attributes
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
+def test_attributes_that_programs_read_are_those_of_tiktoken(name: str) -> None:
+    mine, other = ours(name), theirs(name)
+    assert mine._mergeable_ranks == other._mergeable_ranks
+    assert mine._special_tokens == other._special_tokens
+    assert mine._special_token_values == other._special_token_values
+    text = "Hello <|endoftext|>, wörld 😀\n\n  x"
+    assert mine._encode_only_native_bpe(text) == other._encode_only_native_bpe(text)
+
+
+def test_an_encoding_is_extended_by_special_tokens_as_the_readme_of_tiktoken_shows() -> None:
+    base = ours("cl100k_base")
+    settings = {
+        "name": "cl100k_im",
+        "pat_str": base._pat_str,
+        "mergeable_ranks": base._mergeable_ranks,
+        "special_tokens": {**base._special_tokens, "<|im_start|>": 100264, "<|im_end|>": 100265},
+    }
+    text = "<|im_start|>user\nHello  world!  \n<|im_end|>\n"
+    mine, other = shaped.Encoding(**settings), tiktoken.Encoding(**settings)
+    assert mine.encode(text, allowed_special="all") == other.encode(text, allowed_special="all")
+    assert mine.n_vocab == other.n_vocab == 100277
+
+
+@pytest.mark.parametrize("name", ["r50k_base", "cl100k_base"])
+def test_bytes_that_are_cut_inside_characters_give_the_same_tokens(name: str) -> None:
+    data = "naïve 日本語 😀😀  \n\n \t x  héllo it's 123456".encode()
+    rng = random.Random(1)
+    for _ in range(300):
+        start = rng.randrange(len(data))
+        cut = data[start : start + rng.randrange(20)] + bytes(rng.choices(b" a\xe2\x82z", k=2))
+        assert ours(name)._encode_bytes(cut) == theirs(name)._encode_bytes(cut), cut
+
+
+def test_the_compiled_core_has_the_methods_of_tiktoken() -> None:
+    settings = tiny_settings()
+    mine = shaped.Encoding("tiny", **settings)._core_bpe
+    other = tiktoken.Encoding("tiny", **settings)._core_bpe
+    text, allowed = "being <|end|>", {"<|end|>"}
+    assert mine.encode_ordinary(text) == other.encode_ordinary(text)
+    assert mine.encode(text, allowed) == other.encode(text, allowed)
+    assert mine.encode_single_piece(b"ing\xff") == other.encode_single_piece(b"ing\xff")
+    assert mine.encode_single_token(b"in") == other.encode_single_token(b"in")
+    assert mine.token_byte_values() == other.token_byte_values()
+    assert mine.decode_bytes([98, 400]) == other.decode_bytes([98, 400])
+    buffers = (core.encode_to_tiktoken_buffer(text, allowed) for core in (mine, other))
+    assert len({bytes(memoryview(buffer)) for buffer in buffers}) == 1
+    assert {name for name in dir(other) if not name.startswith("__")} <= set(dir(mine))
+
+
+def test_what_is_not_text_is_a_type_error_as_in_tiktoken() -> None:
+    mine = shaped.Encoding("tiny", **tiny_settings())
+    other = tiktoken.Encoding("tiny", **tiny_settings())
+    calls = (
+        lambda encoding: encoding.encode(None),
+        lambda encoding: encoding.encode(None, disallowed_special=()),
+        lambda encoding: encoding.encode_ordinary(None),
+        lambda encoding: encoding.encode_batch([None]),
+        lambda encoding: encoding.encode_ordinary_batch([1]),
+    )
+    for call in calls:
+        with pytest.raises(TypeError):
+            call(other)
+        with pytest.raises(InputTypeError, match="text: found .*, expected str"):
+            call(mine)
+
+
+# ---- modules
+
+
+def test_models_and_prefixes_are_those_of_tiktoken() -> None:
+    assert shaped.model.MODEL_TO_ENCODING == tiktoken.model.MODEL_TO_ENCODING
+    assert shaped.model.MODEL_PREFIX_TO_ENCODING == tiktoken.model.MODEL_PREFIX_TO_ENCODING
+    assert shaped.__version__ == tiktoken.__version__
+
+
+def test_every_public_name_of_the_modules_is_here() -> None:
+    for module in ("core", "load", "model", "registry"):
+        there = vars(sys.modules[f"tiktoken.{module}"])
+        public = {
+            name
+            for name, value in there.items()
+            if not name.startswith("_") and getattr(value, "__module__", "").startswith("tiktoken.")
+        }
+        assert public <= set(vars(getattr(shaped, module))), module
+
+
+def test_rank_files_are_written_and_read(tmp_path: Path) -> None:
+    path = str(tmp_path / "ranks.tiktoken")
+    shaped.load.dump_tiktoken_bpe(small(), path)
+    assert Path(path).read_bytes().splitlines()[-2:] == [b"aW5n 257", b"IGI= 258"]
+    assert shaped.load.load_tiktoken_bpe(path) == tiktoken.load.load_tiktoken_bpe(path) == small()
+
+
+def test_a_damaged_rank_file_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "ranks"
+    path.write_bytes(base64.b64encode(b"a") + b" 0\nx y z\n")
+    with pytest.raises(FormatError, match="line 2: found 'x y z'"):
+        shaped.load.load_tiktoken_bpe(path)
+    with pytest.raises(ValueError, match="SHA-256"):
+        shaped.load.load_tiktoken_bpe(path, expected_hash="0" * 64)
+
+
+def test_an_address_is_read_from_the_cache_and_never_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    address = "https://example.invalid/tiny.tiktoken"
+    with pytest.raises(FileError, match="nothing is downloaded"):
+        shaped.load.load_tiktoken_bpe(address)
+    with pytest.raises(FileError) as raised:
+        shaped.load.read_file(address)
+    name = str(raised.value).split("cache of tiktoken, ")[1].split(" ")[0]
+    shaped.load.dump_tiktoken_bpe(small(), name)
+    assert shaped.load.load_tiktoken_bpe(address) == small()
+    assert tiktoken.load.load_tiktoken_bpe(address) == small()
+
+
+@pytest.mark.parametrize("clobber", [False, True])
+def test_the_files_of_gpt2_give_the_same_ranks(tmp_path: Path, clobber: bool) -> None:
+    order = sorted(range(256), key=lambda byte: (ord(CHARACTER_OF_BYTE[byte]) != byte, byte))
+    vocab = {CHARACTER_OF_BYTE[byte]: id for id, byte in enumerate(order)}
+    vocab |= {"in": 256, "Ġin": 257, "<|endoftext|>": 258}
+    merges, encoder = str(tmp_path / "vocab.bpe"), str(tmp_path / "encoder.json")
+    Path(merges).write_text("#version: 0.2\ni n\nĠ in\n", encoding="utf-8")
+    Path(encoder).write_text(json.dumps(vocab), encoding="utf-8")
+    settings = {"clobber_one_byte_tokens": clobber}
+    mine = shaped.load.data_gym_to_mergeable_bpe_ranks(merges, encoder, **settings)
+    assert mine == tiktoken.load.data_gym_to_mergeable_bpe_ranks(merges, encoder, **settings)
+    Path(encoder).write_text(json.dumps(vocab | {"xx": 300}), encoding="utf-8")
+    with pytest.raises(FormatError, match=r"encoder\.json: found other tokens or ids"):
+        shaped.load.data_gym_to_mergeable_bpe_ranks(merges, encoder, **settings)
+
+
+@pytest.mark.usefixtures("in_place_of_tiktoken")
+def test_transformers_converts_a_rank_file_with_the_module_replaced(tmp_path: Path) -> None:
+    from transformers.convert_slow_tokenizer import TikTokenConverter
+
+    path = str(tmp_path / "tokenizer.model")
+    shaped.load.dump_tiktoken_bpe(small(), path)
+    converted = TikTokenConverter(
+        vocab_file=path, pattern=PATTERN, extra_special_tokens=["<|end|>"]
+    ).converted()
+    assert sys.modules["tiktoken"] is shaped
+    enc = shaped.Encoding("tiny", **tiny_settings())
+    assert converted.encode("being in it").ids == enc.encode("being in it")
+
+
+@pytest.mark.usefixtures("in_place_of_tiktoken")
+def test_code_of_llama_3_and_qwen_runs_with_the_module_replaced(tmp_path: Path) -> None:
+    path = str(tmp_path / "tokenizer.model")
+    shaped.load.dump_tiktoken_bpe(small(), path)
+    names: dict[str, object] = {}
+    exec(  # the imports and calls of both, in short
+        "import tiktoken\n"
+        "from tiktoken.load import load_tiktoken_bpe\n"
+        "from tiktoken.core import Encoding\n"
+        f"ranks = load_tiktoken_bpe({path!r})\n"
+        "special = {f'<|reserved_special_token_{i}|>': len(ranks) + i for i in range(4)}\n"
+        f"model = tiktoken.Encoding(name='m', pat_str={PATTERN!r}, mergeable_ranks=ranks,\n"
+        "    special_tokens=special)\n"
+        "ids = model.encode('being', allowed_special=set(), disallowed_special=())\n"
+        "assert isinstance(model, Encoding) and model.n_vocab == len(ranks) + 4\n",
+        names,
+    )
+    assert names["ids"] == shaped.Encoding("tiny", **tiny_settings()).encode("being")
+
+
+def test_llguidance_takes_an_encoding() -> None:
+    from llguidance.tiktoken import lltokenizer_from_encoding
+
+    enc = ours("cl100k_base")
+    tokens = lltokenizer_from_encoding(enc).tokenize_str("hello world")
+    assert tokens == enc.encode("hello world")
+
+
+# ---- the teaching module
+
+
+def test_the_teaching_module_learns_and_encodes_as_that_of_tiktoken(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = "hug hugs pug pun bun hug hugs, über über " * 3
+    ranks = teaching.bpe_train(text, 265, PATTERN, visualise=None)
+    assert ranks == tiktoken._educational.bpe_train(text, 265, PATTERN, visualise=None)
+    settings = {"pat_str": PATTERN, "mergeable_ranks": ranks}
+    mine = teaching.SimpleBytePairEncoding(**settings)
+    other = tiktoken._educational.SimpleBytePairEncoding(**settings)
+    ids = mine.encode(text, visualise=None)
+    assert ids == other.encode(text, visualise=None)
+    assert mine.decode(ids) == text
+    assert capsys.readouterr().out == ""
+    mine.encode("hugs")
+    assert "\x1b[48;5;" in capsys.readouterr().out
+
+
+def test_the_teaching_module_takes_an_encoding() -> None:
+    enc = shaped.Encoding("tiny", **tiny_settings())
+    simple = teaching.SimpleBytePairEncoding.from_tiktoken(enc)
+    assert simple.encode("being", visualise=None) == enc.encode("being")
