@@ -29,7 +29,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-torch test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -39,6 +39,8 @@ help:
 	@echo "make test         build if needed and run every test"
 	@echo "make test-fast    run the tests that are not marked slow"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
+	@echo "make test-peers   run the tests of tiktoken and sentencepiece over piecework.compat (1 MB of downloads)"
+	@echo "make test-clients run the tests with libraries that take a tokenizer (800 MB, in build/clients-venv)"
 	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
 	@echo "make test-serving run the tests that need vLLM, SGLang and xgrammar, without a GPU (7 GB, in build/serving-venv)"
 	@echo "make test-notebooks  run the notebooks in a Jupyter kernel (100 MB, in build/notebook-venv)"
@@ -93,6 +95,13 @@ test-transformers: $(VENV)/.built $(VENV)/.test-tools build/transformers-tests/.
 
 build/transformers-tests/.fetched: tools/test_data/transformers_sdist.txt | $(VENV)/.test-tools
 	@$(BIN)/python tools/test_data/fetch_transformers_tests.py build/transformers-tests
+	@touch $@
+
+test-peers: $(VENV)/.built $(VENV)/.test-tools build/peer-tests/.fetched
+	$(BIN)/python -m pytest tests/peers/suites.py $(PYTEST)
+
+build/peer-tests/.fetched: tools/test_data/peers_sdists.txt | $(VENV)/.test-tools
+	@$(BIN)/python tools/test_data/fetch_peer_tests.py build/peer-tests
 	@touch $@
 
 # PYTHONPATH: the package in place, with the core that `build` compiled.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from piecework import Sampling
 from piecework.compat.sentencepiece.input_text import InputText
@@ -54,7 +55,7 @@ class RowEncoder:
             ends = (model.id_of(model.model.bos_piece), model.id_of(model.model.eos_piece))
             rows = [apply_extra_options(row, extras, ends, lambda id: id) for row in rows]
         is_array = self.settings.out_type == "numpy"
-        return [np.array(row, np.int32) for row in rows] if is_array else rows
+        return list(map(_read_only_array, rows)) if is_array else rows
 
     def spanned_form(self, source: InputText, row: list[Piece], in_bytes: bool) -> Any:
         """Return a row of pieces as the output type of the settings, other than ids."""
@@ -129,3 +130,9 @@ class RowEncoder:
                 raise ArgumentError(name, found, "a model that has this piece")
         flags = {"reverse": settings.reverse, "bos": settings.add_bos, "eos": settings.add_eos}
         return [name for name, is_set in flags.items() if is_set]
+
+
+def _read_only_array(row: list[int]) -> npt.NDArray[np.int32]:
+    array = np.array(row, np.int32)
+    array.flags.writeable = False
+    return array

@@ -137,11 +137,30 @@ def _read_rules(
     if not norm_map:
         expected = "model_file, model_proto, normalizer_spec, rule_tsv, rule_name or norm_map"
         raise ArgumentError("model_file", "no normalization rules", expected)
+    return NormalizationRules.from_mapping(_checked_pairs(norm_map))
+
+
+def _checked_pairs(norm_map: Any) -> dict[str, str]:
+    """Return pairs as a dict; raise for a source that is given twice or that nothing would change."""
+    given = norm_map.items() if isinstance(norm_map, Mapping) else norm_map
     try:
-        pairs = norm_map if isinstance(norm_map, Mapping) else dict(norm_map)
+        pairs = [(_rule_text(source), _rule_text(target)) for source, target in given]
     except (TypeError, ValueError):
         raise InputTypeError("norm_map", type(norm_map).__name__, "pairs of str") from None
-    return NormalizationRules.from_mapping(pairs)
+    rules: dict[str, str] = {}
+    for source, target in pairs:
+        if source == target or source in rules:
+            found = f"{source!r} twice" if source in rules else f"{source!r} for itself"
+            raise ArgumentError("norm_map", found, "one other text for each source")
+        rules[source] = target
+    return rules
+
+
+def _rule_text(text: Any) -> str:
+    """Return one side of a rule, given as text or as UTF-8."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError
+    return text.decode() if isinstance(text, bytes) else text
 
 
 def _with_flags(spec: NormalizerSpec, flags: Mapping[str, bool | None]) -> NormalizerSpec:

@@ -37,6 +37,21 @@ _EXTRA_OPTIONS = {
 }
 
 
+class ThreadPool:
+    """A number of threads, in place of the pool of sentencepiece; threads live as long as a call.
+
+    >>> ThreadPool(8).num_threads()
+    8
+    """
+
+    def __init__(self, num_threads: int) -> None:
+        self._num_threads = num_threads
+
+    def num_threads(self) -> int:
+        """Return the number of threads."""
+        return self._num_threads
+
+
 class Options(TypedDict, total=False):
     """Options of one call; None, or an option left out, means the setting of the processor."""
 
@@ -46,6 +61,7 @@ class Options(TypedDict, total=False):
     reverse: bool | None
     emit_unk_piece: bool | None
     num_threads: int | None
+    thread_pool: ThreadPool | None
 
 
 class SamplingOptions(Options, total=False):
@@ -77,6 +93,8 @@ class Settings:
             for name, value in options.items()
             if value is not None and name != "return_type"
         }
+        if "thread_pool" in changes:
+            changes["num_threads"] = changes.pop("thread_pool").num_threads()
         for name in changes:
             if name not in self.__dataclass_fields__:
                 expected = f"one of {', '.join(self.__dataclass_fields__)}"

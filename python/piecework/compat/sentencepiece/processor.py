@@ -17,6 +17,7 @@ from piecework.compat.sentencepiece.options import (
     OutType,
     SamplingOptions,
     Settings,
+    ThreadPool,
     chosen_out_type,
     parse_extra_options,
 )
@@ -81,7 +82,10 @@ class SentencePieceProcessor:
         data = None if self._loaded is None else self._loaded.data
         return {**self.__dict__, "_loaded": data}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any] | bytes) -> None:
+        """Restore a pickled processor; the state of sentencepiece up to 0.2.1 is the bytes of the model."""
+        if isinstance(state, bytes):
+            state = {"_settings": Settings(), "_loaded": state}
         self.__dict__.update(state)
         if state["_loaded"] is not None:
             self.load_from_serialized_proto(state["_loaded"])
@@ -281,7 +285,7 @@ class SentencePieceProcessor:
 
         `enable_sampling` samples a segmentation: from all (`nbest_size=-1`) or from the `nbest_size` best,
         with probabilities proportional to exp(alpha * score). For BPE, `alpha` is the probability to skip
-        a merge.
+        a merge. A `thread_pool` sets `num_threads`.
         """
         settings = self._settings.with_options(out_type, options)
         sources = input_texts(input)
@@ -567,12 +571,13 @@ class SentencePieceProcessor:
         return_type: OutType | None = None,
         return_bytes: bool | None = None,
         num_threads: int | None = None,
+        thread_pool: ThreadPool | None = None,
     ) -> Any:
         """Decode an id, a piece, a list of either, or a list of such lists to text.
 
         `out_type`: str, bytes, "proto", "immutable_proto", "serialized_proto" or "offset_mapping". A piece
-        outside the vocabulary decodes to its own text. `num_threads` is accepted for compatibility and
-        ignored. Raises `IdRangeError`, an `IndexError`.
+        outside the vocabulary decodes to its own text. `num_threads` and `thread_pool` are accepted for
+        compatibility and ignored. Raises `IdRangeError`, an `IndexError`.
         """
         form = chosen_out_type(out_type, return_type, str)
         if form in (int, "numpy"):

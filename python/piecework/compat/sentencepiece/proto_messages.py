@@ -11,7 +11,9 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+from piecework.errors import FormatError
 
 _VARINT, _BYTES, _FLOAT = 0, 2, 5
 
@@ -46,13 +48,37 @@ class SurfacePiece(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
+_T = TypeVar("_T")
+
+
+class Repeated(tuple[_T, ...]):
+    """A repeated field: a tuple whose slices are lists, as in sentencepiece.
+
+    >>> Repeated((1, 2, 3))[::-1]
+    [3, 2, 1]
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return list(found) if isinstance(index, slice) else found
+
+
 class _SegmentedText:
-    """A text and its pieces; `log_score` is None for a segmentation without a score."""
+    """What the two kinds of segmented texts share."""
 
     text: str
     pieces: tuple[SurfacePiece, ...]
-    log_score: float | None = None
+    log_score: float | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pieces", Repeated(self.pieces))
+
+    @property
+    def text_as_bytes(self) -> bytes:
+        """The text as UTF-8."""
+        return to_bytes(self.text)
 
     @property
     def score(self) -> float:
@@ -64,20 +90,39 @@ class _SegmentedText:
         return "\n".join([f'text: "{self.text}"', f"score: {self.score}", *pieces])
 
 
-@dataclass(frozen=True)
+@dataclass
 class SentencePieceText(_SegmentedText):
     """A text and its pieces; spans count bytes.
 
     >>> pieces = (SurfacePiece("▁é", 5, "é", 0, 2),)
     >>> SentencePieceText("é", pieces).SerializeToString().hex(" ")
     '0a 02 c3 a9 12 11 0a 05 e2 96 81 c3 a9 10 05 1a 02 c3 a9 20 00 28 02'
+
+    `log_score` is None for a segmentation without a score.
     """
+
+    text: str = ""
+    pieces: tuple[SurfacePiece, ...] = ()
+    log_score: float | None = None
 
     def SerializeToString(self) -> bytes:  # noqa: N802
         """Serialize to the message `SentencePieceText` of sentencepiece.proto."""
         pieces = b"".join(_field(2, _BYTES, _piece_message(piece)) for piece in self.pieces)
         score = b"" if self.log_score is None else _field(3, _FLOAT, self.log_score)
         return _field(1, _BYTES, to_bytes(self.text)) + pieces + score
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> SentencePieceText:  # noqa: N802
+        """Return what a serialized message holds; raises `FormatError` for other bytes."""
+        fields = read_message(serialized)
+        pieces = tuple(map(_read_piece, fields.get(2, ())))
+        score = fields.get(3, (None,))[-1]
+        return cls(_to_text(fields.get(1, (b"",))[-1]), pieces, score)
+
+    def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Take over what a serialized message holds; return the number of bytes."""
+        self.__dict__.update(vars(self.FromString(serialized)))
+        return len(serialized)
 
 
 @dataclass(frozen=True)
@@ -89,6 +134,10 @@ class ImmutableSentencePieceText(_SegmentedText):
     >>> text.pieces[0].end, text.in_bytes().pieces[0].end
     (1, 2)
     """
+
+    text: str
+    pieces: tuple[SurfacePiece, ...]
+    log_score: float | None = None
 
     def in_bytes(self) -> SentencePieceText:
         """Return the same text with spans in bytes."""
@@ -104,7 +153,7 @@ class ImmutableSentencePieceText(_SegmentedText):
         return self.in_bytes().SerializeToString()
 
 
-@dataclass(frozen=True)
+@dataclass
 class NBestSentencePieceText:
     """Several segmentations of one text; spans count bytes.
 
@@ -112,11 +161,25 @@ class NBestSentencePieceText:
     '0a 02 0a 00'
     """
 
-    nbests: tuple[SentencePieceText, ...]
+    nbests: tuple[SentencePieceText, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.nbests = Repeated(self.nbests)
 
     def SerializeToString(self) -> bytes:  # noqa: N802
         """Serialize to the message `NBestSentencePieceText` of sentencepiece.proto."""
         return b"".join(_field(1, _BYTES, one.SerializeToString()) for one in self.nbests)
+
+    @classmethod
+    def FromString(cls, serialized: bytes) -> NBestSentencePieceText:  # noqa: N802
+        """Return what a serialized message holds; raises `FormatError` for other bytes."""
+        nbests = read_message(serialized).get(1, ())
+        return cls(tuple(map(SentencePieceText.FromString, nbests)))
+
+    def ParseFromString(self, serialized: bytes) -> int:  # noqa: N802
+        """Take over what a serialized message holds; return the number of bytes."""
+        self.nbests = self.FromString(serialized).nbests
+        return len(serialized)
 
 
 @dataclass(frozen=True)
@@ -129,6 +192,9 @@ class ImmutableNBestSentencePieceText:
     """
 
     nbests: tuple[ImmutableSentencePieceText, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nbests", Repeated(self.nbests))
 
     def in_bytes(self) -> NBestSentencePieceText:
         """Return the same segmentations with spans in bytes."""
@@ -151,6 +217,27 @@ def message(*fields: tuple[int, bytes | int]) -> bytes:
     )
 
 
+def read_message(serialized: bytes) -> dict[int, list[Any]]:
+    """Return the values of each field of a protobuf message by the number of the field.
+
+    >>> read_message(bytes.fromhex("0a 01 61 18 00"))
+    {1: [b'a'], 3: [0]}
+
+    Raises `FormatError` for bytes that are no message.
+    """
+    fields: dict[int, list[Any]] = {}
+    at = 0
+    try:
+        while at < len(serialized):
+            key, at = _read_varint(serialized, at)
+            value, at = _read_value(serialized, at, key & 7)
+            fields.setdefault(key >> 3, []).append(value)
+    except (IndexError, KeyError, struct.error):
+        found = f"bytes that are no message, at byte {at}"
+        raise FormatError("serialized", found, "a SentencePieceText") from None
+    return fields
+
+
 def to_bytes(text: str) -> bytes:
     """Return the UTF-8 of a text; escaped invalid bytes are restored."""
     return text.encode("utf-8", "surrogateescape")
@@ -169,6 +256,39 @@ def _piece_message(piece: SurfacePiece) -> bytes:
         (4, piece.begin),
         (5, piece.end),
     )
+
+
+def _read_piece(serialized: bytes) -> SurfacePiece:
+    fields = read_message(serialized)
+    piece, surface = (_to_text(fields.get(number, (b"",))[-1]) for number in (1, 3))
+    id, begin, end = (fields.get(number, (0,))[-1] for number in (2, 4, 5))
+    return SurfacePiece(piece, id, surface, begin, end)
+
+
+def _to_text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _read_value(serialized: bytes, at: int, wire_type: int) -> tuple[Any, int]:
+    """Return the value at a position, and the position after it."""
+    if wire_type == _VARINT:
+        return _read_varint(serialized, at)
+    if wire_type == _FLOAT:
+        return struct.unpack_from("<f", serialized, at)[0], at + 4
+    length, at = {_BYTES: _read_varint}[wire_type](serialized, at)
+    if at + length > len(serialized):
+        raise IndexError
+    return serialized[at : at + length], at + length
+
+
+def _read_varint(serialized: bytes, at: int) -> tuple[int, int]:
+    """Return the number at a position, and the position after it."""
+    value = shift = 0
+    while serialized[at] > 0x7F:
+        value |= (serialized[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+    return value | serialized[at] << shift, at + 1
 
 
 def _field(number: int, wire_type: int, value: bytes | int | float) -> bytes:

@@ -1,0 +1,21 @@
+"""Conversion of models to FlatBuffers, a format of sentencepiece 0.2.3 that is not written here."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from piecework.errors import PortabilityError
+
+
+def convert_to_flatbuffer(*arguments: Any, **options: Any) -> NoReturn:
+    """Raise `PortabilityError`, a `ValueError`: no FlatBuffers are written.
+
+    >>> convert_to_flatbuffer(model_file="m.model")
+    Traceback (most recent call last):
+    piecework.errors.PortabilityError: convert_to_flatbuffer: found a call, expected sentencepiece itself ...
+    """
+    expected = "sentencepiece itself for a .spm.fb; a .model stays a .model here"
+    raise PortabilityError("convert_to_flatbuffer", "a call", expected)
+
+
+ConvertToFlatbuffer = convert_to_flatbuffer
