@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
@@ -9,9 +10,14 @@ from typing import Any
 import tokenizers
 
 from piecework import Batch, Encoding, Tokenizer
-from piecework.errors import PieceworkError
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import path_text
+from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.added_tokens import added_token, with_new_tokens
+from piecework.integrations.transformers.encodings import BackendEncoding, as_tokenizers_encoding
 from piecework.integrations.transformers.pipeline import Pipeline
+from piecework.io.read_file import file_bytes
+from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
 Rows = Sequence[Any]
 # The defaults of `tokenizers`.
@@ -39,7 +45,7 @@ class BackendTokenizer:
     transformers takes it as `TokenizersBackend(tokenizer_object=...)`. Copies share the compiled tables.
     Setting or changing a component (`normalizer`, `model.dropout`, ...) compiles again at the next call.
     A pipeline that this library cannot compile, such as one with components in Python, runs in `tokenizers`
-    (see `refusal`), and so do methods that are not defined here, such as `post_process` and `train`.
+    (see `refusal`), and so do `post_process`, `train` and methods that are not defined here.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -63,6 +69,38 @@ class BackendTokenizer:
         return cls._from_pipeline(
             Pipeline(original=original), *lengths, original.encode_special_tokens
         )
+
+    @classmethod
+    def from_str(cls, json: str) -> BackendTokenizer:
+        """Read the text of a `tokenizer.json`."""
+        try:
+            with warnings.catch_warnings():
+                ignore_warnings_of_lengths()  # they are applied here as in `tokenizers`
+                return cls(Tokenizer.from_json(json))
+        except PieceworkError:  # a pipeline that only `tokenizers` runs, or its own error
+            return cls.from_tokenizers(tokenizers.Tokenizer.from_str(json))
+
+    @classmethod
+    def from_buffer(cls, buffer: bytes) -> BackendTokenizer:
+        """Read the bytes of a `tokenizer.json`."""
+        return cls.from_str(bytes(buffer).decode())
+
+    @classmethod
+    def from_file(cls, path: str) -> BackendTokenizer:
+        """Read a `tokenizer.json`."""
+        return cls.from_str(file_bytes(path_text(path), "a tokenizer.json").decode())
+
+    @classmethod
+    def from_pretrained(
+        cls, identifier: str, revision: str = "main", token: str | None = None
+    ) -> BackendTokenizer:
+        """Download the `tokenizer.json` of a repository of the hub, or take it from its cache, and read it.
+
+        `token` gives access to a private repository. Requires `piecework[hub]`.
+        """
+        hub = import_extra("huggingface_hub", "hub", f"download of {identifier}")
+        path = hub.hf_hub_download(identifier, "tokenizer.json", revision=revision, token=token)
+        return cls.from_file(path)
 
     @classmethod
     def _from_pipeline(
@@ -129,26 +167,32 @@ class BackendTokenizer:
         pair: Any = None,
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
-    ) -> Encoding | tokenizers.Encoding:
+    ) -> BackendEncoding:
         """Encode one text, or a text and its pair."""
         row = sequence if pair is None else (sequence, pair)
-        encodings: list[Encoding | tokenizers.Encoding] = self.encode_batch(
-            [row], is_pretokenized, add_special_tokens
-        )
-        return encodings[0]
+        return self.encode_batch([row], is_pretokenized, add_special_tokens)[0]
 
     def encode_batch(
         self, input: Rows, is_pretokenized: bool = False, add_special_tokens: bool = True
-    ) -> list[Any]:
-        """Encode many texts, pairs, or (with `is_pretokenized`) lists of words."""
+    ) -> list[BackendEncoding]:
+        """Encode many texts, pairs (tuples or lists of two), or (with `is_pretokenized`) lists of words.
+
+        Arrays and columns of numpy and pandas count as lists.
+        """
+        rows = as_rows(input)
+        return list(
+            map(BackendEncoding, self._encodings(rows, is_pretokenized, add_special_tokens))
+        )
+
+    def _encodings(self, rows: Rows, is_pretokenized: bool, add_special_tokens: bool) -> list[Any]:
         try:
-            split = split_rows(input, is_pretokenized)
+            split = split_rows(rows, is_pretokenized)
             encode = self.encoder(*split, is_pretokenized, add_special_tokens)
             if encode is not None:
                 return encode()
         except PieceworkError as error:
-            return self._encode_there(input, is_pretokenized, add_special_tokens, error)
-        return self._encode_there(input, is_pretokenized, add_special_tokens, None)
+            return self._encode_there(rows, is_pretokenized, add_special_tokens, error)
+        return self._encode_there(rows, is_pretokenized, add_special_tokens, None)
 
     encode_batch_fast = encode_batch
 
@@ -226,6 +270,20 @@ class BackendTokenizer:
             return False
         added = self.num_special_tokens_to_add(is_pair) if add_special_tokens else 0
         return bool(self._truncation["max_length"] <= added)
+
+    def post_process(
+        self,
+        encoding: BackendEncoding | tokenizers.Encoding,
+        pair: BackendEncoding | tokenizers.Encoding | None = None,
+        add_special_tokens: bool = True,
+    ) -> BackendEncoding:
+        """Truncate an encoding without special tokens, or a pair of them, add these tokens, and pad."""
+        there = None if pair is None else as_tokenizers_encoding(pair)
+        return BackendEncoding(
+            self.to_tokenizers().post_process(
+                as_tokenizers_encoding(encoding), there, add_special_tokens
+            )
+        )
 
     # ---- ids to text
 
@@ -408,6 +466,14 @@ for _name in ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder
 
 def _fields(settings: object, names: Iterable[str]) -> dict[str, Any] | None:
     return None if settings is None else {name: getattr(settings, name) for name in names}
+
+
+def as_rows(given: Any) -> Rows:
+    """Return rows as a list; the rows of an array or a column, and words in arrays, as lists too."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise InputTypeError("input", type(given).__name__, "a list of texts")
+    rows = given.tolist() if hasattr(given, "tolist") else given
+    return [row.tolist() if hasattr(row, "tolist") else row for row in rows]
 
 
 def split_rows(rows: Rows, is_pretokenized: bool) -> tuple[Rows, Rows | None]:

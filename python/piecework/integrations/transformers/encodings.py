@@ -1,0 +1,205 @@
+"""Encodings that change, as those of `tokenizers` do, and a stream that decodes with a backend tokenizer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import tokenizers
+
+from piecework import Encoding
+
+if TYPE_CHECKING:
+    from piecework.integrations.transformers.backend import BackendTokenizer
+
+# Read from the encoding that is held, of either library.
+_READ = (
+    *("ids", "tokens", "offsets", "word_ids", "sequence_ids", "type_ids", "special_tokens_mask"),
+    *("attention_mask", "n_sequences", "token_to_sequence", "token_to_chars", "token_to_word"),
+    *("char_to_token", "char_to_word", "word_to_tokens", "word_to_chars"),
+)
+# Read from an encoding of this library only: they are gone after a change.
+_READ_HERE = ("byte_offsets", "utf16_offsets", "texts")
+_MASKS = ("ids", "type_ids", "tokens", "special_tokens_mask", "attention_mask")
+
+
+class BackendEncoding:
+    """An `Encoding` with the methods of `tokenizers.Encoding`, those that change it included.
+
+    >>> import piecework as pw
+    >>> from piecework.integrations.transformers import BackendTokenizer
+    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+    >>> encoding = BackendTokenizer(tok).encode("hugs")
+    >>> encoding.pad(4)
+    >>> encoding.ids, encoding.attention_mask
+    ([1, 2, 0, 0], [1, 1, 0, 0])
+
+    The first change turns it into an encoding of `tokenizers`, which makes this change and all later ones.
+    """
+
+    def __init__(self, held: Encoding | tokenizers.Encoding) -> None:
+        self._held = held
+
+    @staticmethod
+    def merge(
+        encodings: Iterable[BackendEncoding | tokenizers.Encoding], growing_offsets: bool = True
+    ) -> BackendEncoding:
+        """Return the encodings one after the other; with `growing_offsets`, offsets count on."""
+        parts = [as_tokenizers_encoding(encoding) for encoding in encodings]
+        return BackendEncoding(tokenizers.Encoding.merge(parts, growing_offsets))
+
+    @property
+    def words(self) -> list[int | None]:
+        """The index of the word of each token; the earlier name of `word_ids`."""
+        word_ids: list[int | None] = self._held.word_ids
+        return word_ids
+
+    @property
+    def overflowing(self) -> list[BackendEncoding]:
+        """The further windows of a truncated text, in order."""
+        return list(map(BackendEncoding, self._held.overflowing))
+
+    def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
+        """Truncate to `max_length` tokens; the rest becomes `overflowing`."""
+        self._changing().truncate(max_length, stride, direction)
+
+    def pad(
+        self,
+        length: int,
+        direction: str = "right",
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",
+    ) -> None:
+        """Pad to `length` tokens."""
+        self._changing().pad(
+            length,
+            direction=direction,
+            pad_id=pad_id,
+            pad_type_id=pad_type_id,
+            pad_token=pad_token,
+        )
+
+    def set_sequence_id(self, sequence_id: int) -> None:
+        """Set the sequence that all tokens belong to."""
+        self._changing().set_sequence_id(sequence_id)
+
+    def _changing(self) -> tokenizers.Encoding:
+        self._held = as_tokenizers_encoding(self)
+        return self._held
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __getitem__(self, index: slice) -> Encoding:
+        return self._held[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, BackendEncoding | Encoding | tokenizers.Encoding):
+            return _state(self) == _state(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (json.dumps(_state(self)).encode(),)
+
+    def __repr__(self) -> str:
+        return f"Encoding(num_tokens={len(self)}, tokens={self._held.tokens!r})"
+
+
+def _read_only(name: str) -> property:
+    return property(
+        lambda self: getattr(self._held, name), doc=f"See `tokenizers.Encoding.{name}`."
+    )
+
+
+for _name in (*_READ, *_READ_HERE):
+    setattr(BackendEncoding, _name, _read_only(_name))
+
+
+def as_tokenizers_encoding(
+    encoding: BackendEncoding | Encoding | tokenizers.Encoding,
+) -> tokenizers.Encoding:
+    """Return an encoding as an object of `tokenizers`; one that is an object of it already is returned."""
+    held = encoding._held if isinstance(encoding, BackendEncoding) else encoding
+    if isinstance(held, tokenizers.Encoding):
+        return held
+    made = tokenizers.Encoding()
+    made.__setstate__(json.dumps(_state_here(held)).encode())
+    return made
+
+
+class DecodeStream:
+    """Decode the ids of one sequence as they arrive, as `tokenizers.decoders.DecodeStream` does.
+
+    >>> import piecework as pw
+    >>> from piecework.integrations.transformers import BackendTokenizer, DecodeStream
+    >>> backend = BackendTokenizer(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})))
+    >>> stream = DecodeStream()
+    >>> stream.step(backend, 1), stream.step(backend, [2, 1])
+    ('a', ' b a')
+
+    The first step decides which tokenizer decodes. `ids` holds the ids before the stream.
+    """
+
+    def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
+        self._prefill = list(ids or ())
+        self._skip_special_tokens = skip_special_tokens
+        self._stream: Any = None
+
+    def step(self, tokenizer: BackendTokenizer, id: int | Sequence[int]) -> str | None:
+        """Add the next id, or ids; return the text that they add, None while a character is incomplete."""
+        compiled = tokenizer.tokenizer
+        if compiled is None:
+            return self._step_there(tokenizer, id)
+        if self._stream is None:
+            self._stream = compiled.decode_stream(
+                self._prefill, skip_special_tokens=self._skip_special_tokens
+            )
+        ids = id if isinstance(id, Sequence) else [id]
+        parts = [part for each in ids if (part := self._stream.step(each)) is not None]
+        return "".join(parts) or None
+
+    def _step_there(self, tokenizer: BackendTokenizer, id: int | Sequence[int]) -> str | None:
+        if self._stream is None:
+            self._stream = tokenizers.decoders.DecodeStream(
+                self._prefill, self._skip_special_tokens
+            )
+        text: str | None = self._stream.step(tokenizer.to_tokenizers(), id)
+        return text
+
+
+def _restored(state: bytes) -> BackendEncoding:
+    made = tokenizers.Encoding()
+    made.__setstate__(state)
+    return BackendEncoding(made)
+
+
+def _state(encoding: BackendEncoding | Encoding | tokenizers.Encoding) -> dict[str, Any]:
+    """Return everything that an encoding holds, as `tokenizers` stores it."""
+    held = encoding._held if isinstance(encoding, BackendEncoding) else encoding
+    if isinstance(held, Encoding):
+        return _state_here(held)
+    state: dict[str, Any] = json.loads(held.__getstate__())
+    return state
+
+
+def _state_here(encoding: Encoding) -> dict[str, Any]:
+    return {
+        **{name: getattr(encoding, name) for name in _MASKS},
+        "words": encoding.word_ids,
+        "offsets": [list(span) for span in encoding.offsets],
+        "overflowing": list(map(_state_here, encoding.overflowing)),
+        "sequence_ranges": _sequence_ranges(encoding.sequence_ids),
+    }
+
+
+def _sequence_ranges(sequence_ids: list[int | None]) -> dict[str, dict[str, int]]:
+    """Return the first token of each sequence, and the one after its last."""
+    ranges: dict[str, dict[str, int]] = {}
+    for at, sequence in enumerate(sequence_ids):
+        if sequence is not None:
+            ranges.setdefault(str(sequence), {"start": at})["end"] = at + 1
+    return ranges
