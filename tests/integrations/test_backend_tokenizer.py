@@ -111,6 +111,13 @@ def test_what_is_no_list_of_texts_is_a_type_error(both: Any, rows: Any) -> None:
         both[1].encode_batch(rows)
 
 
+@pytest.mark.parametrize("text", [None, ("my", "dog"), ["my", "dog"]])
+def test_one_text_is_no_pair(both: Any, text: Any) -> None:
+    for tokenizer in both:
+        with pytest.raises(TypeError, match="TextInputSequence must be str"):
+            tokenizer.encode(text)
+
+
 # ---- encodings that change
 
 
@@ -158,7 +165,8 @@ def test_an_encoding_is_a_value(both: Any) -> None:
     assert isinstance(encoding, BackendEncoding)
     assert pickle.loads(pickle.dumps(encoding)) == copy.deepcopy(encoding) == encoding
     assert encoding == both[0].encode("hugs my", "dog")
-    assert encoding.words == encoding.word_ids
+    with pytest.warns(DeprecationWarning, match="words: use word_ids"):
+        assert encoding.words == encoding.word_ids
     assert len(encoding) == len(encoding.ids) == 7
     encoding.truncate(3)
     assert encoding != both[1].encode("hugs my", "dog")

@@ -169,8 +169,12 @@ class BackendTokenizer:
         add_special_tokens: bool = True,
     ) -> BackendEncoding:
         """Encode one text, or a text and its pair."""
-        row = sequence if pair is None else (sequence, pair)
-        return self.encode_batch([row], is_pretokenized, add_special_tokens)[0]
+        settings = is_pretokenized, add_special_tokens
+        split = as_rows([sequence]), None if pair is None else as_rows([pair])
+        [encoding] = self._encodings(
+            split, settings, lambda original: [original.encode(sequence, pair, *settings)]
+        )
+        return encoding
 
     def encode_batch(
         self, input: Rows, is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -179,20 +183,28 @@ class BackendTokenizer:
 
         Arrays and columns of numpy and pandas count as lists.
         """
-        rows = as_rows(input)
-        return list(
-            map(BackendEncoding, self._encodings(rows, is_pretokenized, add_special_tokens))
+        rows, settings = as_rows(input), (is_pretokenized, add_special_tokens)
+        return self._encodings(
+            split_rows(rows, is_pretokenized),
+            settings,
+            lambda original: original.encode_batch(rows, *settings),
         )
 
-    def _encodings(self, rows: Rows, is_pretokenized: bool, add_special_tokens: bool) -> list[Any]:
+    def _encodings(
+        self,
+        split: tuple[Rows, Rows | None],
+        settings: tuple[bool, bool],
+        there: Callable[[tokenizers.Tokenizer], list[Any]],
+    ) -> list[BackendEncoding]:
+        """Encode rows here, or `there` if this library refuses the rows or the pipeline."""
+        refusal: PieceworkError | None = None
         try:
-            split = split_rows(rows, is_pretokenized)
-            encode = self.encoder(*split, is_pretokenized, add_special_tokens)
+            encode = self.encoder(*split, *settings)
             if encode is not None:
-                return encode()
+                return list(map(BackendEncoding, encode()))
         except PieceworkError as error:
-            return self._encode_there(rows, is_pretokenized, add_special_tokens, error)
-        return self._encode_there(rows, is_pretokenized, add_special_tokens, None)
+            refusal = error
+        return list(map(BackendEncoding, self._encode_there(there, refusal)))
 
     encode_batch_fast = encode_batch
 
@@ -248,16 +260,12 @@ class BackendTokenizer:
         )
 
     def _encode_there(
-        self,
-        rows: Rows,
-        is_pretokenized: bool,
-        add_special_tokens: bool,
-        error: PieceworkError | None,
+        self, there: Callable[[tokenizers.Tokenizer], list[Any]], error: PieceworkError | None
     ) -> list[Any]:
         """Encode in `tokenizers`, which accepts other settings, or raises its own error for `error`."""
         original = self.to_tokenizers()
         try:
-            return original.encode_batch(rows, is_pretokenized, add_special_tokens)
+            return there(original)
         except BaseException as raised:
             # A panic there is no Exception and would end programs that handle errors.
             if error is None or isinstance(raised, Exception):

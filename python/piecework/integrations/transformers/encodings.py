@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,8 @@ class BackendEncoding:
 
     @property
     def words(self) -> list[int | None]:
-        """The index of the word of each token; the earlier name of `word_ids`."""
+        """The index of the word of each token; the earlier name of `word_ids`, deprecated."""
+        warnings.warn("words: use word_ids", DeprecationWarning, stacklevel=2)
         word_ids: list[int | None] = self._held.word_ids
         return word_ids
 
