@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework._internal.foreign_names import _HERE, _KEYWORDS, _OF_BATCH, NameElsewhere
+from piecework._internal.foreign_names import (
+    _ALIASES,
+    _HERE,
+    _KEYWORDS,
+    _OF_BATCH,
+    NameElsewhere,
+)
 from piecework._internal.role_attributes import ROLES
 from piecework.errors import FileError, ImmutableError, InputTypeError
 
@@ -36,7 +42,7 @@ def test_a_method_of_another_library_names_the_one_here(name: str, message: str)
         getattr(TOK, name)
 
 
-@pytest.mark.parametrize("name", ["from_file", "from_pretrained", "from_str", "from_buffer"])
+@pytest.mark.parametrize("name", ["from_pretrained", "from_buffer"])
 def test_a_constructor_of_another_library_names_the_one_here(name: str) -> None:
     with pytest.raises(AttributeError, match=f"no attribute '{name}': use Tokenizer"):
         getattr(pw.Tokenizer, name)
@@ -58,9 +64,53 @@ def test_an_unknown_name_is_an_ordinary_attribute_error() -> None:
         TOK.no_such_name  # noqa: B018
 
 
-def test_calling_a_tokenizer_names_encode() -> None:
-    with pytest.raises(InputTypeError, match="encode_batch"):
-        TOK(["a"], padding=True)
+def test_a_tokenizer_is_not_callable() -> None:
+    assert not callable(TOK)
+    with pytest.raises(TypeError, match="'Tokenizer' object is not callable"):
+        TOK(["a"], padding=True)  # type: ignore[operator]
+
+
+# ---- names that libraries look for on any tokenizer
+
+
+def test_names_that_libraries_look_for_are_methods_here(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(TOK.to_str(), encoding="utf-8")  # type: ignore[attr-defined]
+    assert pw.Tokenizer.from_file(str(path)) == TOK  # type: ignore[attr-defined]
+    assert pw.Tokenizer.from_str(TOK.to_json()) == TOK  # type: ignore[attr-defined]
+    encodings = TOK.encode_batch_fast(["ab", "b"], add_special_tokens=False)  # type: ignore[attr-defined]
+    assert [encoding.ids for encoding in encodings] == [[1, 2], [2]]
+
+
+def test_special_tokens_are_counted_and_listed_as_in_tokenizers() -> None:
+    import tokenizers
+
+    bert = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=30)
+    theirs = tokenizers.Tokenizer.from_str(bert.to_json())
+    for tok in (bert, bert.with_padding(9).with_truncation(2)):
+        for is_pair in (False, True):
+            count = tok.num_special_tokens_to_add(is_pair)  # type: ignore[attr-defined]
+            assert count == theirs.num_special_tokens_to_add(is_pair)
+    decoder = bert.get_added_tokens_decoder()  # type: ignore[attr-defined]
+    expected = theirs.get_added_tokens_decoder()
+    assert {id: (token.content, token.special) for id, token in decoder.items()} == {
+        id: (token.content, token.special) for id, token in expected.items()
+    }
+
+
+@pytest.mark.parametrize("name", _ALIASES)
+def test_aliases_work_and_no_list_shows_them(name: str) -> None:
+    assert hasattr(TOK, name)
+    assert callable(getattr(TOK, name))
+    assert name not in {*dir(TOK), *dir(pw.Tokenizer), *_HERE}
+
+
+def test_a_subclass_has_the_aliases_of_its_own_methods() -> None:
+    class Loud(pw.Tokenizer):
+        def to_json(self, *, pretty: bool = True) -> str:
+            return super().to_json(pretty=pretty).upper()
+
+    assert Loud(pw.spec.Char({"[UNK]": 0})).to_str().isupper()  # type: ignore[attr-defined]
 
 
 def test_ids_and_tokens_that_are_exchanged_name_the_other_method() -> None:
@@ -146,6 +196,13 @@ def test_tuples_are_pairs() -> None:
     framed = TOK.with_added_tokens(["[SEP]"], special=True)
     batch = framed.encode_batch([("ab", "b"), ("a", "")])
     assert batch.to_lists() == framed.encode_batch(["ab", "a"], ["b", ""]).to_lists()
+
+
+def test_tuples_of_words_are_pairs_if_they_hold_lists() -> None:
+    found = TOK.encode_batch([(["a", "b"], ["b"]), (["a"], ["a"])], is_pretokenized=True)  # type: ignore[list-item]
+    expected = TOK.encode_batch([["a", "b"], ["a"]], [["b"], ["a"]], is_pretokenized=True)
+    assert found == expected
+    assert TOK.encode_batch([("a", "b")], is_pretokenized=True).to_lists() == [[1, 2]]
 
 
 @pytest.mark.parametrize(

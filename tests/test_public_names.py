@@ -8,7 +8,7 @@ import pytest
 
 import piecework as pw
 from piecework import playground
-from piecework._internal.foreign_names import NameElsewhere
+from piecework._internal.foreign_names import ForeignName
 
 PUBLIC_NAMES = {
     # in the order of the data: what is learned from, what learns, what encodes, what it gives
@@ -306,7 +306,7 @@ def public_members(owner: object) -> dict[str, object]:
         name: value
         for names in reversed(own)
         for name, value in names.items()
-        if not name.startswith("_") and not isinstance(value, NameElsewhere)
+        if not name.startswith("_") and not isinstance(value, ForeignName)
     }
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType, UnionType
 from typing import get_origin
 
-from piecework._internal.foreign_names import NameElsewhere
+from piecework._internal.foreign_names import ForeignName
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -88,7 +88,7 @@ def members_of(cls: type) -> Iterable[str]:
         for base in cls.__mro__
         if base.__module__ != "builtins"
         for name, value in vars(base).items()
-        if not isinstance(value, NameElsewhere)
+        if not isinstance(value, ForeignName)
     }
     if dataclasses.is_dataclass(cls):
         found |= {field.name for field in dataclasses.fields(cls)}

@@ -656,8 +656,8 @@ class Tokenizer(metaclass=WithForeignNames):
             reject_keywords("encode_batch", unknown)
         if not isinstance(offsets, bool):
             check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
-        if pairs is None and not is_pretokenized:
-            texts, pairs = _split_pairs(texts)
+        if pairs is None:
+            texts, pairs = _split_pairs(texts, is_pretokenized)
         rows_of: Callable[[typing.Any, str], typing.Any] = listed if is_pretokenized else text_rows
         first = rows_of(texts, "texts")
         second = None if pairs is None else rows_of(pairs, "pairs")
@@ -2323,16 +2323,19 @@ class Tokenizer(metaclass=WithForeignNames):
         )
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
 
-    def __call__(self, *args: object, **kwargs: object) -> typing.NoReturn:
-        """Raise `InputTypeError`; use `encode` or `encode_batch`."""
-        raise InputTypeError(
-            "Tokenizer()", "a call of a tokenizer", "encode(text) or encode_batch(texts)"
-        )
-
     def __dir__(self) -> list[str]:
         return sorted({*dir(type(self)), *vars(self)})
 
     # ---- inside
+
+    def _added_tokens_by_id(self) -> dict[int, pw.spec.AddedToken]:
+        """Return the added tokens by id: `get_added_tokens_decoder` of `tokenizers`."""
+        return {typing.cast("int", token.id): token for token in self.added_tokens}
+
+    def _count_of_special_tokens(self, is_pair: bool = False) -> int:
+        """Return how many tokens are added to a text or a pair: `num_special_tokens_to_add`."""
+        whole = self.with_truncation(None).with_padding(None)
+        return sum(whole.encode("", "" if is_pair else None).special_tokens_mask)
 
     @property
     def _content(self) -> tuple[typing.Any, ...]:
@@ -2505,9 +2508,16 @@ def _encoded(text: str) -> bytes:
     return text.encode()
 
 
-def _split_pairs(texts: typing.Any) -> tuple[typing.Any, list[str] | None]:
-    """Return the texts and the pairs of a list that begins with a tuple; other texts unchanged."""
+def _split_pairs(
+    texts: typing.Any, is_pretokenized: bool
+) -> tuple[typing.Any, list[typing.Any] | None]:
+    """Return the texts and the pairs of a list that begins with a tuple; other texts unchanged.
+
+    A tuple of words is a text.
+    """
     if not isinstance(texts, list | tuple) or not texts or not isinstance(texts[0], tuple):
+        return texts, None
+    if is_pretokenized and (not texts[0] or isinstance(texts[0][0], str)):
         return texts, None
     for index, item in enumerate(texts):
         if not isinstance(item, tuple) or len(item) != 2:

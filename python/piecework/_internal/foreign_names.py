@@ -18,22 +18,16 @@ _HERE = {
     "decoder": "spec.decoder",
     "enable_padding": "with_padding(length), which returns a new tokenizer",
     "enable_truncation": "with_truncation(max_length), which returns a new tokenizer",
-    "encode_batch_fast": "encode_batch",
     "from_buffer": "Tokenizer.from_bytes(data)",
-    "from_file": "Tokenizer.load(path)",
     "from_pretrained": "Tokenizer.load(name), with download=True for one of the hub",
-    "from_str": "Tokenizer.from_json(text)",
-    "get_added_tokens_decoder": "added_tokens",
     "model": "spec.model",
     "no_padding": "with_padding(None), which returns a new tokenizer",
     "no_truncation": "with_truncation(None), which returns a new tokenizer",
     "normalizer": "spec.normalizer, or with_normalizer for another",
-    "num_special_tokens_to_add": "count('')",
     "padding": "spec.padding, or with_padding for another",
     "post_process": "encode",
     "post_processor": "spec.post_processor",
     "pre_tokenizer": "spec.pre_tokenizer, or with_pre_tokenizer for another",
-    "to_str": "to_json()",
     "truncation": "spec.truncation, or with_truncation for another",
     # transformers
     "additional_special_tokens": "special_tokens_map['additional_special_tokens']",
@@ -65,6 +59,15 @@ _HERE = {
     "piece_to_id": "token_to_id",
 }
 
+# Names that libraries which take a tokenizer look for on any. They work, and no list has them.
+_ALIASES = {
+    "encode_batch_fast": "encode_batch",
+    "from_file": "load",
+    "from_str": "from_json",
+    "get_added_tokens_decoder": "_added_tokens_by_id",
+    "num_special_tokens_to_add": "_count_of_special_tokens",
+    "to_str": "to_json",
+}
 
 # Attributes of `Batch` and `Encoding`: those of a `BatchEncoding` of transformers.
 _OF_BATCH = {
@@ -118,7 +121,11 @@ def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
     raise InputTypeError(", ".join(names), found, expected)
 
 
-class NameElsewhere:
+class ForeignName:
+    """An attribute with a name of another library: `dir` and documents leave it out."""
+
+
+class NameElsewhere(ForeignName):
     """An attribute that raises: a name of another library, called otherwise here.
 
     A descriptor for each name, because a `__getattr__` would slow down every attribute of a tokenizer.
@@ -132,16 +139,29 @@ class NameElsewhere:
         raise AttributeError(self._message, name=self._name)
 
 
+class Alias(ForeignName):
+    """An attribute with the name of another library that is one of this library."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> object:
+        return getattr(owner if instance is None else instance, self._name)
+
+
 class WithForeignNames(type):
     """The class of `Tokenizer` and `Batch`: `dir` and completion leave out the names of other libraries."""
 
     def __dir__(cls) -> list[str]:
         return [
-            name for name in super().__dir__() if not isinstance(vars(cls).get(name), NameElsewhere)
+            name for name in super().__dir__() if not isinstance(vars(cls).get(name), ForeignName)
         ]
 
 
 def add_foreign_names(cls: type) -> None:
-    """Make each name of another library an attribute that raises `AttributeError` with the name here."""
-    for name, here in (_HERE if cls.__name__ == "Tokenizer" else _OF_BATCH).items():
+    """Make each name of another library an alias, or an attribute that raises with the name here."""
+    is_tokenizer = cls.__name__ == "Tokenizer"
+    for name, here in (_HERE if is_tokenizer else _OF_BATCH).items():
         setattr(cls, name, NameElsewhere(cls.__name__, name, here))
+    for name, here in (_ALIASES if is_tokenizer else {}).items():
+        setattr(cls, name, Alias(here))
