@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from piecework import Tokenizer
+from piecework.compat.tiktoken.encoding import Encoding
 from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
+from piecework.compat.tiktoken.registry import get_encoding
 from piecework.errors import ArgumentError, VocabularyError
-
-if TYPE_CHECKING:
-    from piecework.compat.tiktoken.encoding import Encoding
 
 # Background colours of a terminal, from the palette of 256.
 _COLOURS = (167, 179, 185, 77, 80, 68, 134)
@@ -44,8 +42,6 @@ class SimpleBytePairEncoding:
     def from_tiktoken(encoding: str | Encoding) -> SimpleBytePairEncoding:
         """Take over the ranks and the pattern of an encoding, or of one by name."""
         if isinstance(encoding, str):
-            from piecework.compat.tiktoken.registry import get_encoding
-
             encoding = get_encoding(encoding)
         return SimpleBytePairEncoding(
             pat_str=encoding._pat_str, mergeable_ranks=encoding._mergeable_ranks

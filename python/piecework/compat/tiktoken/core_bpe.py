@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -13,34 +12,10 @@ if TYPE_CHECKING:
 
 
 class CoreBPE:
-    r"""Ranks, special tokens and a pattern, with the methods of tiktoken's compiled core.
+    """An encoding with the methods of tiktoken's compiled core; none refuses special tokens in text."""
 
-    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"in": 256}
-    >>> CoreBPE(ranks, {"<|end|>": 257}, r"\w+|\W+").encode_ordinary("being")
-    [98, 101, 256, 103]
-
-    No method refuses special tokens in text.
-    """
-
-    _encoding: Encoding
-
-    def __init__(
-        self, encoder: Mapping[bytes, int], special_tokens_encoder: Mapping[str, int], pattern: str
-    ) -> None:
-        from piecework.compat.tiktoken.encoding import Encoding
-
-        self._encoding = Encoding(
-            "CoreBPE",
-            pat_str=pattern,
-            mergeable_ranks=encoder,
-            special_tokens=special_tokens_encoder,
-        )
-
-    @classmethod
-    def _from_encoding(cls, encoding: Encoding) -> CoreBPE:
-        core = cls.__new__(cls)
-        core._encoding = encoding
-        return core
+    def __init__(self, encoding: Encoding) -> None:
+        self._encoding = encoding
 
     def encode(self, text: str, allowed_special: AbstractSet[str]) -> list[int]:
         """Encode a text and the special tokens in it that are allowed."""

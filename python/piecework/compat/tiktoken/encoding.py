@@ -195,7 +195,7 @@ class Encoding:
     @cached_property
     def _core_bpe(self) -> CoreBPE:
         """The methods of tiktoken's compiled core."""
-        return CoreBPE._from_encoding(self)
+        return CoreBPE(self)
 
     # ---- tokens to text
 
