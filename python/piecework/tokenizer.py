@@ -2330,7 +2330,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def _added_tokens_by_id(self) -> dict[int, pw.spec.AddedToken]:
         """Return the added tokens by id: `get_added_tokens_decoder` of `tokenizers`."""
-        return {typing.cast("int", token.id): token for token in self.added_tokens}
+        return {token.id: token for token in self.added_tokens}
 
     def _count_of_special_tokens(self, is_pair: bool = False) -> int:
         """Return how many tokens are added to a text or a pair: `num_special_tokens_to_add`."""

@@ -94,9 +94,6 @@ class BackendEncoding:
     def __len__(self) -> int:
         return len(self._held)
 
-    def __getitem__(self, index: slice) -> Encoding:
-        return self._held[index]
-
     def __eq__(self, other: object) -> bool:
         if isinstance(other, BackendEncoding | Encoding | tokenizers.Encoding):
             return _state(self) == _state(other)
