@@ -522,16 +522,67 @@ def test_a_sentencepiece_model_gets_the_tokens_of_its_class(tmp_path: Path) -> N
     )
     assert pw.Tokenizer.load(tmp_path).encode("").ids == []
     for config, ids in (
-        ({"tokenizer_class": "LlamaTokenizer"}, [1]),
-        ({"tokenizer_class": "LlamaTokenizer", "add_eos_token": True}, [1, 2]),
-        ({"tokenizer_class": "LlamaTokenizerFast", "add_bos_token": False}, []),
+        ({"tokenizer_class": "LlamaTokenizer"}, []),
+        ({"tokenizer_class": "LlamaTokenizer", "add_bos_token": True}, [1]),
+        ({"tokenizer_class": "LlamaTokenizerFast", "add_eos_token": True}, [2]),
+        ({"tokenizer_class": "CodeLlamaTokenizer"}, [1]),
         ({"tokenizer_class": "T5Tokenizer"}, [2]),
+        ({"tokenizer_class": "XLMRobertaTokenizer"}, [0, 2]),
         ({"add_bos_token": True, "add_eos_token": True}, [1, 2]),
     ):
         write(tmp_path / "tokenizer_config.json", config)
         assert pw.Tokenizer.load(tmp_path).encode("").ids == ids
-    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "XLMRobertaTokenizer"})
-    with pytest.raises(FormatError, match="XLMRobertaTokenizer, whose ids transformers changes"):
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "CamembertTokenizer"})
+    with pytest.raises(FormatError, match="CamembertTokenizer, whose ids transformers changes"):
+        pw.Tokenizer.load(tmp_path)
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "TokenizersBackend"})
+    with pytest.warns(FormatWarning, match="TokenizersBackend of transformers can give other ids"):
+        assert pw.Tokenizer.load(tmp_path) == pw.Tokenizer.load(tmp_path / "tokenizer.model")
+
+
+def test_a_model_of_llama_in_a_folder_is_read_as_its_class_reads_it(tmp_path: Path) -> None:
+    bare = pw.Tokenizer.train_from_iterator(["hug pug hug"], preset="llama", vocab_size=269)
+    bare.save(tmp_path / "tokenizer.model")
+    texts = ["<s>hug", "hug</s>hug", " hug"]
+    for legacy, expected in (
+        (True, [["<s>", "▁hug"], ["▁hug", "</s>", "▁hug"], ["▁hug"]]),
+        (False, [["<s>", "h", "ug"], ["▁hug", "</s>", "h", "ug"], ["▁hug"]]),
+    ):
+        config = {"tokenizer_class": "LlamaTokenizer", "legacy": legacy}
+        write(tmp_path / "tokenizer_config.json", config)
+        tok = pw.Tokenizer.load(tmp_path)
+        assert [tok.encode(text).tokens for text in texts] == expected
+        assert (tok.bos_token, tok.eos_token, tok.unk_token) == ("<s>", "</s>", "<unk>")
+        # The file by its own name is a SentencePiece model, for which control pieces are text.
+        file = pw.Tokenizer.load(tmp_path / "tokenizer.model")
+        assert [file.encode(text).tokens for text in (" hug", "<s>hug")] == [
+            ["▁", "▁hug"],
+            ["▁", *(f"<0x{byte:02X}>" for byte in b"<s>"), "h", "ug"],
+        ]
+    for _ in range(2):
+        assert pw.Tokenizer.load(tmp_path, compiled_cache=True) == tok
+    write(tmp_path / "tokenizer_config.json", {**config, "split_special_tokens": True})
+    assert pw.Tokenizer.load(tmp_path).encode("<s>").tokens[0] == "▁"
+
+
+def test_tokens_that_a_model_lacks_get_the_next_ids(tmp_path: Path) -> None:
+    bare = pw.Tokenizer.train_from_iterator(["hug pug hug"], preset="llama", vocab_size=269)
+    bare.save(tmp_path / "tokenizer.model")
+    size = bare.vocab_size
+    config = {
+        "tokenizer_class": "LlamaTokenizer",
+        "pad_token": "[PAD]",
+        "image_token": "<image>",
+        "extra_special_tokens": ["<a>"],
+        "added_tokens_decoder": {str(size): {"content": "<b>", "special": False}},
+    }
+    write(tmp_path / "tokenizer_config.json", config)
+    tok = pw.Tokenizer.load(tmp_path)
+    tokens = ["<b>", "[PAD]", "<image>", "<a>"]
+    assert [tok.token_to_id(token) for token in tokens] == list(range(size, size + 4))
+    assert (tok.pad_token_id, tok.padding_side) == (size + 1, "left")
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "T5Tokenizer", "extra_ids": -1})
+    with pytest.raises(FormatError, match="extra_ids: found -1, expected a number of tokens"):
         pw.Tokenizer.load(tmp_path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -395,7 +396,7 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any], Callable[[str], bool]]]
     "t5": (
         {"spiece.model": "vocab/t5/spiece.model"},
         {"tokenizer_class": "T5Tokenizer"},
-        lambda text: "<" not in text,
+        lambda text: True,
     ),
     "mistral": (
         {"tokenizer.model": "vocab/mistral/tokenizer.model.v1"},
@@ -409,38 +410,231 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any], Callable[[str], bool]]]
             "unk_token": "<unk>",
             "legacy": False,
         },
-        # transformers makes merges of the model, which segment runs of spaces otherwise than SentencePiece.
-        lambda text: "<" not in text and "  " not in text and not text.startswith(" "),
+        lambda text: True,
     ),
 }
 
 
-def test_a_sentencepiece_model_in_a_folder_is_read_as_its_library_reads_it(tmp_path: Path) -> None:
+def test_a_sentencepiece_model_by_its_own_name_is_read_as_its_library_reads_it(
+    tmp_path: Path,
+) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
     files, config, _ = FOLDERS["mistral"]
-    folder = copied(tmp_path / "f", files, config)
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "tokenizer.model"))
-    ours = pw.Tokenizer.load(folder)
+    model = copied(tmp_path / "f", files, config) / "tokenizer.model"
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    ours = pw.Tokenizer.load(model)
     for text in TEXTS:
-        if "<" not in text:
-            assert ours.encode(text).ids == [1, *processor.encode(text)]
+        assert ours.encode(text).ids == processor.encode(text)
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), [("albert-v2", "AlbertTokenizer"), ("xlnet", "XLNetTokenizer")]
-)
-def test_classes_that_do_more_than_their_model_are_warned_of(
-    name: str, kind: str, tmp_path: Path
+# ---- classes that make a tokenizer of a SentencePiece model
+
+MISTRAL = "vocab/mistral/tokenizer.model.v1"
+MISTRAL_V3 = "vocab/mistral/mistral_instruct_tokenizer_240323.model.v3"
+BYTES = "vocab/transformers-fixtures/test_sentencepiece_with_bytefallback.model"
+UNIGRAM = "vocab/transformers-fixtures/test_sentencepiece.model"
+
+
+def marked(content: str, **flags: bool) -> dict[str, Any]:
+    """Return a token as transformers 4 wrote it into a tokenizer_config.json."""
+    plain = {"lstrip": False, "normalized": True, "rstrip": False, "single_word": False}
+    return {"__type": "AddedToken", "content": content, **plain, **flags}
+
+
+def llama(**values: Any) -> dict[str, Any]:
+    return {"tokenizer_class": "LlamaTokenizer", **values}
+
+
+# Model, and the configuration of its folder.
+CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": (MISTRAL, llama()),
+    "llama, legacy": (MISTRAL, llama(legacy=True, add_bos_token=True)),
+    "llama, not legacy": (MISTRAL, llama(legacy=False, add_bos_token=True, add_eos_token=True)),
+    "v3, legacy": (MISTRAL_V3, llama(legacy=True, add_bos_token=True)),
+    "v3, not legacy": (MISTRAL_V3, llama(legacy=False, add_bos_token=True, pad_token="[PAD]")),
+    "v3, empty list": (MISTRAL_V3, llama(additional_special_tokens=[])),
+    "v3, extra tokens": (MISTRAL_V3, llama(additional_special_tokens=["<a>", "<img>"])),
+    "v3, no prefix": (MISTRAL_V3, llama(legacy=None, add_prefix_space=False)),
+    "unigram, legacy": (BYTES, llama(legacy=True)),
+    "unigram, not legacy": (BYTES, llama(legacy=False)),
+    "named tokens": (
+        MISTRAL,
+        llama(extra_special_tokens={"image_token": "<img>"}, audio_token="<a>", unk_token=None),
+    ),
+    "declared tokens": (
+        MISTRAL,
+        llama(
+            legacy=True,
+            pad_token="[PAD]",
+            bos_token=marked("<s>"),
+            added_tokens_decoder={
+                **sentencepiece_tokens("<unk>", "<s>", "</s>"),
+                "32000": {"content": "<a>", "special": False, "lstrip": True},
+            },
+        ),
+    ),
+    "roles with flags": (MISTRAL, llama(eos_token=marked("</s>", rstrip=True))),
+    "code llama": (MISTRAL_V3, {"tokenizer_class": "CodeLlamaTokenizer"}),
+    "gemma": (MISTRAL, {"tokenizer_class": "GemmaTokenizer", "add_bos_token": True}),
+    "t5": ("vocab/t5/spiece.model", {"tokenizer_class": "T5Tokenizer", "legacy": False}),
+    "t5, few extra ids": (
+        "vocab/t5/spiece.model",
+        {"tokenizer_class": "T5Tokenizer", "extra_ids": 3},
+    ),
+    "t5, listed extra ids": (
+        "vocab/t5/spiece.model",
+        {
+            "tokenizer_class": "T5Tokenizer",
+            "extra_ids": 100,
+            "additional_special_tokens": [f"<extra_id_{index}>" for index in range(100)],
+        },
+    ),
+    "albert": ("vocab/albert-v2/spiece.model", {"tokenizer_class": "AlbertTokenizer"}),
+    "albert, cased": (
+        "vocab/albert-v2/spiece.model",
+        {
+            "tokenizer_class": "AlbertTokenizer",
+            "do_lower_case": False,
+            "keep_accents": True,
+            "mask_token": marked("[MASK]", lstrip=True, normalized=False),
+        },
+    ),
+    "xlnet": ("vocab/xlnet/spiece.model", {"tokenizer_class": "XLNetTokenizer"}),
+    "xlm-roberta": (UNIGRAM, {"tokenizer_class": "XLMRobertaTokenizer"}),
+    "xlm-roberta, mask": (
+        UNIGRAM,
+        {
+            "tokenizer_class": "XLMRobertaTokenizer",
+            "add_prefix_space": False,
+            "mask_token": marked("<mask>", lstrip=True, normalized=False),
+        },
+    ),
+}
+SHORT = [
+    *(
+        "",
+        " ",
+        "  ",
+        "Hi",
+        " Hi",
+        "  Hi",
+        "Hi ",
+        "Hi there",
+        "Hi  there",
+        "\n",
+        "\nHi",
+        "Hi\tthere",
+    ),
+    *("<s>", "<s>Hi", "<s> Hi", "<s>  Hi", " <s>Hi", "Hi<s>", "Hi</s>there", "Hi </s> there"),
+    *(
+        "<s><s>",
+        "<s>Hi</s>",
+        "</s>\nHi",
+        "<unk>Hi",
+        "a<unk>b",
+        "<pad>Hi",
+        "[INST] Hi [/INST] there",
+    ),
+    *(
+        "[INST]Hi[/INST]",
+        "<s>[INST]",
+        "▁Hi",
+        "<s>▁Hi",
+        "日本",
+        "<s>日本",
+        "é<s>é",
+        "😁</s>",
+        "[PAD]<mask>",
+    ),
+]
+SPECIAL_PIECES = [
+    *("<s>", "</s>", "<unk>", "<pad>", "[CLS]", "[SEP]", "[MASK]", "<mask>", "[INST]", "[/INST]"),
+    *("<extra_id_0>", "<extra_id_99>", "<sep>", "<cls>", "<a>", "<img>", "▁<PRE>", "[PAD]"),
+]
+TEXT_PIECES = [
+    *(
+        "Hi",
+        "there",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "é",
+        "日本",
+        "▁",
+        "ABC",
+        "``x''",
+        "1,234.5",
+        "😁",
+        "\u00a0",
+    ),
+    *("don't", "(a)", "€", "xxxxx", "\u0301", "ﬁ", "."),
+]
+
+
+def drawn_texts(count: int) -> list[str]:
+    """Draw texts beside and between special tokens."""
+    draw = random.Random(39)
+
+    def piece() -> str:
+        return draw.choice(SPECIAL_PIECES if draw.random() < 0.35 else TEXT_PIECES)
+
+    return ["".join(piece() for _ in range(draw.randint(1, 9))) for _ in range(count)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_makes_the_same_tokenizer_of_a_sentencepiece_model(
+    name: str, tmp_path: Path
 ) -> None:
-    files = {"spiece.model": f"vocab/{name}/spiece.model"}
-    folder = copied(tmp_path / "f", files, {"tokenizer_class": kind})
-    with pytest.warns(pw.errors.FormatWarning, match=f"{kind} of transformers can give other ids"):
-        ours = pw.Tokenizer.load(folder)
-    theirs = opened(folder)
-    for first, second in PAIRS[:2]:
-        expected = theirs(first, second, return_token_type_ids=True)
-        assert ours.encode(first, second).ids == expected["input_ids"]
-        assert ours.encode(first, second).type_ids == expected["token_type_ids"]
+    model, config = CLASSES[name]
+    file = "spiece.model" if "spiece" in model else "tokenizer.model"
+    if config["tokenizer_class"].startswith("XLMRoberta"):
+        file = "sentencepiece.bpe.model"
+    folder = copied(tmp_path / "f", {file: model}, config)
+    ours, theirs = pw.Tokenizer.load(folder), opened(folder)
+    assert len(SHORT) == 36
+    texts = [
+        *SHORT,
+        *drawn_texts(2000 if name in ("llama, legacy", "v3, not legacy", "t5") else 200),
+    ]
+    expected = [theirs(text)["input_ids"] for text in texts]
+    for text, row, ids in zip(texts, ours.encode_batch(texts), expected, strict=True):
+        assert ours.encode(text).ids == ids, text
+        assert row.ids == ids, text
+    for text, ids in zip(SHORT, expected[: len(SHORT)], strict=True):
+        assert ours.encode(text).tokens == theirs.convert_ids_to_tokens(ids), text
+    assert_same_ids(ours, theirs)
+    assert added_tokens_of(ours) == json.loads(theirs.backend_tokenizer.to_str())["added_tokens"]
+    assert ours.special_tokens_map == {
+        role: str(token) for role, token in theirs.special_tokens_map.items() if role in ROLE_NAMES
+    }
+    assert ours.padding_side == theirs.padding_side
+    if "," in name:
+        return
+    # What was read is a whole tokenizer, which is saved and opened without the model.
+    ours.save(f"{tmp_path}/g/")
+    again = opened(tmp_path / "g")
+    for text, ids in zip(SHORT, expected[: len(SHORT)], strict=True):
+        assert again(text)["input_ids"] == ids == pw.Tokenizer.load(tmp_path / "g").encode(text).ids
+
+
+ROLE_NAMES = {f"{role}_token" for role in ROLES}
+
+
+def added_tokens_of(tok: pw.Tokenizer) -> list[dict[str, Any]]:
+    return json.loads(tok.to_json())["added_tokens"]
+
+
+def test_other_classes_of_sentencepiece_models_are_warned_of(tmp_path: Path) -> None:
+    folder = copied(
+        tmp_path / "f", {"spiece.model": UNIGRAM}, {"tokenizer_class": "BigBirdTokenizer"}
+    )
+    with pytest.warns(
+        pw.errors.FormatWarning,
+        match=r"BigBirdTokenizer of transformers can give other ids: a tokenizer\.json beside it",
+    ):
+        pw.Tokenizer.load(folder)
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -455,11 +649,6 @@ def test_vocabularies_with_a_configuration_give_the_same_ids(name: str, tmp_path
     # Its class writes a tokenizer.json, which is read here.
     theirs.save_pretrained(tmp_path / "h")
     assert_same_ids(pw.Tokenizer.load(tmp_path / "h"), opened(tmp_path / "h"))
-    if name in ("mistral", "t5"):  # no tokenizer.json gives the ids of SentencePiece for every text
-        with pytest.raises(pw.errors.PortabilityError, match="preserve this one"):
-            ours.save(f"{tmp_path}/g/", strict=True)
-        with pytest.warns(pw.errors.PortabilityWarning, match="sample texts"):
-            ours.save(f"{tmp_path}/g/")
     # What was read is a whole tokenizer, which transformers opens without the class.
     ours.save(f"{tmp_path}/g/")
     again = opened(tmp_path / "g")

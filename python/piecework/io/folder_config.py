@@ -59,6 +59,7 @@ _LOCAL_KEYS = {
     "tokenizer_object",
     "vocab_file",
 }
+_EXTRA_TOKENS = ("additional_special_tokens", "extra_special_tokens")
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
@@ -67,7 +68,7 @@ class FolderConfig:
 
     `values` is the `tokenizer_config.json`, `source` its path, for errors. `added_tokens` are the tokens
     declared in `added_tokens_place`, as objects of a `tokenizer.json`, by id. `is_folder` is False if
-    only a file of the folder is loaded.
+    only a file of the folder is loaded. `role_flags` are the flags of roles whose token is an object.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class FolderConfig:
         added_tokens: Mapping[int, dict[str, Any]],
         added_tokens_place: str,
         is_folder: bool,
+        role_flags: Mapping[str, Mapping[str, bool]],
     ) -> None:
         self.source = source
         self.values = values
@@ -85,6 +87,19 @@ class FolderConfig:
         self.added_tokens = added_tokens
         self.added_tokens_place = added_tokens_place
         self.is_folder = is_folder
+        self.role_flags = role_flags
+
+    def with_settings(self, settings: FolderSettings) -> FolderConfig:
+        """Return the same configuration with other settings."""
+        return FolderConfig(
+            self.source,
+            self.values,
+            settings,
+            self.added_tokens,
+            self.added_tokens_place,
+            self.is_folder,
+            self.role_flags,
+        )
 
     @property
     def tokenizer_class(self) -> str | None:
@@ -98,6 +113,34 @@ class FolderConfig:
         if value is not None and not isinstance(value, bool):
             raise FormatError(f"{self.source}: {key}", _shown(value), "true, false or null")
         return value
+
+    def count(self, key: str, default: int) -> int:
+        """Return a count of the configuration, `default` if it is not set; raises `FormatError`."""
+        value = self.values.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_ID:
+            raise FormatError(f"{self.source}: {key}", _shown(value), "a number of tokens")
+        return value
+
+    @property
+    def extra_tokens(self) -> tuple[str, ...] | None:
+        """The special tokens without a role that `tokenizer_config.json` lists; None if it has no list."""
+        lists = [self.values.get(key, {}) for key in _EXTRA_TOKENS]
+        if all(isinstance(tokens, dict) for tokens in lists):
+            return None
+        return tuple(dict.fromkeys(_extra_tokens(self.source, self.values)))
+
+    @property
+    def named_tokens(self) -> tuple[str, ...]:
+        """The special tokens with a name that is not a role, such as `image_token`."""
+        named = {
+            key: value
+            for key, value in self.values.items()
+            if key.endswith("_token") and key not in ROLES and isinstance(value, str)
+        }
+        extra = self.values.get("extra_special_tokens")
+        if isinstance(extra, dict):
+            named |= {key: _token(f"{self.source}: {key}", value) for key, value in extra.items()}
+        return tuple(dict.fromkeys(named.values()))
 
 
 def read_config(path: str) -> FolderConfig | None:
@@ -138,7 +181,11 @@ def read_config(path: str) -> FolderConfig | None:
         declared = _added_tokens_json(place, special)
     else:
         declared = {}
-    return FolderConfig(source, values, settings, declared, place, is_folder)
+    role_flags = (
+        {} if "added_tokens_decoder" in values else _role_flags(sources[ROLES_MAP], role_map)
+    )
+    role_flags |= _role_flags(source, values)
+    return FolderConfig(source, values, settings, declared, place, is_folder, role_flags)
 
 
 # ---- files
@@ -183,9 +230,17 @@ def _roles(source: str, values: Mapping[str, Any]) -> dict[str, str | None]:
     return roles
 
 
+def _role_flags(source: str, values: Mapping[str, Any]) -> dict[str, dict[str, bool]]:
+    tokens = {role: values[role] for role in ROLES if isinstance(values.get(role), dict)}
+    return {
+        role: _flags(f"{source}: {role}", {name: token.get(name, False) for name in _FLAGS})
+        for role, token in tokens.items()
+    }
+
+
 def _extra_tokens(source: str, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the special tokens without a role; a mapping of named tokens stays in `other`."""
-    for key in ("additional_special_tokens", "extra_special_tokens"):
+    for key in _EXTRA_TOKENS:
         tokens = values.get(key) or []
         if isinstance(tokens, dict) and key == "extra_special_tokens":
             continue
@@ -319,11 +374,19 @@ def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any
         flags = {name: token.get(name, False) for name in _FLAGS}
         # As in tokenizers, a token that is not special matches in normalized text unless it says otherwise.
         flags["normalized"] = token.get("normalized", not flags["special"])
-        for name, flag in flags.items():
-            if not isinstance(flag, bool):
-                raise FormatError(f"{inside}.{name}", _shown(flag), "true or false")
-        tokens[int(key)] = {"id": int(key), "content": _token(inside, token), **flags}
+        tokens[int(key)] = {
+            "id": int(key),
+            "content": _token(inside, token),
+            **_flags(inside, flags),
+        }
     return dict(sorted(tokens.items()))
+
+
+def _flags(place: str, flags: dict[str, Any]) -> dict[str, bool]:
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise FormatError(f"{place}.{name}", _shown(flag), "true or false")
+    return flags
 
 
 def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, Any]]:

@@ -11,11 +11,16 @@ from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions
+from piecework.io.sentencepiece_classes import (
+    bos_eos_template,
+    is_class_of_sentencepiece,
+    read_as_class,
+    with_settings_of_class,
+    with_special_tokens,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from piecework.spec import SpecialInText
 
 # Frames from the caller of `Tokenizer.load` to a warning: load, configured, a check, _warn.
@@ -39,7 +44,6 @@ _RENUMBERING = {
     "Speech2TextTokenizer",
     "XGLMTokenizer",
     "XLMProphetNetTokenizer",
-    "XLMRobertaTokenizer",
 }
 _RENUMBERED_NAME = "sentencepiece.bpe.model"
 # Classes that read a vocab.txt as BERT does; the names of the general classes say nothing.
@@ -55,20 +59,6 @@ _LIKE_BERT = {
     "SqueezeBertTokenizer",
     "TokenizersBackend",
 }
-# The special tokens that a class adds around the pieces of its SentencePiece model: (bos, eos).
-_ADDS = {
-    "CodeLlamaTokenizer": (True, False),
-    "GemmaTokenizer": (True, False),
-    "LlamaTokenizer": (True, False),
-    "T5Tokenizer": (False, True),
-}
-# Templates of other classes: items of one text, items of a pair.
-_TEMPLATES = {
-    "AlbertTokenizer": ("[CLS]:0 $A:0 [SEP]:0", "[CLS]:0 $A:0 [SEP]:0 $B:1 [SEP]:1"),
-    "XLNetTokenizer": ("$A:0 <sep>:0 <cls>:2", "$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2"),
-}
-# Classes that leave all other work to the SentencePiece model.
-_LIKE_SENTENCEPIECE = {*_ADDS, "PreTrainedTokenizer", "TokenizersBackend"}
 _LIKE_ROBERTA = {"BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer"}
 
 
@@ -88,11 +78,16 @@ def configured(
     settings only. Raises `FormatError` if configuration and file contradict each other. Warns with
     `FormatWarning` about roles whose token does not exist.
     """
-    if config.is_folder:
+    if config.is_folder and is_class_of_sentencepiece(core, config, source):
+        config, special_in_text = with_settings_of_class(config), "parse"
+        core = read_as_class(core, config, source)
+        core = _with_declared_tokens(core, config, source)
+        core = with_special_tokens(core, config)
+    elif config.is_folder:
         core = _with_stages_of_class(core, config, source)
         core = _with_declared_tokens(core, config, source)
-        if config.flag("split_special_tokens"):
-            special_in_text = "text"
+    if config.is_folder and config.flag("split_special_tokens"):
+        special_in_text = "text"
     _check_roles(core, config)
     return core, special_in_text, _settings(config)
 
@@ -168,7 +163,7 @@ def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
 
 
 def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
-    """Add the special tokens that the class of a SentencePiece model adds to every text."""
+    """Add the special tokens that the configuration of a SentencePiece model adds to every text."""
     named = config.tokenizer_class
     if named in _RENUMBERING:
         found = f"a SentencePiece model of {named}, whose ids transformers changes"
@@ -176,59 +171,16 @@ def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
         raise FormatError(source, found, expected)
     if named is None and os.path.basename(source) == _RENUMBERED_NAME:
         _warn(f"{source}: has the ids of SentencePiece; most models with this file change them")
-    if named is not None and named not in _LIKE_SENTENCEPIECE:
+    if named is not None:
         _warn(
-            f"{source}: read as SentencePiece reads it; {named} of transformers can give other ids"
+            f"{source}: read as SentencePiece reads it; {named} of transformers can give other ids: "
+            "a tokenizer.json beside it, which save_pretrained of transformers writes, has those"
         )
-    named_template = _TEMPLATES.get(named or "")
-    if named_template is None:
-        single, pair = _bos_eos_template(config)
-    else:
-        single, pair = (items.split() for items in named_template)
-    tokens = [item.rpartition(":")[0] for item in pair if not item.startswith("$")]
-    ids = {token: core.token_to_id(token) for token in tokens}
-    if not ids or None in ids.values():
-        return core
-    return with_parts(core, {"post_processor": _template_json(single, pair, ids)})
-
-
-def _bos_eos_template(config: FolderConfig) -> tuple[list[str], list[str]]:
-    defaults = _ADDS.get(config.tokenizer_class or "", (False, False))
-    flags = (config.flag("add_bos_token"), config.flag("add_eos_token"))
-    bos, eos = (
-        default if flag is None else flag for flag, default in zip(flags, defaults, strict=True)
-    )
-    first, last = (
-        config.settings.roles.get(role) or usual
-        for role, usual in (("bos_token", "<s>"), ("eos_token", "</s>"))
-    )
-
-    def framed(text: str, type_id: int) -> list[str]:
-        before = [f"{first}:{type_id}"] if bos else []
-        after = [f"{last}:{type_id}"] if eos else []
-        return [*before, f"{text}:{type_id}", *after]
-
-    # T5 has no type ids, so its class gives both texts of a pair the same one.
-    second = 0 if config.tokenizer_class == "T5Tokenizer" else 1
-    return framed("$A", 0), [*framed("$A", 0), *framed("$B", second)]
-
-
-def _template_json(
-    single: list[str], pair: list[str], ids: dict[str, int | None]
-) -> dict[str, Any]:
-    def piece(item: str) -> dict[str, Any]:
-        name, _, type_id = item.rpartition(":")
-        kind = "Sequence" if name.startswith("$") else "SpecialToken"
-        return {kind: {"id": name.removeprefix("$"), "type_id": int(type_id)}}
-
-    return {
-        "type": "TemplateProcessing",
-        "single": [piece(item) for item in single],
-        "pair": [piece(item) for item in pair],
-        "special_tokens": {
-            token: {"id": token, "ids": [id], "tokens": [token]} for token, id in ids.items()
-        },
-    }
+    roles = config.settings.roles
+    bos, eos = roles.get("bos_token") or "<s>", roles.get("eos_token") or "</s>"
+    ids = {token: id for token in (bos, eos) if (id := core.token_to_id(token)) is not None}
+    template = bos_eos_template(config, bos, eos, ids)
+    return core if template is None else with_parts(core, {"post_processor": template})
 
 
 def _with_roberta_frame(core: Core, config: FolderConfig) -> Core:
