@@ -539,9 +539,16 @@ def test_explain_training_shows_estimates(cli: Run, corpus: str) -> None:
     assert "vocabulary (45)" in out
 
 
-def test_train_names_the_largest_vocabulary_that_can_be(cli: Run, corpus: str) -> None:
-    code, _, err = cli("train", corpus, "--model", "unigram", "-o", "-")
-    assert code != 0
+def test_train_takes_the_largest_vocabulary_that_can_be(
+    cli: Run, corpus: str, tmp_path: Path
+) -> None:
+    for options, name in ((["--model", "unigram"], "u.json"), (["--type", "unigram"], "u.model")):
+        code, _, err = cli("train", corpus, *options, "-o", str(tmp_path / name))
+        assert code == 0
+        assert "of 8000 entries learned" in err
+    hard = ("--type", "unigram", "--hard-vocab-limit", "-o", str(tmp_path / "hard.model"))
+    code, _, err = cli("train", corpus, *hard)
+    assert code == 2
     assert "--vocab-size: found 8000, expected at most " in err
 
 

@@ -10,7 +10,13 @@ import pytest
 
 import piecework as pw
 from piecework.cli.app import run
-from piecework.errors import ArgumentError, CorpusError, InvalidUtf8Error, TrainingError
+from piecework.errors import (
+    ArgumentError,
+    CorpusError,
+    InvalidUtf8Error,
+    TrainingError,
+    TrainingWarning,
+)
 from piecework.train import SentencePieceTrainer, count_texts
 
 TEXTS = [
@@ -122,11 +128,14 @@ def test_too_many_pieces_are_refused_with_the_most_there_are(kind: str) -> None:
     with pytest.raises(
         TrainingError, match=r"vocab_size: found 5000, expected at most \d+"
     ) as caught:
-        train(model_type=kind, vocab_size=5000)
+        train(model_type=kind, vocab_size=5000, hard_vocab_limit=True)
     most = int(caught.value.expected.split("at most ")[1].split(":")[0])
     assert len(entries(train(model_type=kind, vocab_size=most))) == most
     with pytest.raises(TrainingError):
-        train(model_type=kind, vocab_size=most + 1)
+        train(model_type=kind, vocab_size=most + 1, hard_vocab_limit=True)
+    with pytest.warns(TrainingWarning, match=f"no more pieces: {most} of 5000 entries learned"):
+        learned = train(model_type=kind, vocab_size=5000)
+    assert learned == train(model_type=kind, vocab_size=most)
     assert len(entries(train(model_type=kind, vocab_size=5000, hard_vocab_limit=False))) <= most
 
 
@@ -329,7 +338,7 @@ def test_given_seeds_take_the_place_of_the_substrings_of_the_corpus(tmp_path: Pa
     assert {piece for piece in learned if len(piece) > 1} == {"▁fox", "the", "do"}
     assert {piece for piece in learned if len(piece) == 1} == set("▁".join("".join(TEXTS).split()))
     with pytest.raises(TrainingError, match=r"at most \d+: no more of the seeds occur"):
-        train(seed_sentencepieces_file=seeds)
+        train(seed_sentencepieces_file=seeds, hard_vocab_limit=True)
 
 
 @pytest.mark.parametrize(

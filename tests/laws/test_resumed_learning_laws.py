@@ -204,7 +204,7 @@ def test_unigram_continues_after_any_round(
     def learn(**more: Any) -> Any:
         return learn_unigram(
             counts._raw,
-            vocab_size=size,
+            vocab_size=len(expected.pieces),
             special_tokens=specials,
             user_defined_symbols=(),
             byte_fallback=False,

@@ -45,7 +45,8 @@ _HELP = {
     "max_sentence_length": "Longest sentence, in bytes; longer ones are skipped.",
     "input_sentence_size": "Maximum number of sentences to train on; 0 means all.",
     "shuffle_input_sentence": "Sample --input-sentence-size sentences at random, or use the first.",
-    "hard_vocab_limit": "Learn exactly --vocab-size pieces, or at most that many.",
+    "hard_vocab_limit": "Fail if the corpus has too few pieces for --vocab-size, or take fewer as spm_train "
+    "does.  [default: take fewer, with a warning]",
     "use_all_vocab": "Keep all words or characters of the corpus (word, char).",
     "add_dummy_prefix": "Add a space before the text.",
     "remove_extra_whitespaces": "Remove leading, trailing and repeated spaces.",
@@ -94,6 +95,9 @@ def _setting_options() -> Iterator[Callable[[Command], Command]]:
 def _option(field: Field[Any]) -> Callable[[Command], Command]:
     flag = f"--{field.name.replace('_', '-')}"
     about = _HELP.get(field.name, "")
+    if field.name == "hard_vocab_limit":
+        both = f"{flag}/--no{flag[1:]}"
+        return option(both, field.name, section=_SECTION, default=None, help=about)
     if isinstance(field.default, bool):
         default = flag if field.default else f"no{flag[1:]}"
         about = f"{about}  [default: {default.lstrip('-')}]".strip()

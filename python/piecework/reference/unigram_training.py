@@ -45,23 +45,22 @@ class Settings:
 
 
 def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
-    """Return `vocab_size` entries with their scores; reserved entries have score 0.
+    """Return `vocab_size` entries with their scores, or all there are; reserved entries have score 0.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
     >>> [piece for piece, _ in learn(words, Settings(vocab_size=14))][3:7]
     ['pun', 'hug', 'hugs', 'pug']
 
-    Raises `TrainingError` when the corpus has too few substrings, or `vocab_size` is too small for
-    reserved entries and alphabet.
+    Raises `TrainingError` when `vocab_size` is too small for reserved entries and alphabet.
     """
     words = around_symbols(words, settings.user_defined_symbols)
     reserved, required = reserved_entries(settings), alphabet(words, settings)
     segments = within_alphabet(words, required)
     required = [character for character in required if character not in reserved]
     scores = seeds(segments, reserved, settings)
-    check_size(settings.vocab_size, len(reserved), required, scores)
-    wanted = settings.vocab_size - len(reserved)
-    target = int(settings.vocab_size * SURPLUS)
+    vocab_size = size_within(settings.vocab_size, len(reserved), required, scores)
+    wanted = vocab_size - len(reserved)
+    target = int(vocab_size * SURPLUS)
     while True:
         for _ in range(settings.num_sub_iterations):
             expected = expect(segments, scores, settings.count_exponent)
@@ -72,10 +71,15 @@ def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
         scores = prune(segments, scores, size, wanted, settings.count_exponent)
 
 
-def check_size(size: int, reserved: int, required: Sequence[str], scores: Scores) -> None:
-    """Raise `TrainingError` if the size is below the required entries or above the seeds.
+def size_within(size: int, reserved: int, required: Sequence[str], scores: Scores) -> int:
+    """Return the size, at most the number of entries that there are.
 
-    >>> check_size(3, 1, ["a", "b"], {"a": -1.0, "b": -1.0})
+    >>> size_within(3, 1, ["a", "b"], {"a": -1.0, "b": -1.0})
+    3
+    >>> size_within(9, 1, ["a", "b"], {"a": -1.0, "b": -1.0})
+    3
+
+    Raises `TrainingError` if the size is below the number of required entries.
     """
     least, most = reserved + len(required), reserved + len({*required, *scores})
     if size < least:
@@ -84,9 +88,7 @@ def check_size(size: int, reserved: int, required: Sequence[str], scores: Scores
             f"at least {least} ({reserved} reserved entries and an alphabet of {alphabet_size})"
         )
         raise TrainingError("vocab_size", str(size), expected)
-    if size > most:
-        expected = f"at most {most}: the corpus has no more substrings that occur twice"
-        raise TrainingError("vocab_size", str(size), expected)
+    return min(size, most)
 
 
 # ---- words, alphabet, seeds

@@ -45,7 +45,7 @@ class SentencePieceSettings(TypedDict, total=False):
     """Settings that only `SentencePieceTrainer` has."""
 
     model_type: SentencePieceKind
-    hard_vocab_limit: bool
+    hard_vocab_limit: bool | None
     use_all_vocab: bool
     normalization_rule_name: str
     normalization_rule_tsv: PathLike | NormalizationRules | None

@@ -154,13 +154,15 @@ def _start(
     segments = within_alphabet(parts, alphabet)
     shape = settings_of(Shape, trainer)
     size = trainer.vocab_size - len(symbols)
+    if trainer.hard_vocab_limit is None:  # the trainer learned the largest size that there is
+        size = min(size, len(learned.pieces))
     return ReplayStart(
         segments,
         unigram_seeds(segments, symbols, shape, trainer.seed_sentencepiece_size),
         alphabet,
         symbols,
         size,
-        size if trainer.hard_vocab_limit else 0,
+        0 if trainer.hard_vocab_limit is False else size,
         trainer.shrinking_factor,
         trainer.num_sub_iterations,
     )

@@ -101,11 +101,14 @@ class ReplayStart:
         reserved = reference.reserved_entries(settings)
         alphabet = reference.alphabet(parts, settings)
         segments = reference.within_alphabet(parts, alphabet)
-        wanted = settings.vocab_size - len(reserved)
+        required = [character for character in alphabet if character not in reserved]
+        seeds = reference.seeds(segments, reserved, settings)
+        wanted = reference.size_within(settings.vocab_size, len(reserved), required, seeds)
+        wanted -= len(reserved)
         return cls(
             segments,
-            reference.seeds(segments, reserved, settings),
-            [character for character in alphabet if character not in reserved],
+            seeds,
+            required,
             reserved,
             wanted,
             wanted,

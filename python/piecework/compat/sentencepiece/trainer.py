@@ -21,7 +21,10 @@ from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.saving import tokenizer_bytes
 
-_DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Trainer)}
+_DEFAULTS: dict[str, Any] = {
+    **{field.name: field.default for field in fields(Trainer)},
+    "hard_vocab_limit": True,
+}
 _RENAMED = {"random_seed": "seed", "sentence_reader": "sentence_iterator"}
 # Logging and memory options, and options that sentencepiece ignores too: none changes the model.
 _IGNORED = (
@@ -93,6 +96,7 @@ class SentencePieceTrainer:
         options |= _normalizer_options(options.pop("normalizer", None), options)
         call = {name: options.pop(name) for name in _CALL_OPTIONS if name in options}
         _check_call(call)
+        options.setdefault("hard_vocab_limit", _DEFAULTS["hard_vocab_limit"])
         trainer = Trainer(**{name: _converted(name, value) for name, value in options.items()})
         _write(_train(trainer, call), call)
 

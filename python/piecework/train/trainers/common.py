@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from piecework._core import LearnedEntries
+from piecework._core import LearnedPieces as CorePieces
 from piecework._internal import validation as checks
 from piecework._internal.validation import PathLike
-from piecework.errors import ArgumentError, CorpusError
+from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
 from piecework.train.counts import Counts
 from piecework.train.learned_files import read_learned, write_learned
 
@@ -149,6 +152,27 @@ def resumable(
     run = LearningCheckpoint(checkpoint, counts, trainer, sizes)
     with run.kept_on_failure():
         yield {"progress": run.progress(progress), **run.arguments}
+
+
+# ---- corpora with too few pieces
+
+
+def learn_at_most(vocab_size: int, learn: Callable[[int], CorePieces]) -> CorePieces:
+    """Return what `learn` returns for a vocabulary size, or for the largest size that the corpus can fill."""
+    try:
+        return learn(vocab_size)
+    except TrainingError as error:
+        most = re.match(r"at most (\d+):", error.expected)
+        if most is None:
+            raise
+    return learn(int(most[1]))
+
+
+def warn_of_few(entries: int, vocab_size: int, why: str) -> None:
+    """Warn with `TrainingWarning` if fewer entries than `vocab_size` were learned."""
+    if entries < vocab_size:
+        message = f"stopped early: {why}: {entries} of {vocab_size} entries learned"
+        warnings.warn(message, TrainingWarning, stacklevel=3)
 
 
 # ---- checks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -28,7 +28,12 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
-from piecework.train.trainers.common import check_counts, resumable
+from piecework.train.trainers.common import (
+    check_counts,
+    learn_at_most,
+    resumable,
+    warn_of_few,
+)
 from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
 from piecework.train.trainers.sentencepiece_normalizers import denormalizer_of, with_tab_for
 from piecework.train.trainers.sentencepiece_settings import (
@@ -57,8 +62,9 @@ class SentencePieceTrainer:
 
     `Tokenizer.save` writes the model as `.model` (and `.vocab`), which `sentencepiece` reads.
 
-    *Size.* `vocab_size` counts all pieces. With `hard_vocab_limit`, exactly this number is learned;
-    `TrainingError` names the largest possible size. Without it, and for "char", fewer are accepted.
+    *Size.* `vocab_size` counts all pieces. By default, a corpus that cannot fill it gives the pieces that it
+    has, with a `TrainingWarning`. `hard_vocab_limit=True`, the default of `spm_train`, raises `TrainingError`
+    instead, which names the largest possible size; False is that of `spm_train` and does not warn.
     `use_all_vocab` takes all words or characters ("word" and "char" only).
 
     *Text.* `normalization_rule_name` is one of `NormalizationRules.NAMES`. `normalization_rule_tsv`, a
@@ -104,7 +110,7 @@ class SentencePieceTrainer:
 
     model_type: SentencePieceKind = "unigram"
     vocab_size: int = 8_000
-    hard_vocab_limit: bool = True
+    hard_vocab_limit: bool | None = None
     use_all_vocab: bool = False
 
     normalization_rule_name: str = "nmt_nfkc"
@@ -243,12 +249,14 @@ class SentencePieceTrainer:
     ) -> SentencePiece:
         """Return the model, with its training settings, from counts of `pipeline`.
 
-        Raises `TrainingError` if the required pieces exceed `vocab_size`, or if the corpus has too few
-        substrings for it (the message has the largest possible size), and `CorpusError` if there are no
-        words.
+        Warns with `TrainingWarning` if the corpus has too few pieces for `vocab_size`, or raises
+        `TrainingError` with `hard_vocab_limit`. Raises `TrainingError` if the required pieces exceed
+        `vocab_size`, and `CorpusError` if there are no words.
         """
         learned = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
         pieces = with_learned(self.meta_pieces, learned)
+        if self.hard_vocab_limit is None and not self.use_all_vocab and self.model_type != "char":
+            warn_of_few(len(pieces), self.vocab_size, "the corpus has no more pieces")
         return SentencePiece(
             pieces,
             kind=self.model_type,
@@ -270,7 +278,16 @@ class SentencePieceTrainer:
         """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
         check_counts(counts)
         with resumable(self, counts, progress, checkpoint) as run:
-            return LearnedPieces._of(self._run(counts, num_threads, **run))
+
+            def learn(vocab_size: int) -> CorePieces:
+                sized = (
+                    self if vocab_size == self.vocab_size else replace(self, vocab_size=vocab_size)
+                )
+                return sized._run(counts, num_threads, **run)
+
+            if self.hard_vocab_limit is None:
+                return LearnedPieces._of(learn_at_most(self.vocab_size, learn))
+            return LearnedPieces._of(learn(self.vocab_size))
 
     def specification(self, model: SentencePiece) -> TokenizerSpec:
         """Return the specification of a learned model with its normalizer and decoder."""
@@ -283,7 +300,7 @@ class SentencePieceTrainer:
             counts._raw,
             model_type=self.model_type,
             vocab_size=None if self.use_all_vocab else self.vocab_size,
-            hard_vocab_limit=self.hard_vocab_limit,
+            hard_vocab_limit=self.hard_vocab_limit is not False,
             character_coverage=self.character_coverage,
             required_chars=self.required_chars,
             max_sentencepiece_length=self.max_sentencepiece_length,

@@ -107,8 +107,8 @@ def _check_types(trainer: Any) -> None:
     """Check each setting by the type of its default; lists become tuples."""
     for field in fields(trainer):
         value = getattr(trainer, field.name)
-        if isinstance(field.default, bool):
-            if not isinstance(value, bool):
+        if isinstance(field.default, bool) or field.name == "hard_vocab_limit":
+            if not isinstance(value, bool) and value is not field.default:
                 raise ArgumentError(field.name, repr(value), "True or False")
         elif isinstance(field.default, str):
             checks.check_text(field.name, value)
@@ -167,6 +167,7 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
     written |= {
         "model_type": SENTENCEPIECE_TYPES.index(trainer.model_type) + 1,
         "vocab_size": vocab_size,
+        "hard_vocab_limit": trainer.hard_vocab_limit is not False,
     }
     settings = [
         (name, list(value) if isinstance(value, tuple) else value)

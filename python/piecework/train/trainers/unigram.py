@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
@@ -12,7 +13,14 @@ from piecework._internal.validation import PathLike
 from piecework.spec import Unigram
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
-from piecework.train.trainers.common import check_counts, check_special_tokens, resumable, set_field
+from piecework.train.trainers.common import (
+    check_counts,
+    check_special_tokens,
+    learn_at_most,
+    resumable,
+    set_field,
+    warn_of_few,
+)
 
 SEEDS_PER_ENTRY = 16
 """The seeds for each entry of the vocabulary."""
@@ -57,8 +65,8 @@ class UnigramTrainer:
     >>> [(piece, round(score, 2)) for piece, score in model.pieces[:5]]
     [('<unk>', 0.0), ('pun', -1.13), ('hug', -1.32), ('hugs', -2.06), ('pug', -2.07)]
 
-    - `vocab_size` is met exactly. It counts `special_tokens`, `user_defined_symbols`, the 256 bytes of
-      `byte_fallback`, and the alphabet.
+    - `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts
+      `special_tokens`, `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet.
     - `user_defined_symbols` are always tokens of their own.
     - The alphabet has `initial_alphabet` and the most frequent characters that make up the fraction
       `character_coverage` of the text.
@@ -106,13 +114,13 @@ class UnigramTrainer:
         *,
         checkpoint: PathLike | None = None,
     ) -> Unigram:
-        """Return the model with pieces and scores.
+        """Return the model; warns with `TrainingWarning` if it has fewer entries than `vocab_size`.
 
-        Raises `TrainingError` if the required pieces exceed `vocab_size`, or if the corpus has too few
-        substrings for it (the message has the largest possible size), and `CorpusError` if there are no
+        Raises `TrainingError` if the required pieces exceed `vocab_size`, and `CorpusError` if there are no
         words.
         """
         pieces = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
+        warn_of_few(len(pieces), self.vocab_size, "no more substrings occur 2 times")
         names = [piece for piece, _ in pieces]
         unk_id = None if self.unk_token is None else names.index(self.unk_token)
         return Unigram(pieces, unk_id=unk_id, byte_fallback=self.byte_fallback)
@@ -128,20 +136,28 @@ class UnigramTrainer:
         """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
         check_counts(counts)
         with resumable(self, counts, progress, checkpoint) as run:
-            learned = learn_unigram(
-                counts._raw,
-                vocab_size=self.vocab_size,
-                special_tokens=self.special_tokens,
-                user_defined_symbols=self.user_defined_symbols,
-                byte_fallback=self.byte_fallback,
-                character_coverage=self.character_coverage,
-                initial_alphabet=self.initial_alphabet,
-                seed_size=self.seed_size or min(SEEDS_PER_ENTRY * self.vocab_size, _MAX_SEEDS),
-                count_exponent=self.count_exponent,
-                max_piece_length=self.max_piece_length,
-                shrinking_factor=self.shrinking_factor,
-                num_sub_iterations=self.num_sub_iterations,
-                num_threads=thread_count(num_threads),
-                **run,
-            )
-        return LearnedPieces._of(learned)
+
+            def learn(vocab_size: int) -> CorePieces:
+                return self._run(counts, vocab_size, num_threads, **run)
+
+            return LearnedPieces._of(learn_at_most(self.vocab_size, learn))
+
+    def _run(
+        self, counts: Counts, vocab_size: int, num_threads: int | None, **run: Any
+    ) -> CorePieces:
+        return learn_unigram(
+            counts._raw,
+            vocab_size=vocab_size,
+            special_tokens=self.special_tokens,
+            user_defined_symbols=self.user_defined_symbols,
+            byte_fallback=self.byte_fallback,
+            character_coverage=self.character_coverage,
+            initial_alphabet=self.initial_alphabet,
+            seed_size=self.seed_size or min(SEEDS_PER_ENTRY * self.vocab_size, _MAX_SEEDS),
+            count_exponent=self.count_exponent,
+            max_piece_length=self.max_piece_length,
+            shrinking_factor=self.shrinking_factor,
+            num_sub_iterations=self.num_sub_iterations,
+            num_threads=thread_count(num_threads),
+            **run,
+        )
