@@ -493,8 +493,12 @@ def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
         tok.with_truncation(4, strategy="longest")
     with pytest.raises(ArgumentError, match=r"padding\.strategy\.Fixed: found 4294967295"):
         tok.with_padding(2**32 - 1)
-    with pytest.raises(ArgumentError, match="pad_token"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"pad_token: .*: with_added_tokens\(\['\[HOLE\]'\], special=True\) adds it",
+    ):
         tok.with_padding(pad_token="[HOLE]")
+    assert tok.with_padding(3, pad_token="[HOLE]", pad_id=0).encode("").ids[-1] == 0
     with pytest.raises(VocabularyError, match="twice"):
         pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "a": 0}))
 

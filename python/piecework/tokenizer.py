@@ -1941,7 +1941,10 @@ class Tokenizer(metaclass=WithForeignNames):
         if chosen["pad_id"] is None:
             chosen["pad_id"] = self.token_to_id(chosen["pad_token"])
         if chosen["pad_id"] is None:
-            raise ArgumentError("pad_token", repr(chosen["pad_token"]), "a token of the vocabulary")
+            token = repr(chosen["pad_token"])
+            adding = f"with_added_tokens([{token}], special=True) adds it"
+            expected = f"a token of the vocabulary: {adding}, pad_id= pads with the id given"
+            raise ArgumentError("pad_token", token, expected)
         core = self._core.with_padding(**chosen)
         return self._variant(core, padding_side=chosen["direction"])
 

@@ -168,8 +168,8 @@ def check_text(name: str, value: object) -> None:
         raise ArgumentError(name, repr(value), "a string without lone surrogates")
 
 
-def distinct_tokens(name: str, values: object, required: str | None) -> tuple[str, ...]:
-    """Return distinct, non-empty strings; raises if `required` is set and missing."""
+def distinct_tokens(name: str, values: object) -> tuple[str, ...]:
+    """Return distinct, non-empty strings."""
     tokens = _strings(name, values)
     for token in tokens:
         if not token:
@@ -177,8 +177,6 @@ def distinct_tokens(name: str, values: object, required: str | None) -> tuple[st
     if len(set(tokens)) != len(tokens):
         duplicate = next(token for token in tokens if tokens.count(token) > 1)
         raise ArgumentError(name, f"{duplicate!r} twice", "distinct tokens")
-    if required is not None and required not in tokens:
-        raise ArgumentError(name, repr(list(tokens)), f"the unknown token {required!r} among them")
     return tokens
 
 

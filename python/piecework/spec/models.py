@@ -10,6 +10,17 @@ from piecework.errors import InputTypeError
 from piecework.spec.component import Component, component_from_json
 from piecework.spec.sentencepiece import SentencePiece
 
+# The default of what a model cannot be without; `check_given` says how to learn it.
+_NONE: Any = None
+
+
+def check_given(name: str, value: object, model: str) -> None:
+    """Raise `InputTypeError` for a model without vocabulary, merges or pieces."""
+    if value is None:
+        what = "a vocabulary" if name == "vocab" else name
+        expected = f'{what}: Tokenizer.train(files, model="{model}", unk_token=...) learns a whole tokenizer'
+        raise InputTypeError(name, "none", expected)
+
 
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:
     """Return a vocabulary as a JSON object."""
@@ -36,12 +47,15 @@ class WordPiece(Component):
 
     KIND: ClassVar[str] = "WordPiece"
 
-    vocab: Mapping[str, int] = field(repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
     unk_token: str = "[UNK]"
     continuing_subword_prefix: str = "##"
     max_input_chars_per_word: int = 100
     unk: Literal["word", "char"] = "word"
     segmentation: Literal["greedy", "shortest"] = "greedy"
+
+    def __post_init__(self) -> None:
+        check_given("vocab", self.vocab, "wordpiece")
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object; default values of `unk` and `segmentation` are omitted."""
@@ -76,8 +90,11 @@ class WordLevel(Component):
 
     KIND: ClassVar[str] = "WordLevel"
 
-    vocab: Mapping[str, int] = field(repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
     unk_token: str = "[UNK]"
+
+    def __post_init__(self) -> None:
+        check_given("vocab", self.vocab, "word")
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
@@ -105,8 +122,8 @@ class BPE(Component):
 
     KIND: ClassVar[str] = "BPE"
 
-    vocab: Mapping[str, int] = field(repr=False)
-    merges: tuple[tuple[str, str], ...] = field(repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
+    merges: tuple[tuple[str, str], ...] = field(default=_NONE, repr=False)
     dropout: float | None = None
     unk_token: str | None = None
     continuing_subword_prefix: str | None = None
@@ -114,6 +131,10 @@ class BPE(Component):
     fuse_unk: bool = False
     byte_fallback: bool = False
     ignore_merges: bool = False
+
+    def __post_init__(self) -> None:
+        check_given("vocab", self.vocab, "bpe")
+        check_given("merges", self.merges, "bpe")
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
@@ -142,8 +163,11 @@ class Char(Component):
 
     KIND: ClassVar[str] = "BPE"
 
-    vocab: Mapping[str, int] = field(repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
     unk_token: str = "[UNK]"
+
+    def __post_init__(self) -> None:
+        check_given("vocab", self.vocab, "char")
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
@@ -165,9 +189,12 @@ class Unigram(Component):
 
     KIND: ClassVar[str] = "Unigram"
 
-    pieces: tuple[tuple[str, float], ...] = field(repr=False)
+    pieces: tuple[tuple[str, float], ...] = field(default=_NONE, repr=False)
     unk_id: int | None = None
     byte_fallback: bool = False
+
+    def __post_init__(self) -> None:
+        check_given("pieces", self.pieces, "unigram")
 
     @property
     def vocab(self) -> dict[str, int]:

@@ -49,7 +49,8 @@ class BPETrainer:
     - `max_token_length`: maximum length of an entry in characters, without prefix and suffix.
     - `continuing_subword_prefix` precedes each character except the first of a word;
       `end_of_word_suffix` follows the last.
-    - `unk_token` must be one of `special_tokens`; None drops unknown characters.
+    - `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
+      them; None drops unknown characters.
     - `ties` selects among equally frequent pairs: "lowest-ids", the pair with the lower ids, as
       `tokenizers` does, "greatest-strings", the pair with the greater strings, as subword-nmt does, or
       "first-seen", the pair that occurs first in the corpus, as tiktoken's teaching module does.

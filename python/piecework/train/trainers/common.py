@@ -188,12 +188,15 @@ def check_special_tokens(
 ) -> None:
     """Check and store `special_tokens` and `unk_token`, which can be None unless `needs_unknown`.
 
-    With `can_be_empty`, no special tokens at all are accepted too.
+    An `unk_token` that is not among the special tokens becomes the last of them, so that the others keep
+    their ids. With `can_be_empty`, no special tokens at all are accepted too.
     """
     if needs_unknown or trainer.unk_token is not None:
         checks.check_text("unk_token", trainer.unk_token)
-    required = None if can_be_empty and not trainer.special_tokens else trainer.unk_token
-    tokens = checks.distinct_tokens("special_tokens", trainer.special_tokens, required)
+    tokens = checks.distinct_tokens("special_tokens", trainer.special_tokens)
+    unknown, stays_empty = trainer.unk_token, can_be_empty and not tokens
+    if unknown is not None and unknown not in tokens and not stays_empty:
+        tokens = checks.distinct_tokens("unk_token", (*tokens, unknown))
     set_field(trainer, "special_tokens", tokens)
 
 

@@ -12,7 +12,11 @@ from piecework.train.trainers.common import check_special_tokens, set_field, voc
 
 @dataclass(frozen=True)
 class RankingTrainer:
-    """The settings of a trainer that ranks units by frequency."""
+    """The settings of a trainer that ranks units by frequency.
+
+    `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
+    them.
+    """
 
     vocab_size: int | None = None
     min_frequency: int = 1

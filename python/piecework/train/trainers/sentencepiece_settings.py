@@ -113,7 +113,7 @@ def _check_types(trainer: Any) -> None:
         elif isinstance(field.default, str):
             checks.check_text(field.name, value)
         elif isinstance(field.default, tuple):
-            set_field(trainer, field.name, checks.distinct_tokens(field.name, value, None))
+            set_field(trainer, field.name, checks.distinct_tokens(field.name, value))
     for role in ROLES:
         if not getattr(trainer, f"{role}_piece"):
             raise ArgumentError(f"{role}_piece", "an empty string", "at least one character")

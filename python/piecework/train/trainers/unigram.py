@@ -67,6 +67,8 @@ class UnigramTrainer:
 
     - `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts
       `special_tokens`, `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet.
+    - `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
+      them; None leaves characters outside the alphabet without a token.
     - `user_defined_symbols` are always tokens of their own.
     - The alphabet has `initial_alphabet` and the most frequent characters that make up the fraction
       `character_coverage` of the text.
@@ -100,7 +102,7 @@ class UnigramTrainer:
         set_field(self, "seed_size", checks.optional_number("seed_size", self.seed_size, 1))
         alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
         set_field(self, "initial_alphabet", alphabet)
-        symbols = checks.distinct_tokens("user_defined_symbols", self.user_defined_symbols, None)
+        symbols = checks.distinct_tokens("user_defined_symbols", self.user_defined_symbols)
         set_field(self, "user_defined_symbols", symbols)
         checks.check_fraction("character_coverage", self.character_coverage, allow_one=True)
         checks.check_fraction("count_exponent", self.count_exponent, allow_one=True)

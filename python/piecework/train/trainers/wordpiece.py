@@ -92,7 +92,8 @@ class WordPieceTrainer:
     `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start of words
     before those inside, each part by code points, as `score="frequency"` always has.
 
-    `special_tokens` include `unk_token`. `()` is for looking at what a trainer learns, as in a course: the
+    `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
+    them. `()` is for looking at what a trainer learns, as in a course: the
     model has no unknown token, so a `Tokenizer` does not take it.
     """
 
