@@ -223,7 +223,6 @@ def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
         ({"limit_alphabet": 0}, "limit_alphabet"),
         ({"max_token_length": 0}, "max_token_length"),
         ({"end_of_word_suffix": 1}, "end_of_word_suffix"),
-        ({"unk_token": "?"}, "special_tokens"),
     ],
 )
 def test_unusable_settings_are_named(settings: dict[str, Any], place: str) -> None:

@@ -153,6 +153,36 @@ def test_the_texts_in_many_scripts_have_22_scripts() -> None:
     assert len(scripts | latin_and_han) - len({"FULLWIDTH", "KATAKANA-HIRAGANA"}) == 22, scripts
 
 
+BYTE_LEVEL_TEXTS = ["<s>", "<s></s><s>", " <s> the</s> ", "abcd", "xabcx bcab", "ab</s>abc\n<s>"]
+
+
+def byte_level_with(*tokens: str) -> pw.Tokenizer:
+    special = trained("byte-bpe").with_added_tokens(["<s>", "</s>", "<s></s>"], special=True)
+    return special.with_added_tokens(list(tokens))
+
+
+def test_special_and_overlapping_added_tokens_of_a_byte_level_model_come_back() -> None:
+    tokenizer = byte_level_with("ab", "abc", "bc", "bcd", "日")
+    for text in BYTE_LEVEL_TEXTS:
+        ids = tokenizer.encode(text).ids
+        assert tokenizer.decode(ids, skip_special_tokens=False) == text
+    assert measure_round_trip(tokenizer, BYTE_LEVEL_TEXTS).is_exact
+    assert [tokenizer.decode(tokenizer.encode(text).ids) for text in BYTE_LEVEL_TEXTS[:3]] == [
+        *("", "", "  the "),
+    ]
+
+
+def test_an_added_token_of_characters_that_stand_for_bytes_decodes_to_bytes_as_in_tokenizers() -> (
+    None
+):
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = byte_level_with("éé")
+    theirs = tokenizers.Tokenizer.from_str(tokenizer.to_json())
+    ids = tokenizer.encode("an éé").ids
+    assert ids == theirs.encode("an éé").ids
+    assert tokenizer.decode(ids) == theirs.decode(ids) == "an \ufffd\ufffd"
+
+
 def test_inspect_measures_the_round_trip(tmp_path: Path, cli: Callable[..., Any]) -> None:
     tokenizer = trained("wordpiece")
     assert pw.analysis.inspect(tokenizer, TEXTS).round_trip.is_lossless

@@ -200,7 +200,6 @@ def test_a_lower_count_exponent_reduces_the_effect_of_frequent_words() -> None:
         ({"count_exponent": 0}, "count_exponent: found 0, expected a number above 0 and at most 1"),
         ({"count_exponent": 1.5}, "count_exponent: found 1.5"),
         ({"user_defined_symbols": [""]}, "user_defined_symbols: found an empty string"),
-        ({"unk_token": "[UNK]"}, "special_tokens"),
         ({"score": "pmi"}, "score: found an unknown setting"),
     ],
 )
