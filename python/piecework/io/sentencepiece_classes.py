@@ -146,13 +146,11 @@ def _role(config: FolderConfig, role: str) -> str | None:
 
 def _bpe(pieces: list[tuple[str, float, str]], unk_token: str | None) -> Json:
     """Return a BPE model that merges any two pieces whose concatenation is a piece, lowest id first."""
+    # Imported here because `piecework.spec` takes longer to import than most files to load.
+    from piecework.spec.ranked_merges import all_merges
+
     ids = {text: id for id, (text, _, _) in enumerate(pieces)}
-    merges = [
-        [text[:length], text[length:]]
-        for text in ids
-        for length in range(1, len(text))
-        if text[:length] in ids and text[length:] in ids
-    ]
+    merges = [merge for splits in all_merges(ids).values() for merge in splits]
     return {
         "type": "BPE",
         "dropout": None,
