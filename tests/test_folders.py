@@ -581,6 +581,13 @@ def test_tokens_that_a_model_lacks_get_the_next_ids(tmp_path: Path) -> None:
     tokens = ["<b>", "[PAD]", "<image>", "<a>"]
     assert [tok.token_to_id(token) for token in tokens] == list(range(size, size + 4))
     assert (tok.pad_token_id, tok.padding_side) == (size + 1, "left")
+    spaced = {"tokenizer_class": "LlamaTokenizer", "bos_token": "a b:", "add_bos_token": True}
+    write(tmp_path / "tokenizer_config.json", spaced)
+    assert pw.Tokenizer.load(tmp_path).encode("").tokens == ["a b:"]
+    broken = {"tokenizer_class": "XLMRobertaTokenizer", "mask_token": None}
+    write(tmp_path / "tokenizer_config.json", broken)
+    with pytest.raises(FormatError, match="mask_token: found null, expected a token, which XLMRob"):
+        pw.Tokenizer.load(tmp_path)
     write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "T5Tokenizer", "extra_ids": -1})
     with pytest.raises(FormatError, match="extra_ids: found -1, expected a number of tokens"):
         pw.Tokenizer.load(tmp_path)

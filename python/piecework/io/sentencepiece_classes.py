@@ -8,6 +8,7 @@ tokens.
 from __future__ import annotations
 
 from piecework._core import Core
+from piecework.errors import FormatError
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 
@@ -68,6 +69,8 @@ _ROLE_ORDER = (
     "cls_token",
     "mask_token",
 )
+# The roles whose tokens come before and after the pieces.
+_ROLES_OF_XLM_ROBERTA = (("bos_token", "pad_token", "eos_token", "unk_token"), ("mask_token",))
 _INFILLING_TOKENS = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>")
 _FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
@@ -174,10 +177,18 @@ def _unigram(pieces: list[tuple[str, float, str]], config: FolderConfig) -> Json
     if name == "T5Tokenizer":
         vocab += [[token, 0.0] for token in reversed(_extra_ids(config))]
     if name == "XLMRobertaTokenizer":
-        roles = ("bos_token", "pad_token", "eos_token", "unk_token")
-        first: list[list[Any]] = [[_role(config, role), 0.0] for role in roles]
-        vocab = [*first, *vocab[3:], [_role(config, "mask_token"), 0.0]]
+        first, last = (_entries_of_roles(config, *roles) for roles in _ROLES_OF_XLM_ROBERTA)
+        vocab = [*first, *vocab[3:], *last]
     return {"type": "Unigram", "unk_id": unk_id, "vocab": vocab, "byte_fallback": False}
+
+
+def _entries_of_roles(config: FolderConfig, *roles: str) -> list[list[Any]]:
+    tokens = {role: _role(config, role) for role in roles}
+    for role, token in tokens.items():
+        if token is None:
+            expected = f"a token, which {config.tokenizer_class} adds to the pieces"
+            raise FormatError(f"{config.source}: {role}", "null", expected)
+    return [[token, 0.0] for token in tokens.values()]
 
 
 def _extra_ids(config: FolderConfig) -> list[str]:
@@ -312,15 +323,18 @@ def _template(config: FolderConfig, ids: Mapping[str, int]) -> Json | None:
     bos, eos, sep, cls = (_role(config, f"{role}_token") for role in ("bos", "eos", "sep", "cls"))
     name = config.tokenizer_class
     if name == "T5Tokenizer":  # which has no type ids
-        return template_json(f"$A:0 {eos}:0", f"$A:0 {eos}:0 $B:0 {eos}:0", ids)
+        single = ["$A:0", f"{eos}:0"]
+        return _template_json(single, [*single, "$B:0", f"{eos}:0"], ids)
     if name == "AlbertTokenizer":
-        single = f"{cls}:0 $A:0 {sep}:0"
-        return template_json(single, f"{single} $B:1 {sep}:1", ids)
+        single = [f"{cls}:0", "$A:0", f"{sep}:0"]
+        return _template_json(single, [*single, "$B:1", f"{sep}:1"], ids)
     if name == "XLNetTokenizer":
-        return template_json(f"$A:0 {sep}:0 {cls}:2", f"$A:0 {sep}:0 $B:1 {sep}:1 {cls}:2", ids)
+        first = ["$A:0", f"{sep}:0"]
+        pair = [*first, "$B:1", f"{sep}:1", f"{cls}:2"]
+        return _template_json([*first, f"{cls}:2"], pair, ids)
     if name == "XLMRobertaTokenizer":
-        single = f"{bos}:0 $A:0 {eos}:0"
-        return template_json(single, f"{single} {eos}:0 $B:0 {eos}:0", ids)
+        single = [f"{bos}:0", "$A:0", f"{eos}:0"]
+        return _template_json(single, [*single, f"{eos}:0", "$B:0", f"{eos}:0"], ids)
     return bos_eos_template(config, bos, eos, ids, adds_bos=name == "CodeLlamaTokenizer")
 
 
@@ -332,25 +346,25 @@ def bos_eos_template(
     *,
     adds_bos: bool = False,
 ) -> Json | None:
-    """Return the template of `add_bos_token` and `add_eos_token`; `adds_bos` is the default of the former."""
+    """Return the template of `add_bos_token` and `add_eos_token`; `adds_bos` is the default of the former.
+
+    None if it adds nothing, or a token without id.
+    """
     flag = config.flag("add_bos_token")
     has_bos = bos is not None and (adds_bos if flag is None else flag)
     has_eos = eos is not None and config.flag("add_eos_token")
 
-    def framed(text: str, type_id: int) -> str:
-        before = f"{bos}:{type_id} " if has_bos else ""
-        after = f" {eos}:{type_id}" if has_eos else ""
-        return f"{before}{text}:{type_id}{after}"
+    def framed(text: str, type_id: int) -> list[str]:
+        before = [f"{bos}:{type_id}"] if has_bos else []
+        after = [f"{eos}:{type_id}"] if has_eos else []
+        return [*before, f"{text}:{type_id}", *after]
 
-    return template_json(framed("$A", 0), f"{framed('$A', 0)} {framed('$B', 1)}", ids)
+    return _template_json(framed("$A", 0), [*framed("$A", 0), *framed("$B", 1)], ids)
 
 
-def template_json(single: str, pair: str, ids: Mapping[str, int]) -> Json | None:
-    """Return the post-processor of a template, None without special tokens or if one of them has no id.
-
-    Items are separated by spaces: `$A`, `$B` or a token, a colon, and the type id.
-    """
-    tokens = [item.rpartition(":")[0] for item in pair.split() if not item.startswith("$")]
+def _template_json(single: list[str], pair: list[str], ids: Mapping[str, int]) -> Json | None:
+    """Return the post-processor of a template; items are `$A`, `$B` or a token, a colon, and the type id."""
+    tokens = [item.rpartition(":")[0] for item in pair if not item.startswith("$")]
     if not tokens or any(token not in ids for token in tokens):
         return None
 
@@ -361,8 +375,8 @@ def template_json(single: str, pair: str, ids: Mapping[str, int]) -> Json | None
 
     return {
         "type": "TemplateProcessing",
-        "single": [piece(item) for item in single.split()],
-        "pair": [piece(item) for item in pair.split()],
+        "single": [piece(item) for item in single],
+        "pair": [piece(item) for item in pair],
         "special_tokens": {
             token: {"id": token, "ids": [ids[token]], "tokens": [token]} for token in tokens
         },
