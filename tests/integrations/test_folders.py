@@ -626,6 +626,18 @@ def added_tokens_of(tok: pw.Tokenizer) -> list[dict[str, Any]]:
     return json.loads(tok.to_json())["added_tokens"]
 
 
+def test_a_model_of_llama_without_bytes_is_warned_of(tmp_path: Path) -> None:
+    model = "vocab/transformers-fixtures/test_sentencepiece_bpe.model"
+    folder = copied(tmp_path / "f", {"tokenizer.model": model}, llama(legacy=True))
+    with pytest.warns(
+        pw.errors.FormatWarning, match="LlamaTokenizer drops characters that have no piece"
+    ):
+        ours = pw.Tokenizer.load(folder)
+    theirs = opened(folder)
+    for text in ("Hi there", "<s>Hi", "  the</s> end ", "a  b", "<s> the <s>"):
+        assert ours.encode(text).ids == theirs(text)["input_ids"]
+
+
 def test_other_classes_of_sentencepiece_models_are_warned_of(tmp_path: Path) -> None:
     folder = copied(
         tmp_path / "f", {"spiece.model": UNIGRAM}, {"tokenizer_class": "BigBirdTokenizer"}

@@ -81,6 +81,7 @@ def configured(
     if config.is_folder and is_class_of_sentencepiece(core, config, source):
         config, special_in_text = with_settings_of_class(config), "parse"
         core = read_as_class(core, config, source)
+        _check_bytes(core, config, source)
         core = _with_declared_tokens(core, config, source)
         core = with_special_tokens(core, config)
     elif config.is_folder:
@@ -181,6 +182,18 @@ def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
     ids = {token: id for token in (bos, eos) if (id := core.token_to_id(token)) is not None}
     template = bos_eos_template(config, bos, eos, ids)
     return core if template is None else with_parts(core, {"post_processor": template})
+
+
+def _check_bytes(core: Core, config: FolderConfig, source: str) -> None:
+    """Warn about a model for which `LlamaTokenizer`, which has no unknown token, drops characters."""
+    if config.tokenizer_class != "LlamaTokenizer":
+        return
+    if any(core.token_to_id(f"<0x{byte:02X}>") is None for byte in range(256)):
+        _warn(
+            f"{source}: has no pieces for all bytes: LlamaTokenizer drops characters that have no piece, and "
+            "ids beside them can differ from those of transformers; the .model by its own name keeps them as "
+            "unknown tokens"
+        )
 
 
 def _with_roberta_frame(core: Core, config: FolderConfig) -> Core:
