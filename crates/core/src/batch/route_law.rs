@@ -226,6 +226,15 @@ fn metaspace_bpe() -> TokenizerSpec {
     spec(None, Some(metaspace(false)), ModelSpec::Bpe(model), ["<s>", "</s>"])
 }
 
+/// Without a token for unknown characters: they are dropped, and their neighbors merge.
+fn metaspace_bpe_that_drops() -> TokenizerSpec {
+    let spec = metaspace_bpe();
+    let ModelSpec::Bpe(mut model) = spec.model else { unreachable!() };
+    model.unk_token = None;
+    model.vocab.retain(|(entry, _)| !["e", "漢", "\u{e9}"].contains(&entry.as_str()));
+    TokenizerSpec { model: ModelSpec::Bpe(model), ..spec }
+}
+
 fn replace(text: &str, content: &str) -> NormalizerSpec {
     NormalizerSpec::Replace { pattern: PatternSpec::Text(text.into()), content: content.into() }
 }
@@ -286,6 +295,7 @@ fn specs() -> Vec<TokenizerSpec> {
         unigram(),
         TokenizerSpec { normalizer: Some(replace("", "a")), ..unigram() },
         metaspace_bpe(),
+        metaspace_bpe_that_drops(),
         with_normalized_token(metaspace_bpe()),
         words(),
         spec(

@@ -209,9 +209,18 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
     let is_not_text =
         |entry: &String| byte_of_entry(entry).is_some() || Some(entry) == model.unk_token.as_ref();
     !model.ignore_merges
+        && has_all_unknown(model)
         && is_plain(&model.continuing_subword_prefix)
         && is_plain(&model.end_of_word_suffix)
         && !model.merges.iter().any(|(left, right)| is_not_text(left) || is_not_text(right))
+}
+
+/// Returns whether every unknown character has tokens. One without tokens is dropped, and its neighbors merge.
+fn has_all_unknown(model: &BpeSpec) -> bool {
+    let mut bytes = [false; 256];
+    let entries = model.vocab.iter().filter_map(|(entry, _)| byte_of_entry(entry));
+    entries.for_each(|byte| bytes[usize::from(byte)] = true);
+    model.unk_token.is_some() || model.byte_fallback && bytes == [true; 256]
 }
 
 /// Returns the table of single characters, for SentencePiece's Unigram.
