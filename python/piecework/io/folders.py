@@ -190,9 +190,8 @@ def _check_bytes(core: Core, config: FolderConfig, source: str) -> None:
         return
     if any(core.token_to_id(f"<0x{byte:02X}>") is None for byte in range(256)):
         _warn(
-            f"{source}: has no pieces for all bytes: LlamaTokenizer drops characters that have no piece, and "
-            "ids beside them can differ from those of transformers; the .model by its own name keeps them as "
-            "unknown tokens"
+            f"{source}: has no pieces for all bytes: LlamaTokenizer drops characters that have no piece; the "
+            ".model by its own name keeps them as unknown tokens"
         )
 
 
