@@ -78,6 +78,7 @@ FORMATS = {
     "piecework.io.atomic_files",
     "piecework.io.gguf_pipelines",
     "piecework.io.other_files",
+    "piecework._internal.memory_budget",
 }
 FORMATS |= {"piecework._internal.memory", "graphlib"}
 # A trainer's preset needs the counting that it describes, and checkpoints need the trainers.

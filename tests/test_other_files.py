@@ -127,7 +127,7 @@ def test_large_weights_are_named_without_being_read(
         pw.Tokenizer.load(path)
     large = tmp_path / "tokenizer.json"
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0})).save(large)
-    monkeypatch.setattr(source_bytes, "_MAX_DECOMPRESSED_BYTES", 1)
+    monkeypatch.setattr(source_bytes, "_MAX_BYTES", 1)
     assert len(pw.Tokenizer.load(large)) == 1
 
 

@@ -8,6 +8,11 @@ from pathlib import Path
 
 from piecework.errors import ArgumentError
 
+try:
+    import resource
+except ImportError:  # Windows has no limits of address space
+    resource = None  # type: ignore[assignment]
+
 MIN_BUDGET = 128_000_000
 _UNITS = {"": 1, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)(i?)[bB]?")
@@ -64,8 +69,8 @@ def format_size(size: int) -> str:
 
 
 def available_memory() -> int:
-    """Return the physical memory in bytes, or the limit of the control group if that is lower."""
-    limits = [_physical_memory(), *map(_cgroup_limit, _CGROUP_LIMITS)]
+    """Return the physical memory in bytes, or the limit of the control group or of `ulimit -v` if lower."""
+    limits = [_physical_memory(), _address_space_limit(), *map(_cgroup_limit, _CGROUP_LIMITS)]
     return min(limits)
 
 
@@ -74,6 +79,13 @@ def _physical_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
         return 8 << 30
+
+
+def _address_space_limit() -> int:
+    if resource is None:
+        return _UNLIMITED
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return _UNLIMITED if limit == resource.RLIM_INFINITY else limit
 
 
 def _cgroup_limit(path: str) -> int:

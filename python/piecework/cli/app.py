@@ -184,6 +184,8 @@ def _exit_code(given: list[str]) -> int:
         return _fail(_usage_message(error))
     except pw.PieceworkError as error:
         return _fail(str(error))
+    except MemoryError:
+        return _fail("memory: found an allocation that failed, expected more memory")
     except OSError as error:
         # Errors of the library name their file, so this one concerns stdout.
         action = f"open {error.filename}" if error.filename else "write <stdout>"

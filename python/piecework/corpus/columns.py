@@ -17,7 +17,7 @@ from piecework.corpus.rows import LIST_CHARS, RowOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import open_stored, stored_bytes
 from piecework.corpus.urls import is_url, open_url_for_ranges
 from piecework.errors import CorpusError, FileError, PieceworkError
-from piecework.io.read_file import reason
+from piecework.io.read_file import reason, too_large
 
 _PARQUET_ROWS = 1024
 _LIST_ROWS = 8192
@@ -71,6 +71,8 @@ class ColumnFile:
                 pieces = [] if batch is None else list(self._slices(*batch))
             except PieceworkError:
                 raise
+            except MemoryError as error:
+                raise too_large(self.name) from error
             # A damaged name of a column raises UnicodeDecodeError, a ValueError.
             except (self._pa.ArrowException, OSError, ValueError) as error:
                 message = " ".join(str(error).split())[:120]

@@ -7,6 +7,7 @@ import glob
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from piecework.corpus.urls import (
     is_url,
 )
 from piecework.errors import ArgumentError, CorpusError, FileError
-from piecework.io.read_file import reason
+from piecework.io.read_file import check_that_it_ends, file_bytes, reason
 
 _DATASET_STATE = "state.json"
 _DATASET_DICT = "dataset_dict.json"
@@ -123,8 +124,17 @@ def _files_in(directory: Path) -> list[Path]:
             folders.clear()
             continue
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in _visible(files) if has_known_suffix(name)]
+        found += [
+            _checked_file(Path(folder, name)) for name in _visible(files) if has_known_suffix(name)
+        ]
     return sorted(found)
+
+
+def _checked_file(path: Path) -> Path:
+    """Return a path of a directory; raise `FileError` for a device or a pipe, which nobody asked for."""
+    with suppress(FileNotFoundError):
+        check_that_it_ends(str(path), "a text file")
+    return path
 
 
 def _visible(names: list[str]) -> Iterator[str]:
@@ -159,8 +169,6 @@ def _several_splits(folder: Path) -> CorpusError:
 
 def _json_file(path: Path) -> Any:
     try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise FileError(str(path), reason(error), "a readable file", error.errno) from error
+        return json.loads(file_bytes(path, "a readable file"))
     except (ValueError, RecursionError) as error:
         raise CorpusError(str(path), f"broken JSON ({error})", "a file of `datasets`") from error

@@ -15,7 +15,7 @@ from piecework.corpus.binary_input import check_not_binary
 from piecework.corpus.compression import MAGIC_BYTES, decompressed_if_needed
 from piecework.corpus.urls import is_url, open_url, url_bytes
 from piecework.errors import FileError, PieceworkError
-from piecework.io.read_file import reason
+from piecework.io.read_file import is_device, reason, too_large
 
 
 class TextStream:
@@ -72,6 +72,8 @@ class TextStream:
             raise FileError(
                 self.name, reason(error), "a readable text file", error.errno
             ) from error
+        except MemoryError as error:
+            raise too_large(self.name) from error
 
 
 class StoredBytes:
@@ -136,10 +138,20 @@ def open_stored(path: str, stack: ExitStack) -> BinaryIO:
     if is_url(path):
         return open_url(path, stack)
     if path != "-":
+        _check_no_device(path)
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
         raise FileError("<stdin>", "a closed stream", "text")
     return sys.stdin.buffer
+
+
+def _check_no_device(path: str) -> None:
+    """Raise `FileError` for a device but for a terminal, such as `/dev/stdin`; pipes are streams of text."""
+    if not is_device(os.stat(path).st_mode):
+        return
+    with open(path, "rb", buffering=0) as stream:
+        if not stream.isatty():
+            raise FileError(path, "a device", "a text file, a pipe or a terminal")
 
 
 def stored_bytes(path: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeAlias, TypeVar
@@ -25,7 +26,7 @@ from piecework.export.megatron_files import (
 )
 from piecework.export.npy_files import NPY_MAGIC, read_npy
 from piecework.export.text_files import read_text
-from piecework.io.read_file import reason
+from piecework.io.read_file import is_device, reason
 
 Rows: TypeAlias = list[list[int]]
 StreamReader: TypeAlias = Callable[[BinaryIO, str, int], Iterator[Rows]]
@@ -103,8 +104,12 @@ def _reader_for(head: bytes, readers: dict[bytes, Reader]) -> Reader | None:
 
 def _head_of(path: str) -> bytes:
     try:
+        if is_device(os.stat(path).st_mode):
+            raise FileError(path, "a device", "a file of ids")
         with open(path, "rb") as stream:
             return stream.read(_HEAD_BYTES)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(path, reason(error), "a readable file of ids", error.errno) from error
 

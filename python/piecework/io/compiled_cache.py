@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from piecework._core import Core, read_cache, write_cache
 from piecework.errors import FileError, PieceworkError
-from piecework.io.read_file import reason
+from piecework.io.read_file import check_that_it_ends, reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,10 @@ SUFFIX = ".pwc"
 def read_compiled(path: str) -> CoreAndSpecial:
     """Read a compiled cache; raises `FileError`, and `FormatError` for one that is not valid."""
     try:
+        check_that_it_ends(path, "a compiled cache")
         return read_cache(path, source=path, key=None)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(path, reason(error), "a compiled cache", error.errno) from error
 
@@ -40,6 +43,7 @@ def read_through_cache(
     `key` is the digest of the source file and the load options.
     """
     try:
+        check_that_it_ends(path, "a compiled cache")
         cached = read_cache(path, source=path, key=key)
     except (PieceworkError, OSError):
         cached = None

@@ -1,19 +1,69 @@
-"""Read whole files; errors contain the path."""
+"""Read whole files that end; errors contain the path."""
 
 from __future__ import annotations
 
 import os
+import stat
 
-from piecework.errors import FileError, FormatError
+from piecework.errors import FileError, FormatError, MemoryLimitError
+
+MAX_PIPE_BYTES = 1 << 29
+"""The most bytes that are read from a pipe into one file in memory."""
+
+# Paths of streams that the process already has: `/dev/stdin`, and `<(command)` of a shell.
+_OPEN_STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
-    """Return the bytes of a file; raises `FileError` with `expected` if it cannot be read."""
+    """Return the bytes of a file, or of a pipe that the process has open, up to 512 MiB.
+
+    Raises `FileError` with `expected` if it cannot be read or need not end, such as a device, and
+    `MemoryLimitError` if it does not fit into memory.
+    """
+    name = os.fspath(path)
     try:
+        is_file = check_that_it_ends(name, expected)
         with open(path, "rb") as file:
-            return file.read()
+            data = file.read() if is_file else file.read(MAX_PIPE_BYTES + 1)
     except OSError as error:
-        raise FileError(os.fspath(path), reason(error), expected, error.errno) from error
+        if isinstance(error, FileError):
+            raise
+        raise FileError(name, reason(error), expected, error.errno) from error
+    except MemoryError as error:
+        raise too_large(name) from error
+    if not is_file and len(data) > MAX_PIPE_BYTES:
+        raise FileError(name, f"over {MAX_PIPE_BYTES} bytes in a pipe", expected)
+    return data
+
+
+def check_that_it_ends(path: str, expected: str) -> bool:
+    """Return whether the path is a regular file; raise `FileError` if reading it can take for ever.
+
+    >>> check_that_it_ends("/dev/zero", "a tokenizer file")
+    Traceback (most recent call last):
+        ...
+    piecework.errors.FileError: /dev/zero: found a device, expected a tokenizer file
+
+    Devices need not end, and a named pipe may have no writer. Pipes that the process has open are accepted:
+    `/dev/stdin`, and `<(command)` of a shell. Raises `OSError` for a path that does not exist.
+    """
+    mode = os.stat(path).st_mode
+    if is_device(mode):
+        raise FileError(path, "a device", expected)
+    is_open = os.path.abspath(path).startswith(_OPEN_STREAMS)
+    if (stat.S_ISFIFO(mode) and not is_open) or stat.S_ISSOCK(mode):
+        raise FileError(path, "a named pipe or a socket", f"{expected} that is a regular file")
+    return stat.S_ISREG(mode)
+
+
+def is_device(mode: int) -> bool:
+    """Return whether a mode of `os.stat` is that of a device."""
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
+
+
+def too_large(name: str) -> MemoryLimitError:
+    """Return the error for a file that does not fit into memory."""
+    return MemoryLimitError(name, "more bytes than fit into memory", "a smaller file")
 
 
 def text_lines(path: str | os.PathLike[str]) -> list[str]:

@@ -9,7 +9,7 @@ from io import BytesIO, FileIO
 from piecework._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.load_options import LoadOptions, shortened
-from piecework.io.read_file import reason
+from piecework.io.read_file import check_that_it_ends, reason, too_large
 
 # The first of these that a folder contains is loaded. To add a format, add the usual names of its files.
 _USUAL_NAMES: tuple[tuple[str, ...], ...] = (
@@ -25,7 +25,8 @@ _USUAL_NAMES: tuple[tuple[str, ...], ...] = (
     ("tiktoken.model",),
 )
 _GZIP_MAGIC = b"\x1f\x8b"
-_MAX_DECOMPRESSED_BYTES = 1 << 29
+_MAX_BYTES = 1 << 29
+_READ_BYTES = 1 << 20
 _HEAD_BYTES = 8
 _WEIGHTS_HEAD_BYTES = 4096
 
@@ -64,34 +65,63 @@ def source_bytes(source: str) -> bytes:
 
     Of a compiled cache, which the core reads, these are the first 8; of a GGUF file, whose tensors are many
     gigabytes, the key-value section.
+
+    Raises `FileError` for devices and named pipes, `FormatError` for over 512 MiB in another pipe, and
+    `MemoryLimitError` for a file that does not fit into memory.
     """
     try:
+        check_that_it_ends(source, "a tokenizer file")
         with open(source, "rb", buffering=0) as file:
             head = file.read(_HEAD_BYTES) or b""
             if is_cache(head):
                 return head
             if file.seekable():
                 # Reading the whole file at once avoids a copy to append it to the head.
-                _reject_large_weights(file, source)
+                _reject_large_files(file, source, head)
                 file.seek(0)
                 if is_gguf(head):
                     return file.read(gguf_section_length(source, source)) or b""
                 head = b""
-            return head + file.read()
+            return head + _bounded(file, source)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(source, reason(error), "a tokenizer file", error.errno) from error
+    except MemoryError as error:
+        raise too_large(source) from error
 
 
-def _reject_large_weights(file: FileIO, source: str) -> None:
-    """Raise `FormatError` for the weights of a model, whose gigabytes need not be read."""
-    if os.fstat(file.fileno()).st_size <= _MAX_DECOMPRESSED_BYTES:
+def _bounded(file: FileIO, source: str) -> bytes:
+    """Return the rest of a file; pipes and files of the kernel have no size that bounds them."""
+    if file.seekable() and os.fstat(file.fileno()).st_size:
+        return file.read()
+    parts: list[bytes] = []
+    size = 0
+    while part := file.read(_READ_BYTES):
+        parts.append(part)
+        size += len(part)
+        if size > _MAX_BYTES:
+            raise FormatError(source, "over 512 MiB", "a tokenizer file")
+    return b"".join(parts)
+
+
+def _reject_large_files(file: FileIO, source: str, head: bytes) -> None:
+    """Raise `FormatError` for the weights of a model, whose gigabytes need not be read.
+
+    Raises `MemoryLimitError` for another file that is larger than the memory of the process.
+    """
+    size = os.fstat(file.fileno()).st_size
+    if size <= _MAX_BYTES or is_gguf(head):
         return
+    from piecework._internal.memory_budget import available_memory
     from piecework.io.other_files import weights_kind
 
     file.seek(0)
     kind = weights_kind(file.read(_WEIGHTS_HEAD_BYTES) or b"")
     if kind is not None:
         raise FormatError(source, *kind)
+    if size >= available_memory():
+        raise too_large(source)
 
 
 def gunzipped(data: bytes, source: str) -> bytes:
@@ -106,10 +136,10 @@ def gunzipped(data: bytes, source: str) -> bytes:
 
     try:
         with gzip.open(BytesIO(data)) as stream:
-            decompressed = stream.read(_MAX_DECOMPRESSED_BYTES + 1)
+            decompressed = stream.read(_MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(source, f"damaged gzip data: {error}", "a complete file") from error
-    if len(decompressed) > _MAX_DECOMPRESSED_BYTES:
+    if len(decompressed) > _MAX_BYTES:
         raise FormatError(source, "over 512 MiB when decompressed", "a tokenizer file")
     return decompressed
 
