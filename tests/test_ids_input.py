@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -196,6 +197,38 @@ def test_a_megatron_index_of_too_many_rows_is_refused(
         rows_of(index)
 
 
+def test_a_megatron_index_without_sequences_for_data_is_refused(
+    tok: pw.Tokenizer, tmp_path: Path
+) -> None:
+    prefix = written(tok, tmp_path, "megatron", LINES)
+    index = Path(f"{prefix}.idx")
+    data = bytearray(index.read_bytes())
+    struct.pack_into("<QQ", data, 18, 0, 1)
+    index.write_bytes(data)
+    expected = (
+        r"out\.idx: found no sequences for \d+ bytes of data, expected the index of .*out\.bin"
+    )
+    with pytest.raises(pw.errors.CorpusError, match=expected):
+        rows_of(index)
+
+
+def test_an_npy_file_of_more_bytes_than_its_header_states_is_refused(
+    tok: pw.Tokenizer, tmp_path: Path
+) -> None:
+    path = written(tok, tmp_path, "npy", LINES)
+    for name in ("out.npy", "out.row_offsets.npy"):
+        stored = (tmp_path / name).read_bytes()
+        for length in (b"(0,)", b"(1,)"):
+            (tmp_path / name).write_bytes(re.sub(rb"\((\d+),\)", length, stored, count=1))
+            with pytest.raises(pw.errors.CorpusError, match=f"{name}: found damaged data"):
+                rows_of(path)
+        (tmp_path / name).write_bytes(stored)
+    np.save(tmp_path / "out.npy", np.empty(0, np.uint16))
+    np.save(tmp_path / "out.row_offsets.npy", np.empty(0, np.int64))
+    with pytest.raises(pw.errors.CorpusError, match=r"out\.row_offsets\.npy: found an empty array"):
+        rows_of(path)
+
+
 NPY_HEADER = "{'descr': '<u2', 'fortran_order': False, 'shape': (%s,), }"
 
 
@@ -270,3 +303,19 @@ def test_json_lines_with_labels_decode(cli: Run, tok: pw.Tokenizer, tmp_path: Pa
     encode = ["encode", str(tmp_path / "t.json"), str(source), "--format", "jsonl", "-o", str(out)]
     assert cli(*encode)[0] == 0
     assert cli("decode", str(tmp_path / "t.json"), str(out)) == (0, "hugs\n\n", "")
+
+
+def test_damage_that_asks_for_more_memory_than_there_is_raises_memory_limit_error(
+    tmp_path: Path,
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"ids": pyarrow.array([[1, 2, 3]] * 50, pyarrow.list_(pyarrow.uint32()))})
+    sink = io.BytesIO()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    body_length = struct.pack("<q", 808)
+    assert sink.getvalue().count(body_length) == 1
+    path = tmp_path / "a.arrow"
+    path.write_bytes(sink.getvalue().replace(body_length, struct.pack("<q", 1 << 46)))
+    with pytest.raises(pw.errors.MemoryLimitError, match=r"a\.arrow: found more ids than fit into"):
+        rows_of(path)

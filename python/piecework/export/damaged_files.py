@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from piecework.errors import CorpusError, FileError
+from piecework.errors import CorpusError, FileError, MemoryLimitError
 from piecework.io.read_file import reason
 
 # numpy raises all of these for headers: it evaluates them as Python literals.
@@ -17,11 +17,17 @@ _DAMAGE = (ValueError, EOFError, OverflowError, TypeError, RecursionError, token
 
 @contextmanager
 def damage_as_corpus_error(name: str, expected: str) -> Iterator[None]:
-    """Convert the errors of numpy and pyarrow about damaged data to `CorpusError`."""
+    """Convert the errors of numpy and pyarrow about damaged data to `CorpusError`.
+
+    A damaged length can be that of more memory than there is, which raises `MemoryLimitError`.
+    """
     try:
         yield
     except (CorpusError, FileError):
         raise
+    except MemoryError as error:
+        found = "more ids than fit into memory, or damaged data"
+        raise MemoryLimitError(name, found, expected) from error
     except OSError as error:
         raise CorpusError(name, f"damaged data ({reason(error)})", expected) from error
     except (*_DAMAGE, *_arrow_exceptions()) as error:

@@ -77,6 +77,9 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     with damage_as_corpus_error(index_path, "a complete index of Megatron-LM"):
         data: Any = _memory_mapped(data_path)
         dtype, lengths, pointers = _columns(index_path)
+    if len(data) and not len(lengths):
+        found = f"no sequences for {len(data)} bytes of data"
+        raise CorpusError(index_path, found, f"the index of {data_path}")
     for first in range(0, len(lengths), rows_at_once):
         spans = zip(
             lengths[first : first + rows_at_once].tolist(),

@@ -97,6 +97,8 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     if not os.path.isfile(offsets_path):
         raise FileError(offsets_path, "no such file", f"the row offsets of {path}", errno.ENOENT)
     offsets = _memory_mapped(offsets_path)
+    if not len(offsets):
+        raise CorpusError(offsets_path, "an empty array", f"row offsets of {path}, at least 0")
     previous_end = 0
     for start in range(0, max(len(offsets) - 1, 0), rows_at_once):
         bounds = np.asarray(offsets[start : start + rows_at_once + 1], np.int64)
@@ -152,7 +154,9 @@ def _memory_mapped(path: str) -> Any:
     # A damaged shape can overflow in `np.memmap`, which then raises.
     with damage_as_corpus_error(path, expected), np.errstate(over="ignore"):
         mode = None if _is_empty(path) else "r"
-        array = np.load(path, mmap_mode=mode, allow_pickle=False)  # type: ignore[arg-type]
+        array: Any = np.load(path, mmap_mode=mode, allow_pickle=False)  # type: ignore[arg-type]
+        if mode is not None and array.offset + array.nbytes != os.path.getsize(path):
+            raise ValueError("more bytes than the header states")
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise CorpusError(path, f"{array.dtype} of shape {array.shape}", expected)
     return array
@@ -163,4 +167,6 @@ def _is_empty(path: str) -> bool:
         if np.lib.format.read_magic(stream) != (1, 0):
             return False
         shape, _, _ = np.lib.format.read_array_header_1_0(stream)
+        if 0 in shape and stream.read(1):
+            raise ValueError("more bytes than the header states")
         return 0 in shape
