@@ -161,6 +161,29 @@ def test_an_invalid_budget_is_rejected(memory: object) -> None:
         count_texts(["a"], memory=memory)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "tsv"])
+def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
+    tmp_path: Path, suffix: str
+) -> None:
+    program = (
+        "import resource, signal, sys\n"
+        "from piecework.errors import FileError\n"
+        "from piecework.train import count_texts\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "counts = count_texts([f'w{n}' for n in range(90_000)], preset='whitespace')\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "try:\n"
+        "    counts.save(sys.argv[1])\n"
+        "except FileError as error:\n"
+        "    print(error)\n"
+    )
+    path = tmp_path / f"counts.{suffix}"
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout == f"{path}: found file too large, expected a writable file\n", done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_full_disk_is_an_error_that_names_the_file(corpus: list[Path], tmp_path: Path) -> None:
     program = (
         "import resource, signal, sys\n"
@@ -413,7 +436,7 @@ def test_a_file_that_changed_is_refused(corpus: list[Path], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "damage", ["", "{", "[]", '{"version": 1}', "state", "position", "run", "no run"]
+    "damage", ["", "{", "[]", '{"version": 1}', "state", "position", "progress", "run", "no run"]
 )
 def test_a_damaged_checkpoint_is_an_error(corpus: list[Path], tmp_path: Path, damage: str) -> None:
     path = interrupted(corpus, tmp_path)
@@ -424,6 +447,10 @@ def test_a_damaged_checkpoint_is_an_error(corpus: list[Path], tmp_path: Path, da
         runs[0].unlink()
     elif damage == "position":
         path.write_text(json.dumps({**json.loads(path.read_text()), "text": [9, 8]}))
+    elif damage == "progress":
+        state = json.loads(path.read_text())
+        state["counter"]["progress"][1] -= 1  # the last block would count twice
+        path.write_text(json.dumps(state))
     elif damage == "state":
         path.write_text(path.read_text().replace('"progress": [', '"progress": [-1, '))
     else:

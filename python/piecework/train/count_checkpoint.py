@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from piecework._core import WordCounter
+from piecework._core import WordCounter, fingerprint
 from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike
 from piecework.corpus.files import MAX_READ_AHEAD, TextBlock, TextList, TextPosition
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _STATE_FILE = "counting.json"
 # The names of `SpillFolder` in crates/core/src/count/spilled/mod.rs.
 _RUN_FILE = re.compile(r"(run|merged|sorted)-[0-9]{6,}\.words")
-# States of version 1 have no position in a text.
-_VERSION = 2
-_VERSIONS = (1, _VERSION)
+# States of version 1 have no position in a text, those before version 3 no checksum.
+_VERSION = 3
+_VERSIONS = (1, 2, _VERSION)
 # Writing the runs again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 
@@ -126,7 +126,7 @@ class CountCheckpoint:
             "text": texts[saved["progress"][:2]],
         }
         with atomic_file(self.folder / _STATE_FILE) as temporary, temporary.open("wb") as stream:
-            stream.write(json.dumps(state, indent=1).encode())
+            stream.write(_to_json({**state, "checksum": _checksum(state)}))
             stream.flush()
             os.fsync(stream.fileno())
         self._saved_at = monotonic()
@@ -187,12 +187,23 @@ def _with_tuples(stored: Mapping[str, Any]) -> CounterState:
     return cast("CounterState", state)
 
 
+def _to_json(state: Mapping[str, Any]) -> bytes:
+    return json.dumps(state, indent=1).encode()
+
+
+def _checksum(state: Mapping[str, Any]) -> str:
+    return fingerprint([_to_json(state)]).hex()
+
+
 def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         state = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
     if not isinstance(state, dict) or state.get("version") not in _VERSIONS:
+        raise _damaged(path)
+    checksum = state.pop("checksum", None)
+    if state["version"] == _VERSION and checksum != _checksum(state):
         raise _damaged(path)
     return state
 

@@ -19,7 +19,7 @@ from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
-from piecework.io.read_file import reason
+from piecework.io.read_file import is_device, reason
 from piecework.train.pipeline import Pipeline
 
 _PARQUET_MAGIC = b"PAR1"
@@ -86,26 +86,32 @@ def _write_tables(
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
-    try:
-        with atomic_file(path) as temporary:
+    with atomic_file(path) as temporary:
+        try:
             if suffix == ".parquet":
                 _write_parquet(tables, like, temporary)
             else:
                 with temporary.open("wb") as stream:
                     _write_tsv(tables, like, stream)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(os.fspath(path), reason(error), "a path that can be written") from error
+        except FileError:
+            raise
+        except OSError as error:
+            # The message of pyarrow says more than that of the system.
+            found = os.strerror(error.errno).lower() if error.errno else reason(error)
+            raise FileError(str(path), found, "a writable file", error.errno) from error
 
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     """Read Parquet or TSV, by the first bytes of the file."""
     try:
+        if is_device(os.stat(path).st_mode):
+            raise FileError(str(path), "a device", "a counts file")
         with open(path, "rb") as stream:
             head = stream.read(len(_PARQUET_MAGIC))
             if head != _PARQUET_MAGIC:
                 return _read_tsv(head + stream.read(), str(path))
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(str(path), reason(error), "a readable counts file", error.errno) from error
     return _read_parquet(path)
