@@ -147,23 +147,30 @@ class _ChunkStream:
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
-        self._rest = b""
+        self._rest = memoryview(b"")
         self._error: Exception | None = None
 
     def read(self, size: int, /) -> bytes:
-        parts, missing = [self._rest], size - len(self._rest)
-        while missing > 0 and self._error is None:
+        parts: list[memoryview] = []
+        missing = size
+        while missing > 0 and (self._rest or self._has_next()):
+            # A chunk of Zstandard has up to 128 MB: a copy of the rest at each read takes most of the time.
+            parts.append(self._rest[:missing])
+            self._rest = self._rest[missing:]
+            missing -= len(parts[-1])
+        data = b"".join(parts)
+        if not data and self._error is not None:
+            raise self._error
+        return data
+
+    def _has_next(self) -> bool:
+        """Take the next chunk; keep an error for the read that returns no bytes."""
+        if self._error is None:
             try:
                 chunk = next(self._chunks, None)
             except Exception as error:
                 self._error = error
-                break
-            if chunk is None:
-                break
-            parts.append(chunk)
-            missing -= len(chunk)
-        data = b"".join(parts)
-        if not data and self._error is not None:
-            raise self._error
-        data, self._rest = data[:size], data[size:]
-        return data
+            else:
+                self._rest = memoryview(chunk or b"")
+                return chunk is not None
+        return False

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from piecework._internal.counted import counted
-from piecework.corpus.line_blocks import BYTE_ORDER_MARK, MAX_LINE_BYTES, line_blocks
+from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks, max_line_bytes
 from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, RowOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, PieceworkError
@@ -23,7 +23,7 @@ def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterato
     column, a row with too few columns and a broken quotation.
     """
     # The limit is one for all readers of the process; it is raised only.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+    csv.field_size_limit(max(csv.field_size_limit(), max_line_bytes()))
     lines = _DecodedLines(stream, options)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     columns: list[int] = []

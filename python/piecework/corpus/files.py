@@ -27,7 +27,7 @@ from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.corpus.text_stream import TextStream
 from piecework.corpus.texts import Texts
-from piecework.errors import CorpusError, FileError
+from piecework.errors import CorpusError, FileError, MemoryLimitError
 
 _BLOCK_BYTES = 1 << 20
 _MAX_LINE_BYTES = 16 << 20
@@ -129,7 +129,7 @@ def read_corpus(
         source = _Source(path, first_source + index, file_bytes_before, source_start)
         try:
             yield from source.read(format, options)
-        except (CorpusError, FileError) as error:
+        except (CorpusError, FileError, MemoryLimitError) as error:
             if skipped is None:
                 raise
             skipped.add(error)

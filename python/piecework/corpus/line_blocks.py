@@ -6,10 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from piecework._internal.memory_budget import available_memory
 from piecework.corpus.text_stream import TextStream
-from piecework.errors import CorpusError
+from piecework.errors import CorpusError, MemoryLimitError
 
 MAX_LINE_BYTES = 1 << 30
+# Encoding a line takes up to 32 times its size with a Unigram model, and 40 times after another long line.
+_SHARE_OF_MEMORY = 48
+# Lines up to this size are read whatever the memory is, and however well they were compressed.
+SHORT_LINE_BYTES = 16 << 20
+# gzip compresses equal bytes by a factor of up to 1,032, bzip2 by over a million; text by 3 to 10.
+MAX_COMPRESSION_RATIO = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -18,24 +25,46 @@ def line_blocks(stream: TextStream, read_bytes: int) -> Iterator[tuple[int, byte
 
     Only the last block may lack a line end.
 
-    A pipe returns fewer bytes if it has no more now. Raises `CorpusError` for a line over 1 GB.
+    A pipe returns fewer bytes if it has no more now. Raises `MemoryLimitError` for a line over a 48th of the
+    memory of the process, and `CorpusError` for one over 1 GiB, and for a line over 16 MiB that has more than
+    200 times the compressed bytes that were read.
     """
+    limit = max_line_bytes()
     pending = bytearray()
     first_line = 1
     while chunk := stream.read(read_bytes):
         end = chunk.rfind(b"\n") + 1
         if end:
             block = b"".join((pending, memoryview(chunk)[:end]))
+            pending = bytearray(chunk[end:])
             yield first_line, block
             first_line += _line_count(block)
-            pending = bytearray(chunk[end:])
         else:
             pending += chunk
-        if len(pending) > MAX_LINE_BYTES:
-            limit = f"at most {MAX_LINE_BYTES} bytes"
-            raise CorpusError(f"{stream.name} line {first_line}", "a longer line", limit)
+        if len(pending) > SHORT_LINE_BYTES or len(pending) > limit:
+            _check_line(len(pending), limit, stream, first_line)
     if pending:
-        yield first_line, bytes(pending)
+        last, pending = bytes(pending), bytearray()
+        yield first_line, last
+
+
+def max_line_bytes() -> int:
+    """Return the size of the longest line to read: a 48th of the memory of the process, at most 1 GiB."""
+    share = max(available_memory() // _SHARE_OF_MEMORY, SHORT_LINE_BYTES)
+    return min(share, MAX_LINE_BYTES)
+
+
+def _check_line(size: int, limit: int, stream: TextStream, line: int) -> None:
+    """Raise if a line that was read in part is too long."""
+    place = f"{stream.name} line {line}"
+    if size > limit:
+        error = CorpusError if limit == MAX_LINE_BYTES else MemoryLimitError
+        share = "" if limit == MAX_LINE_BYTES else ", a 48th of the memory of the process"
+        raise error(place, "a longer line", f"at most {limit} bytes{share}; divide it")
+    if size > MAX_COMPRESSION_RATIO * stream.bytes_read:
+        found = f"a longer line, of over {size} bytes from {stream.bytes_read} compressed bytes"
+        expected = f"at most {MAX_COMPRESSION_RATIO} times the compressed bytes"
+        raise CorpusError(place, found, expected)
 
 
 def _line_count(block: bytes) -> int:

@@ -6,7 +6,13 @@ import warnings
 from typing import Literal, TypeAlias
 
 from piecework._internal.validation import check_choice
-from piecework.errors import CorpusError, CorpusWarning, FileError, InvalidUtf8Error
+from piecework.errors import (
+    CorpusError,
+    CorpusWarning,
+    FileError,
+    InvalidUtf8Error,
+    MemoryLimitError,
+)
 
 OnError: TypeAlias = Literal["fail", "skip"]
 ON_ERROR = ("fail", "skip")
@@ -18,7 +24,7 @@ _REASONS = (
     ("a JSON ", "JSON that is no object"),
     ("only ", "a missing field"),
     ("a row of ", "a row with too few columns"),
-    ("a longer line", "a line over 256 MB"),
+    ("a longer line", "a line that is too long"),
     ("truncated", "truncated data"),
     ("damaged", "damaged data"),
     ("binary data", "binary data"),
@@ -40,7 +46,7 @@ class Skipped:
         self.counts: dict[str, int] = {}
         self.first_places: dict[str, str] = {}
 
-    def add(self, error: CorpusError | FileError) -> None:
+    def add(self, error: CorpusError | FileError | MemoryLimitError) -> None:
         """Count the line, row or file that raised this error."""
         reason = _reason(error)
         self.counts[reason] = self.counts.get(reason, 0) + 1
@@ -64,7 +70,7 @@ def check_on_error(on_error: object) -> None:
     check_choice("on_error", on_error, ON_ERROR)
 
 
-def _reason(error: CorpusError | FileError) -> str:
+def _reason(error: CorpusError | FileError | MemoryLimitError) -> str:
     if isinstance(error, FileError):
         return "an unreadable file"
     if isinstance(error, InvalidUtf8Error):

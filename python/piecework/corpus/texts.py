@@ -48,6 +48,15 @@ def sizes(texts: Texts) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.fromiter(map(len, texts), np.int64, len(texts))
 
 
+def longest(texts: Texts) -> int:
+    """Return the size of the longest text, in the units of `sizes`; 0 without texts.
+
+    >>> longest(["a", "bc"])
+    2
+    """
+    return int(sizes(texts).max(initial=0))
+
+
 def without_blank(texts: Texts) -> Texts:
     """Return the texts that are neither empty nor whitespace only.
 

@@ -13,10 +13,11 @@ import numpy as np
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike, check_choice
 from piecework.batch import Batch
+from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError, Skipped, check_on_error
-from piecework.corpus.texts import Texts, without_blank
+from piecework.corpus.texts import Texts, longest, without_blank
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.export.encoded_lines import EncodedLines, with_rows
 from piecework.export.file_arguments import (
@@ -170,14 +171,20 @@ def encode_files(
     def is_idle() -> bool:
         return any(source.is_idle for source in sources)
 
+    def is_large(step: Step) -> bool:
+        return any(longest(texts) > SHORT_LINE_BYTES for texts in step[1])
+
     tally = _Tally(sources, parallel, keep_empty or form.has_offsets, progress)
     with system_errors_as_file_errors(targets), ExitStack() as stack:
         writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
-        encoded = overlapped(encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle)
+        encoded = overlapped(
+            encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle, is_large=is_large
+        )
         for first_output, columns in stack.enter_context(closing(encoded)):
             for output, lines in enumerate(columns, start=first_output):
                 writers[output](lines)
                 tally.add_tokens(output, lines)
+            del columns, lines  # while the next batch is encoded
     if skipped is not None:
         skipped.warn()
     return tally.result()

@@ -2,8 +2,7 @@
 
 A text is a line of plain text, or a record of JSON lines, CSV, TSV, Parquet or Arrow. A line ends at LF or
 CRLF. Unlike `corpus.files`, this module never splits a long line and keeps empty lines, so that parallel
-texts stay aligned. Memory is bounded by one read and the longest line. A line over 1 GB raises
-`CorpusError`.
+texts stay aligned. Memory is bounded by one read and the longest line, and `line_blocks` limits lines.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import Skipped
 from piecework.corpus.text_stream import TextStream
 from piecework.corpus.texts import Texts, joined, sizes, sliced
-from piecework.errors import CorpusError, FileError, InvalidUtf8Error
+from piecework.errors import CorpusError, FileError, InvalidUtf8Error, MemoryLimitError
 
 READ_BYTES = 1 << 19
 """Buffers of this size are allocated again; larger ones are new memory, which takes longer to fill."""
@@ -119,7 +118,7 @@ class LineSource:
                     if self._input is not None:
                         self.bytes_read = bytes_before + self._input.bytes_read
                     yield lines
-        except (CorpusError, FileError) as error:
+        except (CorpusError, FileError, MemoryLimitError) as error:
             if self._options.skipped is None:
                 raise
             self._options.skipped.add(error)

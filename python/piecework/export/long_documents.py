@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from piecework.batch import Batch
-from piecework.corpus.texts import Texts, sizes
+from piecework.corpus.texts import Texts, longest
 from piecework.export.encoded_lines import with_rows
 from piecework.spec.text_cuts import CUT, can_be_cut
 from piecework.tokenizer import Tokenizer
@@ -26,7 +26,7 @@ def encoder_of_long(
     frame = _frame(tokenizer, add_special_tokens) if _can_cut(tokenizer) else None
 
     def encode_texts(texts: Texts) -> Batch:
-        if frame is None or sizes(texts).max(initial=0) < LONG_CHARS:
+        if frame is None or longest(texts) < LONG_CHARS:
             return encode(texts, add_special_tokens)
         pieces = [list(_pieces(text)) for text in texts]
         batch = encode([piece for parts in pieces for piece in parts], False)

@@ -13,6 +13,8 @@ from contextlib import ExitStack, closing
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
+from piecework.corpus.line_blocks import SHORT_LINE_BYTES
+from piecework.corpus.texts import longest
 from piecework.export.encoded_files import BATCHES_IN_FLIGHT, Progress
 from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
 from piecework.export.manifest import Manifest, Shard, StoredFile
@@ -73,7 +75,9 @@ def write_shards(
     workers = min(job.num_threads, BATCHES_IN_FLIGHT)
     with ExitStack() as stack:
         finished = stack.enter_context(_FinishedShards(manifest))
-        encoded = overlapped(encode, reader.batches(), BATCHES_IN_FLIGHT, workers=workers)
+        encoded = overlapped(
+            encode, reader.batches(), BATCHES_IN_FLIGHT, workers=workers, is_large=_is_large
+        )
         batches = iter(stack.enter_context(closing(encoded)))
         batch = next(batches, None)
         for number in wanted:
@@ -94,6 +98,10 @@ def write_shards(
         finished.wait()
     if job.form.finish is not None:
         job.form.finish(folder, [file for name in names for file in job.files_of(name)])
+
+
+def _is_large(documents: Documents) -> bool:
+    return longest(documents.texts) > SHORT_LINE_BYTES
 
 
 class _Tally:

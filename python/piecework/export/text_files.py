@@ -6,9 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from piecework._core import RawBatch
+from piecework.batch import Batch
 from piecework.corpus.line_blocks import line_lists
 from piecework.corpus.text_stream import TextStream
 from piecework.encoding import Encoding
@@ -18,7 +22,13 @@ from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
 RowTexts: TypeAlias = Callable[[EncodedLines], Iterable[str]]
-"""Returns the text of each row of a batch."""
+"""Returns the text of the rows of a batch, each with its line end, in parts of bounded size."""
+
+# Longer rows are written in parts, because an id as a Python object takes 40 bytes, as JSON 300.
+_LONG_ROW = 1 << 20
+_TOKENS_AT_ONCE = 1 << 16
+
+_COLUMNS = ("ids", "tokens", "offsets")
 
 
 # ---- writing
@@ -26,11 +36,12 @@ RowTexts: TypeAlias = Callable[[EncodedLines], Iterable[str]]
 
 @contextmanager
 def write_text(path: str, row_texts: RowTexts) -> Iterator[Write]:
-    """Write a line for each row, with the text that `row_texts` returns for it."""
+    """Write a line for each row, with the text that `row_texts` returns."""
     with atomic_stream(path) as stream:
 
         def write(lines: EncodedLines) -> None:
-            stream.write("".join([f"{text}\n" for text in row_texts(lines)]).encode())
+            for text in row_texts(lines):
+                stream.write(text.encode())
             stream.flush()
 
         yield write
@@ -51,7 +62,9 @@ def token_texts(tokenizer: Tokenizer) -> RowTexts:
 
 def json_texts(tokenizer: Tokenizer) -> RowTexts:
     """Return a function that makes a JSON object of each row: label, ids, tokens, character offsets."""
-    return lambda lines: map(_json_text, lines.batch, lines.labels)
+    return lambda lines: chain.from_iterable(
+        _json_parts(lines.batch, row, label) for row, label in enumerate(lines.labels)
+    )
 
 
 class _Names(dict[int, str]):
@@ -63,19 +76,60 @@ class _Names(dict[int, str]):
 
 
 def _joined_names(names: _Names, lines: EncodedLines) -> Iterator[str]:
+    if lines.batch.lengths.max(initial=0) > _LONG_ROW:
+        yield from _joined_parts(names, lines)
+        return
     # One lookup for each token and one slice for each row: 3 times as fast as a list of ids for each row.
     written = [names[id] for id in lines.batch.ids.tolist()]
     offsets = lines.batch.row_offsets.tolist()
-    return (" ".join(written[start:end]) for start, end in pairwise(offsets))
+    yield "".join([f"{' '.join(written[start:end])}\n" for start, end in pairwise(offsets)])
 
 
-def _json_text(encoding: Encoding, label: dict[str, Any]) -> str:
-    columns = {"ids": encoding.ids, "tokens": encoding.tokens, "offsets": encoding.offsets}
-    text = json.dumps({**label, **columns}, ensure_ascii=False)
+def _joined_parts(names: _Names, lines: EncodedLines) -> Iterator[str]:
+    ids = lines.batch.ids
+    for start, end in pairwise(lines.batch.row_offsets.tolist()):
+        for first in range(start, end, _TOKENS_AT_ONCE):
+            part = ids[first : min(first + _TOKENS_AT_ONCE, end)].tolist()
+            yield (" " if first > start else "") + " ".join([names[id] for id in part])
+        yield "\n"
+
+
+def _json_parts(batch: Batch, row: int, label: dict[str, Any]) -> Iterator[str]:
+    start, end = batch.row_offsets[row : row + 2].tolist()
+    if end - start <= _LONG_ROW:
+        encoding = batch[row]
+        columns = {name: getattr(encoding, name) for name in _COLUMNS}
+        yield f"{_json_text({**label, **columns})}\n"
+        return
+    yield _json_text(label).removesuffix("}")
+    for name in _COLUMNS:
+        yield f', "{name}": ['
+        for first in range(start, end, _TOKENS_AT_ONCE):
+            part = slice(first, min(first + _TOKENS_AT_ONCE, end))
+            values = getattr(_tokens_of(batch, part), name)
+            yield (", " if first > start else "") + json.dumps(values, ensure_ascii=False)[1:-1]
+        yield "]"
+    yield "}\n"
+
+
+def _tokens_of(batch: Batch, tokens: slice) -> Encoding:
+    """Return some tokens of a row; lists of the whole row would be made to slice an `Encoding`."""
+    part = RawBatch.of_arrays(
+        batch.ids[tokens],
+        np.array([0, tokens.stop - tokens.start]),
+        offsets=batch.offsets[tokens].reshape(-1),
+        word_ids=batch.word_ids[tokens],
+        sequence_ids=batch.sequence_ids[tokens],
+    )
+    return Batch(part, batch._token_of, batch._filling)[0]
+
+
+def _json_text(record: dict[str, Any]) -> str:
+    text = json.dumps(record, ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:  # the `id` of an input object can contain a lone surrogate
-        return json.dumps({**label, **columns})
+        return json.dumps(record)
     return text
 
 

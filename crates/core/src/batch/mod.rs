@@ -33,6 +33,9 @@ const MAX_TRIES: usize = 1000;
 const PREFETCHED: usize = 4096;
 const CACHE_LINE: usize = 64;
 
+/// The size of a text whose scratch is not kept, in bytes.
+const LONG_TEXT_BYTES: usize = 16 << 20;
+
 /// Boxed, because a scratch is large and is moved out and back for every call.
 type Scratches = Vec<Box<Scratch>>;
 
@@ -71,6 +74,15 @@ impl Encoder {
             idle.push(scratch);
         }
         result
+    }
+
+    /// Runs `work` with a scratch of its own if a text is long, as its memory grows to ten times the text and
+    /// would stay.
+    fn with_scratch_for<R>(&self, longest: usize, work: impl FnOnce(&mut Scratch) -> R) -> R {
+        if longest > LONG_TEXT_BYTES {
+            return work(&mut self.new_scratch());
+        }
+        self.with_scratch(work)
     }
 
     fn new_scratch(&self) -> Box<Scratch> {
@@ -114,12 +126,14 @@ impl Encoder {
         let all = chunks.len();
         let batch = rows.new_batch(chunks.first().cloned().unwrap_or_default());
         if num_threads <= 1 || all <= 1 {
-            return self.with_scratch(|scratch| rows.encode_all(&chunks, scratch, batch));
+            let longest = rows.longest(0..rows.sources.len());
+            return self.with_scratch_for(longest, |scratch| rows.encode_all(&chunks, scratch, batch));
         }
         let collector = OrderedCollector::new(batch, all);
         run_chunks(chunks.into_iter().enumerate(), num_threads, |(number, chunk), stop| {
             let mut batch = collector.take_spare().unwrap_or_else(|| rows.new_batch(chunk.clone()));
-            self.with_scratch(|scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
+            let longest = rows.longest(chunk.clone());
+            self.with_scratch_for(longest, |scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
             collector.add(number, batch);
             Ok(())
         })?;
@@ -133,7 +147,7 @@ impl Encoder {
         options: Options<'_>,
         look: impl FnOnce(&[u32]) -> R,
     ) -> Result<R, Error> {
-        self.with_scratch(|scratch| {
+        self.with_scratch_for(source.bytes(), |scratch| {
             source.with_input(
                 || "text".into(),
                 scratch,
@@ -153,7 +167,8 @@ impl Encoder {
         let counts =
             run_chunks(chunks_of_rows(&sizes(sources), num_threads), num_threads, |chunk, stop| {
                 let mut batch = rows.new_batch(chunk.clone());
-                self.with_scratch(|scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
+                let longest = rows.longest(chunk.clone());
+                self.with_scratch_for(longest, |scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
                 Ok(batch.lengths().collect::<Vec<i64>>())
             });
         Ok(counts?.concat())
@@ -194,6 +209,11 @@ impl<'r> RowEncoder<'r> {
         let is_pair = self.pairs.is_some();
         let with_types = has_type_column(self.tokenizer, is_pair);
         BatchIds::with_capacity(rows.len(), estimated_tokens(bytes), with_types, self.extra, is_pair)
+    }
+
+    /// Returns the size of the longest text of some rows in bytes.
+    fn longest(&self, rows: Range<usize>) -> usize {
+        self.sources[rows].iter().map(|source| source.bytes()).max().unwrap_or(0)
     }
 
     /// Appends all rows, chunk by chunk.
