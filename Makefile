@@ -187,7 +187,7 @@ lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+	cargo clippy --locked --workspace --all-targets --quiet -- --deny warnings
 
 bench: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --minutes 10 -o build/benchmarks/last.json

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import os
 import random
 import resource
 import subprocess
@@ -106,12 +107,13 @@ def test_a_line_of_a_large_share_of_the_memory_is_refused_by_the_command(tmp_pat
         cwd=tmp_path,
         capture_output=True,
         text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PIECEWORK_NUM_THREADS": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000,) * 2),
     )
     assert (done.returncode, done.stderr) == (
         2,
         "piecework: in.txt line 1: found a longer line, expected at most 41666666 bytes, "
-        "a 48th of the memory of the process; divide it\n",
+        "1/48 of the memory of the process; divide it\n",
     )
     assert not (tmp_path / "out").exists()
 
@@ -120,7 +122,7 @@ def test_a_line_of_a_large_share_of_the_memory_is_refused_by_the_command(tmp_pat
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every line over 1,000 bytes too long for the memory."""
     monkeypatch.setattr(line_blocks, "available_memory", lambda: 48_000)
-    monkeypatch.setattr(line_blocks, "SHORT_LINE_BYTES", 1000)
+    monkeypatch.setattr(line_blocks, "_MIN_LINE_BYTES", 1000)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -140,8 +142,10 @@ def test_a_line_that_is_too_long_for_the_memory_raises_memory_limit_error(
     if name == "in.txt":  # counting divides lines of plain text
         assert pw.count_files(source).total == 2
         return
-    with pytest.raises(MemoryLimitError, match="1000 bytes, a 48th of the memory of the process"):
+    with pytest.raises(MemoryLimitError, match="1000 bytes, 1/48 of the memory of the process"):
         pw.count_files(source)
+    with pytest.raises(MemoryLimitError, match="1000 bytes, 1/96 of the memory of the process"):
+        pw.encode_files(TOKENIZER, source, tmp_path / "out", format="jsonl")
     with pytest.warns(CorpusWarning, match="skipped: a line that is too long: 1"):
         pw.encode_files(TOKENIZER, source, tmp_path / "out", on_error="skip")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 from piecework.errors import ArgumentError
 
-try:
+if sys.platform != "win32":
     import resource
-except ImportError:  # Windows has no limits of address space
-    resource = None  # type: ignore[assignment]
 
 MIN_BUDGET = 128_000_000
 _UNITS = {"": 1, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -82,7 +81,7 @@ def _physical_memory() -> int:
 
 
 def _address_space_limit() -> int:
-    if resource is None:
+    if sys.platform == "win32":
         return _UNLIMITED
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return _UNLIMITED if limit == resource.RLIM_INFINITY else limit

@@ -23,7 +23,7 @@ def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterato
     column, a row with too few columns and a broken quotation.
     """
     # The limit is one for all readers of the process; it is raised only.
-    csv.field_size_limit(max(csv.field_size_limit(), max_line_bytes()))
+    csv.field_size_limit(max(csv.field_size_limit(), max_line_bytes(options.memory_share)))
     lines = _DecodedLines(stream, options)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     columns: list[int] = []
@@ -97,7 +97,7 @@ class _DecodedLines(Iterator[str]):
     """The decoded lines of a stream, with their ends, and the number of replaced sequences."""
 
     def __init__(self, stream: TextStream, options: RowOptions) -> None:
-        self._lines = self._decoded(stream, options.errors)
+        self._lines = self._decoded(stream, options.errors, options.memory_share)
         self._replacements = 0
 
     def __next__(self) -> str:
@@ -108,8 +108,8 @@ class _DecodedLines(Iterator[str]):
         replacements, self._replacements = self._replacements, 0
         return replacements
 
-    def _decoded(self, stream: TextStream, errors: str) -> Iterator[str]:
-        for first_line, block in line_blocks(stream, _READ_BYTES):
+    def _decoded(self, stream: TextStream, errors: str, share: int) -> Iterator[str]:
+        for first_line, block in line_blocks(stream, _READ_BYTES, share):
             data = block.removeprefix(BYTE_ORDER_MARK) if first_line == 1 else block
             lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
             for number, line in enumerate(lines, start=first_line):

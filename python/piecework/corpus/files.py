@@ -115,8 +115,9 @@ def read_corpus(
     `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
     the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.
 
-    Raises `FileError` for unreadable files, `CorpusError` for binary data, UTF-16, invalid JSON or CSV, null,
-    or damaged data, and `MissingExtraError`.
+    Raises `FileError` for unreadable files, devices, and pipes in a directory, `CorpusError` for binary data,
+    UTF-16, invalid JSON or CSV, null, or damaged data, `MemoryLimitError` for a line of JSON lines or CSV
+    over a 48th of the memory of the process, and `MissingExtraError`.
     """
     check_choice("errors", errors, ("replace", "strict"))
     check_on_error(on_error)

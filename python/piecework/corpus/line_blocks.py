@@ -12,24 +12,29 @@ from piecework.errors import CorpusError, MemoryLimitError
 
 MAX_LINE_BYTES = 1 << 30
 # Encoding a line takes up to 32 times its size with a Unigram model, and 40 times after another long line.
-_SHARE_OF_MEMORY = 48
-# Lines up to this size are read whatever the memory is, and however well they were compressed.
+MEMORY_SHARE = 48
+# With offsets, as for `jsonl`, encoding takes up to 72 times the size.
+MEMORY_SHARE_WITH_OFFSETS = 96
+_MIN_LINE_BYTES = 4 << 20
+# Lines up to this size are read however well they were compressed, and encoded beside others.
 SHORT_LINE_BYTES = 16 << 20
 # gzip compresses equal bytes by a factor of up to 1,032, bzip2 by over a million; text by 3 to 10.
 MAX_COMPRESSION_RATIO = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def line_blocks(stream: TextStream, read_bytes: int) -> Iterator[tuple[int, bytes]]:
+def line_blocks(
+    stream: TextStream, read_bytes: int, memory_share: int = MEMORY_SHARE
+) -> Iterator[tuple[int, bytes]]:
     """Yield the complete lines of each read of `read_bytes`, after the number of the first, from 1.
 
     Only the last block may lack a line end.
 
-    A pipe returns fewer bytes if it has no more now. Raises `MemoryLimitError` for a line over a 48th of the
-    memory of the process, and `CorpusError` for one over 1 GiB, and for a line over 16 MiB that has more than
-    200 times the compressed bytes that were read.
+    A pipe returns fewer bytes if it has no more now. Raises `MemoryLimitError` for a line over a
+    `memory_share`th of the memory of the process, and `CorpusError` for one over 1 GiB, and for a line over
+    16 MiB that has more than 200 times the compressed bytes that were read.
     """
-    limit = max_line_bytes()
+    limit = max_line_bytes(memory_share)
     pending = bytearray()
     first_line = 1
     while chunk := stream.read(read_bytes):
@@ -42,25 +47,27 @@ def line_blocks(stream: TextStream, read_bytes: int) -> Iterator[tuple[int, byte
         else:
             pending += chunk
         if len(pending) > SHORT_LINE_BYTES or len(pending) > limit:
-            _check_line(len(pending), limit, stream, first_line)
+            _check_line(len(pending), memory_share, stream, first_line)
     if pending:
         last, pending = bytes(pending), bytearray()
         yield first_line, last
 
 
-def max_line_bytes() -> int:
-    """Return the size of the longest line to read: a 48th of the memory of the process, at most 1 GiB."""
-    share = max(available_memory() // _SHARE_OF_MEMORY, SHORT_LINE_BYTES)
-    return min(share, MAX_LINE_BYTES)
+def max_line_bytes(memory_share: int = MEMORY_SHARE) -> int:
+    """Return the size of the longest line to read: a share of the memory, from 4 MiB to 1 GiB."""
+    return min(max(available_memory() // memory_share, _MIN_LINE_BYTES), MAX_LINE_BYTES)
 
 
-def _check_line(size: int, limit: int, stream: TextStream, line: int) -> None:
+def _check_line(size: int, memory_share: int, stream: TextStream, line: int) -> None:
     """Raise if a line that was read in part is too long."""
+    limit = max_line_bytes(memory_share)
     place = f"{stream.name} line {line}"
     if size > limit:
         error = CorpusError if limit == MAX_LINE_BYTES else MemoryLimitError
-        share = "" if limit == MAX_LINE_BYTES else ", a 48th of the memory of the process"
-        raise error(place, "a longer line", f"at most {limit} bytes{share}; divide it")
+        of_memory = (
+            "" if limit == MAX_LINE_BYTES else f", 1/{memory_share} of the memory of the process"
+        )
+        raise error(place, "a longer line", f"at most {limit} bytes{of_memory}; divide it")
     if size > MAX_COMPRESSION_RATIO * stream.bytes_read:
         found = f"a longer line, of over {size} bytes from {stream.bytes_read} compressed bytes"
         expected = f"at most {MAX_COMPRESSION_RATIO} times the compressed bytes"

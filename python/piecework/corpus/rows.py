@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from piecework.corpus.field_path import FieldPath
+from piecework.corpus.line_blocks import MEMORY_SHARE
 from piecework.corpus.skipped import Skipped
 from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError, InvalidUtf8Error
@@ -22,13 +23,14 @@ LIST_TEXTS = 50_000
 class RowOptions:
     """How to read records: the field, invalid UTF-8, and faults, which are counted if `skipped` is set.
 
-    `kept` names further columns of tables to read.
+    `kept` names further columns of tables to read. `memory_share` limits a line, as for `line_blocks`.
     """
 
     field: FieldPath
     errors: str = "replace"
     skipped: Skipped | None = None
     kept: tuple[str, ...] = ()
+    memory_share: int = MEMORY_SHARE
 
     def fault(self, error: CorpusError) -> None:
         """Count the fault of a row, or raise it."""

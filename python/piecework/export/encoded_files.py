@@ -124,7 +124,8 @@ def encode_files(
     already, pass `add_special_tokens=False` too. Truncation and padding to a fixed length are those of the
     tokenizer; padding to the longest row of a batch is not applied.
 
-    Memory is constant: a few batches of about 2 MB of text, and the longest line. `num_threads` threads
+    Memory is constant: a few batches of about 2 MB of text, and 8 to 40 times the longest line. A line has at
+    most a 48th of the memory of the process, otherwise it raises `MemoryLimitError`. `num_threads` threads
     encode (None: one for each CPU) while other lines are read and written. `progress` is called with the
     bytes read and their total, 0 if that is unknown. Output files are written atomically.
 

@@ -22,7 +22,12 @@ from piecework.corpus.csv_rows import read_csv
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.input_format import InputFormat, input_format
 from piecework.corpus.json_lines import json_line_record, json_rows, warn_of_json_lines
-from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
+from piecework.corpus.line_blocks import (
+    BYTE_ORDER_MARK,
+    MEMORY_SHARE,
+    MEMORY_SHARE_WITH_OFFSETS,
+    line_blocks,
+)
 from piecework.corpus.rows import RowOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import Skipped
 from piecework.corpus.text_stream import TextStream
@@ -79,7 +84,8 @@ class LineSource:
         self._kept = kept
         self._field = field
         self._errors = errors
-        self._options = RowOptions(FieldPath.of(field), errors, skipped, tuple(kept))
+        share = MEMORY_SHARE_WITH_OFFSETS if labels else MEMORY_SHARE
+        self._options = RowOptions(FieldPath.of(field), errors, skipped, tuple(kept), share)
         self._input: TextStream | ColumnFile | None = None
 
     @property
@@ -140,8 +146,11 @@ class LineSource:
             case "tsv":
                 return self._read_rows(read_csv(stream, self._options, "\t"), stream.name)
 
+    def _line_blocks(self, stream: TextStream) -> Iterator[tuple[int, bytes]]:
+        return line_blocks(stream, READ_BYTES, self._options.memory_share)
+
     def _read_text(self, stream: TextStream) -> Iterator[SizedLines]:
-        for first_line, block in line_blocks(stream, READ_BYTES):
+        for first_line, block in self._line_blocks(stream):
             data = block
             if first_line == 1:
                 data = block.removeprefix(BYTE_ORDER_MARK)
@@ -170,7 +179,7 @@ class LineSource:
         return text
 
     def _read_json_lines(self, stream: TextStream) -> Iterator[SizedLines]:
-        for first_line, block in line_blocks(stream, READ_BYTES):
+        for first_line, block in self._line_blocks(stream):
             if self._labels:
                 yield self._labelled_json(block, stream.name, first_line), len(block)
             else:
