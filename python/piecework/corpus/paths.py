@@ -7,7 +7,6 @@ import glob
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +131,12 @@ def _files_in(directory: Path) -> list[Path]:
 
 def _checked_file(path: Path) -> Path:
     """Return a path of a directory; raise `FileError` for a device or a pipe, which nobody asked for."""
-    with suppress(FileNotFoundError):
+    try:
         check_that_it_ends(str(path), "a text file")
+    except FileError:
+        raise
+    except OSError:  # reading it raises the error
+        pass
     return path
 
 
