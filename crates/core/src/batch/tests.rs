@@ -179,3 +179,17 @@ fn a_panic_leaves_the_first_scratch_usable() {
     assert_eq!(first, second);
     assert!(encoder.idle().unwrap().is_empty(), "the first scratch is used again");
 }
+
+#[test]
+fn the_scratch_of_a_long_text_is_not_kept() {
+    let encoder = Encoder::new(Tokenizer::compile(bert()).unwrap());
+    let options = Options { add_special_tokens: false, parse_special: &Selector::All, sampling: None };
+    let encode = |text: &str| {
+        let texts = [Source::from(Input::Text(text))];
+        encoder.encode(&texts, None, options, ExtraColumns::default(), 1).unwrap().ids.len()
+    };
+    assert_eq!(encode(&"a".repeat(LONG_TEXT_BYTES + 1)), 1);
+    assert!(encoder.first.lock().unwrap().is_none());
+    assert_eq!(encode("a"), 1);
+    assert!(encoder.first.lock().unwrap().is_some());
+}
