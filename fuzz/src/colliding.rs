@@ -18,7 +18,8 @@ pub(crate) fn files() -> Vec<(Kind, Vec<u8>)> {
         "continuing_subword_prefix": "##", "max_input_chars_per_word": 100});
     let bytes = (0u8..=255).map(|byte| vec![byte]);
     let ranks = bytes.chain(tokens.iter().map(|token| token.clone().into_bytes()));
-    let ranks = ranks.enumerate().map(|(rank, token)| format!("{} {rank}\n", BASE64_STANDARD.encode(token)));
+    let ranks =
+        ranks.enumerate().map(|(rank, token)| format!("{} {rank}\n", BASE64_STANDARD.encode(token)));
     vec![
         (Kind::Lines, lines.clone().into_bytes()),
         (Kind::Json, serde_json::json!({"version": "1.0", "model": model}).to_string().into_bytes()),
@@ -32,7 +33,8 @@ fn tokens() -> Vec<String> {
     let tokens = (0u64..).filter_map(|number| {
         let first: [u8; 8] = std::array::from_fn(|at| DIGITS[(number >> (6 * at)) as usize % 64]);
         let one = 0x243f_6a88_85a3_08d3 ^ u64::from_le_bytes(first);
-        let product = u128::from(one) * u128::from(0xa409_3822_299f_31d0 ^ u64::from_le_bytes(*b"--------"));
+        let product =
+            u128::from(one) * u128::from(0xa409_3822_299f_31d0 ^ u64::from_le_bytes(*b"--------"));
         let last = printable((product >> 64) as u64 ^ product as u64)?;
         Some(format!("{}----------------{last}", String::from_utf8_lossy(&first)))
     });

@@ -16,7 +16,7 @@ const MAX_DISTANCE: usize = 256;
 impl Vocab {
     /// Compile (token, id) entries; fails for duplicate tokens or ids, and for ids far above their number.
     pub fn compile(entries: &[(String, u32)]) -> Result<Self, Error> {
-        Self::of(entries.iter().map(|(token, id)| (token.as_str(), *id)))
+        Self::of(&entries.iter().map(|(token, id)| (token.as_str(), *id)))
     }
 
     /// Compile the entries of a model; errors name the field of its specification.
@@ -38,7 +38,7 @@ impl Vocab {
         compiled.map_err(|error| Error { place: "model.vocab".into(), ..error })
     }
 
-    fn of<'e>(entries: impl ExactSizeIterator<Item = (&'e str, u32)> + Clone) -> Result<Self, Error> {
+    fn of<'e>(entries: &(impl ExactSizeIterator<Item = (&'e str, u32)> + Clone)) -> Result<Self, Error> {
         let highest = entries.clone().map(|(_, id)| id).max();
         let max_id = max_id_of(entries.len());
         if let Some(id) = highest.filter(|&id| id > max_id) {
@@ -118,7 +118,7 @@ fn of_list<'t>(
     place: &str,
 ) -> Result<Vocab, Error> {
     let numbered = entries.clone().enumerate().map(|(at, token)| (token, at as u32));
-    Vocab::of(numbered).map_err(|error| match repeated(entries) {
+    Vocab::of(&numbered).map_err(|error| match repeated(entries) {
         Some((token, first, at)) => {
             let (place, found) = (format!("{place}[{at}]"), format!("{token:?} as in [{first}]"));
             Error::new(ErrorKind::Vocabulary, place, found, "each token once")
