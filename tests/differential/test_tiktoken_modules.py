@@ -113,6 +113,29 @@ def test_what_is_not_text_is_a_type_error_as_in_tiktoken() -> None:
             call(mine)
 
 
+def test_modules_of_tiktoken_ext_add_encodings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tiktoken_ext").mkdir()
+    (tmp_path / "tiktoken_ext" / "bytes_only.py").write_text(
+        "def bytes_only():\n"
+        "    ranks = {bytes([byte]): byte for byte in range(256)}\n"
+        "    return {'name': 'bytes_only', 'pat_str': r'\\w+|\\W+', 'mergeable_ranks': ranks,\n"
+        "        'special_tokens': {'<|end|>': 256}}\n"
+        "ENCODING_CONSTRUCTORS = {'bytes_only': bytes_only}\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    shaped.registry._plugin_constructors.cache_clear()
+    assert shaped.get_encoding("bytes_only").encode("ab<|end|>", allowed_special="all") == [
+        97,
+        98,
+        256,
+    ]
+    assert shaped.get_encoding("bytes_only") is shaped.get_encoding("bytes_only")
+    assert shaped.list_encoding_names()[-1] == "bytes_only"
+    shaped.registry._plugin_constructors.cache_clear()
+
+
 # ---- modules
 
 
