@@ -43,6 +43,7 @@ EXPECTED_SKIPS = (
     "an entry was made twice: see docs/reference/conformance.md",
     "sentencepiece does not train this",
     "an interpreter that always has a GIL",
+    "installed by `make test-clients`",
 )
 
 
