@@ -260,7 +260,9 @@ time.sleep(0.1)
 @pytest.mark.slow
 def test_daemon_threads_that_encode_do_not_abort_the_exit() -> None:
     for _ in range(8):
-        done = subprocess.run([sys.executable, "-c", ENCODE_FOR_EVER], capture_output=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", ENCODE_FOR_EVER], capture_output=True, timeout=60
+        )
         assert (done.returncode, done.stderr) == (0, b"")
 
 
