@@ -998,7 +998,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """Return the core for prompts, in which all special tokens are added tokens, and these."""
         from piecework.chat.prompt_tokens import prompt_stages
 
-        changes = prompt_stages(self.spec, self.special_tokens_map.values(), self.get_vocab())
+        changes = prompt_stages(self.spec, self._role_tokens().values(), self.get_vocab())
         if not changes:
             return self._core, ()
         return self._replaced(**changes)._core, changes["added_tokens"]

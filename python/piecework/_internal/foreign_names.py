@@ -32,7 +32,7 @@ _HERE = {
     # transformers
     "additional_special_tokens": "special_tokens_map['additional_special_tokens']",
     "all_special_ids": "special_tokens_map, and token_to_id for each",
-    "all_special_tokens": "special_tokens_map.values()",
+    "all_special_tokens": "added_tokens, those with special=True",
     "batch_decode": "decode_batch",
     "batch_encode_plus": "encode_batch",
     "convert_ids_to_tokens": "id_to_token for each id",
