@@ -213,7 +213,7 @@ def test_encode_strips_lines_on_request(cli: Run, tokenizer: str, tmp_path: Path
     code, _, err = cli("encode", tokenizer, "-", "--strip-lines", "--out-dir", str(tmp_path / "o"))
     assert (code, err) == (
         2,
-        "piecework: --strip-lines: found --out-dir, expected -o for each FILE\n",
+        "piecework: error: --strip-lines: found --out-dir, expected -o for each FILE\n",
     )
 
 
@@ -585,21 +585,23 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (["train"], "Missing argument 'CORPUS...'. (see piecework train --help)"),
         (["train", corpus], "Missing option '-o'"),
-        (["train", corpus, "--scor", "pmi", "-o", "x"], "--scor"),
-        (["train", corpus, "--score", "best", "-o", "x"], "'best' is not one of"),
-        (["train", corpus, "--vocab-size", "many", "-o", "x"], "'many' is not a valid integer"),
-        (["train", corpus, "--vocab-size", "0", "-o", "x"], "--vocab-size: found 0"),
+        (["train", corpus, "--scor", "pmi", "-o", "x.json"], "--scor"),
+        (["train", corpus, "--score", "best", "-o", "x.json"], "'best' is not one of"),
         (
-            ["train", corpus, "--preset", "gpt9", "-o", "x"],
+            ["train", corpus, "--vocab-size", "many", "-o", "x.json"],
+            "'many' is not a valid integer",
+        ),
+        (["train", corpus, "--vocab-size", "0", "-o", "x.json"], "--vocab-size: found 0"),
+        (
+            ["train", corpus, "--preset", "gpt9", "-o", "x.json"],
             "'--preset': 'gpt9' is not a known preset; choose one of",
         ),
         (
-            ["train", corpus, "--model", "word", "--score", "pmi", "-o", "x"],
+            ["train", corpus, "--model", "word", "--score", "pmi", "-o", "x.json"],
             "--score: found an unkn",
         ),
-        (["train", corpus, "--special-token", "[CLS]", "-o", "x"], "unknown token '[UNK]' among"),
         (
-            ["train", corpus, str(counts), "-o", "x"],
+            ["train", corpus, str(counts), "-o", "x.json"],
             "CORPUS: found both text files and counts files",
         ),
         (
@@ -610,7 +612,7 @@ def test_bad_usage_is_one_line_and_code_two(
         (["encode", tokenizer, corpus, "--format", "npy"], "--output: found '-', expected a path"),
         (["encode", tokenizer, corpus, "-o", corpus], "--output: found"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
-        (["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x"], "--append-eod: found"),
+        (["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x.json"], "--append-eod: found"),
         (["explain", tokenizer], "TOKENIZER: found 1 argument,"),
     ):
         code, out, err = cli(*arguments)

@@ -33,8 +33,8 @@ def test_an_unknown_end_of_document_lists_the_special_tokens(cli: Run, folder: P
     code, _, errors = cli("encode", "tok.json", "corpus.txt", "--append-eod", "<|endofdoc|>")
     assert code == 2
     assert errors == (
-        "piecework: --append-eod: found '<|endofdoc|>', expected a token of the vocabulary; its special "
-        "tokens are '<|endoftext|>'\n"
+        "piecework: error: --append-eod: found '<|endofdoc|>', expected a token of the vocabulary; its "
+        "special tokens are '<|endoftext|>'\n"
     )
     with_special_tokens(10).save("ten.json")
     errors = cli("encode", "ten.json", "corpus.txt", "--append-eod", "<s>", "--out-dir", "out")[2]
@@ -55,7 +55,7 @@ def test_a_text_in_place_of_a_file_is_shown_the_way_through_stdin(
         quoted = f"'{text}'" if text != "hello" else text
         command = f"echo {quoted} | piecework encode tok.json -"
         assert errors == (
-            f"piecework: {text}: found no such file, expected a file; for a text: {command}\n"
+            f"piecework: error: {text}: found no such file, expected a file; for a text: {command}\n"
         )
     assert not Path("out").exists()
 

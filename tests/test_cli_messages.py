@@ -74,7 +74,7 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
         ("train x --model bbpe", "'char'; did you mean 'byte-bpe'? (see"),
         ("train x --preset bert-uncasd", "xlnet; did you mean 'bert-uncased'? (see"),
         (
-            "train x -o y --num-threads 0",
+            "train x -o y.json --num-threads 0",
             "'--num-threads': 0 is not an integer of at least 1. (see",
         ),
         ("inspect x --encoding cl100k-base", "o200k_harmony; did you mean 'cl100k_base'? (see"),
@@ -88,12 +88,6 @@ def test_mistakes_are_answered_with_what_it_is_called_here(
     assert err.startswith("piecework: error: ")
     assert message in err
     assert err.count("\n") == 1
-
-
-def test_a_text_in_place_of_a_file_is_answered_with_stdin(cli: Run) -> None:
-    code, _, err = cli("encode", "t.json", "hello world")
-    assert code == 2
-    assert "FILE: found 'hello world', expected a file, or text on stdin: echo TEXT |" in err
 
 
 @pytest.mark.parametrize(("verb", "flag"), [("train", "--json"), ("encode", "--sep")])

@@ -49,7 +49,7 @@ def test_the_readme_lists_the_extras_of_users() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     paragraph = readme.partition("Optional packages are extras")[2].partition("\n\n")[0]
     for extra in extras():
-        for_developers = extra == "wheel" or extra.endswith("test")
+        for_developers = extra in ("wheel", "lint") or extra.endswith("test")
         assert (f"`{extra}`" in paragraph) != for_developers, extra
 
 

@@ -180,7 +180,7 @@ def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
     path = tmp_path / f"counts.{suffix}"
     command = [sys.executable, "-c", program, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout == f"{path}: found file too large, expected a writable file\n", done.stderr
+    assert done.stdout == f"cannot write {path}: file too large\n", done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -203,7 +203,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(corpus: list[Path], tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert "words" in done.stdout
-    assert "found file too large, expected" in done.stdout
+    assert done.stdout.endswith(": file too large\n")
     assert not list(tmp_path.iterdir())
 
 
@@ -463,7 +463,7 @@ def test_a_missing_run_raises_file_not_found(corpus: list[Path], tmp_path: Path)
     interrupted(corpus, tmp_path)
     missing = min(tmp_path.glob("run-*.words"))
     missing.unlink()
-    with pytest.raises(FileNotFoundError, match="found no such file or directory, exp") as caught:
+    with pytest.raises(FileNotFoundError, match="no such file or directory") as caught:
         count_files(corpus, preset="whitespace", checkpoint=tmp_path)
     assert isinstance(caught.value, FileError)
     assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, str(missing))

@@ -435,6 +435,8 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework.io.read_file",
         "piecework.io.saving",
         "piecework.io.stored_lengths",
+        "piecework._internal.close_names",
+        "piecework._internal.counted",
         "piecework._internal.memory_budget",
         "piecework._internal.progress",
     )

@@ -32,7 +32,7 @@ def trained(model: str) -> pw.Tokenizer:
         ),
         (["--model", "bpe"], "z.txt", "stores no merges; write .json or .piecework, or a folder"),
         (["--model", "unigram"], "z.txt", "a vocab.txt stores no scores; write .json or .piecework"),
-        (["--type", "bpe"], "z.txt", "a vocab.txt stores no scores; write .model or .piecework"),
+        (["--type", "bpe"], "z.txt", "a vocab.txt stores no scores; write .json, .model or .piecework"),
         (["--model", "char"], "z.txt", "a vocab.txt is read as WordPiece; write .json"),
         (["--model", "unigram"], "z.model", "or .piecework, or a folder, or train with --type unigram"),
         (["--model", "bpe"], "z.model", "or train with --type bpe"),
@@ -55,7 +55,7 @@ def test_train_refuses_a_format_before_it_reads_the_corpus(
     code, _, errors = cli("train", NO_CORPUS, *options, "-o", name)
     assert code == 2
     assert message in errors
-    assert errors.startswith(f"piecework: --output {name.split('.')[0].split('-{')[0]}")
+    assert errors.startswith(f"piecework: error: --output {name.split('.')[0].split('-{')[0]}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -122,7 +122,7 @@ def test_convert_refuses_a_vocab_txt_under_its_own_name(
     trained("bpe").save("bpe.json")
     code, _, errors = cli("convert", "bpe.json", "x.txt", *force)
     assert code == 2
-    assert errors.startswith("piecework: x.txt: a vocab.txt stores no merges; write .json")
+    assert errors.startswith("piecework: error: x.txt: a vocab.txt stores no merges; write .json")
     assert not Path("x.txt").exists()
 
 
@@ -162,6 +162,14 @@ def test_a_tokenizer_that_its_format_cannot_store_after_all_is_kept(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("digits.txt").write_text("12 123 1234 12 13\n" * 9)
+    to_json = pw.Tokenizer.to_json
+
+    def refused(tokenizer: pw.Tokenizer, **options: bool) -> str:
+        if "2" in tokenizer.get_vocab():
+            raise pw.errors.PortabilityError("pieces", "a piece that others would match in text")
+        return to_json(tokenizer, **options)
+
+    monkeypatch.setattr(pw.Tokenizer, "to_json", refused)
     options = ["--type", "unigram", "--normalization-rule-name", "identity", "--vocab-size", "12"]
     code, _, errors = cli("train", "digits.txt", *options, "-o", "z.json")
     assert code == 2

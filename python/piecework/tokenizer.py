@@ -350,9 +350,9 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> import piecework as pw
         >>> corpus = pathlib.Path(tempfile.mkdtemp()) / "corpus.txt"
         >>> _ = corpus.write_text("hug hugs pug pun bun\\n" * 5)
-        >>> tok = pw.Tokenizer.train(corpus, model="bpe", vocab_size=12)
+        >>> tok = pw.Tokenizer.train(corpus, model="bpe", vocab_size=14)
         >>> tok.encode("hugs").tokens
-        ['hug', 's']
+        ['▁hug', 's']
 
         `files` are paths of plain text, JSON lines, CSV, TSV, Parquet or Arrow files, also compressed; a
         folder stands for its files, a pattern such as `"data/**/*.txt"` for the files it matches, `-` for

@@ -127,6 +127,8 @@ def encode(
     With --out-dir, the command writes a folder of shards with a manifest, and --resume continues after an
     interruption.
     """
+    if len(outputs) < 2:  # several outputs have one file each
+        check_no_text(inputs, f"piecework encode {quote(tokenizer)} -")
     timing = Timing(inputs or ["-"])
     loaded = with_row_lengths(
         load_tokenizer(tokenizer, hints),
@@ -136,8 +138,6 @@ def encode(
         append_eod=settings["append_eod"],
         pack=settings["pack"],
     )
-    if len(outputs) < 2:  # several outputs have one file each
-        check_no_text(inputs, f"piecework encode {quote(tokenizer)} -")
     settings["add_special_tokens"] = not no_special_tokens
     if out_dir is not None:
         _check_no_file_options(outputs, settings)

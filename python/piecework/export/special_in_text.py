@@ -30,7 +30,10 @@ class SpecialTokensInText:
         parse_special: bool | Collection[str] | None,
     ) -> None:
         ids = {token.id for token in tokenizer.added_tokens if token.special}
-        ids.discard(-1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id)
+        roles = [*tokenizer._role_tokens().values()]
+        # The unknown token stands for text, unless it has another role too, as in GPT-2.
+        if tokenizer.unk_token_id is not None and roles.count(str(tokenizer.unk_token)) == 1:
+            ids.discard(tokenizer.unk_token_id)
         if (padding := tokenizer._stages().padding) is not None:
             ids.discard(padding.pad_id)
         parses = parse_special is None or bool(parse_special)

@@ -22,7 +22,9 @@ impl Vocab {
         sections.put(TEXT, self.text.bytes());
         sections.put(SPANS, &self.spans);
         sections.put(SLOTS, &self.slots);
-        sections.put(SEED, &Array::from(vec![self.seed]));
+        if self.seed != 0 {
+            sections.put(SEED, &Array::from(vec![self.seed]));
+        }
     }
 
     /// Restore a vocabulary from its sections; checks them in time linear in the vocabulary.
@@ -39,8 +41,8 @@ impl Vocab {
         if !has_room || !slots.iter().all(is_slot) || spans.len() > MAX_ID as usize + 1 {
             return Err(damaged(SLOTS, format!("{} slots for {} ids", slots.len(), spans.len())));
         }
-        let seed = sections.get::<u64>(SEED)?;
-        let [seed] = *seed else { return Err(damaged(SEED, format!("{} numbers", seed.len()))) };
+        let seeds = if sections.has(SEED) { sections.get(SEED)? } else { Array::from(vec![0]) };
+        let [seed] = *seeds else { return Err(damaged(SEED, format!("{} numbers", seeds.len()))) };
         let vocab = Self { text, spans, slots, seed, len };
         match vocab.is_found() {
             true => Ok(vocab),
