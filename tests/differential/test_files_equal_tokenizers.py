@@ -97,8 +97,10 @@ def test_random_texts_give_the_same_fields(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_code_points_give_the_same_ids(path: Path) -> None:
     ours, theirs = both(path)
+    # The files together have every code point, each file one in seventeen.
+    points = CODE_POINTS if FULL else CODE_POINTS[FILES.index(path) % 17 :: 17]
     for frame in ("{}", "a{}b"):
-        texts = [frame.replace("{}", char) for char in CODE_POINTS[:: 1 if FULL else 5]]
+        texts = [frame.replace("{}", char) for char in points]
         peer.assert_same_ids(ours, theirs, texts)
 
 
