@@ -64,7 +64,7 @@ impl BertNormalizer {
         for (at, c) in text.char_indices() {
             let source = source_of(c, start, at);
             let class = class_of(c);
-            let is_kept = !class.has(self.touched) && !(self.is_original() && ORIGINAL_CJK.contains(&c));
+            let is_kept = !(class.has(self.touched) || self.is_original() && ORIGINAL_CJK.contains(&c));
             if is_kept && marks.is_empty() {
                 out.push_from(c, source);
             } else {
