@@ -612,7 +612,10 @@ def test_bad_usage_is_one_line_and_code_two(
         (["encode", tokenizer, corpus, "--format", "npy"], "--output: found '-', expected a path"),
         (["encode", tokenizer, corpus, "-o", corpus], "--output: found"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
-        (["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x.json"], "--append-eod: found"),
+        (
+            ["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x.json"],
+            "--append-eod: found",
+        ),
         (["explain", tokenizer], "TOKENIZER: found 1 argument,"),
     ):
         code, out, err = cli(*arguments)

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "python" / "piecework"
 # `_internal/lazy.py` or `__init__.py` when a name is first read.
 SPECIFICATIONS = {"piecework.spec", "piecework.spec.custom", "piecework.spec.portable"}
 SPECIFICATIONS |= {"piecework.spec.roles", "piecework.spec.tokenizer_spec", "dataclasses"}
+SPECIFICATIONS |= {"piecework.spec.ranked_merges"}
 TRAINING = {"piecework.train.plan", "piecework.train.runs", "piecework._internal.progress"}
 VOCABULARY = {
     "piecework.vocabulary.additions",

@@ -112,7 +112,7 @@ def test_a_line_of_a_large_share_of_the_memory_is_refused_by_the_command(tmp_pat
     )
     assert (done.returncode, done.stderr) == (
         2,
-        "piecework: in.txt line 1: found a longer line, expected at most 41666666 bytes, "
+        "piecework: error: in.txt line 1: found a longer line, expected at most 41666666 bytes, "
         "1/48 of the memory of the process; divide it\n",
     )
     assert not (tmp_path / "out").exists()

@@ -471,7 +471,7 @@ CHARS = pw.spec.Char({"[UNK]": 0})
     ("make", "message"),
     [
         (lambda: pw.Tokenizer("model"), "model: found str"),  # type: ignore[arg-type]
-        (lambda: pw.Tokenizer(pw.spec.Char(None)), "vocab: found NoneType"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(pw.spec.Char(None)), "vocab: found none"),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(pw.spec.Char({"\ud800": 0})), "lone surrogate"),
         (lambda: pw.Tokenizer(CHARS, normalizer="nfc"), 'normalizer: found "nfc"'),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.Prepend(b"x")), "spec: found bytes"),  # type: ignore[arg-type]

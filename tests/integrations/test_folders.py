@@ -606,7 +606,9 @@ def test_a_class_makes_the_same_tokenizer_of_a_sentencepiece_model(
         assert ours.encode(text).tokens == theirs.convert_ids_to_tokens(ids), text
     assert_same_ids(ours, theirs)
     assert added_tokens_of(ours) == json.loads(theirs.backend_tokenizer.to_str())["added_tokens"]
-    assert ours.special_tokens_map == {
+    assert {
+        role: token for role, token in ours.special_tokens_map.items() if role in ROLE_NAMES
+    } == {
         role: str(token) for role, token in theirs.special_tokens_map.items() if role in ROLE_NAMES
     }
     assert ours.padding_side == theirs.padding_side
