@@ -85,8 +85,8 @@ impl PairMap {
     }
 
     /// The most buckets that a lookup reads.
-    #[must_use]
-    pub fn longest_lookup(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn longest_lookup(&self) -> usize {
         let full = |bucket: &PairBucket| bucket.0[BUCKET_SIZE - 1] != FREE;
         let runs = self.buckets.split(|bucket| !full(bucket)).map(<[PairBucket]>::len);
         1 + runs.max().unwrap_or(0)
