@@ -85,10 +85,8 @@ class TrackedText(str):
 
     __rmul__ = __mul__
 
-    def __mod__(self, arguments: object) -> TrackedText:
-        from piecework.chat.formatting import percent_formatted
-
-        return percent_formatted(self, arguments)
+    def __mod__(self, arguments: object) -> typing.NoReturn:
+        raise TypeError("`%` of str loses origins: call `formatting.percent_formatted`")
 
     # ---- methods that return parts
 

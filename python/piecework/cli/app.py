@@ -14,14 +14,12 @@ import piecework as pw
 from piecework._internal.close_names import did_you_mean
 from piecework.cli.colors import environment_kept, forced_color
 from piecework.cli.messages import flags_of, in_flags
-from piecework.cli.parameters import Context, color_option, hints_for_options
+from piecework.cli.parameters import COMPLETE, Context, color_option, hints_for_options
 from piecework.cli.signals import Terminated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-COMPLETE = "_PIECEWORK_COMPLETE"
 
 _BAD_USAGE = 2
 _INTERRUPTED = 128 + 2  # as a shell reports SIGINT

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class, shell_complete
 
-from piecework.cli.app import COMPLETE
-from piecework.cli.parameters import command
+from piecework.cli.parameters import COMPLETE, command
 
 _EXAMPLE = """\b
 Example:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+COMPLETE = "_PIECEWORK_COMPLETE"
+"""The environment variable of a completion request of a shell."""
+
 _QUIET = "piecework.quiet"
 _LAST_SECTION = "Other"
 _NAMES_WIDTH = 30  # width of the option column; longer names get a line of their own

@@ -10,16 +10,31 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from piecework.compat.tiktoken.encoding import Encoding
+from piecework import Tokenizer
 
 _SPACES = b" \n\t"
 
 
+class ByteEncoding(Protocol):
+    """What this module needs of an `Encoding`."""
+
+    @property
+    def _sorted_bytes(self) -> list[bytes]: ...
+    @property
+    def tokenizer(self) -> Tokenizer: ...  # noqa: D102
+    def is_special_token(self, token: int) -> bool: ...  # noqa: D102
+    def encode_ordinary(self, text: str) -> list[int]: ...  # noqa: D102
+    def encode_ordinary_batch(self, text: list[str]) -> list[list[int]]: ...  # noqa: D102
+    def encode_single_token(self, text_or_bytes: bytes) -> int: ...  # noqa: D102
+    def _encode_single_piece(self, text_or_bytes: bytes) -> list[int]: ...
+    def decode_bytes(self, tokens: list[int]) -> bytes: ...  # noqa: D102
+    def decode_single_token_bytes(self, token: int) -> bytes: ...  # noqa: D102
+
+
 def encode_with_unstable(
-    enc: Encoding, text: str, special: AbstractSet[str]
+    enc: ByteEncoding, text: str, special: AbstractSet[str]
 ) -> tuple[list[int], list[list[int]]]:
     """Return the stable tokens, and every sequence of tokens that may follow them."""
     tokens, last_length = _encode_with_last_length(enc, text, special)
@@ -37,7 +52,7 @@ def encode_with_unstable(
     return tokens[:stable_count], [list(completion) for completion in completions]
 
 
-def encode_cut_bytes(enc: Encoding, data: bytes) -> list[int]:
+def encode_cut_bytes(enc: ByteEncoding, data: bytes) -> list[int]:
     """Encode bytes as text; from the first invalid byte on, they are one pre-token.
 
     The last pre-token of the valid text belongs to it, with whitespace tokens before.
@@ -53,7 +68,7 @@ def encode_cut_bytes(enc: Encoding, data: bytes) -> list[int]:
 
 
 def _encode_with_last_length(
-    enc: Encoding, text: str, special: AbstractSet[str]
+    enc: ByteEncoding, text: str, special: AbstractSet[str]
 ) -> tuple[list[int], int]:
     """Return the tokens and the number of tokens of the last pre-token; 0 for a special token."""
     encoding = enc.tokenizer.encode(text, add_special_tokens=False, parse_special=special)
@@ -63,7 +78,7 @@ def _encode_with_last_length(
     return encoding.ids, sum(word == words[-1] for word in words)
 
 
-def _extend_over_spaces(enc: Encoding, tokens: list[int], length: int) -> int:
+def _extend_over_spaces(enc: ByteEncoding, tokens: list[int], length: int) -> int:
     """Return `length`, plus the whitespace tokens before if the last `length` start with one."""
 
     def is_space(token: int) -> bool:
@@ -75,7 +90,7 @@ def _extend_over_spaces(enc: Encoding, tokens: list[int], length: int) -> int:
     return length
 
 
-def _tokens_with_prefix(enc: Encoding, prefix: bytes) -> Iterator[bytes]:
+def _tokens_with_prefix(enc: ByteEncoding, prefix: bytes) -> Iterator[bytes]:
     tokens = enc._sorted_bytes
     at = bisect_left(tokens, prefix)
     while at < len(tokens) and tokens[at].startswith(prefix):
@@ -83,7 +98,7 @@ def _tokens_with_prefix(enc: Encoding, prefix: bytes) -> Iterator[bytes]:
         at += 1
 
 
-def _straddling_completions(enc: Encoding, unstable: bytes) -> Iterator[tuple[int, ...]]:
+def _straddling_completions(enc: ByteEncoding, unstable: bytes) -> Iterator[tuple[int, ...]]:
     """Yield completions with a token that starts inside the unstable bytes and ends beyond them."""
     candidates = (
         unstable[:at] + token
@@ -94,7 +109,7 @@ def _straddling_completions(enc: Encoding, unstable: bytes) -> Iterator[tuple[in
         yield _cover(enc, tokens, len(unstable))
 
 
-def _encode_candidates(enc: Encoding, candidates: Iterable[bytes]) -> Iterator[list[int]]:
+def _encode_candidates(enc: ByteEncoding, candidates: Iterable[bytes]) -> Iterator[list[int]]:
     """Encode valid UTF-8 as text, in one batch; encode other bytes as one pre-token each."""
     texts = []
     for candidate in candidates:
@@ -105,7 +120,7 @@ def _encode_candidates(enc: Encoding, candidates: Iterable[bytes]) -> Iterator[l
     yield from enc.encode_ordinary_batch(texts)
 
 
-def _cover(enc: Encoding, tokens: list[int], length: int) -> tuple[int, ...]:
+def _cover(enc: ByteEncoding, tokens: list[int], length: int) -> tuple[int, ...]:
     """Return the shortest prefix of `tokens` that covers `length` bytes."""
     covered = 0
     for count, token in enumerate(tokens, 1):
@@ -115,7 +130,7 @@ def _cover(enc: Encoding, tokens: list[int], length: int) -> tuple[int, ...]:
     return tuple(tokens)
 
 
-def _split_before_last_space(enc: Encoding, unstable: bytes) -> tuple[int, ...] | None:
+def _split_before_last_space(enc: ByteEncoding, unstable: bytes) -> tuple[int, ...] | None:
     r"""Return the tokens if a split falls before a final space, as `\s+(?!\S)` does when text follows."""
     last = _last_char(unstable)
     if not last.isspace() or len(last.encode()) == len(unstable):

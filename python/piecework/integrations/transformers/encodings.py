@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import tokenizers
 
-from piecework import Encoding
-
-if TYPE_CHECKING:
-    from piecework.integrations.transformers.backend import BackendTokenizer
+from piecework import Encoding, Tokenizer
 
 # Read from the encoding that is held, of either library.
 _READ = (
@@ -23,6 +20,17 @@ _READ = (
 # Read from an encoding of this library only: they are gone after a change.
 _READ_HERE = ("byte_offsets", "utf16_offsets", "texts")
 _MASKS = ("ids", "type_ids", "tokens", "special_tokens_mask", "attention_mask")
+
+
+class Backend(Protocol):
+    """A tokenizer of this library that can become one of `tokenizers`."""
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The tokenizer of this library; None if it cannot encode as the other does."""
+
+    def to_tokenizers(self) -> tokenizers.Tokenizer:
+        """Return the tokenizer of the other library."""
 
 
 class BackendEncoding:
@@ -148,7 +156,7 @@ class DecodeStream:
         self._skip_special_tokens = skip_special_tokens
         self._stream: Any = None
 
-    def step(self, tokenizer: BackendTokenizer, id: int | Sequence[int]) -> str | None:
+    def step(self, tokenizer: Backend, id: int | Sequence[int]) -> str | None:
         """Add the next id, or ids; return the text that they add, None while a character is incomplete."""
         compiled = tokenizer.tokenizer
         if compiled is None:
@@ -161,7 +169,7 @@ class DecodeStream:
         parts = [part for each in ids if (part := self._stream.step(each)) is not None]
         return "".join(parts) or None
 
-    def _step_there(self, tokenizer: BackendTokenizer, id: int | Sequence[int]) -> str | None:
+    def _step_there(self, tokenizer: Backend, id: int | Sequence[int]) -> str | None:
         if self._stream is None:
             self._stream = tokenizers.decoders.DecodeStream(
                 self._prefill, self._skip_special_tokens
