@@ -345,6 +345,13 @@ def test_tokenizers_pickle_copy_compare_and_hash(tok: pw.Tokenizer) -> None:
     assert repr(tok).startswith("Tokenizer(BertNormalizer -> BertPreTokenizer -> WordPiece")
 
 
+def test_a_hash_reads_the_vocabulary_once(tok: pw.Tokenizer) -> None:
+    copied = pickle.loads(pickle.dumps(tok))
+    assert copied._fingerprint is None
+    assert hash(copied) == hash(tok)
+    assert copied._fingerprint == tok.fingerprint
+
+
 def test_encode_says_what_it_takes() -> None:
     takes = inspect.signature(pw.Tokenizer.encode).parameters.values()
     # The first four in the order of `tokenizers.Tokenizer.encode`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import pickle
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
+from piecework._internal.role_attributes import ROLES
 from piecework.errors import ArgumentError, FormatError, FormatWarning
 
 VOCAB = {"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "<|endoftext|>": 5, "a": 6}
@@ -202,3 +204,9 @@ def test_a_damaged_configuration_is_named(tmp_path: Path) -> None:
 def test_sizes_follow_transformers() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>", "<y>"])
     assert (tok.vocab_size, len(tok), tok.get_vocab_size()) == (2, 4, 4)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_roles_are_documented_on_the_class(role: str) -> None:
+    assert f"`{role}`" in (inspect.getdoc(getattr(pw.Tokenizer, role)) or "")
+    assert f"`{role}`" in (inspect.getdoc(getattr(pw.Tokenizer, f"{role}_id")) or "")

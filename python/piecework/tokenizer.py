@@ -97,6 +97,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _settings: FolderSettings
     _all_roles: dict[str, str] | None
     _spec: pw.TokenizerSpec | None
+    _fingerprint: str | None
     _filling: Filling | None
     _guarded: typing.Any
     _prompts: tuple[Core, tuple[pw.spec.AddedToken, ...]] | None
@@ -1464,11 +1465,13 @@ class Tokenizer(metaclass=WithForeignNames):
         and `special_in_text`, but neither roles nor chat templates. Of custom stages it covers the names
         only. Manifests of encoded corpora contain it.
         """
-        import hashlib
+        if self._fingerprint is None:
+            import hashlib
 
-        text, _, special_in_text = self._content
-        content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(content, digest_size=32).hexdigest()
+            text, _, special_in_text = self._content
+            content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
+            self._fingerprint = hashlib.blake2b(content, digest_size=32).hexdigest()
+        return self._fingerprint
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
         """Return the vocabulary as a dict from token to id.
@@ -2272,7 +2275,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def __hash__(self) -> int:
         # Without the functions: not all can be hashed, and their names are in the text.
-        return hash((self._core.to_json(False), self._special_in_text))
+        return hash(self.fingerprint)
 
     def __copy__(self) -> Tokenizer:
         return self  # a tokenizer never changes
@@ -2453,7 +2456,7 @@ class Tokenizer(metaclass=WithForeignNames):
         self._core, self._functions = core, tuple(functions)
         self._special_in_text = special_in_text
         self._settings = NO_SETTINGS
-        self._all_roles, self._spec, self._filling = None, None, None
+        self._all_roles, self._spec, self._fingerprint, self._filling = None, None, None, None
         self._guarded, self._prompts = None, None
         # One plain text goes straight to the core; see docs/decisions/0015.
         self._is_plain = core.is_plain and not functions and special_in_text != "refuse"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from piecework.tokenizer import Tokenizer
+    from piecework._internal.lazy import pw
 
 ROLES = (
     "unk_token",
@@ -18,28 +18,38 @@ ROLES = (
 """The roles that transformers names."""
 
 
-class RoleToken:
+class RoleToken(property):
     """An attribute of `Tokenizer`: the special token of a role, or None where none is declared."""
 
     def __init__(self, role: str) -> None:
-        self._role = role
+        def token(tokenizer: pw.Tokenizer) -> str | None:
+            return tokenizer._role_tokens().get(role)
+
+        super().__init__(token)
         self.__doc__ = (
             f"The `{role}`, None if the tokenizer declares none; see `special_tokens_map`."
         )
 
-    def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> str | None:
-        return None if tokenizer is None else tokenizer._role_tokens().get(self._role)
+    if TYPE_CHECKING:
+
+        def __get__(  # type: ignore[override]
+            self, tokenizer: object, owner: type | None = None
+        ) -> str | None: ...
 
 
-class RoleId:
+class RoleId(property):
     """An attribute of `Tokenizer`: the id of the special token of a role, or None."""
 
     def __init__(self, role: str) -> None:
-        self._role = role
+        def id_of_token(tokenizer: pw.Tokenizer) -> int | None:
+            token = tokenizer._role_tokens().get(role)
+            return None if token is None else tokenizer.token_to_id(token)
+
+        super().__init__(id_of_token)
         self.__doc__ = f"The id of the `{role}`, None if the tokenizer declares none."
 
-    def __get__(self, tokenizer: Tokenizer | None, owner: type | None = None) -> int | None:
-        if tokenizer is None:
-            return None
-        token = tokenizer._role_tokens().get(self._role)
-        return None if token is None else tokenizer.token_to_id(token)
+    if TYPE_CHECKING:
+
+        def __get__(  # type: ignore[override]
+            self, tokenizer: object, owner: type | None = None
+        ) -> int | None: ...
