@@ -49,7 +49,7 @@ def _file(name: str, source: dict[str, Any], part: dict[str, Any]) -> bytes:
 
 
 def _write_tokenizer_json(name: str, source: dict[str, Any], path: Path) -> None:
-    tokenizer = pw.Tokenizer.from_json(_file(name, source, source).decode())
+    tokenizer = pw.Tokenizer.from_str(_file(name, source, source).decode())
     tokenizer = tokenizer.with_truncation(None).with_padding(None)
     tokenizer.save(path)
     tokenizer.save(path.with_suffix(".txt"))

@@ -179,7 +179,7 @@ def shared_gold() -> Gold:
 
 def published(*parts: str) -> pw.Tokenizer:
     path = need("/".join(["vocab", *parts]))
-    return pw.Tokenizer.from_json(gzip.decompress(path.read_bytes()).decode())
+    return pw.Tokenizer.from_str(gzip.decompress(path.read_bytes()).decode())
 
 
 def test_the_words_of_the_shared_task_that_have_boundaries() -> None:

@@ -121,7 +121,7 @@ def test_an_error_names_the_text_and_not_the_window() -> None:
 @pytest.mark.parametrize("padding", [None, "longest"])
 def test_windows_are_those_of_tokenizers(direction: Any, padding: Any) -> None:
     tok = KINDS["bert"]().with_truncation(14, stride=3, direction=direction).with_padding(padding)
-    theirs = tokenizers.Tokenizer.from_str(tok.to_json())
+    theirs = tokenizers.Tokenizer.from_str(tok.to_str())
     first, second = ([text[:60] for text in texts(seed)] for seed in (18, 19))
     for pairs in ([(text,) for text in texts(17)], list(zip(first, second, strict=True))):
         encoded = theirs.encode_batch([pair if len(pair) == 2 else pair[0] for pair in pairs])
@@ -135,7 +135,7 @@ def test_windows_are_those_of_tokenizers(direction: Any, padding: Any) -> None:
             assert getattr(batch, mask).tolist() == list(theirs_of_rows)
         samples = [text for text, row in enumerate(rows) for _ in row]
         assert batch.overflow_to_sample_mapping.tolist() == samples
-    assert json.loads(tok.to_json())["truncation"]["max_length"] == 14
+    assert json.loads(tok.to_str())["truncation"]["max_length"] == 14
 
 
 def test_a_row_says_how_to_get_the_windows_that_its_batch_dropped() -> None:

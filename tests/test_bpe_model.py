@@ -24,7 +24,7 @@ def tok() -> pw.Tokenizer:
         vocab_size=60, special_tokens=["<unk>"], show_progress=False
     )
     theirs.train_from_iterator(TEXTS, trainer)
-    return pw.Tokenizer.from_json(theirs.to_str())
+    return pw.Tokenizer.from_str(theirs.to_str())
 
 
 def with_dropout(tok: pw.Tokenizer, dropout: float | None) -> pw.Tokenizer:
@@ -135,7 +135,7 @@ def test_segmentations_are_as_frequent_as_in_tokenizers() -> None:
     }
     model["vocab"] = {token: number for number, token in enumerate("a b c ab bc abc".split())}
     text, words = json.dumps({"model": model, "added_tokens": []}), 40_000
-    theirs, ours = tokenizers.Tokenizer.from_str(text), pw.Tokenizer.from_json(text)
+    theirs, ours = tokenizers.Tokenizer.from_str(text), pw.Tokenizer.from_str(text)
     expected = Counter(tuple(theirs.encode("abc").ids) for _ in range(words))
     rows = ours.encode_batch(["abc"] * words, sampling=pw.Sampling(seed=1)).to_lists()
     counted = Counter(map(tuple, rows))

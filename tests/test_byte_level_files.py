@@ -178,7 +178,7 @@ def test_the_treatment_is_part_of_the_value(ranks: pw.Tokenizer) -> None:
     assert pickle.loads(pickle.dumps(ranks)) == ranks
     assert pw.Tokenizer.from_spec(ranks.spec) == ranks
     assert hash(pw.Tokenizer.from_spec(ranks.spec)) == hash(ranks)
-    assert pw.Tokenizer.from_json(ranks.to_json()) == parsing
+    assert pw.Tokenizer.from_str(ranks.to_str()) == parsing
     with pytest.raises(ArgumentError, match="special_in_text"):
         ranks.with_special_in_text("maybe")
 
@@ -248,7 +248,7 @@ def test_bad_vocabularies_are_refused(pair: Path) -> None:
 
 
 def test_gzip_is_unpacked_and_damaged_gzip_refused(tmp_path: Path, ranks: pw.Tokenizer) -> None:
-    packed = gzip.compress(ranks.to_json().encode())
+    packed = gzip.compress(ranks.to_str().encode())
     (tmp_path / "a.gz").write_bytes(packed)
     assert pw.Tokenizer.load(tmp_path / "a.gz") == ranks.with_special_in_text("parse")
     (tmp_path / "a.gz").write_bytes(packed[: len(packed) // 2])

@@ -319,7 +319,7 @@ def plain_bpe(**options: Any) -> pw.Tokenizer:
         vocab_size=90, special_tokens=["<unk>"], show_progress=False, **options
     )
     theirs.train_from_iterator(TEXTS, trainer)
-    return pw.Tokenizer.from_json(theirs.to_str())
+    return pw.Tokenizer.from_str(theirs.to_str())
 
 
 MAKERS: dict[str, Callable[[], pw.Tokenizer]] = {

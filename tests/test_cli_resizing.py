@@ -147,7 +147,7 @@ def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[
     Path("keep.txt").write_text("hugs\n")
     assert run(["prune", "tok.json", "--keep", "keep.txt", "-o", "-"]) == 0
     written = capsys.readouterr().out
-    assert "hugs" in pw.Tokenizer.from_json(written).get_vocab()
+    assert "hugs" in pw.Tokenizer.from_str(written).get_vocab()
     assert not Path("-").exists()
 
 

@@ -371,7 +371,7 @@ def test_encode_can_be_extended(tok: pw.Tokenizer) -> None:
         def encode(self, text: str, *args: object, **settings: object) -> pw.Encoding:
             return super().encode(f"{text},", *args, **settings)
 
-    shouting = Shouting.from_json(tok.to_json())
+    shouting = Shouting.from_str(tok.to_str())
     assert shouting.encode("hug").tokens == ["[CLS]", "hug", ",", "[SEP]"]
 
 
@@ -527,13 +527,13 @@ def test_a_pair_needs_room_for_the_special_tokens_of_a_pair(tok: pw.Tokenizer) -
 
 def test_added_tokens_far_above_the_vocabulary_are_refused(tok: pw.Tokenizer) -> None:
     """Tables have a cell for each id, used or not."""
-    document = json.loads(tok.to_json())
+    document = json.loads(tok.to_str())
     far = {**document["added_tokens"][0], "content": "<far>", "id": 2**28 - 1}
     document["added_tokens"].append(far)
     with pytest.raises(VocabularyError, match=r"id 268435455, expected an id up to 1000"):
-        pw.Tokenizer.from_json(json.dumps(document))
+        pw.Tokenizer.from_str(json.dumps(document))
     far["id"] = 1_000_000
-    placed = pw.Tokenizer.from_json(json.dumps(document))
+    placed = pw.Tokenizer.from_str(json.dumps(document))
     assert placed.decode([1_000_000], skip_special_tokens=False) == "<far>"
 
 

@@ -106,7 +106,7 @@ def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
 )
 def test_merges_end_at_the_tokens_of_published_models(name: str) -> None:
     path = need(f"vocab/{name}/tokenizer.json.gz")
-    tok = pw.Tokenizer.from_json(gzip.decompress(path.read_bytes()).decode())
+    tok = pw.Tokenizer.from_str(gzip.decompress(path.read_bytes()).decode())
     lines = need("corpora/blns.txt").read_text(encoding="utf-8").split("\n")
     compared = 0
     for line in filter(None, lines if "PIECEWORK_FULL" in os.environ else lines[:120]):

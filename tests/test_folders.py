@@ -479,7 +479,7 @@ def test_the_order_of_the_files(tmp_path: Path) -> None:
         "merges.txt": b"#version: 0.2\n",
         "vocab.txt": b"[UNK]\nhug\n",
         "tokenizer.model": b"",
-        "tokenizer.json": bert().to_json().encode(),
+        "tokenizer.json": bert().to_str().encode(),
     }
     with pytest.raises(FileError, match="expected tokenizer.json, tokenizer.model, vocab.txt"):
         pw.Tokenizer.load(tmp_path)

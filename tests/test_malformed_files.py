@@ -88,7 +88,7 @@ def of_another_type(value: object) -> object:
 
 def assert_refused(document: components.Json, stage: str | int) -> None:
     with pytest.raises((FormatError, ArgumentError)) as caught:
-        pw.Tokenizer.from_json(json.dumps(document))
+        pw.Tokenizer.from_str(json.dumps(document))
     error = caught.value
     assert re.match(rf"{stage}\b", error.place), error
     assert error.found, error
@@ -237,7 +237,7 @@ def framed(
 )
 def test_a_contradiction_is_refused(stages: components.Json, place: str) -> None:
     with pytest.raises((FormatError, ArgumentError)) as caught:
-        pw.Tokenizer.from_json(json.dumps(components.document(**stages)))
+        pw.Tokenizer.from_str(json.dumps(components.document(**stages)))
     assert caught.value.place.startswith(place), caught.value
     assert caught.value.found
     assert caught.value.expected
@@ -247,19 +247,19 @@ def test_a_contradiction_is_refused(stages: components.Json, place: str) -> None
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
 def test_deep_nesting_is_refused(depth: int, opening: str, closing: str) -> None:
     with pytest.raises(FormatError, match="recursion limit"):
-        pw.Tokenizer.from_json(opening * depth + "0" + closing * depth)
+        pw.Tokenizer.from_str(opening * depth + "0" + closing * depth)
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "7", '"a"', "{", "{}{}", '{"a":"\\ud800"}'])
 def test_what_is_no_tokenizer_document_is_refused(text: str) -> None:
     with pytest.raises(FormatError) as caught:
-        pw.Tokenizer.from_json(text)
+        pw.Tokenizer.from_str(text)
     assert caught.value.expected
 
 
 def test_a_lone_surrogate_in_the_text_of_a_file_is_refused() -> None:
     with pytest.raises(FormatError, match="lone surrogate"):
-        pw.Tokenizer.from_json(json.dumps(components.document()) + "\ud800")
+        pw.Tokenizer.from_str(json.dumps(components.document()) + "\ud800")
 
 
 # ---- what works and is probably a mistake
@@ -299,7 +299,7 @@ def test_a_probable_mistake_is_warned_of_and_read_as_by_its_owner(
     assert "tokenizer.json" in str(caught[0].message)
     assert caught[0].filename == __file__
     with pytest.warns(FormatWarning, match=re.escape(message)) as caught:
-        pw.Tokenizer.from_json(json.dumps(document))
+        pw.Tokenizer.from_str(json.dumps(document))
     assert caught[0].filename == __file__
     theirs = tokenizers.Tokenizer.from_str(json.dumps(document))
     for text in ("a", "abc", ""):
@@ -311,7 +311,7 @@ def test_byte_pairs_may_fill_a_gap_with_an_empty_token() -> None:
     model = PAIRS | {"vocab": {"": 3} | PAIRS["vocab"]}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        pw.Tokenizer.from_json(json.dumps(components.document(model=model)))
+        pw.Tokenizer.from_str(json.dumps(components.document(model=model)))
 
 
 # ---- bounds
@@ -335,7 +335,7 @@ def test_decoders_that_double_the_text_are_stopped_by_name(
     step: components.Json, inner: bool, count: int
 ) -> None:
     document = components.document(model=WORDS, decoder=members("decoders", step, inner))
-    tok = pw.Tokenizer.from_json(json.dumps(document))
+    tok = pw.Tokenizer.from_str(json.dumps(document))
     place = r"decoder\.decoders\[0\]" if inner else "decoder"
     with pytest.raises(ArgumentError, match=rf"^{place}\.decoders\[[12]\d\]: found a decoder that"):
         tok.decode([1] * count)
@@ -343,7 +343,7 @@ def test_decoders_that_double_the_text_are_stopped_by_name(
 
 def test_a_decoder_that_multiplies_the_text_at_once_is_stopped() -> None:
     decoder = DOUBLING | {"content": "a" * 1_000_000}
-    tok = pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, decoder=decoder)))
+    tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, decoder=decoder)))
     assert tok.decode([1]) == "a" * 1_000_000
     for count in (10, 1000):
         with pytest.raises(ArgumentError, match=r"^decoder: found a decoder that writes more"):
@@ -361,7 +361,7 @@ def test_a_long_text_for_unknown_pieces_is_stopped() -> None:
         "byte_fallback": False,
         "denormalizer": None,
     }
-    tok = pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, decoder=decoder)))
+    tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, decoder=decoder)))
     for count in (10, 1000):
         with pytest.raises(ArgumentError, match=r"^decoder: found a decoder that writes more"):
             tok.decode([1] * count)
@@ -380,7 +380,7 @@ def test_steps_that_double_the_text_are_stopped_by_name(
     stage: str, list_name: str, step: components.Json, text: str
 ) -> None:
     stages: components.Json = {stage: members(list_name, step, inner=False)}
-    tok = pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, **stages)))
+    tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, **stages)))
     with pytest.raises(ArgumentError, match=rf"^{stage}\.{list_name}\[\d+\]: found .* more than"):
         tok.encode(text)
 
@@ -397,7 +397,7 @@ def test_a_stage_of_too_many_steps_is_refused(stage: str, list_name: str, kind: 
     steps = {"type": "Sequence", list_name: [{"type": kind}] * 600}
     nested = {"type": "Sequence", list_name: [steps, steps]}
     with pytest.raises(FormatError, match=rf"^{stage}: found 1200 steps, expected at most 1024"):
-        pw.Tokenizer.from_json(json.dumps(components.document(model=WORDS, **{stage: nested})))
+        pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, **{stage: nested})))
 
 
 LONG = "x" * (1 << 20) + "y"
@@ -417,7 +417,7 @@ def test_a_very_long_token_is_refused(model: components.Json, place: str) -> Non
     with pytest.raises(
         VocabularyError, match=rf"^{place}: found a token of 1048577 bytes"
     ) as caught:
-        pw.Tokenizer.from_json(json.dumps(components.document(model=model)))
+        pw.Tokenizer.from_str(json.dumps(components.document(model=model)))
     assert len(str(caught.value)) < 300
 
 
@@ -459,7 +459,7 @@ def test_a_vocabulary_too_large_for_its_tables_is_refused(count: int, length: in
     vocab = {f"{n:0{length}}": n + 1 for n in range(count)} | {"[UNK]": 0}
     document = components.document(model=PIECEWISE | {"vocab": vocab})
     with pytest.raises(VocabularyError, match=r"found over 67108864 bytes of tokens"):
-        pw.Tokenizer.from_json(json.dumps(document))
+        pw.Tokenizer.from_str(json.dumps(document))
 
 
 # ---- specifications written in Python

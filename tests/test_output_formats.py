@@ -162,14 +162,14 @@ def test_a_tokenizer_that_its_format_cannot_store_after_all_is_kept(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("digits.txt").write_text("12 123 1234 12 13\n" * 9)
-    to_json = pw.Tokenizer.to_json
+    to_str = pw.Tokenizer.to_str
 
     def refused(tokenizer: pw.Tokenizer, **options: bool) -> str:
         if "2" in tokenizer.get_vocab():
             raise pw.errors.PortabilityError("pieces", "a piece that others would match in text")
-        return to_json(tokenizer, **options)
+        return to_str(tokenizer, **options)
 
-    monkeypatch.setattr(pw.Tokenizer, "to_json", refused)
+    monkeypatch.setattr(pw.Tokenizer, "to_str", refused)
     options = ["--type", "unigram", "--normalization-rule-name", "identity", "--vocab-size", "12"]
     code, _, errors = cli("train", "digits.txt", *options, "-o", "z.json")
     assert code == 2

@@ -66,7 +66,7 @@ def ids_elsewhere(document: str, rows: list[str]) -> list[list[int]]:
 def portable_json(tokenizer: pw.Tokenizer) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PortabilityWarning)
-        return tokenizer.to_json(strict=True)
+        return tokenizer.to_str(strict=True)
 
 
 def single(value: float) -> float:
@@ -85,7 +85,7 @@ def check_same_ids(tokenizer: pw.Tokenizer, rows: list[str]) -> int:
     """Compare ids here, after reading again and elsewhere; return how many tied rows differ."""
     document = portable_json(tokenizer)
     here = tokenizer.encode_batch(rows).to_lists()
-    again = pw.Tokenizer.from_json(document).encode_batch(rows).to_lists()
+    again = pw.Tokenizer.from_str(document).encode_batch(rows).to_lists()
     there = ids_elsewhere(document, rows)
     assert again == there
     model = tokenizer.spec.model
@@ -279,7 +279,7 @@ def test_what_others_would_read_otherwise_is_refused_and_kept_by_own_files(
     spec: TokenizerSpec, place: str, tmp_path: Path
 ) -> None:
     tok = pw.Tokenizer.from_spec(spec)
-    strict = (lambda: tok.to_json(strict=True), lambda: tok.save(tmp_path / "t.json", strict=True))
+    strict = (lambda: tok.to_str(strict=True), lambda: tok.save(tmp_path / "t.json", strict=True))
     for refused in (*strict, spec.to_json):
         with pytest.raises(PortabilityError, match=r"\.piecework") as caught:
             refused()
@@ -297,7 +297,7 @@ def test_added_tokens_of_bpe_keep_ids_that_others_would_renumber() -> None:
     added = (AddedToken("<x>", 7), AddedToken("<y>", 9, special=False))
     tok = pw.Tokenizer(model, added_tokens=added)
     rows = ["ab<x>b<y>", "<y><x>aab"]
-    assert ids_elsewhere(tok.to_json(), rows) == tok.encode_batch(rows).to_lists()
+    assert ids_elsewhere(tok.to_str(), rows) == tok.encode_batch(rows).to_lists()
 
 
 @pytest.mark.slow
@@ -309,7 +309,7 @@ def test_special_tokens_of_ranks_keep_their_ids_elsewhere(name: str) -> None:
     tok = pw.Tokenizer.load(folder / f"vocab/tiktoken/{name}.tiktoken", encoding=name)
     text = "one" + "".join(token.content for token in tok.added_tokens) + " two"
     expected = tok.encode(text, parse_special=True).ids
-    assert ids_elsewhere(tok.to_json(), [text]) == [expected]
+    assert ids_elsewhere(tok.to_str(), [text]) == [expected]
 
 
 def test_training_refuses_an_unportable_output_before_it_reads_the_corpus(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_a_token_known_by_role_is_guarded_in_chats() -> None:
 
 
 def test_a_token_known_by_role_is_guarded_in_a_folder(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_text(hand_made().to_json(), encoding="utf-8")
+    (tmp_path / "tokenizer.json").write_text(hand_made().to_str(), encoding="utf-8")
     config = {"eos_token": "</s>", "tokenizer_class": "PreTrainedTokenizerFast"}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
     tok = pw.Tokenizer.load(tmp_path)

@@ -109,14 +109,14 @@ def test_every_entry_that_is_kept_is_still_merged(seed: int) -> None:
     theirs.train_from_iterator(
         texts, tokenizers.trainers.BpeTrainer(vocab_size=250, show_progress=False, **options)
     )
-    tok = pw.Tokenizer.from_json(theirs.to_str())
+    tok = pw.Tokenizer.from_str(theirs.to_str())
     plan = plan_prune(tok, texts, residues=True)
     words = set(texts[0].split()) | {token.replace("##", "") for token in tok.get_vocab()}
     for word in words:
         old = tok.encode(word)
         if len(old.tokens) == 1 and plan.id_map.new_ids[old.ids[0]] >= 0:
             assert plan.tokenizer.encode(word).tokens == old.tokens
-    back = tokenizers.Tokenizer.from_str(plan.tokenizer.to_json())
+    back = tokenizers.Tokenizer.from_str(plan.tokenizer.to_str())
     assert all(back.encode(word).ids == plan.tokenizer.encode(word).ids for word in words)
 
 

@@ -186,7 +186,7 @@ TOKENIZER_NAMES = {
     "from_bytes",
     "from_ranks",
     "from_spec",
-    "from_json",
+    "from_str",
     "train",
     "train_from_iterator",
     "train_from_counts",
@@ -270,7 +270,7 @@ TOKENIZER_NAMES = {
     "with_special_in_text",
     "with_truncation",
     "spec",
-    "to_json",
+    "to_str",
     "save",
 }
 

@@ -74,7 +74,7 @@ def test_long_texts_break_where_all_have_a_boundary() -> None:
 
 
 def test_published_sentence_as_two_models_see_it() -> None:
-    gpt2 = pw.Tokenizer.from_json(
+    gpt2 = pw.Tokenizer.from_str(
         gzip.decompress(need("vocab/gpt2/tokenizer.json.gz").read_bytes()).decode()
     )
     bert = pw.Tokenizer.load(need("vocab/bert-base-uncased/vocab.txt"))

@@ -36,7 +36,7 @@ MESSAGE = (
 
 def stored_json(**lengths: object) -> str:
     """Return a tokenizer.json that stores lengths."""
-    return json.dumps({**json.loads(bert().to_json()), **lengths})
+    return json.dumps({**json.loads(bert().to_str()), **lengths})
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_the_role_and_the_side_of_a_folder_fill_rows(folder: Path) -> None:
         "pad_token": "[MASK]",
         "padding_side": "left",
     }
-    (folder / "tokenizer.json").write_text(bert().to_json())
+    (folder / "tokenizer.json").write_text(bert().to_str())
     write(folder / "tokenizer_config.json", config)
     tok = pw.Tokenizer.load(folder)
     assert tok.encode_batch(["a", "hug a"]).to_numpy().tolist() == [[4, 2, 7, 3], [2, 5, 7, 3]]
@@ -176,7 +176,7 @@ def test_text_and_bytes_are_read_as_a_single_file() -> None:
     text = stored_json(truncation=TRUNCATION)
     message = r"truncation to 4 tokens is stored .*; with_truncation\(None\) turns it off$"
     with pytest.warns(FormatWarning, match=f"text: {message}") as found:
-        tok = pw.Tokenizer.from_json(text)
+        tok = pw.Tokenizer.from_str(text)
     with pytest.warns(FormatWarning, match=rf"a\.json: {message}") as found_in_bytes:
         assert pw.Tokenizer.from_bytes(text.encode(), source="a.json") == tok
     assert [warning.filename for warning in (*found, *found_in_bytes)] == [__file__] * 2
@@ -185,7 +185,7 @@ def test_text_and_bytes_are_read_as_a_single_file() -> None:
 
 def test_padding_to_the_longest_row_is_named() -> None:
     with pytest.warns(FormatWarning, match="padding to the longest row is stored"):
-        pw.Tokenizer.from_json(stored_json(padding={**PADDING, "strategy": "BatchLongest"}))
+        pw.Tokenizer.from_str(stored_json(padding={**PADDING, "strategy": "BatchLongest"}))
 
 
 def test_a_compiled_cache_does_not_hide_the_warning(folder: Path) -> None:

@@ -116,7 +116,7 @@ JOBS: list[Callable[[pw.Tokenizer], object]] = [
     lambda tok: tok.count_batch(TEXTS, num_threads=2),
     lambda tok: tok.decode_batch([tok.encode(text).ids for text in TEXTS]),
     lambda tok: [tok.decode(tok.encode(text).ids) for text in TEXTS],
-    lambda tok: (tok.to_json(), tok.get_vocab(), hash(tok), tok == fresh(tok)),
+    lambda tok: (tok.to_str(), tok.get_vocab(), hash(tok), tok == fresh(tok)),
     lambda tok: tok.with_word_cache_budget(4096).encode_batch(TEXTS).to_lists(),
     streamed,
     sampled,

@@ -38,7 +38,7 @@ def bpe_trained(texts: list[str], size: int, **options: object) -> pw.Tokenizer:
         vocab_size=size, special_tokens=["<unk>", "<s>"], show_progress=False, **options
     )
     theirs.train_from_iterator(texts, trainer)
-    return pw.Tokenizer.from_json(theirs.to_str())
+    return pw.Tokenizer.from_str(theirs.to_str())
 
 
 def word_piece_trained(texts: list[str], size: int, score: str = "likelihood") -> pw.Tokenizer:

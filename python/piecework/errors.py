@@ -112,7 +112,7 @@ class FormatError(PieceworkError, ValueError):
     """A tokenizer file is malformed, unknown or inconsistent.
 
     >>> import piecework as pw
-    >>> pw.Tokenizer.from_json("{}")
+    >>> pw.Tokenizer.from_str("{}")
     Traceback (most recent call last):
     piecework.errors.FormatError: ...
     """

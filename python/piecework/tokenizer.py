@@ -308,12 +308,12 @@ class Tokenizer(metaclass=WithForeignNames):
         return cls._of(_compiled(text, functions), special_in_text, functions)
 
     @classmethod
-    def from_json(cls, text: str) -> hints.Self:
+    def from_str(cls, text: str) -> hints.Self:
         """Compile the text of a `tokenizer.json`.
 
         >>> import piecework as pw
-        >>> text = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).to_json()
-        >>> pw.Tokenizer.from_json(text).encode("hug").ids
+        >>> text = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).to_str()
+        >>> pw.Tokenizer.from_str(text).encode("hug").ids
         [1]
 
         Raises `FormatError` with the field, and `VocabularyError`. Warns with `FormatWarning` about probable
@@ -2199,14 +2199,16 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._stages().to_json()
 
-    def to_json(self, *, pretty: bool = True, strict: bool = False) -> str:
+    def to_str(self, pretty: bool = False, *, strict: bool = False) -> str:
         """Return the text of a `tokenizer.json` that other libraries read with the same ids.
 
         >>> import json
         >>> import piecework as pw
-        >>> text = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).to_json()
+        >>> text = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).to_str()
         >>> json.loads(text)["model"]["type"]
         'WordPiece'
+
+        `pretty` indents the text, as the files of `save` are.
 
         SentencePiece stages are written as components of `tokenizers` that give the same ids, else as
         transformers writes them. Then, and for Unigram models, whose scores others add in 64 bits and not in
@@ -2241,7 +2243,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer.load(path) == tok
         True
 
-        - `.json`: a portable `tokenizer.json` (see `to_json`).
+        - `.json`: a portable `tokenizer.json` (see `to_str`).
         - `.txt`: `vocab.txt`, the vocabulary only, of a WordPiece or word-level model.
         - `.model`: a SentencePiece model, for a tokenizer that has SentencePiece stages only; `.vocab`: its
           pieces with their scores.
@@ -2259,7 +2261,7 @@ class Tokenizer(metaclass=WithForeignNames):
         `VocabularyError` if the format cannot store the model (the message names formats that can),
         `PortabilityError` if other libraries would give other ids, and `StageError` for custom stages. Warns
         with `PortabilityWarning` about ids of a SentencePiece model that differ in other libraries (see
-        `to_json`; `strict` raises then), and about a role whose token transformers matches in text and this
+        `to_str`; `strict` raises then), and about a role whose token transformers matches in text and this
         tokenizer does not.
         """
         from piecework.io.saving import save_tokenizer

@@ -119,7 +119,7 @@ def both(name: str) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
     if len(PIPELINES[name]) == 1:
         document["pre_tokenizer"] = PIPELINES[name][0]
     text = json.dumps(document)
-    return pw.Tokenizer.from_json(text), tokenizers.Tokenizer.from_str(text)
+    return pw.Tokenizer.from_str(text), tokenizers.Tokenizer.from_str(text)
 
 
 def random_texts() -> list[str]:

@@ -33,7 +33,7 @@ def golden(name: str) -> Path:
 def tokenizer(name: str) -> pw.Tokenizer:
     path = sorted(data.need(f"vocab/{name}").glob("tokenizer.json*"))[0]
     raw = path.read_bytes()
-    loaded = pw.Tokenizer.from_json(
+    loaded = pw.Tokenizer.from_str(
         (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
     )
     return loaded.with_padding(None).with_truncation(None)

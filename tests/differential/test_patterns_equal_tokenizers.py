@@ -72,7 +72,7 @@ def opened(component: dict[str, Any]) -> tuple[pw.Tokenizer | None, Any]:
     except Exception:
         theirs = None
     try:
-        ours = pw.Tokenizer.from_json(text)
+        ours = pw.Tokenizer.from_str(text)
     except pw.PieceworkError:
         ours = None
     return ours, theirs

@@ -53,7 +53,7 @@ def ours_from_pieces(name: str) -> pw.Tokenizer:
 def ours_from_file(name: str) -> pw.Tokenizer:
     """Return the published `tokenizer.json`, which cuts the text into words."""
     path = folder(FILES[name]) / "tokenizer.json.gz"
-    return pw.Tokenizer.from_json(gzip.decompress(path.read_bytes()).decode())
+    return pw.Tokenizer.from_str(gzip.decompress(path.read_bytes()).decode())
 
 
 def texts() -> Iterator[str]:

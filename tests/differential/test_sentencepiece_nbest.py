@@ -234,7 +234,7 @@ def test_tokenizers_draws_as_often(name: str, alpha: float, nbest_size: int | No
     Their n best are those of a word, so the text is one.
     """
     ours = ours_from_file(name)
-    theirs = tokenizers.Tokenizer.from_str(ours.to_json())
+    theirs = tokenizers.Tokenizer.from_str(ours.to_str())
     theirs.model.alpha, theirs.model.nbest_size = alpha, nbest_size
     for text in ("hugs", "reuse"):
         rows = (theirs.encode(text, add_special_tokens=False).ids for _ in range(DRAWS))

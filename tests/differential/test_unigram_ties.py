@@ -94,7 +94,7 @@ def trained_there(lines: list[str]) -> dict[str, Any]:
 def trained_here(lines: list[str]) -> dict[str, Any]:
     """A `tokenizer.json` that is trained here."""
     tok = pw.Tokenizer.train_from_iterator(lines, model="unigram", vocab_size=VOCAB_SIZE)
-    return dict(json.loads(tok.to_json()))
+    return dict(json.loads(tok.to_str()))
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def assert_pairs_and_lists(
 
 def assert_as_tokenizers(document: dict[str, Any], seed: int) -> None:
     text = json.dumps({**document, "truncation": None, "padding": None}, ensure_ascii=False)
-    ours, theirs = pw.Tokenizer.from_json(text), tokenizers.Tokenizer.from_str(text)
+    ours, theirs = pw.Tokenizer.from_str(text), tokenizers.Tokenizer.from_str(text)
     texts = tie_texts(COUNT, seed)
     rows = ours.encode_batch(texts).to_lists()
     expected = [row.ids for row in theirs.encode_batch_fast(texts)]
@@ -204,9 +204,9 @@ def test_scores_are_read_as_tokenizers_reads_them() -> None:
     text = json.dumps(components.document(model={"type": "Unigram", "unk_id": 0, "vocab": vocab}))
     read = json.loads(tokenizers.Tokenizer.from_str(text).to_str())["model"]["vocab"]
     assert read != vocab
-    ours = pw.Tokenizer.from_json(text)
-    assert json.loads(ours.to_json())["model"]["vocab"] == read
-    assert pw.Tokenizer.from_json(ours.to_json()) == ours
+    ours = pw.Tokenizer.from_str(text)
+    assert json.loads(ours.to_str())["model"]["vocab"] == read
+    assert pw.Tokenizer.from_str(ours.to_str()) == ours
 
 
 # ---- `.model` files
@@ -255,6 +255,6 @@ def test_ties_fall_alike_at_every_level(
         text = json.dumps(document, ensure_ascii=False)
         theirs = tokenizers.Tokenizer.from_str(text)
         texts = tie_texts(COUNT // 6, seed=6)
-        peer.assert_same_ids(pw.Tokenizer.from_json(text), theirs, texts)
+        peer.assert_same_ids(pw.Tokenizer.from_str(text), theirs, texts)
     ours, sp = both(trained_model)
     assert rows_by_every_route(ours, texts) == sp.encode(texts)

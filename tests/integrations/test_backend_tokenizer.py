@@ -36,7 +36,7 @@ def text_of_tokenizer() -> str:
             pw.spec.AddedToken(name, VOCAB[name], special=True) for name in list(VOCAB)[:3]
         ],
     )
-    return tokenizer.to_json()
+    return tokenizer.to_str()
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def tokenizer_json(name: str) -> bytes:
     if packed.exists():
         return gzip.decompress(packed.read_bytes())
     if not (folder / "tokenizer.json").exists():  # the package has the vocabulary alone
-        return pw.Tokenizer.load(folder / "vocab.txt").to_json().encode()
+        return pw.Tokenizer.load(folder / "vocab.txt").to_str().encode()
     return (folder / "tokenizer.json").read_bytes()
 
 
@@ -625,7 +625,7 @@ ROLE_NAMES = {f"{role}_token" for role in ROLES}
 
 
 def added_tokens_of(tok: pw.Tokenizer) -> list[dict[str, Any]]:
-    return json.loads(tok.to_json())["added_tokens"]
+    return json.loads(tok.to_str())["added_tokens"]
 
 
 def test_a_model_of_llama_without_bytes_is_warned_of(tmp_path: Path) -> None:

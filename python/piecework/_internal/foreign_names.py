@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 # Attributes of `Tokenizer`.
 _HERE = {
+    # earlier versions
+    "from_json": "Tokenizer.from_str(text)",
+    "to_json": "to_str(), or spec.to_json() for everything that the tokenizer does",
     # tokenizers
     "add_special_tokens": "with_added_tokens(tokens, special=True), which returns a new tokenizer",
     "add_tokens": "with_added_tokens(tokens), which returns a new tokenizer",
@@ -63,10 +66,8 @@ _HERE = {
 _ALIASES = {
     "encode_batch_fast": "encode_batch",
     "from_file": "load",
-    "from_str": "from_json",
     "get_added_tokens_decoder": "_added_tokens_by_id",
     "num_special_tokens_to_add": "_count_of_special_tokens",
-    "to_str": "to_json",
 }
 
 # Attributes of `Batch` and `Encoding`: those of a `BatchEncoding` of transformers.

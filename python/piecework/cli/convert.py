@@ -175,8 +175,8 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         return tokenizer
     try:
         # Not the new tokenizer itself: a folder also has settings, such as roles.
-        text = tokenizer.to_json(strict=not force)
-        return tokenizer._derived(pw.Tokenizer.from_json(text).spec)
+        text = tokenizer.to_str(strict=not force)
+        return tokenizer._derived(pw.Tokenizer.from_str(text).spec)
     except pw.errors.PortabilityError as error:
         if not force:
             expected = f"{error.expected}; or use --force"

@@ -16,7 +16,7 @@ def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
         tokenizer.save(path)
         return
     with atomic_stream("-") as stream:
-        stream.write(tokenizer.to_json().encode() + b"\n")
+        stream.write(tokenizer.to_str(pretty=True).encode() + b"\n")
 
 
 def save_trained(tokenizer: pw.Tokenizer, path: str) -> None:

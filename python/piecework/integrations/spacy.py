@@ -129,7 +129,7 @@ class DocTokenizer:
 
     def to_bytes(self, *, exclude: Any = ()) -> bytes:
         """Return the tokenizer as JSON, without the vocabulary of spaCy."""
-        return self.tokenizer.to_json(strict=True).encode()
+        return self.tokenizer.to_str(strict=True).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Any = ()) -> DocTokenizer:
         """Read what `to_bytes` returned, and return this object."""

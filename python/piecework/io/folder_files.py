@@ -79,7 +79,9 @@ def folder_files(tokenizer: Tokenizer, *, strict: bool = False) -> dict[str, byt
         tokenizer._special_in_text == "text"
     ):  # a setting of the configuration, not of tokenizer.json
         parsing = tokenizer.with_special_in_text("parse")
-    text = parsing._variant(core_of_folder(parsing._core, settings)).to_json(strict=strict)
+    text = parsing._variant(core_of_folder(parsing._core, settings)).to_str(
+        pretty=True, strict=strict
+    )
     added = _added_tokens(text)
     roles: dict[str, str | None] = {role: None for role in ROLES if role in settings.roles}
     roles.update(tokenizer._role_tokens())

@@ -113,7 +113,7 @@ def tokenizer_bytes(tokenizer: Tokenizer, suffix: str, *, strict: bool = False) 
     if problem is not None:
         raise VocabularyError(problem)
     if suffix == ".json":
-        return tokenizer.to_json(strict=strict).encode()
+        return tokenizer.to_str(pretty=True, strict=strict).encode()
     return _WRITERS[suffix](tokenizer)
 
 

@@ -76,7 +76,7 @@ class BackendTokenizer:
         try:
             with warnings.catch_warnings():
                 ignore_warnings_of_lengths()  # they are applied here as in `tokenizers`
-                return cls(Tokenizer.from_json(json))
+                return cls(Tokenizer.from_str(json))
         except PieceworkError:  # a pipeline that only `tokenizers` runs, or its own error
             return cls.from_tokenizers(tokenizers.Tokenizer.from_str(json))
 
@@ -409,7 +409,7 @@ class BackendTokenizer:
         tokenizer = self.tokenizer
         if tokenizer is None:
             return self.to_tokenizers().to_str(pretty)
-        return tokenizer.to_json(pretty=pretty)
+        return tokenizer.to_str(pretty=pretty)
 
     def save(self, path: str, pretty: bool = True) -> None:
         """Write a `tokenizer.json`, with truncation and padding."""

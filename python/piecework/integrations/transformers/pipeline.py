@@ -87,7 +87,7 @@ class Pipeline:
         try:
             text = json.loads(original.to_str())
             text["truncation"] = text["padding"] = None
-            compiled = Tokenizer.from_json(json.dumps(text))
+            compiled = Tokenizer.from_str(json.dumps(text))
         except Exception as error:  # custom components of `tokenizers` raise Exception itself
             self._refusal = str(error)
             return
@@ -133,7 +133,7 @@ class Pipeline:
     def _with_model(self) -> tokenizers.Tokenizer:
         if not self._has_model:
             assert self._compiled is not None
-            whole = tokenizers.Tokenizer.from_str(self._compiled.to_json(pretty=False))
+            whole = tokenizers.Tokenizer.from_str(self._compiled.to_str())
             if self._components is not None:
                 _copy_stages(self._components, whole)
             self._components, self._has_model = whole, True
