@@ -37,6 +37,7 @@ PUBLIC_NAMES = {
     "train",
     "vocabulary",
     "export",
+    "lattice",
     "analysis",
     "chat",
     "errors",
@@ -179,6 +180,8 @@ EXPORT_NAMES = {
     "read_lines",
 }
 
+LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
+
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
 
 TOKENIZER_NAMES = {
@@ -203,10 +206,6 @@ TOKENIZER_NAMES = {
     "stages_to_json",
     "encode",
     "encode_batch",
-    "encode_nbest",
-    "encode_samples",
-    "entropy",
-    "score",
     "count",
     "count_batch",
     "encode_segments",
@@ -348,6 +347,10 @@ def test_vocabulary_lists_exactly_its_public_names() -> None:
 
 def test_export_lists_exactly_its_public_names() -> None:
     assert set(pw.export.__all__) == EXPORT_NAMES
+
+
+def test_lattice_lists_exactly_its_public_names() -> None:
+    assert set(pw.lattice.__all__) == LATTICE_NAMES
 
 
 def test_chat_lists_exactly_its_public_names() -> None:

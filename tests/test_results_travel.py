@@ -61,7 +61,7 @@ RESULTS: dict[str, Callable[[], object]] = {
     "batch with overflow": lambda: bert().encode_batch(texts(22), overflow=True, offsets=True),
     "slice of a batch": lambda: bert().encode_batch(texts(22), overflow=True, offsets=True)[5:20:3],
     "empty batch": lambda: bert().encode_batch([]),
-    "segmentation": lambda: unigram().encode_nbest("hugs", 2)[1],
+    "segmentation": lambda: pw.lattice.nbest(unigram(), "hugs", 2)[1],
     "sampling": lambda: pw.Sampling(alpha=0.2, seed=3),
     "explanation": lambda: pw.analysis.explain(unigram(), "hugs"),
     "explanation of merges": lambda: pw.analysis.explain(KINDS["bpe"](), "hugs pug"),

@@ -37,6 +37,7 @@ MODULES = (
     "piecework.export",
     "piecework.analysis",
     "piecework.chat",
+    "piecework.lattice",
     "piecework.distributed",
     "piecework.distributed.ray",
     "piecework.distributed.spark",

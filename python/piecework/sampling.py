@@ -11,15 +11,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._core import (
-    Core,
-    SeededSampling,
-    entropy,
-    piece_segmentations,
-    pieces,
-    scores,
-    segmentations,
-)
+from piecework._core import Core, SeededSampling, piece_segmentations, pieces
 from piecework._internal.validation import check_number
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
@@ -36,7 +28,6 @@ PieceSegmentation: TypeAlias = tuple[list[Piece], float, float, float | None]
 _DEFAULT_ALPHA = 0.1
 _SEEDS = 2**64
 _MAX_SEGMENTATIONS = 1024
-_MORE_SAMPLES = ", or encode_batch([text] * n, sampling=...), which has neither limit nor scores"
 
 
 @dataclass(frozen=True)
@@ -99,14 +90,14 @@ class Segmentation:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
-    >>> tok.encode_nbest("hu", 1)
+    >>> pw.lattice.nbest(tok, "hu", 1)
     [Segmentation(hu, score=-1.5)]
 
     `score` is the sum of the log probabilities of the pieces; an unknown character has the lowest score
     of the vocabulary minus 10. `log_probability` is the natural logarithm of the probability among all
     segmentations of the text, at the alpha of the sample, otherwise at 1. At alpha 1,
     `score - log_probability` is the log probability of the text. `log_inclusion` is set for samples without
-    replacement (`encode_samples`): the log probability of being sampled, given the noise of the other
+    replacement (`lattice.sample`): the log probability of being sampled, given the noise of the other
     samples.
     """
 
@@ -162,65 +153,6 @@ def check_segmentations(name: str, value: object, *, instead: str = "") -> None:
     if not 1 <= value <= _MAX_SEGMENTATIONS:  # type: ignore[operator]
         expected = f"a number of segmentations from 1 to {_MAX_SEGMENTATIONS}{instead}"
         raise ArgumentError(name, str(value), expected)
-
-
-def list_segmentations(
-    core: Core, text: str, n: int, *, add_special_tokens: bool, parse_special: list[int] | None
-) -> list[Segmentation]:
-    """Return the `n` best segmentations of a text, the best first."""
-    check_segmentations("n", n)
-    return _segmentations(core, text, n, None, add_special_tokens, parse_special)
-
-
-def draw_segmentations(
-    core: Core,
-    text: str,
-    n: int,
-    sampling: Sampling | None,
-    *,
-    replacement: bool,
-    include_best: bool,
-    add_special_tokens: bool,
-    parse_special: list[int] | None,
-) -> list[Segmentation]:
-    """Draw `n` segmentations of a text, with or without replacement."""
-    check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
-    if include_best and replacement:
-        raise ArgumentError("include_best", "True, with replacement", "replacement=False")
-    if not isinstance(sampling, Sampling | None):
-        raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
-    sampling = sampling or Sampling()
-    if sampling.nbest_size is not None and sampling.nbest_size >= 0:
-        expected = f"None, as samples are drawn from all segmentations{_MORE_SAMPLES}"
-        raise ArgumentError("sampling.nbest_size", str(sampling.nbest_size), expected)
-    drawn = resolved(sampling, core.dropout, core.scores_segmentations)
-    return _segmentations(
-        core, text, n, drawn, add_special_tokens, parse_special, replacement, include_best
-    )
-
-
-def segmentation_entropy(
-    core: Core, text: str, alpha: float, *, parse_special: list[int] | None
-) -> float:
-    """Return the entropy of the segmentations of a text, in nats."""
-    check_alpha(alpha)
-    return entropy(core, text, alpha=float(alpha), parse_special=parse_special)
-
-
-def score_of_text(core: Core, text: str, parse_special: list[int] | None) -> float:
-    """Return the score of the best segmentation of a text."""
-    return _segmentations(core, text, 1, None, False, parse_special)[0].score
-
-
-def score_of_ids(core: Core, ids: list[int]) -> float:
-    """Return the sum of the scores of ids."""
-    if not core.scores_segmentations:
-        raise ArgumentError("model", "a model that does not score segmentations", "a Unigram model")
-    found = scores(core, ids)
-    for index, (id, score) in enumerate(zip(ids, found, strict=True)):
-        if score is None and core.id_to_token(id) is None:
-            raise ArgumentError(f"text[{index}]", str(id), "an id of the vocabulary")
-    return math.fsum(score or 0.0 for score in found)
 
 
 def encode_pieces(
@@ -282,29 +214,3 @@ def _seeded(core: Core, sampling: Sampling | None) -> SeededSampling | None:
     if sampling is None:
         return None
     return resolved(sampling, core.dropout, core.scores_segmentations)
-
-
-def _segmentations(
-    core: Core,
-    text: str,
-    n: int,
-    drawn: SeededSampling | None,
-    add_special_tokens: bool,
-    parse_special: list[int] | None,
-    replacement: bool = True,
-    include_best: bool = False,
-) -> list[Segmentation]:
-    found = segmentations(
-        core,
-        text,
-        n,
-        sampling=drawn,
-        replacement=replacement,
-        include_best=include_best,
-        add_special_tokens=add_special_tokens,
-        parse_special=parse_special,
-    )
-    return [
-        Segmentation(encoding, score, log_probability, log_inclusion)
-        for encoding, score, log_probability, log_inclusion in found
-    ]

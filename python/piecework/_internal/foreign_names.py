@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 # Attributes of `Tokenizer`.
 _HERE = {
     # earlier versions
+    "encode_nbest": "piecework.lattice.nbest(tokenizer, text, n)",
+    "encode_samples": "piecework.lattice.sample(tokenizer, text, n)",
+    "entropy": "piecework.lattice.entropy(tokenizer, text)",
+    "score": "piecework.lattice.score(tokenizer, text), or score_ids for ids",
     "from_json": "Tokenizer.from_str(text)",
     "to_json": "to_str(), or spec.to_json() for everything that the tokenizer does",
     # tokenizers

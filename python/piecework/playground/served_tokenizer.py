@@ -184,10 +184,12 @@ class ServedTokenizer:
         view = self.describe()["view"]
         if view == "lattice":
             if draw == "best":
-                scored = self.tokenizer.encode_nbest(text, n, add_special_tokens=False)
+                scored = pw.lattice.nbest(self.tokenizer, text, n, add_special_tokens=False)
             else:
                 sampling = pw.Sampling(alpha=alpha, seed=seed % _SEEDS)
-                scored = self.tokenizer.encode_samples(text, n, sampling, add_special_tokens=False)
+                scored = pw.lattice.sample(
+                    self.tokenizer, text, n, sampling, add_special_tokens=False
+                )
             return [
                 self._segmentation(one.encoding.ids, one.score, one.log_probability)
                 for one in scored

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import piecework as pw
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike
 from piecework.compat.sentencepiece.decode import decode_row
@@ -557,8 +558,10 @@ class SentencePieceProcessor:
         `num_threads` is accepted for compatibility and ignored.
         """
         check_alpha(alpha)
-        entropy = self.tokenizer.entropy
-        rows = [entropy(source.text, alpha, parse_special=False) for source in input_texts(input)]
+        rows = [
+            pw.lattice.entropy(self.tokenizer, source.text, alpha, parse_special=False)
+            for source in input_texts(input)
+        ]
         return rows if isinstance(input, list) else rows[0]
 
     # ---- pieces to text
