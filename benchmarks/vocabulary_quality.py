@@ -162,7 +162,7 @@ def piecework_wordpiece(words: Words, size: int, learner: str) -> tuple[int, Seg
         **LEARNERS[learner],
     )
     if learner.endswith("-as-unigram"):
-        tokenizer = tokenizer.to_unigram(words.training)
+        tokenizer = pw.vocabulary.to_unigram(tokenizer, words.training).tokenizer
     tokens = [tokenizer.id_to_token(id) or "" for id in range(tokenizer.get_vocab_size())]
 
     def segment(texts: Sequence[str]) -> list[Split]:

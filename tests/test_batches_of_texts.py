@@ -38,7 +38,7 @@ def test_counting_and_other_calls_take_batches() -> None:
     sampled = pw.count_texts(TEXTS, sentences=sentences)
     assert pw.count_texts(batches(), sentences=sentences) == sampled
     tok = pw.Tokenizer.train_from_iterator(TEXTS, vocab_size=40)
-    assert tok.extend(batches(), 2)[0] == tok.extend(TEXTS, 2)[0]
+    assert pw.vocabulary.extend(tok, batches(), 2)[0] == pw.vocabulary.extend(tok, TEXTS, 2)[0]
     compared = [pw.analysis.compare({"a": tok}, texts) for texts in (TEXTS, batches())]
     assert compared[0].to_dict() == compared[1].to_dict()
 

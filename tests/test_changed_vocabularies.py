@@ -118,7 +118,7 @@ def test_pruned_unigram_gives_the_mapped_ids_and_those_of_tokenizers(tmp_path: P
     for seed in range(60):
         tok, rng = unigram_at_random(seed), random.Random(seed)
         keep = rng.sample(sorted(tok.get_vocab()), rng.randrange(8, 30))
-        smaller, id_map = tok.prune(keep, keep_alphabet=rng.random() < 0.5)
+        smaller, id_map = pw.vocabulary.prune(tok, keep, keep_alphabet=rng.random() < 0.5)
         assert {"<unk>", "<first>", "<last>", *keep} <= smaller.get_vocab().keys()
         texts = ["".join(rng.choices("abcdé ", k=rng.randint(1, 20))) for _ in range(40)]
         for text in [*texts, "<first>a<last>"]:
@@ -141,7 +141,9 @@ def test_pruned_sentencepiece_gives_the_mapped_ids_and_those_of_sentencepiece(
     mapped = 0
     for share in (0.2, 0.5, 0.9):
         vocab = tok.get_vocab()
-        smaller, id_map = tok.prune(rng.sample(sorted(vocab), int(share * len(vocab))))
+        smaller, id_map = pw.vocabulary.prune(
+            tok, rng.sample(sorted(vocab), int(share * len(vocab)))
+        )
         mapped += assert_kept_text_maps(tok, smaller, id_map)
         assert_as_sentencepiece(smaller, tmp_path, texts_at_random(2))
         protected = [p for p in tok.spec.model.pieces if p.type not in ("normal", "unused")]
@@ -160,10 +162,10 @@ def test_a_piece_of_which_others_are_merged_stays() -> None:
         kind="bpe",
     )
     tok = pw.Tokenizer(model)
-    assert "ab" in tok.prune(["abc"])[0].get_vocab()
-    without = tok.prune(["abc"], keep_alphabet=False)[0]
+    assert "ab" in pw.vocabulary.prune(tok, ["abc"])[0].get_vocab()
+    without = pw.vocabulary.prune(tok, ["abc"], keep_alphabet=False)[0]
     assert without.get_vocab().keys() == {"<unk>", "a", "b", "c", "ab", "abc"}
-    assert tok.shrink(6)[0].get_vocab().keys() == {"<unk>", *"abcd", "ab"}
+    assert pw.vocabulary.shrink(tok, 6)[0].get_vocab().keys() == {"<unk>", *"abcd", "ab"}
 
 
 def test_shrinking_takes_the_pieces_that_are_merged_from_a_removed_one() -> None:
@@ -172,7 +174,7 @@ def test_shrinking_takes_the_pieces_that_are_merged_from_a_removed_one() -> None
     model = SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), *pieces), kind="bpe")
     tok = pw.Tokenizer(model)
     assert tok.encode("abc").tokens == ["abc"]
-    assert tok.shrink(5)[0].get_vocab().keys() == {"<unk>", "a", "b", "c"}
+    assert pw.vocabulary.shrink(tok, 5)[0].get_vocab().keys() == {"<unk>", "a", "b", "c"}
 
 
 def test_the_score_of_unknown_characters_does_not_change() -> None:
@@ -185,14 +187,14 @@ def test_the_score_of_unknown_characters_does_not_change() -> None:
         ("éa", -4.0),
     )
     tok = pw.Tokenizer(Unigram(pieces, unk_id=0))
-    smaller, _ = tok.prune(["a", "b"], keep_alphabet=False)
+    smaller, _ = pw.vocabulary.prune(tok, ["a", "b"], keep_alphabet=False)
     assert "aé" in smaller.get_vocab()
     assert pw.lattice.score(smaller, "é") == pw.lattice.score(tok, "é") == -35.0
 
 
 def test_shrinking_removes_the_lowest_scores_but_the_protected() -> None:
     tok = loaded("unigram", "symbols")
-    smaller, id_map = tok.shrink(50)
+    smaller, id_map = pw.vocabulary.shrink(tok, 50)
     removed = {tok.id_to_token(id) for id in id_map.removed.tolist()}
     assert smaller.get_vocab_size() == 50
     assert len(removed) == tok.get_vocab_size() - 50
@@ -202,13 +204,13 @@ def test_shrinking_removes_the_lowest_scores_but_the_protected() -> None:
     kept = {t for t in kept if scores[t] not in (0.0, lowest)}
     assert max(scores[t] for t in removed) <= min(scores[t] for t in kept)
     with pytest.raises(pw.errors.ArgumentError, match="at least"):
-        tok.shrink(8)
+        pw.vocabulary.shrink(tok, 8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_shrunk_sentencepiece_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
     tok = loaded(kind)
-    smaller, id_map = tok.shrink(tok.get_vocab_size() - 8)
+    smaller, id_map = pw.vocabulary.shrink(tok, tok.get_vocab_size() - 8)
     assert assert_kept_text_maps(tok, smaller, id_map)
     assert_as_sentencepiece(smaller, tmp_path, texts_at_random(4))
 
@@ -225,7 +227,7 @@ def test_shrinking_a_bpe_model_of_sentencepiece_is_having_trained_less() -> None
         minloglevel=2,
     )
     theirs = pw.Tokenizer.from_bytes(out.getvalue())
-    assert tok.shrink(55)[0].get_vocab() == theirs.get_vocab()
+    assert pw.vocabulary.shrink(tok, 55)[0].get_vocab() == theirs.get_vocab()
 
 
 # ---- extending
@@ -236,7 +238,7 @@ def test_extended_sentencepiece_keeps_ids_and_scores_and_needs_fewer_tokens(
     kind: str, tmp_path: Path
 ) -> None:
     tok = loaded(kind)
-    larger, id_map = tok.extend(OTHER, 4)
+    larger, id_map = pw.vocabulary.extend(tok, OTHER, 4)
     assert larger.get_vocab_size() == tok.get_vocab_size() + 4
     assert larger.spec.model.pieces[: tok.get_vocab_size()] == tok.spec.model.pieces
     scores = [piece.score for piece in tok.spec.model.pieces if piece.type == "normal"]
@@ -258,7 +260,7 @@ def test_extended_sentencepiece_keeps_ids_and_scores_and_needs_fewer_tokens(
 def test_extended_unigram_moves_added_tokens_after_the_last_piece(tmp_path: Path) -> None:
     tok = unigram_at_random(3)
     size = len(tok.spec.model.pieces)
-    larger, id_map = tok.extend(["abcdabcd dcbadcba"] * 5, 2)
+    larger, id_map = pw.vocabulary.extend(tok, ["abcdabcd dcbadcba"] * 5, 2)
     assert larger.token_to_id("<last>") == size + 2
     assert id_map.new_ids.tolist() == [*range(size), size + 2]
     assert id_map.added.tolist() == [size, size + 1]
@@ -269,19 +271,19 @@ def test_extended_unigram_moves_added_tokens_after_the_last_piece(tmp_path: Path
 def test_counts_of_the_pipeline_extend_as_texts_do() -> None:
     tok = loaded("unigram")
     counts = pw.count_texts(OTHER, preset=pw.train.pipeline_of(tok.spec))
-    assert tok.extend(counts, 4)[0] == tok.extend(OTHER, 4)[0]
+    assert pw.vocabulary.extend(tok, counts, 4)[0] == pw.vocabulary.extend(tok, OTHER, 4)[0]
 
 
 def test_too_little_text_to_extend_warns() -> None:
     tok = loaded("unigram")
     with pytest.warns(pw.errors.TrainingWarning, match="stopped early"):
-        larger, id_map = tok.extend(["hug"], 5)
+        larger, id_map = pw.vocabulary.extend(tok, ["hug"], 5)
     assert len(id_map.added) == larger.get_vocab_size() - tok.get_vocab_size() < 5
     words = pw.Tokenizer.train_from_iterator(
         TEXTS, trainer=pw.SentencePieceTrainer(model_type="word", vocab_size=10, use_all_vocab=True)
     )
     with pytest.raises(pw.errors.ArgumentError, match="kind 'word'"):
-        words.extend(OTHER, 1)
+        pw.vocabulary.extend(words, OTHER, 1)
 
 
 # ---- words
@@ -339,7 +341,7 @@ WORDS = ["lymphoma", "immunotherapy", "immunology", "hughug", "banabanabana", "�
 def test_added_words_are_one_token_each(name: str, tmp_path: Path) -> None:
     tok = MAKERS[name]()
     words = WORDS[:-1] if name == "WordPiece" else WORDS  # BERT splits Chinese characters
-    larger, id_map = tok.add_words(words)
+    larger, id_map = pw.vocabulary.add_words(tok, words)
     for word in words:
         assert len(ids(larger, word)) == 1, word
     assert ids(larger, "lymphoma") != ids(larger, "immunology")
@@ -358,7 +360,7 @@ def test_added_words_are_one_token_each(name: str, tmp_path: Path) -> None:
         for text in texts:
             if not set(ids(larger, text)) & set(id_map.added.tolist()):
                 assert ids(larger, text) == id_map.new_ids[ids(tok, text)].tolist()
-    again, same = larger.add_words(words)
+    again, same = pw.vocabulary.add_words(larger, words)
     assert again == larger
     assert same.added.tolist() == []
 
@@ -366,7 +368,7 @@ def test_added_words_are_one_token_each(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_sources_of_an_added_word_are_the_old_ids_of_its_text(name: str) -> None:
     tok = MAKERS[name]()
-    larger, id_map = tok.add_words(["hugpug"])
+    larger, id_map = pw.vocabulary.add_words(tok, ["hugpug"])
     new = ids(larger, "hugpug")[0]
     unknown = tok.token_to_id("<unk>")
     assert id_map.sources[new] == tuple(id for id in ids(tok, "hugpug") if id != unknown)
@@ -376,7 +378,7 @@ def test_the_sources_of_an_added_word_are_the_old_ids_of_its_text(name: str) -> 
 
 def test_unused_entries_give_their_ids_to_words(tmp_path: Path) -> None:
     tok = bert()
-    changed, id_map = tok.add_words(["lymphoma", "Immunology"], replace_unused=True)
+    changed, id_map = pw.vocabulary.add_words(tok, ["lymphoma", "Immunology"], replace_unused=True)
     assert changed.token_to_id("lymphoma") == tok.token_to_id("[unused0]") == 1
     assert changed.token_to_id("immunology") == tok.token_to_id("[unused1]") == 2
     assert changed.get_vocab_size() == tok.get_vocab_size()
@@ -393,7 +395,7 @@ def test_unused_entries_give_their_ids_to_words(tmp_path: Path) -> None:
         "[unused2]",
     ]
     with pytest.raises(pw.errors.ArgumentError, match="7 new entries, expected at most 6"):
-        tok.add_words([f"word{'a' * n}" for n in range(7)], replace_unused=True)
+        pw.vocabulary.add_words(tok, [f"word{'a' * n}" for n in range(7)], replace_unused=True)
 
 
 def test_unused_pieces_and_added_tokens_give_their_ids_too(tmp_path: Path) -> None:
@@ -402,12 +404,12 @@ def test_unused_pieces_and_added_tokens_give_their_ids_too(tmp_path: Path) -> No
         loaded("unigram").spec, [ScoredPiece(f"<unused{n}>", 0.0, "user_defined") for n in range(3)]
     )
     tok = pw.Tokenizer.from_spec(spec)
-    changed, _ = tok.add_words(["lymphoma"], replace_unused=True)
+    changed, _ = pw.vocabulary.add_words(tok, ["lymphoma"], replace_unused=True)
     assert ids(changed, "lymphoma") == [len(pieces)]
     assert_as_sentencepiece(changed, tmp_path, ["lymphoma hug", "<unused1>", *TEXTS[:5]])
     modern = gpt().with_added_tokens(["[unused0]", "[unused1]"], special=False)
     first = modern.token_to_id("[unused0]")
-    changed, _ = modern.add_words(["hugd"], replace_unused=True)
+    changed, _ = pw.vocabulary.add_words(modern, ["hugd"], replace_unused=True)
     assert changed.token_to_id("[unused0]") is None
     assert ids(changed, "hugd") == [first]
     assert_as_tokenizers(changed, tmp_path, ["hugd hug [unused1]", "[unused0]"])
@@ -415,12 +417,12 @@ def test_unused_pieces_and_added_tokens_give_their_ids_too(tmp_path: Path) -> No
 
 def test_a_mapping_gives_the_scores_of_unigram_entries() -> None:
     tok = loaded("unigram")
-    larger, _ = tok.add_words({"lymphoma": -3.5})
+    larger, _ = pw.vocabulary.add_words(tok, {"lymphoma": -3.5})
     assert larger.spec.model.pieces[-1] == ScoredPiece("▁lymphoma", -3.5)
     with pytest.raises(pw.errors.ArgumentError, match="only Unigram has scores"):
-        bert().add_words({"lymphoma": -3.5})
+        pw.vocabulary.add_words(bert(), {"lymphoma": -3.5})
     with pytest.raises(pw.errors.ArgumentError, match="log probability"):
-        tok.add_words({"lymphoma": float("nan")})
+        pw.vocabulary.add_words(tok, {"lymphoma": float("nan")})
 
 
 @pytest.mark.parametrize(
@@ -443,26 +445,28 @@ def test_words_that_cannot_be_entries_are_named(name: str, words: Any, message: 
     with pytest.raises(
         pw.errors.ArgumentError, match=f"words: found .*{message}|words: .*{message}"
     ):
-        MAKERS[name]().add_words(words)
+        pw.vocabulary.add_words(MAKERS[name](), words)
 
 
 @pytest.mark.parametrize("kind", ["word", "char"])
 def test_sentencepiece_models_of_words_and_characters_change_too(kind: Any, tmp_path: Path) -> None:
     tok = loaded_of_words(kind)
-    smaller, id_map = tok.prune(["▁hug", "▁the"] if kind == "word" else ["h", "u", "▁"])
+    smaller, id_map = pw.vocabulary.prune(
+        tok, ["▁hug", "▁the"] if kind == "word" else ["h", "u", "▁"]
+    )
     assert {"<unk>", "<s>", "</s>", "<mask>"} < smaller.get_vocab().keys()
     assert_kept_text_maps(tok, smaller, id_map)
     assert_as_sentencepiece(smaller, tmp_path, texts_at_random(4))
-    shrunk, _ = tok.shrink(len(tok) - 3)
+    shrunk, _ = pw.vocabulary.shrink(tok, len(tok) - 3)
     assert shrunk.get_vocab().items() == dict(list(tok.get_vocab().items())[:-3]).items()
     assert_as_sentencepiece(shrunk, tmp_path, texts_at_random(4))
     if kind == "word":
-        larger, _ = tok.add_words(["lymphoma"])
+        larger, _ = pw.vocabulary.add_words(tok, ["lymphoma"])
         assert larger.encode("lymphoma hug").tokens == ["▁lymphoma", "▁hug"]
         assert_as_sentencepiece(larger, tmp_path, ["the lymphoma", *TEXTS[:5]])
     else:
         with pytest.raises(pw.errors.ArgumentError, match="words: .*character model"):
-            tok.add_words(["lymphoma"])
+            pw.vocabulary.add_words(tok, ["lymphoma"])
 
 
 def loaded_of_words(kind: str) -> pw.Tokenizer:
@@ -483,7 +487,7 @@ def test_bytes_of_a_unigram_model_stay() -> None:
     tok = pw.Tokenizer.train_from_iterator(
         texts, model="unigram", vocab_size=310, byte_fallback=True
     )
-    smaller, id_map = tok.prune(["▁hug"], keep_alphabet=False)
+    smaller, id_map = pw.vocabulary.prune(tok, ["▁hug"], keep_alphabet=False)
     assert {f"<0x{byte:02X}>" for byte in range(256)} < smaller.get_vocab().keys()
     assert smaller.decode(ids(smaller, "hug 漢字")) == "hug 漢字"
     assert_kept_text_maps(tok, smaller, id_map)
@@ -505,15 +509,15 @@ def test_published_models_change_and_sentencepiece_reads_them(name: str, tmp_pat
     texts = need("corpora/botchan.txt").read_text(encoding="utf-8").splitlines()[:400]
     texts += ["Immunotherapy — lymphoma", "日本語 漢字", "\u0000 🤗 <s>"]
     used = np.unique(tok.encode_batch(texts, add_special_tokens=False).ids)
-    smaller, id_map = tok.prune(used)
+    smaller, id_map = pw.vocabulary.prune(tok, used)
     assert smaller.get_vocab_size() < 0.6 * tok.get_vocab_size()
     for text in texts:
         assert ids(smaller, text) == id_map.new_ids[ids(tok, text)].tolist()
-    words, second = smaller.add_words(["immunotherapy", "lymphoma"])
+    words, second = pw.vocabulary.add_words(smaller, ["immunotherapy", "lymphoma"])
     assert_as_sentencepiece(words, tmp_path, texts)
-    larger, third = words.extend(texts, 50)
+    larger, third = pw.vocabulary.extend(words, texts, 50)
     assert_as_sentencepiece(larger, tmp_path, texts)
-    shrunk, fourth = larger.shrink(larger.get_vocab_size() - 200)
+    shrunk, fourth = pw.vocabulary.shrink(larger, larger.get_vocab_size() - 200)
     assert_as_sentencepiece(shrunk, tmp_path, texts)
     whole = id_map.then(second).then(third).then(fourth)
     for token, old in tok.get_vocab().items():
@@ -537,14 +541,14 @@ def test_published_tokenizers_change_and_tokenizers_reads_them(name: str, tmp_pa
     tok = real(name)
     texts = need("corpora/botchan.txt").read_text(encoding="utf-8").splitlines()[:400]
     texts += ["Immunotherapy — lymphoma", "日本語 漢字"]
-    larger, first = tok.add_words(
-        [" immunotherapy" if "gpt2" in name else "immunotherapy", "lymphoma"]
+    larger, first = pw.vocabulary.add_words(
+        tok, [" immunotherapy" if "gpt2" in name else "immunotherapy", "lymphoma"]
     )
     for text in texts[:-2]:
         assert ids(larger, text) == first.new_ids[ids(tok, text)].tolist()
     assert len(ids(larger, "a immunotherapy")) == len(ids(larger, "a the"))
     assert_as_tokenizers(larger, tmp_path, texts)
-    extended, second = larger.extend(texts, 30)
+    extended, second = pw.vocabulary.extend(larger, texts, 30)
     assert_as_tokenizers(extended, tmp_path, texts)
     plan = pw.analysis.plan_prune(extended, texts, min_count=1)
     assert plan.loss == 0.0

@@ -40,7 +40,7 @@ def test_extend_does_what_the_method_does_and_writes_the_map(cli: Run) -> None:
         "extend", "tok.json", "other.txt", "-n", "3", "-o", "new.json", "--map", "m.json"
     )
     assert (code, said) == (0, "24 tokens kept, 3 added, saved as new.json\n")
-    expected, id_map = pw.Tokenizer.load("tok.json").extend(OTHER.splitlines(), 3)
+    expected, id_map = pw.vocabulary.extend(pw.Tokenizer.load("tok.json"), OTHER.splitlines(), 3)
     assert pw.Tokenizer.load("new.json") == expected
     written = json.loads(Path("m.json").read_text())
     assert written["new_ids"] == id_map.new_ids.tolist()
@@ -110,12 +110,12 @@ def test_shrink_and_add_do_what_the_methods_do(cli: Run) -> None:
         0,
         "20 tokens kept, 0 added, saved as new.json\n",
     )
-    smaller, id_map = tok.shrink(20)
+    smaller, id_map = pw.vocabulary.shrink(tok, 20)
     assert pw.Tokenizer.load("new.json") == smaller
     assert np.array_equal(np.load("m.npy"), id_map.new_ids)
     Path("words.txt").write_text("shrugs\n\nthunder\n")
     assert cli("add", "tok.json", "words.txt", "-o", "new.json", "--map", "m.json")[0] == 0
-    larger, id_map = tok.add_words(["shrugs", "thunder"])
+    larger, id_map = pw.vocabulary.add_words(tok, ["shrugs", "thunder"])
     assert pw.Tokenizer.load("new.json") == larger
     written = json.loads(Path("m.json").read_text())
     assert written["sources"] == [list(ids) for ids in id_map.sources]

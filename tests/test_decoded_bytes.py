@@ -40,7 +40,7 @@ TEXTS = [
 def test_bytes_of_tokens_concatenate_to_the_decoded_text(name: str) -> None:
     merges = need("vocab/openai-gpt/merges.txt") if "openai-gpt" in name else None
     tok = pw.Tokenizer.load(need(name), merges=merges)
-    data = tok.get_decoded_bytes()
+    data = pw.vocabulary.decoded_bytes(tok)
     special = tok.special_token_ids
     assert data.keys() | special == set(tok.get_vocab().values())
     assert not data.keys() & special
@@ -65,7 +65,7 @@ def _is_text(data: bytes) -> bool:
 def test_a_decoder_that_looks_at_neighbours_has_no_bytes() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}), decoder=pw.spec.CTC())
     with pytest.raises(pw.errors.ArgumentError, match="decoder: found CTC, whose output depends"):
-        tok.get_decoded_bytes()
+        pw.vocabulary.decoded_bytes(tok)
 
 
 def test_special_tokens_are_named_and_have_no_bytes() -> None:
@@ -74,8 +74,8 @@ def test_special_tokens_are_named_and_have_no_bytes() -> None:
     end, call = tok.token_to_id("<|im_end|>"), tok.token_to_id("<tool_call>")
     assert end in tok.special_token_ids
     assert call not in tok.special_token_ids
-    assert end not in tok.get_decoded_bytes()
-    assert tok.get_decoded_bytes()[call] == b"<tool_call>"
+    assert end not in pw.vocabulary.decoded_bytes(tok)
+    assert pw.vocabulary.decoded_bytes(tok)[call] == b"<tool_call>"
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_special_tokens_are_named_and_have_no_bytes() -> None:
 def test_llguidance_reads_the_bytes_of_tokens(name: str) -> None:
     llguidance = pytest.importorskip("llguidance")
     tok = pw.Tokenizer.load(need(name))
-    data = tok.get_decoded_bytes()
+    data = pw.vocabulary.decoded_bytes(tok)
 
     class ForLlguidance:
         eos_token_id = min(tok.special_token_ids)

@@ -13,18 +13,12 @@ PACKAGE = Path(__file__).parent.parent / "python" / "piecework"
 SPECIFICATIONS = {"piecework.spec", "piecework.spec.custom", "piecework.spec.portable"}
 SPECIFICATIONS |= {"piecework.spec.roles", "piecework.spec.tokenizer_spec", "dataclasses"}
 SPECIFICATIONS |= {"piecework.spec.ranked_merges"}
-TRAINING = {"piecework.train.plan", "piecework.train.runs", "piecework._internal.progress"}
+TRAINING = {"piecework.train.plan", "piecework.train.runs"}
 VOCABULARY = {
     "piecework.vocabulary.additions",
-    "piecework.vocabulary.decoded_bytes",
-    "piecework.vocabulary.extend",
-    "piecework.vocabulary.kept_pieces",
+    "piecework.vocabulary.decoding",
     "piecework.vocabulary.nearest_components",
     "piecework.vocabulary.pieces",
-    "piecework.vocabulary.prune",
-    "piecework.vocabulary.shrink",
-    "piecework.vocabulary.words",
-    "piecework.vocabulary.unigram_scores",
 }
 # What prompts need, and jinja2 for templates.
 CHATS = {

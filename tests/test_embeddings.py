@@ -28,8 +28,8 @@ def tok() -> pw.Tokenizer:
 @pytest.fixture(scope="module")
 def changed(tok: pw.Tokenizer) -> tuple[pw.Tokenizer, pw.IdMap]:
     """Return a tokenizer with fewer old tokens and two new ones."""
-    larger, first = tok.add_words(["hughug", "pugnug"])
-    smaller, second = larger.prune(["hug", "pug", "hughug", "pugnug"])
+    larger, first = pw.vocabulary.add_words(tok, ["hughug", "pugnug"])
+    smaller, second = pw.vocabulary.prune(larger, ["hug", "pug", "hughug", "pugnug"])
     return smaller, first.then(second)
 
 
@@ -84,7 +84,7 @@ def test_rows_are_copied_bit_for_bit_and_made_as_means_of_pieces(
 
 
 def test_files_are_replaced_without_an_output(tok: pw.Tokenizer, tmp_path: Path) -> None:
-    larger, id_map = tok.add_words(["hughug"])
+    larger, id_map = pw.vocabulary.add_words(tok, ["hughug"])
     path = tmp_path / "model.safetensors"
     save_file(weights(len(tok)), path)
     resize_embeddings(str(path), id_map)
@@ -96,7 +96,7 @@ def test_files_are_replaced_without_an_output(tok: pw.Tokenizer, tmp_path: Path)
 def test_each_rule_makes_the_rows_that_it_says(
     tok: pw.Tokenizer, tmp_path: Path, init: Any
 ) -> None:
-    _, id_map = tok.add_words([f"hug{chr(97 + n) * 3}pug" for n in range(20)])
+    _, id_map = pw.vocabulary.add_words(tok, [f"hug{chr(97 + n) * 3}pug" for n in range(20)])
     old = weights(len(tok))
     save_file(old, tmp_path / "model.safetensors")
     new = {}
@@ -186,7 +186,7 @@ def test_roles_get_their_new_ids(tmp_path: Path) -> None:
     tok = pw.Tokenizer(
         pw.spec.BPE({"a": 0, "b": 1, "ab": 2, "<s>": 3}, (("a", "b"),))
     ).with_added_tokens(["<s>"], special=True)
-    _, id_map = tok.prune(["a"], keep_alphabet=False)
+    _, id_map = pw.vocabulary.prune(tok, ["a"], keep_alphabet=False)
     sharded(tmp_path / "old", weights(4), vocab_size=4, bos_token_id=3, eos_token_id=50)
     resize_embeddings(tmp_path / "old", id_map)
     config = json.loads((tmp_path / "old" / "config.json").read_text())
@@ -194,7 +194,7 @@ def test_roles_get_their_new_ids(tmp_path: Path) -> None:
 
 
 def test_extra_rows_are_dropped_if_this_is_asked(tok: pw.Tokenizer, tmp_path: Path) -> None:
-    larger, id_map = tok.add_words(["hughug"])
+    larger, id_map = pw.vocabulary.add_words(tok, ["hughug"])
     path = tmp_path / "model.safetensors"
     save_file(weights(len(tok) + 30), path)
     with pytest.raises(FormatError, match=f"{len(tok) + 30} rows .* pass drop_extra_rows=True"):
@@ -233,7 +233,7 @@ def assert_refused(
 
 
 def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path: Path) -> None:
-    _, id_map = tok.add_words(["hughug"])
+    _, id_map = pw.vocabulary.add_words(tok, ["hughug"])
     size = len(tok)
     sharded(tmp_path / "small", weights(size - 3), vocab_size=size - 3)
     assert_refused(FormatError, f"{size - 3} rows in 'transformer.wte.weight', expected {size}",
@@ -263,7 +263,7 @@ def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path
 
 
 def test_a_map_of_another_tokenizer_is_refused(tok: pw.Tokenizer, tmp_path: Path) -> None:
-    larger, id_map = tok.add_words(["hughug"])
+    larger, id_map = pw.vocabulary.add_words(tok, ["hughug"])
     entries = ["[UNK]", *(f"other{number}" for number in range(len(tok) - 1))]
     model = pw.spec.WordPiece({entry: id for id, entry in enumerate(entries)})
     other = pw.Tokenizer(model)
@@ -282,7 +282,7 @@ def test_a_map_of_another_tokenizer_is_refused(tok: pw.Tokenizer, tmp_path: Path
 
 def test_a_role_that_was_removed_is_refused(tmp_path: Path) -> None:
     tok = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
-    _, id_map = tok.prune(["a", "b"])
+    _, id_map = pw.vocabulary.prune(tok, ["a", "b"])
     sharded(tmp_path / "old", weights(3), vocab_size=3, eos_token_id=2)
     assert_refused(
         FormatError, "eos_token_id: found the id 2, which was removed", tmp_path / "old", id_map
@@ -311,7 +311,7 @@ def test_damaged_files_are_named(tok: pw.Tokenizer, tmp_path: Path, damage: Any)
     path.write_bytes(damage(path.read_bytes()))
     before = path.read_bytes()
     with pytest.raises(FormatError, match=r"model\.safetensors: found"):
-        resize_embeddings(path, tok.add_words(["hughug"])[1])
+        resize_embeddings(path, pw.vocabulary.add_words(tok, ["hughug"])[1])
     assert path.read_bytes() == before
 
 
@@ -342,7 +342,10 @@ def test_a_damaged_index_is_named(tok: pw.Tokenizer, tmp_path: Path, index: str)
     save_file(weights(len(tok)), folder / "model.safetensors")
     (folder / "model.safetensors.index.json").write_text(index)
     assert_refused(
-        FormatError, r"model\.safetensors\.index\.json", folder, tok.add_words(["hughug"])[1]
+        FormatError,
+        r"model\.safetensors\.index\.json",
+        folder,
+        pw.vocabulary.add_words(tok, ["hughug"])[1],
     )
 
 

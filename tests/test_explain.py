@@ -168,7 +168,7 @@ def test_the_words_of_the_survey_are_built_merge_by_merge(
 
     monkeypatch.setenv("PIECEWORK_TIKTOKEN_DIR", str(need("vocab/tiktoken")))
     tok = pw.Tokenizer.load(name)
-    ranks = {token: id for id, token in tok.get_vocab_bytes().items()}
+    ranks = {token: id for id, token in pw.vocabulary.vocab_bytes(tok).items()}
     for word in explain(tok, "hello world").words:
         assert word.note == f"{WHOLE}, without these merges"
         capsys.readouterr()

@@ -77,7 +77,7 @@ def test_settings_are_carried_by_every_variant_and_by_pickles() -> None:
         tok.with_truncation(None),
         tok.with_special_in_text("text"),
         tok.with_word_cache_budget(1 << 20),
-        tok.shrink(9)[0],
+        pw.vocabulary.shrink(tok, 9)[0],
         pickle.loads(pickle.dumps(tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)))),
     ]
     for variant in variants:

@@ -41,9 +41,9 @@ DERIVED: dict[str, Callable[[pw.Tokenizer], pw.Tokenizer]] = {
     "truncation": lambda tok: tok.with_truncation(4),
     "padding": lambda tok: tok.with_padding(),
     "special in text": lambda tok: tok.with_special_in_text("text"),
-    "extend": lambda tok: tok.extend(["hugs hugs pugs"] * 9, 1)[0],
-    "prune": lambda tok: tok.prune(["hug"])[0],
-    "shrink": lambda tok: tok.shrink(tok.get_vocab_size() - 1)[0],
+    "extend": lambda tok: pw.vocabulary.extend(tok, ["hugs hugs pugs"] * 9, 1)[0],
+    "prune": lambda tok: pw.vocabulary.prune(tok, ["hug"])[0],
+    "shrink": lambda tok: pw.vocabulary.shrink(tok, tok.get_vocab_size() - 1)[0],
     "retrain": lambda tok: tok.train_new_from_iterator(TRAIN, 20),
     "pickle": lambda tok: pickle.loads(pickle.dumps(tok)),
     "pickle with a function": lambda tok: pickle.loads(
@@ -68,7 +68,7 @@ def test_sentencepiece_variants_keep_the_budget() -> None:
     tok = pw.Tokenizer.train_from_iterator(
         TRAIN, model="sentencepiece", vocab_size=20, hard_vocab_limit=False
     ).with_word_cache_budget(8192)
-    assert tok.with_vocabulary([]).memory().budget == 8192
+    assert pw.vocabulary.restrict(tok, []).tokenizer.memory().budget == 8192
     assert tok.with_extras(eos=True).memory().budget == 8192
     assert pickle.loads(pickle.dumps(tok)).memory().budget == 8192
 

@@ -73,7 +73,7 @@ RESULTS: dict[str, Callable[[], object]] = {
     "lineage": lambda: pw.analysis.lineage(KINDS["bpe"](), "hug"),
     "inspection": lambda: pw.analysis.inspect(bert()),
     "comparison": lambda: pw.analysis.compare({"a": bert(), "b": KINDS["gpt2"]()}, CORPUS),
-    "id map": lambda: KINDS["bert"]().prune(["hug"])[1],
+    "id map": lambda: pw.vocabulary.prune(KINDS["bert"](), ["hug"])[1],
     "memory": lambda: bert().memory(),
     "specification": lambda: bert().spec,
     "tokenizer": lambda: bert(),
@@ -118,7 +118,7 @@ def test_files_that_were_encoded_are_told_alike(tmp_path: Path) -> None:
 
 
 def test_results_that_can_change_do_not_hash() -> None:
-    batch, id_map = bert().encode_batch(["hug"]), KINDS["bert"]().prune(["hug"])[1]
+    batch, id_map = bert().encode_batch(["hug"]), pw.vocabulary.prune(KINDS["bert"](), ["hug"])[1]
     for result in (batch, batch[0], bert().encode("hug"), id_map):
         with pytest.raises(TypeError, match="unhashable"):
             hash(result)

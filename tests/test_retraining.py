@@ -114,9 +114,9 @@ def test_retraining_keeps_every_kind_of_post_processor(name: str) -> None:
 @pytest.mark.parametrize("name", POST_PROCESSORS)
 def test_resizing_keeps_every_kind_of_post_processor(name: str) -> None:
     old = made(POST_PROCESSORS[name])
-    larger, _ = old.extend(TEXTS, 3)
-    smaller, _ = larger.shrink(larger.get_vocab_size() - 1)
-    pruned, _ = larger.prune(["h", "u", "g"], keep_alphabet=False)
+    larger, _ = pw.vocabulary.extend(old, TEXTS, 3)
+    smaller, _ = pw.vocabulary.shrink(larger, larger.get_vocab_size() - 1)
+    pruned, _ = pw.vocabulary.prune(larger, ["h", "u", "g"], keep_alphabet=False)
     for changed in (larger, smaller, pruned):
         assert by_name(changed) == by_name(old)
 

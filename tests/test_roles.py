@@ -162,7 +162,7 @@ def test_callers_can_set_and_remove_roles() -> None:
         tok.with_truncation(8),
         tok.with_special_in_text("text"),
         tok.with_word_cache_budget(1 << 20),
-        tok.shrink(7)[0],
+        pw.vocabulary.shrink(tok, 7)[0],
     ):
         assert derived.eos_token == "<|endoftext|>"
         assert derived.mask_token is None

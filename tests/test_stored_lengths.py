@@ -243,7 +243,7 @@ def test_variants_and_pickles_keep_stored_lengths(folder: Path) -> None:
         pickle.loads(pickle.dumps(tok)),
         tok.with_added_tokens(["<x>"]),
         tok.with_truncation(9),
-        tok.shrink(9)[0],
+        pw.vocabulary.shrink(tok, 9)[0],
     ]
     for variant in variants:
         assert variant._settings.truncation == TRUNCATION
@@ -253,7 +253,7 @@ def test_variants_and_pickles_keep_stored_lengths(folder: Path) -> None:
 def test_stored_padding_follows_a_renumbered_token(folder: Path, tmp_path: Path) -> None:
     other = {**PADDING, "pad_token": "cafe", "pad_id": 8}
     (folder / "tokenizer.json").write_text(stored_json(padding=other))
-    smaller, _ = pw.Tokenizer.load(folder).prune(["cafe"])
+    smaller, _ = pw.vocabulary.prune(pw.Tokenizer.load(folder), ["cafe"])
     assert smaller.token_to_id("cafe") == 7
     smaller.save(f"{tmp_path}/smaller/")
     assert json_of(tmp_path / "smaller" / "tokenizer.json")["padding"]["pad_id"] == 7
@@ -263,7 +263,7 @@ def test_stored_padding_follows_a_renumbered_token(folder: Path, tmp_path: Path)
 def test_stored_padding_goes_with_its_token(folder: Path) -> None:
     other = {**PADDING, "pad_token": "cafe", "pad_id": 8}
     (folder / "tokenizer.json").write_text(stored_json(padding=other))
-    smaller, _ = pw.Tokenizer.load(folder).prune(["hug"])
+    smaller, _ = pw.vocabulary.prune(pw.Tokenizer.load(folder), ["hug"])
     assert smaller.token_to_id("cafe") is None
     assert smaller.with_padding().spec.padding == pw.spec.Padding(direction="left")
 

@@ -25,7 +25,7 @@ def tok() -> pw.Tokenizer:
 
 
 def test_tokens_of_a_byte_level_model_are_bytes(tok: pw.Tokenizer) -> None:
-    assert tok.get_vocab_bytes() == {id: token for token, id in RANKS.items()}
+    assert pw.vocabulary.vocab_bytes(tok) == {id: token for token, id in RANKS.items()}
     assert tok.token_bytes(256) == b"\xe2\x82"
     assert tok.token_bytes(258) == b"<|end|>"
 

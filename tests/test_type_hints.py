@@ -96,7 +96,7 @@ def test_resolving_needs_nothing_imported_before() -> None:
     code = """
 import piecework as pw, typing
 print(typing.get_type_hints(pw.Tokenizer.encode)["return"].__name__)
-print(typing.get_type_hints(pw.Tokenizer.extend)["corpus"])
+print(typing.get_type_hints(pw.vocabulary.extend)["corpus"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split()[0] == "Encoding"

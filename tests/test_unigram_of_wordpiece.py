@@ -33,7 +33,7 @@ def wordpiece() -> pw.Tokenizer:
 
 @pytest.fixture(scope="module")
 def unigram(wordpiece: pw.Tokenizer) -> pw.Tokenizer:
-    return wordpiece.to_unigram(TEXTS)
+    return pw.vocabulary.to_unigram(wordpiece, TEXTS).tokenizer
 
 
 def text_of(token: str, special: frozenset[str]) -> str:
@@ -86,7 +86,9 @@ def test_scores_are_those_of_em_from_the_segmentations_by_wordpiece() -> None:
         for _ in range(iterations):
             found = reference.expect(segments, expected)
             expected = reference.maximize(found, reference.unit(segments), wanted=0)
-        pieces = dict(tok.to_unigram(counts, iterations=iterations).spec.model.pieces)
+        pieces = dict(
+            pw.vocabulary.to_unigram(tok, counts, iterations=iterations).tokenizer.spec.model.pieces
+        )
         shared = pieces.keys() & expected.keys()
         assert len(shared) > 5
         assert {piece: pieces[piece] for piece in shared} == pytest.approx(
@@ -134,7 +136,7 @@ def test_an_unknown_character_is_unknown_by_itself(
 
 def test_added_tokens_keep_their_ids(wordpiece: pw.Tokenizer) -> None:
     tok = wordpiece.with_added_tokens([AddedToken("<sep>"), AddedToken("<end>", special=True)])
-    unigram = tok.to_unigram(TEXTS)
+    unigram = pw.vocabulary.to_unigram(tok, TEXTS).tokenizer
     assert unigram.get_vocab_size() == tok.get_vocab_size() + 1
     for token in ("<sep>", "<end>"):
         assert unigram.token_to_id(token) == tok.token_to_id(token)
@@ -143,15 +145,15 @@ def test_added_tokens_keep_their_ids(wordpiece: pw.Tokenizer) -> None:
 
 def test_counts_and_texts_and_threads_give_the_same_scores(wordpiece: pw.Tokenizer) -> None:
     counts = pw.count_texts(TEXTS, preset=pw.train.pipeline_of(wordpiece.spec))
-    one = wordpiece.to_unigram(counts, num_threads=1)
-    assert one.spec == wordpiece.to_unigram(TEXTS, num_threads=3).spec
-    assert one.spec != wordpiece.to_unigram(TEXTS, iterations=1).spec
+    one = pw.vocabulary.to_unigram(wordpiece, counts, num_threads=1).tokenizer
+    assert one.spec == pw.vocabulary.to_unigram(wordpiece, TEXTS, num_threads=3).tokenizer.spec
+    assert one.spec != pw.vocabulary.to_unigram(wordpiece, TEXTS, iterations=1).tokenizer.spec
 
 
 def test_entries_that_do_not_occur_are_never_chosen_before_those_that_do() -> None:
     vocab = {token: id for id, token in enumerate("[UNK] h hugs ##ugs ##u ##g ##s zebra".split())}
     tok = pw.Tokenizer(WordPiece(vocab), pre_tokenizer=WhitespaceSplit())
-    unigram = tok.to_unigram(["hugs hugs"])
+    unigram = pw.vocabulary.to_unigram(tok, ["hugs hugs"]).tokenizer
     scores = dict(unigram.spec.model.pieces)
     assert scores["▁zebra"] == min(scores.values())
     assert unigram.encode("hugs").tokens == ["▁hugs"]
@@ -160,7 +162,7 @@ def test_entries_that_do_not_occur_are_never_chosen_before_those_that_do() -> No
 
 def error_of(tok: pw.Tokenizer, texts: object) -> str:
     with pytest.raises(pw.errors.PieceworkError) as caught:
-        tok.to_unigram(texts)  # type: ignore[arg-type]
+        pw.vocabulary.to_unigram(tok, texts)  # type: ignore[arg-type]
     return str(caught.value)
 
 
@@ -178,7 +180,7 @@ def test_what_cannot_become_a_unigram_model_is_an_error(wordpiece: pw.Tokenizer)
     assert "no words" in error_of(wordpiece, [])
     assert "no word without unknown characters" in error_of(wordpiece, ["☃ ☃☃"])
     with pytest.raises(pw.errors.ArgumentError, match="iterations"):
-        wordpiece.to_unigram(TEXTS, iterations=0)
+        pw.vocabulary.to_unigram(wordpiece, TEXTS, iterations=0)
 
 
 def test_the_command_converts_with_a_corpus(

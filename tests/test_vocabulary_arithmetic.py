@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.vocabulary.pieces import restrict_pieces
-from piecework.vocabulary.prune import prune_spec
-from piecework.vocabulary.shrink import shrink_spec
+from piecework.vocabulary.pruning import prune_spec
+from piecework.vocabulary.shrinking import shrink_spec
 
 TEXTS = [
     "hug hugs pug pun bun",
@@ -58,7 +58,7 @@ def ids(tok: pw.Tokenizer, text: str) -> list[int]:
 @TRAINERS
 def test_extending_leaves_every_id_and_numbers_new_entries_after_the_highest(train) -> None:
     tok = train(TEXTS, 50)
-    larger, id_map = tok.extend(OTHER, 6)
+    larger, id_map = pw.vocabulary.extend(tok, OTHER, 6)
     assert tok.get_vocab().items() <= larger.get_vocab().items()
     assert id_map.new_ids.tolist() == list(range(50))
     assert id_map.added.tolist() == list(range(50, 56))
@@ -71,8 +71,8 @@ def test_extending_leaves_every_id_and_numbers_new_entries_after_the_highest(tra
 @TRAINERS
 def test_shrinking_what_was_extended_gives_the_tokenizer_back(train) -> None:
     tok = train(TEXTS, 50)
-    larger, _ = tok.extend(OTHER, 6)
-    smaller, id_map = larger.shrink(50)
+    larger, _ = pw.vocabulary.extend(tok, OTHER, 6)
+    smaller, id_map = pw.vocabulary.shrink(larger, 50)
     assert smaller == tok
     assert id_map.new_ids.tolist() == [*range(50), *[-1] * 6]
     assert id_map.added.tolist() == []
@@ -91,7 +91,7 @@ def test_extending_bpe_on_its_corpus_is_training_on(
     whole = bpe_trained(texts, alphabet + first + more)
     assume(whole.get_vocab_size() == alphabet + first + more)
     tok = bpe_trained(texts, alphabet + first)
-    assert tok.extend(texts, more, min_frequency=1)[0] == whole
+    assert pw.vocabulary.extend(tok, texts, more, min_frequency=1)[0] == whole
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_extending_bpe_twice_is_extending_it_once_by_as_much(
     tok = bpe_trained(texts, 0, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pw.errors.TrainingWarning)
-        once, _ = tok.extend(texts, first + more, min_frequency=1)
-        half, _ = tok.extend(texts, first, min_frequency=1)
+        once, _ = pw.vocabulary.extend(tok, texts, first + more, min_frequency=1)
+        half, _ = pw.vocabulary.extend(tok, texts, first, min_frequency=1)
         twice, _ = half.extend(texts, more, min_frequency=1)
     assume(once.get_vocab_size() == tok.get_vocab_size() + first + more)
     assert once == twice
@@ -124,7 +124,7 @@ def test_extending_byte_level_numbers_after_added_tokens() -> None:
         decoder=pw.spec.ByteLevelDecoder(),
         added_tokens=[pw.spec.AddedToken("<|end|>", 256, special=True)],
     )
-    larger, id_map = tok.extend(["日本 日本 日本<|end|>"], 3)
+    larger, id_map = pw.vocabulary.extend(tok, ["日本 日本 日本<|end|>"], 3)
     assert id_map.added.tolist() == [257, 258, 259]
     assert larger.token_to_id("<|end|>") == 256
     assert len(ids(larger, "日本")) < len(ids(tok, "日本"))
@@ -141,14 +141,14 @@ def test_unknown_tokens_bytes_and_special_tokens_are_never_joined() -> None:
     )
     tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
     with pytest.warns(pw.errors.TrainingWarning, match="stopped early"):
-        larger, _ = tok.extend(["aéb xxb ab ab xx"] * 5, 9)
+        larger, _ = pw.vocabulary.extend(tok, ["aéb xxb ab ab xx"] * 5, 9)
     assert set(larger.get_vocab()) - set(tok.get_vocab()) == {"ab"}
 
 
 def test_an_entry_that_is_an_added_token_already_keeps_its_id() -> None:
     model = pw.spec.BPE({"h": 0, "i": 1}, (), unk_token=None)
     tok = pw.Tokenizer(model, added_tokens=[pw.spec.AddedToken("hi", 7, single_word=True)])
-    larger, id_map = tok.extend(["hihi hihi"], 1, min_frequency=1)
+    larger, id_map = pw.vocabulary.extend(tok, ["hihi hihi"], 1, min_frequency=1)
     assert larger.get_vocab() == {"h": 0, "i": 1, "hi": 7}
     assert id_map.added.tolist() == []
 
@@ -156,7 +156,7 @@ def test_an_entry_that_is_an_added_token_already_keeps_its_id() -> None:
 @pytest.mark.parametrize("score", ["likelihood", "frequency", "pmi"])
 def test_word_piece_extends_by_each_score(score: str) -> None:
     tok = word_piece_trained(TEXTS, 50)
-    larger, id_map = tok.extend(OTHER, 4, score=score)
+    larger, id_map = pw.vocabulary.extend(tok, OTHER, 4, score=score)
     assert larger.get_vocab_size() == 54
     assert len(id_map.added) == 4
 
@@ -164,24 +164,24 @@ def test_word_piece_extends_by_each_score(score: str) -> None:
 def test_counts_serve_as_texts_do_when_the_pipeline_is_the_same() -> None:
     tok = word_piece_trained(TEXTS, 50)
     counts = pw.count_texts(OTHER, preset=pw.train.pipeline_of(tok.spec))
-    assert tok.extend(counts, 5)[0] == tok.extend(OTHER, 5)[0]
+    assert pw.vocabulary.extend(tok, counts, 5)[0] == pw.vocabulary.extend(tok, OTHER, 5)[0]
     with pytest.raises(pw.errors.ArgumentError, match="corpus"):
-        tok.extend(pw.count_texts(OTHER, preset="whitespace"), 5)
+        pw.vocabulary.extend(tok, pw.count_texts(OTHER, preset="whitespace"), 5)
 
 
 def test_extending_refuses_what_it_cannot_do() -> None:
     word = pw.Tokenizer.train_from_iterator(TEXTS, model="word")
     with pytest.raises(pw.errors.ArgumentError, match="model"):
-        word.extend(OTHER, 1)
+        pw.vocabulary.extend(word, OTHER, 1)
     tok = bpe_trained(TEXTS, 30)
     with pytest.raises(pw.errors.ArgumentError, match="score"):
-        tok.extend(OTHER, 1, score="likelihood")
+        pw.vocabulary.extend(tok, OTHER, 1, score="likelihood")
     with pytest.raises(pw.errors.CorpusError):
-        tok.extend([], 1)
+        pw.vocabulary.extend(tok, [], 1)
     with pytest.raises(pw.errors.InputTypeError, match="corpus"):
-        tok.extend("text", 1)
+        pw.vocabulary.extend(tok, "text", 1)
     with pytest.raises(pw.errors.ArgumentError, match="n"):
-        tok.extend(OTHER, -1)
+        pw.vocabulary.extend(tok, OTHER, -1)
 
 
 # ---- pruning
@@ -243,7 +243,7 @@ def test_pruning_keeps_what_text_makes_of_kept_tokens(make, keep_alphabet: bool)
         tok, rng = make(seed), random.Random(seed)
         vocab = tok.spec.model.vocab
         keep = rng.sample(sorted(vocab), rng.randrange(len(vocab)))
-        smaller, id_map = tok.prune(keep, keep_alphabet=keep_alphabet)
+        smaller, id_map = pw.vocabulary.prune(tok, keep, keep_alphabet=keep_alphabet)
         new_ids = id_map.new_ids
         assert {tok.token_to_id(token) for token in keep} <= set(np.flatnonzero(new_ids >= 0))
         gone = set(np.flatnonzero(new_ids < 0).tolist())
@@ -264,7 +264,7 @@ def test_kept_entries_stay_reachable(make) -> None:
         texts = ["".join(rng.choices("abcd", k=rng.randint(1, 9))) for _ in range(60)]
         texts += [token.removeprefix("##") for token in tok.get_vocab()]
         keep = set(rng.sample(sorted(tok.get_vocab()), len(tok.get_vocab()) // 2))
-        smaller, _ = tok.prune(keep)
+        smaller, _ = pw.vocabulary.prune(tok, keep)
         # Each token's own text, framed as it was, still gives the token.
         for text in texts:
             encoding = tok.encode(text)
@@ -278,7 +278,7 @@ def test_ids_keep_their_order_and_those_above_a_removed_one_move_down(make) -> N
     for seed in range(50):
         tok, rng = make(seed), random.Random(seed)
         keep = rng.sample(sorted(tok.get_vocab()), 3)
-        smaller, id_map = tok.prune(keep)
+        smaller, id_map = pw.vocabulary.prune(tok, keep)
         kept = np.flatnonzero(id_map.new_ids >= 0)
         old_ids = set(tok.get_vocab().values())
         for old in kept.tolist():
@@ -291,7 +291,7 @@ def test_ids_keep_their_order_and_those_above_a_removed_one_move_down(make) -> N
 def test_pruning_by_ids_that_a_corpus_uses() -> None:
     tok = bpe_trained(TEXTS, 60)
     used = np.unique(tok.encode_batch(TEXTS[:1]).ids)
-    smaller, id_map = tok.prune(used)
+    smaller, id_map = pw.vocabulary.prune(tok, used)
     assert smaller.get_vocab_size() < tok.get_vocab_size()
     assert ids(smaller, TEXTS[0]) == id_map.new_ids[ids(tok, TEXTS[0])].tolist()
 
@@ -306,7 +306,7 @@ def test_template_padding_and_added_tokens_follow_their_ids() -> None:
     moved = [replace(token, id=last[token.content]) for token in spec.added_tokens]
     spec = replace(spec, model=model, post_processor=frame, added_tokens=tuple(moved))
     shuffled = pw.Tokenizer.from_spec(spec).with_padding(12)
-    smaller, _ = shuffled.prune(["hug"])
+    smaller, _ = pw.vocabulary.prune(shuffled, ["hug"])
     encoding = smaller.encode("hug hug")
     assert encoding.tokens[:4] == ["[CLS]", "hug", "hug", "[SEP]"]
     assert [smaller.id_to_token(id) for id in encoding.ids] == encoding.tokens
@@ -324,7 +324,7 @@ def test_template_padding_and_added_tokens_follow_their_ids() -> None:
 def test_what_a_frame_uses_stays(frame) -> None:
     vocab = {token: number for number, token in enumerate(["a", "b", "c", "ab"])}
     tok = pw.Tokenizer(pw.spec.BPE(vocab, (("a", "b"),)), post_processor=frame)
-    smaller, id_map = tok.prune([], keep_alphabet=False)
+    smaller, id_map = pw.vocabulary.prune(tok, [], keep_alphabet=False)
     assert smaller.get_vocab() == {"b": 0, "c": 1}
     assert smaller.encode("").ids == [0, 1]
     assert id_map.new_ids.tolist() == [-1, 0, 1, -1]
@@ -334,9 +334,9 @@ def test_pruning_refuses_what_is_not_there() -> None:
     tok = bpe_trained(TEXTS, 30)
     for keep in (["absent"], [99], [None]):
         with pytest.raises(pw.errors.ArgumentError, match="keep"):
-            tok.prune(keep)
+            pw.vocabulary.prune(tok, keep)
     with pytest.raises(pw.errors.InputTypeError, match="keep"):
-        tok.prune("hug")
+        pw.vocabulary.prune(tok, "hug")
 
 
 # ---- shrinking
@@ -344,13 +344,13 @@ def test_pruning_refuses_what_is_not_there() -> None:
 
 @pytest.mark.parametrize("size", [35, 45, 59])
 def test_shrinking_bpe_is_having_trained_less(size: int) -> None:
-    assert bpe_trained(TEXTS, 60).shrink(size)[0] == bpe_trained(TEXTS, size)
+    assert pw.vocabulary.shrink(bpe_trained(TEXTS, 60), size)[0] == bpe_trained(TEXTS, size)
 
 
 @pytest.mark.parametrize("score", ["likelihood", "frequency", "pmi"])
 @pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
 def test_shrinking_word_piece_is_having_trained_less(score: str) -> None:
-    shrunk, _ = word_piece_trained(TEXTS, 80, score).shrink(60)
+    shrunk, _ = pw.vocabulary.shrink(word_piece_trained(TEXTS, 80, score), 60)
     assert shrunk == word_piece_trained(TEXTS, 60, score)
 
 
@@ -358,28 +358,28 @@ def test_shrinking_word_piece_is_having_trained_less(score: str) -> None:
 def test_alphabet_and_special_tokens_outlast_any_shrinking(train) -> None:
     tok = train(TEXTS, 65)
     with pytest.raises(pw.errors.ArgumentError, match=r"at least (\d+)") as refused:
-        tok.shrink(5)
+        pw.vocabulary.shrink(tok, 5)
     least = int(str(refused.value).split("at least ")[1].split(",")[0])
-    smallest, _ = tok.shrink(least)
+    smallest, _ = pw.vocabulary.shrink(tok, least)
     assert smallest.get_vocab_size() == least
     assert (
         "".join(smallest.encode("hug", add_special_tokens=False).tokens).replace("#", "") == "hug"
     )
     with pytest.raises(pw.errors.ArgumentError, match="at most 65"):
-        tok.shrink(66)
+        pw.vocabulary.shrink(tok, 66)
 
 
 def test_a_merge_goes_with_what_it_is_made_of_whatever_its_place() -> None:
     vocab = {token: number for number, token in enumerate("a b c ab abc cc".split())}
     merges = (("ab", "c"), ("c", "c"), ("a", "b"))
-    smaller, id_map = pw.Tokenizer(pw.spec.BPE(vocab, merges)).shrink(5)
+    smaller, id_map = pw.vocabulary.shrink(pw.Tokenizer(pw.spec.BPE(vocab, merges)), 5)
     assert smaller.spec.model.merges == (("c", "c"),)
     assert id_map.new_ids.tolist() == [0, 1, 2, -1, -1, 3]
 
 
 def test_word_models_shrink_to_their_first_words(tmp_path: Path) -> None:
     tok = pw.Tokenizer.train_from_iterator(TEXTS, model="word")
-    smaller, _ = tok.shrink(3)
+    smaller, _ = pw.vocabulary.shrink(tok, 3)
     assert list(smaller.get_vocab()) == list(tok.get_vocab())[:3]
     smaller.save(tmp_path / "tokenizer.json")
     assert pw.Tokenizer.load(tmp_path / "tokenizer.json") == smaller
@@ -391,8 +391,8 @@ def test_word_models_shrink_to_their_first_words(tmp_path: Path) -> None:
 def test_embedding_rows_follow_the_map() -> None:
     tok = bpe_trained(TEXTS, 60)
     rows = np.arange(60.0)[:, None] + np.zeros(3)
-    smaller, first = tok.prune(["hug", "pug"])
-    larger, second = smaller.extend(OTHER, 4)
+    smaller, first = pw.vocabulary.prune(tok, ["hug", "pug"])
+    larger, second = pw.vocabulary.extend(smaller, OTHER, 4)
     for id_map in (first, second):
         rows = rows[id_map.old_ids]
         rows[id_map.added] = -1

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from piecework import _core
-from piecework._core import SeededSampling
+from piecework._core import SeededSampling, scores, segmentations
+from piecework._core import entropy as core_entropy
 from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import id_list
 from piecework.errors import ArgumentError, InputTypeError
@@ -134,7 +134,7 @@ def entropy(
     """
     check_alpha(alpha)
     recognized = tokenizer._recognized(parse_special, [text])
-    return _core.entropy(tokenizer._core, text, alpha=float(alpha), parse_special=recognized)
+    return core_entropy(tokenizer._core, text, alpha=float(alpha), parse_special=recognized)
 
 
 def score(
@@ -168,7 +168,7 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
     ids = id_list(ids, "ids")
     if not core.scores_segmentations:
         raise ArgumentError("model", "a model that does not score segmentations", "a Unigram model")
-    found = _core.scores(core, ids)
+    found = scores(core, ids)
     for index, (id, score) in enumerate(zip(ids, found, strict=True)):
         if score is None and core.id_to_token(id) is None:
             raise ArgumentError(f"ids[{index}]", str(id), "an id of the vocabulary")
@@ -185,7 +185,7 @@ def _segmentations(
     replacement: bool = True,
     include_best: bool = False,
 ) -> list[Segmentation]:
-    found = _core.segmentations(
+    found = segmentations(
         tokenizer._core,
         text,
         n,

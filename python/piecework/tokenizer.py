@@ -18,7 +18,6 @@ from piecework._core import (
     find_special,
     normalize_with_offsets,
     token_bytes,
-    vocab_bytes,
 )
 from piecework._internal.foreign_names import WithForeignNames, add_foreign_names, reject_keywords
 from piecework._internal.lazy import hints, np, pw, typing
@@ -41,7 +40,6 @@ from piecework._internal.validation import (
     check_type_id,
     id_list,
     listed,
-    whole_number,
 )
 from piecework.batch import Batch, Filling
 from piecework.decode_stream import DecodeStream, DecodeStreams
@@ -293,19 +291,23 @@ class Tokenizer(metaclass=WithForeignNames):
         return cls._of(compile_ranks(ranks, pattern, special_tokens or {}, source), "refuse")
 
     @classmethod
-    def from_spec(cls, spec: pw.TokenizerSpec) -> hints.Self:
+    def from_spec(cls, spec: pw.TokenizerSpec, *, like: Tokenizer | None = None) -> hints.Self:
         """Compile a specification.
 
         >>> import piecework as pw
         >>> spec = pw.TokenizerSpec(model=pw.spec.Char({"[UNK]": 0, "a": 1}))
         >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
         [1, 0]
+
+        A specification has neither roles, `model_max_length`, chat templates nor the budget of the word
+        cache. They are those of the tokenizer `like`, for a specification made from the one of `like`.
         """
         from piecework.spec.tokenizer_spec import checked_spec
 
         text, functions = checked_spec(spec).to_core()
         special_in_text = checked_special_in_text(spec.special_in_text)
-        return cls._of(_compiled(text, functions), special_in_text, functions)
+        tokenizer = cls._of(_compiled(text, functions), special_in_text, functions)
+        return tokenizer if like is None else tokenizer._with_settings_of(like)
 
     @classmethod
     def from_str(cls, text: str) -> hints.Self:
@@ -509,7 +511,7 @@ class Tokenizer(metaclass=WithForeignNames):
             show_progress=show_progress,
             **settings,
         )
-        return self._derived(spec)
+        return type(self).from_spec(spec, like=self)
 
     @classmethod
     def _tokens_of(cls, spec: pw.TokenizerSpec, texts: Sequence[str]) -> list[list[str]]:
@@ -1132,7 +1134,7 @@ class Tokenizer(metaclass=WithForeignNames):
         check_choice("errors", errors, ("replace", "ignore", "strict"))
         if "\ufffd" not in text:
             return text
-        from piecework.vocabulary.decoded_bytes import text_with_errors
+        from piecework.vocabulary.decoding import text_with_errors
 
         skipped = self.special_token_ids if skip_special_tokens else ()
         tokens = [self._core.id_to_token(id) for id in ids if id not in skipped]
@@ -1275,36 +1277,6 @@ class Tokenizer(metaclass=WithForeignNames):
         except TypeError:
             raise InputTypeError("id", type(id).__name__, "int") from None
 
-    def get_vocab_bytes(self) -> dict[int, bytes]:
-        """Return the `token_bytes` of each id of the model, without added tokens.
-
-        >>> import piecework as pw
-        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1})).get_vocab_bytes()
-        {0: b'[UNK]', 1: b'\\xc3\\xa9'}
-        """
-        return dict(vocab_bytes(self._core))
-
-    def get_decoded_bytes(self) -> dict[int, bytes]:
-        r"""Return the bytes that each token adds to a text, by id, for constrained decoding.
-
-        >>> import piecework as pw
-        >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
-        >>> tok = pw.Tokenizer(model, decoder=pw.spec.WordPieceDecoder())
-        >>> tok.get_decoded_bytes()
-        {0: b' [UNK]', 1: b' hug', 2: b's'}
-
-        Notation of the model is decoded: byte-level characters, byte tokens such as `<0x0A>`, `▁`, `##`
-        and `</w>`. The bytes of one token need not be UTF-8. Those of several ids, concatenated, are the
-        text of `decode(ids, clean_up=False)`, which drops the space at the start of a text, or with `</w>`
-        at its end. Special tokens, `special_token_ids`, are absent: they have no text.
-
-        `token_bytes` has the notation instead. Raises `ArgumentError` for a decoder whose output depends on
-        the neighbours of a token, such as `CTC`.
-        """
-        from piecework.vocabulary.decoded_bytes import decoded_bytes
-
-        return decoded_bytes(self.spec, self.get_vocab())
-
     @property
     def special_token_ids(self) -> frozenset[int]:
         """The ids that `decode` skips by default: special tokens, and control pieces of SentencePiece.
@@ -1314,7 +1286,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.token_to_id("[SEP]") in tok.special_token_ids, tok.token_to_id("be") in tok.special_token_ids
         (True, False)
         """
-        from piecework.vocabulary.decoded_bytes import special_ids
+        from piecework.vocabulary.decoding import special_ids
 
         return frozenset(special_ids(self.spec, self.get_vocab()))
 
@@ -1863,176 +1835,6 @@ class Tokenizer(metaclass=WithForeignNames):
         check_bytes("bytes_per_thread", bytes_per_thread, 4096)
         return self._variant(self._core.with_word_cache_budget(bytes_per_thread))
 
-    # ---- change the vocabulary
-
-    def extend(
-        self,
-        corpus: Iterable[str | Sequence[str]] | pw.Counts,
-        n: int,
-        *,
-        score: typing.Literal["likelihood", "frequency", "pmi"] | None = None,
-        min_frequency: int = 2,
-        max_token_length: int | None = None,
-        num_threads: int | None = None,
-        show_progress: bool = False,
-    ) -> tuple[hints.Self, pw.IdMap]:
-        """Learn `n` more vocabulary entries from new text; return the tokenizer and the map of ids.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
-        >>> larger, id_map = tok.extend(["hug hugs bugs"] * 9, 1)
-        >>> len(larger), id_map.added
-        (15, array([14]))
-
-        `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`).
-        Words are segmented with the present vocabulary, and training continues from there:
-
-        - BPE appends merges of the most frequent pair (a `Char` model becomes BPE).
-        - WordPiece merges by `score`, "likelihood" by default.
-        - Unigram adds the pieces that gain most in the likelihood of the text, with their log probabilities.
-          Present pieces keep their scores.
-
-        Ids of entries do not change; new entries get the ids after the highest. Unigram and SentencePiece
-        number entries by position, so the ids of added tokens after the last entry move up. Characters
-        outside the vocabulary stay unknown.
-
-        Warns with `TrainingWarning` if the corpus does not yield `n` entries. Raises `ArgumentError` for
-        models of whole words and SentencePiece models of characters, and `CorpusError` for a corpus without
-        words.
-        """
-        from piecework._internal.progress import progress_bar
-        from piecework.train.runs import counts_for
-        from piecework.vocabulary.extend import extend_spec
-
-        check_size("n", n)
-        check_size("min_frequency", min_frequency)
-        counts = counts_for(self.spec, corpus, num_threads=num_threads, show_progress=show_progress)
-        with progress_bar("learning", shown=show_progress) as progress:
-            spec, id_map = extend_spec(
-                self._core,
-                self.spec,
-                counts,
-                n,
-                score=score,
-                min_frequency=min_frequency,
-                max_token_length=max_token_length,
-                progress=progress,
-            )
-        return self._resized(spec, id_map)
-
-    def prune(
-        self, keep: Iterable[str | int], *, keep_alphabet: bool = True
-    ) -> tuple[hints.Self, pw.IdMap]:
-        """Keep only some tokens, given by name or id; return the tokenizer and the map of ids.
-
-        >>> import piecework as pw
-        >>> merges = (("h", "u"), ("hu", "g"), ("b", "u"))
-        >>> vocab = {token: id for id, token in enumerate("b g h u hu hug bu".split())}
-        >>> tok, id_map = pw.Tokenizer(pw.spec.BPE(vocab, merges)).prune(keep=["hug"])
-        >>> tok.get_vocab()
-        {'b': 0, 'g': 1, 'h': 2, 'u': 3, 'hu': 4, 'hug': 5}
-        >>> id_map.new_ids
-        array([ 0,  1,  2,  3,  4,  5, -1])
-
-        Also kept are added tokens, the unknown token, tokens of post-processor and padding, and for BPE the
-        intermediate entries of the merges of a kept token. A merge is removed with any of its three
-        entries. `keep_alphabet=False` also removes single characters and bytes that no kept token needs;
-        characters without an entry become unknown, or are dropped if there is no unknown token. Ids above a
-        removed one move down.
-
-        Unigram models keep bytes, and the entry with the lowest score, from which the score of unknown
-        characters is derived. SentencePiece models keep control, user-defined and byte pieces.
-
-        A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
-        """
-        from piecework.vocabulary.prune import prune_spec
-
-        spec, id_map = prune_spec(self.spec, keep, keep_alphabet)
-        return self._resized(spec, id_map)
-
-    def shrink(self, size: int) -> tuple[hints.Self, pw.IdMap]:
-        """Remove the last learned entries until `size` tokens are left; return tokenizer and map of ids.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
-        >>> smaller, id_map = tok.shrink(12)
-        >>> len(smaller), id_map.new_ids.tolist().count(-1)
-        (12, 2)
-
-        `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
-        only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models
-        those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
-        `ArgumentError` if they are more than `size`.
-        """
-        from piecework.vocabulary.shrink import shrink_spec
-
-        check_size("size", size)
-        spec, id_map = shrink_spec(self.spec, size)
-        return self._resized(spec, id_map)
-
-    def add_words(
-        self, words: Iterable[str] | Mapping[str, float], *, replace_unused: bool = False
-    ) -> tuple[hints.Self, pw.IdMap]:
-        """Add words as ordinary entries, one token each; return the tokenizer and the map of ids.
-
-        >>> import piecework as pw
-        >>> vocab = {"[UNK]": 0, "[unused1]": 1, "hug": 2, "##s": 3}
-        >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab), pre_tokenizer=pw.spec.WhitespaceSplit())
-        >>> tok.add_words(["hugs"])[0].encode("hugs hug").tokens
-        ['hugs', 'hug']
-        >>> tok.add_words(["hugs"], replace_unused=True)[0].get_vocab()
-        {'[UNK]': 0, 'hugs': 1, 'hug': 2, '##s': 3}
-
-        Unlike added tokens, words are normalized and pre-tokenized as text is, and must be one pre-token;
-        write a space before a word for a byte-level model that keeps it (GPT-2).
-
-        - WordPiece and WordLevel get an entry.
-        - BPE gets merges after all others, with the entries that they need in between and characters that the
-          vocabulary lacks. Text without a new token is encoded as before.
-        - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than that of the
-          present segmentation of the word. A mapping of words to log probabilities gives other scores.
-
-        Ids are those of `extend`. With `replace_unused`, the new entries take the ids of the entries
-        `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that are
-        entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
-        than the model reads, and more words than unused entries.
-        """
-        from piecework.vocabulary.words import add_words_spec
-
-        spec, id_map = add_words_spec(self._core, self.spec, words, replace_unused=replace_unused)
-        return self._resized(spec, id_map)
-
-    def with_vocabulary(
-        self,
-        vocabulary: PathLike | Collection[str] | Mapping[str, float] | None,
-        *,
-        threshold: float = 1,
-    ) -> hints.Self:
-        """Return a SentencePiece tokenizer that produces only these pieces and single characters.
-
-        >>> import piecework as pw
-        >>> scored = {"<unk>": 0.0, "▁": -4.0, "h": -4.0, "i": -4.0, "▁hi": -2.0}
-        >>> types = {"<unk>": "unknown"}
-        >>> model = pw.spec.SentencePiece(
-        ...     tuple(
-        ...         pw.spec.ScoredPiece(text, score, types.get(text, "normal"))
-        ...         for text, score in scored.items()
-        ...     )
-        ... )
-        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
-        >>> tok.encode("hi").tokens, tok.with_vocabulary([]).encode("hi").tokens
-        (['▁hi'], ['▁', 'h', 'i'])
-
-        `vocabulary` is a collection of pieces, a mapping from piece to count, or a file with a piece, a tab
-        and its count in each line. Pieces with a count of at least `threshold` are kept. None restores all
-        pieces. Ids do not change. Raises `ArgumentError` for models other than SentencePiece Unigram and
-        BPE.
-        """
-        from piecework.vocabulary.kept_pieces import kept_pieces
-        from piecework.vocabulary.pieces import restrict_pieces
-
-        return self._derived(restrict_pieces(self.spec, kept_pieces(vocabulary, threshold)))
-
     # ---- specification and files
 
     @property
@@ -2216,58 +2018,14 @@ class Tokenizer(metaclass=WithForeignNames):
     def _content(self) -> tuple[typing.Any, ...]:
         return self._core.to_json(False), self._functions, self._special_in_text
 
-    def _derived(self, spec: pw.TokenizerSpec) -> hints.Self:
-        """Compile a specification that was made from this tokenizer's, with the same settings.
-
-        Settings that no specification contains (cache budget, roles, templates) are carried over here only.
-        """
-        settings = self._settings
-        derived = _restored_from_spec(type(self), spec, self._core.cache_budget, settings)
-        if settings.padding and derived.token_to_id(settings.padding["pad_token"]) is None:
-            return derived._variant(padding=None)  # its id can be that of another token now
-        return derived
-
-    def to_unigram(
-        self,
-        corpus: Iterable[str | Sequence[str]] | pw.Counts,
-        *,
-        iterations: int = 8,
-        num_threads: int | None = None,
-        show_progress: bool = False,
-    ) -> hints.Self:
-        """Return a tokenizer with the entries and ids of a WordPiece one that takes the most probable pieces.
-
-        >>> import piecework as pw
-        >>> entries = "[UNK] un unh so ##do ##happy ##appy ##me".split()
-        >>> model = pw.spec.WordPiece({entry: id for id, entry in enumerate(entries)})
-        >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
-        >>> unigram = tok.to_unigram(["undo undo undo sohappy some some unhappy"])
-        >>> tok.encode("unhappy").tokens, unigram.encode("unhappy").tokens
-        (['unh', '##appy'], ['▁un', 'happy'])
-
-        WordPiece takes the longest match at each position; Unigram takes the segmentation with the highest
-        probability, whose boundaries are nearer to those of morphemes, for a few more tokens. The result is
-        a Unigram model that `tokenizers` and transformers read. `hug` is written `▁hug`, and `##s` is `s`;
-        `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
-        WordPiece gives up the whole word.
-
-        `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`). The
-        probabilities are estimated by `iterations` EM steps (Kudo 2018, section 3.2). Raises `ArgumentError`
-        for another model and for ids with gaps, and `CorpusError` for a corpus without words.
-        """
-        from piecework._internal.progress import progress_bar
-        from piecework.train.runs import counts_for
-        from piecework.vocabulary.unigram_scores import unigram_spec
-
-        iterations = whole_number("iterations", iterations, 1)
-        counts = counts_for(self.spec, corpus, num_threads=num_threads, show_progress=show_progress)
-        with progress_bar("estimating", shown=show_progress) as progress:
-            spec = unigram_spec(self.spec, counts, iterations, num_threads, progress)
-        return self._derived(spec)
-
-    def _resized(self, spec: pw.TokenizerSpec, id_map: pw.IdMap) -> tuple[hints.Self, pw.IdMap]:
-        """Compile a specification with another vocabulary; return the map with the checks of this one."""
-        return self._derived(spec), id_map.with_checks(self.get_vocab())
+    def _with_settings_of(self, other: Tokenizer) -> hints.Self:
+        """Return a tokenizer with the settings of another one that no specification contains."""
+        settings = other._settings
+        if settings.padding and self.token_to_id(settings.padding["pad_token"]) is None:
+            settings = settings.replace(padding=None)  # its id can be that of another token now
+        tokenizer = self.with_word_cache_budget(other._core.cache_budget)
+        tokenizer._use_settings(settings)
+        return tokenizer
 
     def _variant(
         self,

@@ -251,22 +251,30 @@ def test_a_restricted_vocabulary_agrees(kind: str, tmp_path: Path) -> None:
     rng = random.Random(7)
     for share in (0.0, 0.3, 0.9):
         kept = [piece for piece in pieces if rng.random() < share]
-        restricted = ours.with_vocabulary(kept)
+        restricted = pw.vocabulary.restrict(ours, kept).tokenizer
         restricted.save(tmp_path / "restricted.model")
         saved, theirs = both(tmp_path / "restricted.model")
         for text in [*CORPUS[:6], *HARD_TEXTS]:
             assert saved.encode(text).ids == theirs.encode(text), f"{text!r}"
             assert restricted.encode(text).ids == saved.encode(text).ids
-        assert restricted.with_vocabulary(None).encode(CORPUS[0]).ids == ours.encode(CORPUS[0]).ids
+        assert (
+            pw.vocabulary.restrict(restricted, None).tokenizer.encode(CORPUS[0]).ids
+            == ours.encode(CORPUS[0]).ids
+        )
 
 
 def test_a_vocabulary_is_restricted_by_counts(tmp_path: Path) -> None:
     ours, _ = combination("unigram", "nmt_nfkc", 0, tmp_path)
     counts = {piece: at for at, piece in enumerate(ours.get_vocab())}
     (tmp_path / "counts").write_text("".join(f"{piece}\t{at}\n" for piece, at in counts.items()))
-    by_file = ours.with_vocabulary(tmp_path / "counts", threshold=200)
-    assert by_file == ours.with_vocabulary(counts, threshold=200)
-    assert by_file == ours.with_vocabulary([piece for piece, at in counts.items() if at >= 200])
+    by_file = pw.vocabulary.restrict(ours, tmp_path / "counts", threshold=200).tokenizer
+    assert by_file == pw.vocabulary.restrict(ours, counts, threshold=200).tokenizer
+    assert (
+        by_file
+        == pw.vocabulary.restrict(
+            ours, [piece for piece, at in counts.items() if at >= 200]
+        ).tokenizer
+    )
     used = by_file.encode(" ".join(CORPUS)).tokens
     assert all(len(token) == 1 or counts[token] >= 200 or token == "<unk>" for token in used)
 

@@ -28,7 +28,7 @@ PATTERNS = [
 
 def _vocabulary(tok: pw.Tokenizer) -> list[bytes]:
     """Return the bytes of each id; none for special tokens and for ids without token."""
-    data = tok.get_decoded_bytes()
+    data = pw.vocabulary.decoded_bytes(tok)
     return [data.get(id, b"") for id in range(max(tok.get_vocab().values()) + 1)]
 
 

@@ -92,9 +92,9 @@ MODELS: dict[str, Any] = {
 
 def changed(tok: pw.Tokenizer) -> tuple[pw.Tokenizer, pw.IdMap]:
     """Return a tokenizer with new words and without some tokens."""
-    larger, first = tok.add_words(WORDS)
+    larger, first = pw.vocabulary.add_words(tok, WORDS)
     keep = np.unique(larger.encode_batch([*TEXTS, *WORDS]).ids)
-    smaller, second = larger.prune([*keep[::2].tolist(), *first.added.tolist()])
+    smaller, second = pw.vocabulary.prune(larger, [*keep[::2].tolist(), *first.added.tolist()])
     return smaller, first.then(second)
 
 
@@ -205,7 +205,7 @@ def test_a_module_becomes_what_its_files_become(
 def test_a_resized_module_learns(tmp_path: Path) -> None:
     tok = gpt_tokenizer()
     model = gpt2(len(tok))
-    larger, id_map = tok.add_words(WORDS)
+    larger, id_map = pw.vocabulary.add_words(tok, WORDS)
     resize_embeddings(model, id_map)
     ids = torch.tensor([larger.encode("the hughug hug").ids])
     model(input_ids=ids, labels=ids).loss.backward()
@@ -218,7 +218,7 @@ def test_shared_tables_of_an_encoder_and_a_decoder(tmp_path: Path) -> None:
         vocab_size=64, d_model=24, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0
     )  # fmt: skip
     old = T5ForConditionalGeneration(config)
-    larger, id_map = tok.add_words(WORDS)
+    larger, id_map = pw.vocabulary.add_words(tok, WORDS)
     old.save_pretrained(tmp_path / "old")
     with pytest.raises(FormatError, match="64 rows .*expected 50.*drop_extra_rows"):
         resize_embeddings(tmp_path / "old", id_map)
@@ -236,7 +236,7 @@ def test_shared_tables_of_an_encoder_and_a_decoder(tmp_path: Path) -> None:
 
 def test_modules_that_contradict_the_map_stay_as_they_are() -> None:
     tok = gpt_tokenizer()
-    _, id_map = tok.add_words(WORDS)
+    _, id_map = pw.vocabulary.add_words(tok, WORDS)
     model = gpt2(len(tok) - 2)
     weight = model.get_input_embeddings().weight
     with pytest.raises(FormatError, match=f"found {len(tok) - 2} rows"):

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 # Attributes of `Tokenizer`.
 _HERE = {
     # earlier versions
+    "add_words": "piecework.vocabulary.add_words(tokenizer, words)",
+    "extend": "piecework.vocabulary.extend(tokenizer, corpus, n)",
+    "get_decoded_bytes": "piecework.vocabulary.decoded_bytes(tokenizer)",
+    "get_vocab_bytes": "piecework.vocabulary.vocab_bytes(tokenizer), or token_bytes(id)",
+    "prune": "piecework.vocabulary.prune(tokenizer, keep)",
+    "shrink": "piecework.vocabulary.shrink(tokenizer, size)",
+    "to_unigram": "piecework.vocabulary.to_unigram(tokenizer, corpus)",
+    "with_vocabulary": "piecework.vocabulary.restrict(tokenizer, pieces)",
     "encode_nbest": "piecework.lattice.nbest(tokenizer, text, n)",
     "encode_samples": "piecework.lattice.sample(tokenizer, text, n)",
     "entropy": "piecework.lattice.entropy(tokenizer, text)",

@@ -17,7 +17,7 @@ _METHODS = {
     "padding_side": "with_padding(direction=...)",
     "special_tokens_map": "with_roles(...)",
     "truncation_side": "with_truncation(..., direction=...)",
-    "vocab_size": "shrink(size), or extend(corpus, n)",
+    "vocab_size": "piecework.vocabulary.shrink(tokenizer, size), or extend(tokenizer, corpus, n)",
     # tokenizers
     "encode_special_tokens": "with_special_in_text('text')",
     "model": "Tokenizer(model, ...)",

@@ -6,6 +6,8 @@ of them by these stand-ins (`np.uint32`, `pw.Sampling`), so that `typing.get_typ
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 TYPE_CHECKING = (
     False  # importing `typing` takes longer than importing all of this package's own modules
 )
@@ -43,4 +45,24 @@ else:
     pw = LazyModule("piecework")
     typing = LazyModule("typing")
 
-__all__ = ["hints", "np", "npt", "pw", "typing"]
+
+def lazy_names(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package that imports a module when one of its names is first read.
+
+    `homes` has the public names of each module.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names}
+
+    def found(name: str) -> object:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        from importlib import import_module
+
+        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        setattr(import_module(package), name, value)
+        return value
+
+    return found
+
+
+__all__ = ["hints", "lazy_names", "np", "npt", "pw", "typing"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from piecework._internal.lazy import pw
+
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from piecework._internal.lazy import pw
 
 ROLES = (
     "unk_token",

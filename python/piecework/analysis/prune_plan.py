@@ -21,7 +21,8 @@ from piecework.errors import ArgumentError, InputTypeError
 from piecework.tokenizer import Tokenizer
 from piecework.train.counting import Progress
 from piecework.vocabulary import IdMap
-from piecework.vocabulary.prune import most_used
+from piecework.vocabulary.changed_vocabulary import changed
+from piecework.vocabulary.pruning import most_used, prune
 from piecework.vocabulary.residues import without_residues
 
 _SHOWN = 10  # removed tokens in the text of a plan
@@ -117,7 +118,7 @@ def plan_prune(
       that others are merged from, if other merges can make those. Text whose merges used a residue
       can have other tokens.
 
-    The tokens that `Tokenizer.prune` always keeps are kept. Raises `ArgumentError` for settings that
+    The tokens that `vocabulary.prune` always keeps are kept. Raises `ArgumentError` for settings that
     contradict each other, and for a size below the number of tokens that are always kept.
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
@@ -241,7 +242,7 @@ def _pruned(
         least = 1 if chosen.min_count is None else chosen.min_count
         named = {str(token) for token in keep}
         spec, first = without_residues(tokenizer.spec, uses.tolist(), least - 1, named)
-        tokenizer, first = tokenizer._resized(spec, first)
+        tokenizer, first = changed(tokenizer, spec, first)
         uses = uses[first.old_ids]
         if chosen.size is None and chosen.min_count is None:
             return tokenizer, first
@@ -249,7 +250,7 @@ def _pruned(
         keep = set(most_used(tokenizer.spec, uses.tolist(), chosen.size, keep))
     elif chosen.min_count is not None:
         keep |= set(np.flatnonzero(uses >= chosen.min_count).tolist())
-    pruned, second = tokenizer.prune(keep, keep_alphabet=chosen.keep_alphabet)
+    pruned, second = prune(tokenizer, keep, keep_alphabet=chosen.keep_alphabet)
     return pruned, second if first is None else first.then(second)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+import piecework as pw
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
@@ -45,5 +46,7 @@ def add(
     """
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(loaded, path, map_path)
-    larger, id_map = loaded.add_words(listed_words(words), replace_unused=replace_unused)
+    larger, id_map = pw.vocabulary.add_words(
+        loaded, listed_words(words), replace_unused=replace_unused
+    )
     save_resized(larger, id_map, path, map_path)

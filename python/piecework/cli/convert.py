@@ -108,7 +108,9 @@ def convert(
         _check_unigram(original, name, merges_output, force=force)
         pipeline = pw.train.pipeline_of(original.spec)
         counts = count_or_load((unigram_corpus,), pipeline, None, "replace", None)
-        original = original.to_unigram(counts, show_progress=not is_quiet())
+        original = pw.vocabulary.to_unigram(
+            original, counts, show_progress=not is_quiet()
+        ).tokenizer
     if merges_output is not None:
         if target == "-" or is_folder_path(target):
             raise pw.errors.ArgumentError(
@@ -176,16 +178,15 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
     try:
         # Not the new tokenizer itself: a folder also has settings, such as roles.
         text = tokenizer.to_str(strict=not force)
-        return tokenizer._derived(pw.Tokenizer.from_str(text).spec)
+        return pw.Tokenizer.from_spec(pw.Tokenizer.from_str(text).spec, like=tokenizer)
     except pw.errors.PortabilityError as error:
         if not force:
             expected = f"{error.expected}; or use --force"
             raise pw.errors.PortabilityError(error.place, error.found, expected) from error
         click.echo(f"piecework: ids can differ: {error.place}: {error.found}", err=True)
         parsed = tokenizer.with_special_in_text("parse")
-        return tokenizer._derived(
-            pw.vocabulary.as_components(parsed.spec) if is_native else parsed.spec
-        )
+        spec = pw.vocabulary.as_components(parsed.spec) if is_native else parsed.spec
+        return pw.Tokenizer.from_spec(spec, like=tokenizer)
 
 
 def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:

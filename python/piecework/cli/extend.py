@@ -82,7 +82,8 @@ def extend(
     check_outputs(loaded, path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
     counts = count_or_load(corpus, pipeline, field, errors, num_threads, on_error=on_error)
-    larger, id_map = loaded.extend(
+    larger, id_map = pw.vocabulary.extend(
+        loaded,
         counts,
         n,
         score=score,

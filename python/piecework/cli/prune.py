@@ -127,7 +127,7 @@ def prune(
     else:
         if corpus:
             keep += _used_in_stdin(loaded, corpus, min_count or 1, reading)
-        smaller, id_map = loaded.prune(keep, keep_alphabet=not drop_alphabet)
+        smaller, id_map = pw.vocabulary.prune(loaded, keep, keep_alphabet=not drop_alphabet)
     assert path is not None  # checked before
     save_resized(smaller, id_map, path, map_path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import piecework as pw
 from piecework.cli.parameters import VocabSize, command, option
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
@@ -37,5 +38,5 @@ def shrink(tokenizer: str, size: int, hints: Hints, map_path: str | None, path: 
     """
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(loaded, path, map_path)
-    smaller, id_map = loaded.shrink(size)
+    smaller, id_map = pw.vocabulary.shrink(loaded, size)
     save_resized(smaller, id_map, path, map_path)

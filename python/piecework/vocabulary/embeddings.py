@@ -64,7 +64,7 @@ def resize_embeddings(
     >>> import numpy as np
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "i": 1}, ()))
-    >>> larger, id_map = tok.add_words(["hi"])
+    >>> larger, id_map = pw.vocabulary.add_words(tok, ["hi"])
     >>> header = b'{"wte.weight":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}'
     >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
     >>> with open(path, "wb") as file:

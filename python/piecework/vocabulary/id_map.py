@@ -69,7 +69,7 @@ class IdMap:
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "g": 2}, ()))
-        >>> tok.add_words(["hug"])[1].sources
+        >>> pw.vocabulary.add_words(tok, ["hug"]).id_map.sources
         [(0,), (1,), (2,), (0, 1), (0, 1, 2)]
         """
         return [

@@ -18,7 +18,7 @@ from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import alphabet, required_entries
 from piecework.vocabulary.derivations import Derivations, ListedMerges, ScoredMerges, merge_steps
 from piecework.vocabulary.id_map import IdMap
-from piecework.vocabulary.prune import remove_entries
+from piecework.vocabulary.pruning import remove_entries
 
 
 def without_residues(

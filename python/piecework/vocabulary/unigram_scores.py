@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from piecework._core import learn_unigram
+from piecework._internal.lazy import pw
+from piecework._internal.progress import progress_bar
 from piecework._internal.threads import thread_count
+from piecework._internal.validation import whole_number
 from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
     Metaspace,
@@ -20,12 +23,56 @@ from piecework.spec import (
 )
 from piecework.train import Counts
 from piecework.train.counting import Progress
-from piecework.vocabulary.extend import check_counts
+from piecework.train.runs import counts_for
+from piecework.vocabulary.alphabet import all_ids
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
+from piecework.vocabulary.extension import check_counts
+from piecework.vocabulary.id_map import map_of
 from piecework.vocabulary.segmenter import compiled_model, segment
 
 _METASPACE = "▁"
 _LONGEST_PIECE = 512  # the limit of the trainer
 _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
+
+
+def to_unigram(
+    tokenizer: pw.Tokenizer,
+    corpus: Iterable[str | Sequence[str]] | Counts,
+    *,
+    iterations: int = 8,
+    num_threads: int | None = None,
+    show_progress: bool = False,
+) -> ChangedVocabulary:
+    """Convert a WordPiece tokenizer to Unigram, keeping entries and ids.
+
+    >>> import piecework as pw
+    >>> entries = "[UNK] un unh so ##do ##happy ##appy ##me".split()
+    >>> model = pw.spec.WordPiece({entry: id for id, entry in enumerate(entries)})
+    >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+    >>> unigram, _ = pw.vocabulary.to_unigram(tok, ["undo undo undo sohappy some some unhappy"])
+    >>> tok.encode("unhappy").tokens, unigram.encode("unhappy").tokens
+    (['unh', '##appy'], ['▁un', 'happy'])
+
+    WordPiece takes the longest match at each position; Unigram takes the segmentation with the highest
+    probability, whose boundaries are nearer to those of morphemes, for a few more tokens. The result is
+    a Unigram model that `tokenizers` and transformers read. `hug` is written `▁hug`, and `##s` is `s`;
+    `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
+    WordPiece gives up the whole word.
+
+    `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`). The
+    probabilities are estimated by `iterations` EM steps (Kudo 2018, section 3.2). Raises `ArgumentError`
+    for another model and for ids with gaps, and `CorpusError` for a corpus without words.
+    """
+    iterations = whole_number("iterations", iterations, 1)
+    counts = counts_for(
+        tokenizer.spec, corpus, num_threads=num_threads, show_progress=show_progress
+    )
+    with progress_bar("estimating", shown=show_progress) as progress:
+        spec = unigram_spec(tokenizer.spec, counts, iterations, num_threads, progress)
+    before = all_ids(tokenizer.spec)
+    id_map = map_of(before, int, before, dict.fromkeys(all_ids(spec) - before, ()))
+    # Without checks: the pieces are written otherwise than the entries.
+    return ChangedVocabulary(changed(tokenizer, spec, id_map).tokenizer, id_map)
 
 
 def unigram_spec(

@@ -7,9 +7,11 @@ from dataclasses import replace
 from itertools import pairwise
 
 from piecework._core import Core
+from piecework._internal.lazy import pw
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.vocabulary.alphabet import entry_scores
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import (
     ListedMerges,
     ScoredMerges,
@@ -17,13 +19,50 @@ from piecework.vocabulary.derivations import (
     merge_steps,
 )
 from piecework.vocabulary.entries import NewEntry, with_entries
-from piecework.vocabulary.extend import lineage
+from piecework.vocabulary.extension import lineage
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.segmenter import compiled_model, segment
 
 _UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
 _MARGIN = 1.0  # more than the rounding of a sum of 32-bit floats
+
+
+def add_words(
+    tokenizer: pw.Tokenizer,
+    words: Iterable[str] | Mapping[str, float],
+    *,
+    replace_unused: bool = False,
+) -> ChangedVocabulary:
+    """Add words as ordinary entries, one token each.
+
+    >>> import piecework as pw
+    >>> vocab = {"[UNK]": 0, "[unused1]": 1, "hug": 2, "##s": 3}
+    >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab), pre_tokenizer=pw.spec.WhitespaceSplit())
+    >>> pw.vocabulary.add_words(tok, ["hugs"]).tokenizer.encode("hugs hug").tokens
+    ['hugs', 'hug']
+    >>> changed = pw.vocabulary.add_words(tok, ["hugs"], replace_unused=True)
+    >>> changed.tokenizer.get_vocab()
+    {'[UNK]': 0, 'hugs': 1, 'hug': 2, '##s': 3}
+
+    Unlike added tokens, words are normalized and pre-tokenized as text is, and must be one pre-token;
+    write a space before a word for a byte-level model that keeps it (GPT-2).
+
+    - WordPiece and WordLevel get an entry.
+    - BPE gets merges after all others, with the entries that they need in between and characters that the
+      vocabulary lacks. Text without a new token is encoded as before.
+    - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than that of the
+      present segmentation of the word. A mapping of words to log probabilities gives other scores.
+
+    Ids are those of `extend`. With `replace_unused`, the new entries take the ids of the entries
+    `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that are
+    entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
+    than the model reads, and more words than unused entries.
+    """
+    spec, id_map = add_words_spec(
+        tokenizer._core, tokenizer.spec, words, replace_unused=replace_unused
+    )
+    return changed(tokenizer, spec, id_map)
 
 
 def add_words_spec(

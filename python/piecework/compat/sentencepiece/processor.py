@@ -145,12 +145,12 @@ class SentencePieceProcessor:
 
         Raises `ArgumentError` for word and character models.
         """
-        self._loaded = LoadedModel(self.tokenizer.with_vocabulary(valid_vocab))
+        self._loaded = LoadedModel(self._restricted(valid_vocab))
         return True
 
     def reset_vocabulary(self) -> bool:
         """Use all pieces again."""
-        self._loaded = LoadedModel(self.tokenizer.with_vocabulary(None))
+        self._loaded = LoadedModel(self._restricted(None))
         return True
 
     def load_vocabulary(self, filename: PathLike, threshold: int) -> bool:
@@ -158,8 +158,14 @@ class SentencePieceProcessor:
 
         Each line has a piece, a tab and the count. A line without a count means 1.
         """
-        self._loaded = LoadedModel(self.tokenizer.with_vocabulary(filename, threshold=threshold))
+        self._loaded = LoadedModel(self._restricted(filename, threshold))
         return True
+
+    def _restricted(
+        self, vocabulary: PathLike | Sequence[str] | None, threshold: float = 1
+    ) -> Tokenizer:
+        restricted = pw.vocabulary.restrict(self.tokenizer, vocabulary, threshold=threshold)
+        return restricted.tokenizer
 
     def set_encode_extra_options(self, extra_option: str) -> bool:
         """Set what `encode` applies to each result, in order: `bos`, `eos`, `reverse`, `unk`.

@@ -10,6 +10,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+import piecework as pw
 from piecework import Batch, Tokenizer
 from piecework._internal.surrogates import join_surrogates
 from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
@@ -280,7 +281,7 @@ class Encoding:
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
         """The id of every token that is not special; tiktoken's teaching module reads it and `_pat_str`."""
-        return {token: id for id, token in self._tokenizer.get_vocab_bytes().items()}
+        return {token: id for id, token in pw.vocabulary.vocab_bytes(self._tokenizer).items()}
 
     @cached_property
     def _id_of_bytes(self) -> dict[bytes, int]:
@@ -289,7 +290,7 @@ class Encoding:
 
     @cached_property
     def _sorted_bytes(self) -> list[bytes]:
-        return sorted(self._tokenizer.get_vocab_bytes().values())
+        return sorted(pw.vocabulary.vocab_bytes(self._tokenizer).values())
 
     # ---- special tokens in text
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from piecework._internal.lazy import typing
+from piecework._core import vocab_bytes as core_vocab_bytes
+from piecework._internal.lazy import pw, typing
 from piecework.errors import ArgumentError, InvalidUtf8Error
 from piecework.spec import (
     BPEDecoder,
@@ -30,15 +31,38 @@ if typing.TYPE_CHECKING:
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 
 
-def decoded_bytes(spec: TokenizerSpec, vocab: Mapping[str, int]) -> dict[int, bytes]:
-    """Return the bytes that each token adds inside a text, by id, without special tokens.
+def decoded_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
+    r"""Return the bytes that each token adds to a text, by id, for constrained decoding.
 
-    Raises `ArgumentError` for a decoder whose output depends on the neighbours of a token.
+    >>> import piecework as pw
+    >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+    >>> tok = pw.Tokenizer(model, decoder=pw.spec.WordPieceDecoder())
+    >>> pw.vocabulary.decoded_bytes(tok)
+    {0: b' [UNK]', 1: b' hug', 2: b's'}
+
+    Notation of the model is decoded: byte-level characters, byte tokens such as `<0x0A>`, `▁`, `##`
+    and `</w>`. The bytes of one token need not be UTF-8. Those of several ids, concatenated, are the
+    text of `decode(ids, clean_up=False)`, which drops the space at the start of a text, or with `</w>`
+    at its end. The `special_token_ids` are absent: they have no text.
+
+    `vocab_bytes` has the notation instead. Raises `ArgumentError` for a decoder whose output depends on
+    the neighbours of a token, such as `CTC`.
     """
+    spec, vocab = tokenizer.spec, tokenizer.get_vocab()
     special = special_ids(spec, vocab)
     steps = list(_steps(spec))
     texts = {id: token for token, id in vocab.items() if id not in special}
     return {id: _applied(steps, text) for id, text in sorted(texts.items())}
+
+
+def vocab_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
+    """Return the bytes of each token of the model by id, as `Tokenizer.token_bytes`; without added tokens.
+
+    >>> import piecework as pw
+    >>> pw.vocabulary.vocab_bytes(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1})))
+    {0: b'[UNK]', 1: b'\\xc3\\xa9'}
+    """
+    return dict(core_vocab_bytes(tokenizer._core))
 
 
 def special_ids(spec: TokenizerSpec, vocab: Mapping[str, int]) -> set[int]:

@@ -9,14 +9,45 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from piecework._internal.lazy import pw
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import renumbered
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap, IdShift
 from piecework.vocabulary.pieces import remove_pieces
+
+
+def prune(
+    tokenizer: pw.Tokenizer, keep: Iterable[str | int], *, keep_alphabet: bool = True
+) -> ChangedVocabulary:
+    """Keep only some tokens, given by name or id.
+
+    >>> import piecework as pw
+    >>> merges = (("h", "u"), ("hu", "g"), ("b", "u"))
+    >>> vocab = {token: id for id, token in enumerate("b g h u hu hug bu".split())}
+    >>> tok = pw.Tokenizer(pw.spec.BPE(vocab, merges))
+    >>> smaller, id_map = pw.vocabulary.prune(tok, keep=["hug"])
+    >>> smaller.get_vocab()
+    {'b': 0, 'g': 1, 'h': 2, 'u': 3, 'hu': 4, 'hug': 5}
+    >>> id_map.new_ids
+    array([ 0,  1,  2,  3,  4,  5, -1])
+
+    Also kept are added tokens, the unknown token, tokens of post-processor and padding, and for BPE the
+    intermediate entries of the merges of a kept token. A merge is removed with any of its three
+    entries. `keep_alphabet=False` also removes single characters and bytes that no kept token needs;
+    characters without an entry become unknown, or are dropped if there is no unknown token. Ids above a
+    removed one move down.
+
+    Unigram models keep bytes, and the entry with the lowest score, from which the score of unknown
+    characters is derived. SentencePiece models keep control, user-defined and byte pieces.
+
+    A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
+    """
+    return changed(tokenizer, *prune_spec(tokenizer.spec, keep, keep_alphabet))
 
 
 def prune_spec(

@@ -5,13 +5,34 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 
+from piecework._internal.lazy import pw
+from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap
-from piecework.vocabulary.prune import remove_entries
+from piecework.vocabulary.pruning import remove_entries
+
+
+def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
+    """Remove the last learned entries until `size` tokens are left.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+    >>> smaller, id_map = pw.vocabulary.shrink(tok, 12)
+    >>> len(smaller), id_map.new_ids.tolist().count(-1)
+    (12, 2)
+
+    `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
+    only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models
+    those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
+    `ArgumentError` if they are more than `size`.
+    """
+    check_size("size", size)
+    return changed(tokenizer, *shrink_spec(tokenizer.spec, size))
 
 
 def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:

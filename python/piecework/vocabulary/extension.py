@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from piecework._core import Core, LearnedEntries, continue_training
-from piecework._internal.validation import unknown_choice
+from piecework._internal.lazy import pw, typing
+from piecework._internal.progress import progress_bar
+from piecework._internal.validation import check_size, unknown_choice
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train import Counts, pipeline_of
 from piecework.train.counting import Progress
+from piecework.train.runs import counts_for
 from piecework.vocabulary.alphabet import BYTE_TOKENS, required_entries
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.components import merges_of
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extend_unigram import learn_pieces
@@ -26,6 +30,60 @@ SCORES: dict[type, tuple[str, ...]] = {
     WordPiece: ("likelihood", "frequency", "pmi"),
     Unigram: ("likelihood",),
 }
+
+
+def extend(
+    tokenizer: pw.Tokenizer,
+    corpus: Iterable[str | Sequence[str]] | Counts,
+    n: int,
+    *,
+    score: typing.Literal["likelihood", "frequency", "pmi"] | None = None,
+    min_frequency: int = 2,
+    max_token_length: int | None = None,
+    num_threads: int | None = None,
+    show_progress: bool = False,
+) -> ChangedVocabulary:
+    """Learn `n` more vocabulary entries from new text.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+    >>> larger, id_map = pw.vocabulary.extend(tok, ["hug hugs bugs"] * 9, 1)
+    >>> len(larger), id_map.added
+    (15, array([14]))
+
+    `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`).
+    Words are segmented with the present vocabulary, and training continues from there:
+
+    - BPE appends merges of the most frequent pair (a `Char` model becomes BPE).
+    - WordPiece merges by `score`, "likelihood" by default.
+    - Unigram adds the pieces that gain most in the likelihood of the text, with their log probabilities.
+      Present pieces keep their scores.
+
+    Ids of entries do not change; new entries get the ids after the highest. Unigram and SentencePiece
+    number entries by position, so the ids of added tokens after the last entry move up. Characters
+    outside the vocabulary stay unknown.
+
+    Warns with `TrainingWarning` if the corpus does not yield `n` entries. Raises `ArgumentError` for
+    models of whole words and SentencePiece models of characters, and `CorpusError` for a corpus without
+    words.
+    """
+    check_size("n", n)
+    check_size("min_frequency", min_frequency)
+    counts = counts_for(
+        tokenizer.spec, corpus, num_threads=num_threads, show_progress=show_progress
+    )
+    with progress_bar("learning", shown=show_progress) as progress:
+        spec, id_map = extend_spec(
+            tokenizer._core,
+            tokenizer.spec,
+            counts,
+            n,
+            score=score,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            progress=progress,
+        )
+    return changed(tokenizer, spec, id_map)
 
 
 def extend_spec(
