@@ -550,18 +550,18 @@ def test_messages_are_counted_as_they_are_encoded() -> None:
     tok = chat_tokenizer(byte_level(), TEMPLATES["chatml"])
     for messages in CONVERSATIONS.values():
         chat = tok.apply_chat_template(messages, add_generation_prompt=True)
-        assert tok.count_messages(messages) == len(chat.ids)
+        assert pw.chat.count_messages(tok, messages) == len(chat.ids)
 
 
 def test_an_estimate_counts_strings_names_and_messages() -> None:
     tok = byte_level()
     messages = [{"role": "user", "name": "Bo", "content": "hello"}]
     strings = sum(tok.count(text, add_special_tokens=False) for text in ("user", "Bo", "hello"))
-    assert tok.count_messages(messages, estimate=True) == strings + 3 + 1 + 3
+    assert pw.chat.count_messages(tok, messages, estimate=True) == strings + 3 + 1 + 3
     with pytest.raises(pw.errors.ArgumentError, match="tools: .* their format is not public"):
-        tok.count_messages(messages, tools=TOOLS, estimate=True)
+        pw.chat.count_messages(tok, messages, tools=TOOLS, estimate=True)
     with pytest.raises(pw.errors.InputTypeError, match=r"messages\[0\].content: found int"):
-        tok.count_messages([{"content": 5}], estimate=True)
+        pw.chat.count_messages(tok, [{"content": 5}], estimate=True)
 
 
 # ---- segments

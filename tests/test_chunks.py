@@ -53,7 +53,9 @@ def test_chunks_fit_the_budget_and_cover_the_text(
     model: str, text: str, max_tokens: int, overlap: int, at: Any, framed: bool
 ) -> None:
     tok = tokenizer(model)
-    chunks = tok.chunk_text(text, max_tokens, overlap=overlap, at=at, add_special_tokens=framed)
+    chunks = pw.chat.chunk_text(
+        tok, text, max_tokens, overlap=overlap, at=at, add_special_tokens=framed
+    )
     done = 0
     for number, chunk in enumerate(chunks):
         assert chunk.text == text[chunk.start : chunk.end]
@@ -76,13 +78,13 @@ def test_chunks_end_at_the_units_that_were_asked_for() -> None:
     }
     for at, allowed in ends.items():
         budget = max(tok.count(part) for part in text.split("\n\n")) + 2
-        for chunk in tok.chunk_text(text, budget, at=at)[:-1]:  # type: ignore[arg-type]
+        for chunk in pw.chat.chunk_text(tok, text, budget, at=at)[:-1]:  # type: ignore[arg-type]
             assert chunk.end in allowed
 
 
 def test_an_overlap_repeats_the_last_units() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, " ": 2}))
-    chunks = tok.chunk_text("a aa a aa a aa", 7, overlap=3, at="word")
+    chunks = pw.chat.chunk_text(tok, "a aa a aa a aa", 7, overlap=3, at="word")
     assert [chunk.text for chunk in chunks] == ["a aa a ", "a aa a ", "a aa"]
     assert [chunk.start for chunk in chunks] == [0, 5, 10]
 
@@ -90,31 +92,31 @@ def test_an_overlap_repeats_the_last_units() -> None:
 def test_budgets_that_nothing_fits_are_named() -> None:
     tok = tokenizer("byte-level")
     with pytest.raises(pw.errors.ArgumentError, match="max_tokens: found 1, and '.' alone takes"):
-        tok.chunk_text("a ☃", 1)
+        pw.chat.chunk_text(tok, "a ☃", 1)
     with pytest.raises(
         pw.errors.ArgumentError, match="overlap: found 4, expected less than max_tokens"
     ):
-        tok.chunk_text("a", 4, overlap=4)
+        pw.chat.chunk_text(tok, "a", 4, overlap=4)
     with pytest.raises(pw.errors.ArgumentError, match="max_tokens: found 0, expected .* from 1"):
-        tok.chunk_text("a", 0)
+        pw.chat.chunk_text(tok, "a", 0)
     with pytest.raises(pw.errors.ArgumentError, match="at: found 'line'"):
-        tok.chunk_text("a", 4, at="line")  # type: ignore[arg-type]
+        pw.chat.chunk_text(tok, "a", 4, at="line")  # type: ignore[arg-type]
     with pytest.raises(pw.errors.InputTypeError, match="text: found bytes"):
-        tok.chunk_text(b"a", 4)  # type: ignore[arg-type]
-    assert tok.chunk_text("", 4) == []
+        pw.chat.chunk_text(tok, b"a", 4)  # type: ignore[arg-type]
+    assert pw.chat.chunk_text(tok, "", 4) == []
 
 
 def test_truncation_and_padding_of_the_tokenizer_do_not_apply() -> None:
     tok = tokenizer("WordPiece").with_truncation(3).with_padding(8)
     text = "One two. Three! four"
-    assert "".join(chunk.text for chunk in tok.chunk_text(text, 9)) == text
+    assert "".join(chunk.text for chunk in pw.chat.chunk_text(tok, text, 9)) == text
 
 
 @pytest.mark.slow
 def test_chunks_of_a_book_are_almost_full() -> None:
     tok = pw.Tokenizer.load(need("vocab/qwen2.5/tokenizer.json.gz"))
     text = " ".join(f"Sentence number {n} has a few words." for n in range(5000))
-    chunks = tok.chunk_text(text, 256)
+    chunks = pw.chat.chunk_text(tok, text, 256)
     assert "".join(chunk.text for chunk in chunks) == text
     assert sum(chunk.num_tokens for chunk in chunks) / len(chunks) > 240
 
@@ -147,5 +149,5 @@ def test_a_long_run_of_punctuation_is_one_unit(tail: str) -> None:
 
 def test_a_text_of_dots_has_chunks() -> None:
     text = "." * 200_000
-    chunks = tokenizer("byte-level").chunk_text(text, 1000)
+    chunks = pw.chat.chunk_text(tokenizer("byte-level"), text, 1000)
     assert "".join(chunk.text for chunk in chunks) == text

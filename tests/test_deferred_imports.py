@@ -24,12 +24,8 @@ VOCABULARY = {
 CHATS = {
     "datetime",
     "piecework.chat.chat_encoding",
-    "piecework.chat.chunks",
     "piecework.chat.environment",
-    "piecework.chat.estimates",
     "piecework.chat.formatting",
-    "piecework.chat.growing_text",
-    "piecework.spec.text_cuts",
     "piecework.chat.prompt_tokens",
     "piecework.chat.rendering",
     "piecework.chat.segments",

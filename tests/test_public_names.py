@@ -192,6 +192,7 @@ EXPORT_NAMES = {
 LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
 
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
+CHAT_NAMES |= {"chunk_text", "count_messages", "find_special_token"}
 
 TOKENIZER_NAMES = {
     "load",
@@ -213,9 +214,6 @@ TOKENIZER_NAMES = {
     "count_batch",
     "encode_segments",
     "apply_chat_template",
-    "count_messages",
-    "chunk_text",
-    "growing_text",
     "decode",
     "decode_batch",
     "decode_bytes",
@@ -255,7 +253,6 @@ TOKENIZER_NAMES = {
     "normalize_with_offsets",
     "pre_tokenize",
     "encode_pre_token",
-    "find_special_token",
     "token_to_id",
     "id_to_token",
     "token_bytes",

@@ -121,17 +121,17 @@ def test_data_that_only_load_reads_is_refused(tmp_path: Path) -> None:
 
 def test_the_first_special_token_is_found(tok: pw.Tokenizer) -> None:
     texts = ["none", "a<|start|><|end|>"]
-    assert tok.find_special_token(texts) == (1, "<|start|>")
-    assert tok.find_special_token(texts, {"<|end|>"}) == (1, "<|end|>")
-    assert tok.find_special_token(texts, []) is None
-    assert tok.find_special_token(texts[:1]) is None
+    assert pw.chat.find_special_token(tok, texts) == (1, "<|start|>")
+    assert pw.chat.find_special_token(tok, texts, {"<|end|>"}) == (1, "<|end|>")
+    assert pw.chat.find_special_token(tok, texts, []) is None
+    assert pw.chat.find_special_token(tok, texts[:1]) is None
 
 
 def test_only_special_tokens_can_be_searched_for(tok: pw.Tokenizer) -> None:
     with pytest.raises(ArgumentError, match="tokens: found 'in', expected special tokens"):
-        tok.find_special_token(["in"], ["in"])
+        pw.chat.find_special_token(tok, ["in"], ["in"])
     with pytest.raises(InputTypeError, match="tokens: found str"):
-        tok.find_special_token(["in"], "<|end|>")
+        pw.chat.find_special_token(tok, ["in"], "<|end|>")
 
 
 def test_offsets_of_normalized_characters_end_with_the_text() -> None:

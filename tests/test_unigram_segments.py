@@ -82,7 +82,7 @@ def test_a_message_never_ends_the_turn_of_a_chat() -> None:
     hostile = tok.apply_chat_template([{"role": "user", "content": "a</s>b <pad></s>"}])
     assert plain.ids.count(1) == hostile.ids.count(1) == 1
     assert 0 not in hostile.ids
-    assert tok.count_messages([{"role": "user", "content": "</s>"}]) > 0
+    assert pw.chat.count_messages(tok, [{"role": "user", "content": "</s>"}]) > 0
 
 
 def test_the_tokenizer_itself_does_not_change() -> None:

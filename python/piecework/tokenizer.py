@@ -15,7 +15,6 @@ from piecework._core import (
     TextColumn,
     decode_bytes,
     encode_word_of_bytes,
-    find_special,
     normalize_with_offsets,
     token_bytes,
 )
@@ -851,135 +850,6 @@ class Tokenizer(metaclass=WithForeignNames):
         guarded = self._guarded_tokens(markers)
         return encode_chat(prompt, guarded, self._unk_id_of_model)
 
-    def count_messages(
-        self,
-        messages: Sequence[Mapping[str, typing.Any]],
-        *,
-        tools: Sequence[Mapping[str, typing.Any]] | None = None,
-        estimate: bool = False,
-    ) -> int:
-        """Count the tokens of a conversation, with the beginning of the reply.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
-        >>> tok.with_chat_template("{{ messages[0].content }}").count_messages([{"content": "aaa"}])
-        3
-        >>> tok.count_messages([{"role": "a", "content": "aaa"}], estimate=True)
-        10
-
-        With a chat template, the count is exact: it is the length of `apply_chat_template` with
-        `add_generation_prompt`. A model behind an API has no public template, and **every count for it is an
-        estimate**: `estimate=True` adds the formula that OpenAI published for its chat models, 3 tokens for
-        each message, 1 for a name and 3 for the reply, to the tokens of the strings. Its error grows with
-        the number of messages and with every change of the provider's format.
-
-        Raises `UnknownNameError` without template, `ArgumentError` for `estimate` with tools, whose format
-        is not public, and the errors of `apply_chat_template`.
-        """
-        if not estimate:
-            chat = self.apply_chat_template(messages, tools=tools, add_generation_prompt=True)
-            return len(chat.ids)
-        from piecework.chat.estimates import estimated_tokens
-
-        if tools is not None:
-            raise ArgumentError(
-                "tools", "tools, with estimate=True", "None: their format is not public"
-            )
-        return estimated_tokens(self._core, messages)
-
-    def chunk_text(
-        self,
-        text: str,
-        max_tokens: int,
-        *,
-        overlap: int = 0,
-        at: typing.Literal["paragraph", "sentence", "word", "character"] = "sentence",
-        add_special_tokens: bool = False,
-        parse_special: bool | Collection[str] | None = None,
-    ) -> list[pw.chat.TextChunk]:
-        """Divide a text into chunks that each encode to at most `max_tokens` tokens.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, ".": 2, " ": 3}))
-        >>> [chunk.text for chunk in tok.chunk_text("aa. aaa. a. a.", 8)]
-        ['aa. ', 'aaa. a. ', 'a.']
-        >>> [(c.text, c.start) for c in tok.chunk_text("aa. aaa. a. a.", 9, overlap=3)]
-        [('aa. aaa. ', 0), ('a. a.', 9)]
-
-        The length of a chunk is that of its text encoded alone, special tokens of the template included if
-        `add_special_tokens`. Chunks end where a paragraph, a sentence or a word ends; `at` selects which. A
-        paragraph that is too long is divided at sentences, a sentence at words, and a word at characters.
-        Whitespace belongs to the unit before it: without overlap, the chunks concatenate to the text.
-
-        `overlap` repeats whole units at the end of a chunk, of together at most that many tokens, at the
-        beginning of the next one; fewer where the next unit would not fit.
-
-        Sentences end at `.`, `!`, `?` and their East Asian forms, before whitespace, and at line breaks. The
-        whole text is encoded once and each chunk counted, so the time is linear. Raises `ArgumentError` if
-        one character takes more than `max_tokens`, or unless `overlap` is less than `max_tokens`.
-        """
-        from piecework.chat.chunks import chunk_text
-
-        core = self._core.with_truncation(None).with_padding(None)
-        recognized = self._recognized(parse_special, [text])
-
-        def token_starts() -> Sequence[int]:
-            encoding = core.encode(
-                text,
-                None,
-                add_special_tokens=False,
-                is_pretokenized=False,
-                parse_special=recognized,
-                sampling=None,
-            )
-            return [start for start, _ in encoding.offsets]
-
-        def count(texts: list[str]) -> list[int]:
-            return core.count_batch(
-                texts,
-                add_special_tokens=add_special_tokens,
-                parse_special=recognized,
-                sampling=None,
-                num_threads=1,
-            )
-
-        return chunk_text(text, max_tokens, overlap, at, token_starts, count)
-
-    def growing_text(
-        self, text: str = "", *, parse_special: bool | Collection[str] | None = None
-    ) -> pw.chat.GrowingText:
-        """Return a text that can grow, whose beginning is not tokenized again.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
-        >>> text = tok.growing_text("to be [SEP] or not")
-        >>> text.append(" to be")
-        >>> text.ids == tok.encode("to be [SEP] or not to be", add_special_tokens=False).ids
-        True
-
-        See `chat.GrowingText`. Truncation and padding do not apply.
-        """
-        from piecework.chat.growing_text import GrowingText
-        from piecework.spec.text_cuts import can_be_cut
-
-        core = self._core.with_truncation(None).with_padding(None)
-
-        def encode(part: str) -> Encoding:
-            return core.encode(
-                part,
-                None,
-                add_special_tokens=False,
-                is_pretokenized=False,
-                parse_special=self._recognized(parse_special, [part]),
-                sampling=None,
-            )
-
-        stages = self._stages()
-        has_cuts = can_be_cut(stages) and self._core.dropout is None
-        growing = GrowingText(encode, stages.added_tokens, has_cuts=has_cuts)
-        growing.append(text)
-        return growing
-
     def _unk_id_of_model(self) -> int | None:
         """Return the id for unknown characters; the role `unk_token` may name another special token."""
         token = getattr(self.spec.model, "unk_token", None)
@@ -1068,34 +938,6 @@ class Tokenizer(metaclass=WithForeignNames):
         if not isinstance(data, bytes):
             raise InputTypeError("data", type(data).__name__, "bytes")
         return encode_word_of_bytes(self._core, data)
-
-    def find_special_token(
-        self, texts: hints.Texts, tokens: Collection[str] | None = None
-    ) -> tuple[int, str] | None:
-        """Return the first special token that is written in a text, with the index of that text.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
-        >>> tok.find_special_token(["to be", "or [SEP] not"])
-        (1, '[SEP]')
-        >>> tok.find_special_token(["or [SEP] not"], ["[CLS]"]) is None
-        True
-
-        `texts` are those of `encode_batch`. `tokens` restricts the search; None searches for all special
-        tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not special.
-        """
-        ids = None
-        if tokens is not None:
-            ids = special_ids(
-                self._core, tokens, "tokens", "a collection of special tokens or None"
-            )
-        found = find_special(self._core, text_rows(texts), ids)
-        if found is None:
-            return None
-        row, id = found
-        token = self._core.id_to_token(id)
-        assert token is not None
-        return row, token
 
     # ---- ids to text
 

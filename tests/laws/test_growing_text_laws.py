@@ -37,7 +37,7 @@ def test_a_growing_text_has_the_ids_of_the_whole_text(
     pipeline: Any, data: st.DataObject, parts: list[str], parse_special: bool | None
 ) -> None:
     tok = pw.Tokenizer.from_spec(pipeline(data.draw(added_tokens(300))))
-    growing = tok.growing_text(parse_special=parse_special)
+    growing = pw.chat.GrowingText(tok, parse_special=parse_special)
     text, stable = "", []
     for part in parts:
         text += part
@@ -53,7 +53,7 @@ def test_turns_of_a_conversation_become_stable() -> None:
     ranks = {bytes([byte]): byte for byte in range(256)}
     tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2").with_special_in_text("parse")
     tok = tok.with_added_tokens(["<|end|>"], special=True)
-    growing = tok.growing_text()
+    growing = pw.chat.GrowingText(tok)
     for turn in range(50):
         growing.append(f"Turn {turn}.<|end|>")
         assert len(growing.ids) - growing.num_stable < 20
@@ -92,7 +92,7 @@ def test_plain_text_grows_to_the_ids_of_the_whole_text(
     trained: list[pw.Tokenizer], data: st.DataObject
 ) -> None:
     tok = data.draw(st.sampled_from(trained))
-    growing = tok.growing_text()
+    growing = pw.chat.GrowingText(tok)
     text, stable = "", []
     for part in data.draw(st.lists(TEXT | st.sampled_from(WORDS), max_size=12)):
         text += part
@@ -104,7 +104,7 @@ def test_plain_text_grows_to_the_ids_of_the_whole_text(
 
 @pytest.mark.parametrize("number", range(2 * len(PRESETS)))
 def test_words_of_plain_text_become_stable(trained: list[pw.Tokenizer], number: int) -> None:
-    growing = trained[number].growing_text()
+    growing = pw.chat.GrowingText(trained[number])
     for _ in range(50):
         growing.append("a hug of ab hugs,")
         assert len(growing.ids) - growing.num_stable < 12
@@ -113,7 +113,7 @@ def test_words_of_plain_text_become_stable(trained: list[pw.Tokenizer], number: 
 def test_a_longer_token_can_still_replace_the_last_one() -> None:
     added = [pw.spec.AddedToken(content, 300 + at) for at, content in enumerate(["<a>", "b<a>]"])]
     tok = pw.Tokenizer.from_spec(byte_level(tuple(added)))
-    growing = tok.growing_text("b<a>")
+    growing = pw.chat.GrowingText(tok, "b<a>")
     assert (growing.ids, growing.num_stable) == ([98, 300], 0)
     growing.append("]")
     assert growing.ids == [301]

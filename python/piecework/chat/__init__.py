@@ -1,12 +1,43 @@
 """Prompts: segments of unequal trust, chat templates, the origin of each character, chunks by budget.
 
-`Tokenizer.encode_segments`, `apply_chat_template`, `chunk_text` and `growing_text` return the classes of
-this module.
+`Tokenizer.encode_segments` and `apply_chat_template` return classes of this module. The functions take the
+tokenizer first.
 """
 
 from __future__ import annotations
 
-from piecework.chat.growing_text import GrowingText
-from piecework.chat.results import ChatEncoding, SegmentedEncoding, TextChunk
+from piecework._internal.lazy import lazy_names
 
-__all__ = ["ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from piecework.chat.chunks import chunk_text
+    from piecework.chat.growing_text import GrowingText
+    from piecework.chat.message_counts import count_messages
+    from piecework.chat.results import ChatEncoding, SegmentedEncoding, TextChunk
+    from piecework.chat.special_search import find_special_token
+
+__all__ = [
+    "ChatEncoding",
+    "GrowingText",
+    "SegmentedEncoding",
+    "TextChunk",
+    "chunk_text",
+    "count_messages",
+    "find_special_token",
+]
+
+# `encode_segments` needs modules of this package, and none of the functions.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "chunks": ("chunk_text",),
+        "growing_text": ("GrowingText",),
+        "message_counts": ("count_messages",),
+        "results": ("ChatEncoding", "SegmentedEncoding", "TextChunk"),
+        "special_search": ("find_special_token",),
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
-from piecework._internal.lazy import typing
+from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_choice, check_size
+from piecework.chat.best_segmentation import best_only
 from piecework.chat.results import TextChunk
 from piecework.errors import ArgumentError, InputTypeError
 
@@ -28,17 +29,35 @@ _ENDS = {
 
 
 def chunk_text(
+    tokenizer: pw.Tokenizer,
     text: str,
     max_tokens: int,
-    overlap: int,
-    at: str,
-    token_starts: Callable[[], Sequence[int]],
-    count: Count,
+    *,
+    overlap: int = 0,
+    at: typing.Literal["paragraph", "sentence", "word", "character"] = "sentence",
+    add_special_tokens: bool = True,
+    parse_special: bool | Collection[str] | None = None,
 ) -> list[TextChunk]:
-    """Return chunks of a text that each encode to at most `max_tokens` tokens.
+    """Divide a text into chunks that each encode to at most `max_tokens` tokens.
 
-    `token_starts` returns the first character of each token of the whole text, `count` the number of tokens
-    of texts. Each chunk is counted, so the time is linear in the text.
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, ".": 2, " ": 3}))
+    >>> [chunk.text for chunk in pw.chat.chunk_text(tok, "aa. aaa. a. a.", 8)]
+    ['aa. ', 'aaa. a. ', 'a.']
+    >>> [(c.text, c.start) for c in pw.chat.chunk_text(tok, "aa. aaa. a. a.", 9, overlap=3)]
+    [('aa. aaa. ', 0), ('a. a.', 9)]
+
+    The length of a chunk is that of its text encoded alone, with its special tokens unless
+    `add_special_tokens=False`. Chunks end where a paragraph, a sentence or a word ends; `at` selects which. A
+    paragraph that is too long is divided at sentences, a sentence at words, and a word at characters.
+    Whitespace belongs to the unit before it: without overlap, the chunks concatenate to the text.
+
+    `overlap` repeats whole units at the end of a chunk, of together at most that many tokens, at the
+    beginning of the next one; fewer where the next unit would not fit.
+
+    Sentences end at `.`, `!`, `?` and their East Asian forms, before whitespace, and at line breaks. The
+    whole text is encoded once and each chunk counted, so the time is linear. Raises `ArgumentError` if
+    one character takes more than `max_tokens`, or unless `overlap` is less than `max_tokens`.
     """
     if not isinstance(text, str):
         raise InputTypeError("text", type(text).__name__, "str")
@@ -51,9 +70,18 @@ def chunk_text(
         raise ArgumentError("overlap", str(overlap), f"less than max_tokens, which is {max_tokens}")
     if not text:
         return []
+    whole = tokenizer.with_truncation(None).with_padding(None)
+    options: dict[str, typing.Any] = {"parse_special": parse_special, "sampling": best_only()}
+
+    def count(texts: list[str]) -> list[int]:
+        return whole.count_batch(
+            texts, add_special_tokens=add_special_tokens, num_threads=1, **options
+        )
+
     units = list(_fitting(text, (0, len(text)), LEVELS.index(at), max_tokens, count))
     bounds = [start for start, _ in units] + [len(text)]
-    starts = token_starts()
+    offsets = whole.encode(text, add_special_tokens=False, **options).offsets
+    starts = [start for start, _ in offsets]
     before = [bisect_left(starts, bound) for bound in bounds]
     return list(_packed(text, bounds, before, max_tokens, overlap, count))
 

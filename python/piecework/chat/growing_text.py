@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 
 from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_text
+from piecework.chat.best_segmentation import best_only
+from piecework.spec.text_cuts import can_be_cut
 
 if typing.TYPE_CHECKING:
     from piecework.encoding import Encoding
@@ -18,7 +20,7 @@ class GrowingText:
     >>> import piecework as pw
     >>> end = pw.spec.AddedToken("<end>", 3)
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}), added_tokens=[end])
-    >>> text = tok.growing_text("ab<end>")
+    >>> text = pw.chat.GrowingText(tok, "ab<end>")
     >>> text.append("ba")
     >>> text.ids, text.num_stable
     ([1, 2, 3, 2, 1], 2)
@@ -29,19 +31,24 @@ class GrowingText:
     each append costs the new text and the word before it. With other models, such as SentencePiece's, it
     costs the text since the last added token.
 
+    `parse_special` is that of `Tokenizer.encode`. Truncation and padding do not apply.
+
     `num_stable` is the number of ids at the beginning that no appended text can change, for caches of a
     model. Not safe for several threads.
     """
 
     def __init__(
         self,
-        encode: Callable[[str], Encoding],
-        added_tokens: Sequence[pw.spec.AddedToken],
+        tokenizer: pw.Tokenizer,
+        text: str = "",
         *,
-        has_cuts: bool,
+        parse_special: bool | Collection[str] | None = None,
     ) -> None:
-        self._encode = encode
-        self._has_cuts = has_cuts
+        stages = tokenizer._stages()
+        added_tokens = stages.added_tokens
+        self._tokenizer = tokenizer.with_truncation(None).with_padding(None)
+        self._parse_special = parse_special
+        self._has_cuts = can_be_cut(stages) and tokenizer._core.dropout is None
         # Whether these match does not depend on what follows, except on a longer token.
         self._anchors = {
             token.id: token.content
@@ -52,6 +59,7 @@ class GrowingText:
         self._stable_ids: list[int] = []
         self._rest = ""
         self._rest_ids: list[int] = []
+        self.append(text)
 
     @property
     def ids(self) -> list[int]:
@@ -67,7 +75,12 @@ class GrowingText:
         """Append text. Raises `InputTypeError` unless it is a string."""
         check_text("text", text)
         rest = self._rest + text
-        encoding = self._encode(rest)
+        encoding = self._tokenizer.encode(
+            rest,
+            add_special_tokens=False,
+            parse_special=self._parse_special,
+            sampling=best_only(),
+        )
         ids = encoding.ids
         place = max(self._last_anchor(encoding, rest), self._last_cut(encoding, rest))
         start, index = place

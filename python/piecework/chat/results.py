@@ -44,7 +44,7 @@ class TextChunk:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, " ": 2}))
-    >>> tok.chunk_text("aa aaa", 4)[1]
+    >>> pw.chat.chunk_text(tok, "aa aaa", 4)[1]
     TextChunk(text='aaa', start=3, end=6, num_tokens=3)
 
     `start` and `end` are characters of the whole text; `num_tokens` counts the tokens of `text` alone.

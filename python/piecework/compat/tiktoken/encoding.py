@@ -318,7 +318,7 @@ class Encoding:
         if not special:
             return None
         is_all = special == self.special_tokens_set
-        found = self._tokenizer.find_special_token(texts, None if is_all else special)
+        found = pw.chat.find_special_token(self._tokenizer, texts, None if is_all else special)
         return found[1] if found else None
 
     def _encode(self, texts: Sequence[str], special: AbstractSet[str], num_threads: int) -> Batch:

@@ -1,0 +1,10 @@
+"""The sampling that draws nothing, also with a model that has `dropout`."""
+
+from __future__ import annotations
+
+from piecework._internal.lazy import pw
+
+
+def best_only() -> pw.Sampling:
+    """Return the sampling settings that always give the best segmentation."""
+    return pw.Sampling(nbest_size=1)
