@@ -18,7 +18,6 @@ VOCABULARY = {
     "piecework.vocabulary.additions",
     "piecework.vocabulary.decoding",
     "piecework.vocabulary.nearest_components",
-    "piecework.vocabulary.pieces",
 }
 # What prompts need, and jinja2 for templates.
 CHATS = {

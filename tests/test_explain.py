@@ -298,7 +298,7 @@ def test_the_best_path_is_the_encoding(pieces: list[tuple[str, float]], word: st
 
 @pytest.mark.parametrize("name", ["xlnet/spiece.model", "sentencepiece-tests/test_model.model"])
 def test_native_models_have_a_lattice(name: str) -> None:
-    tok = pw.Tokenizer.load(need(f"vocab/{name}")).with_extras()
+    tok = pw.Tokenizer.load(need(f"vocab/{name}")).with_post_processor(None)
     for text in ("Hello world.", "Transformers are great, isn't it?", "unbelievable 日本"):
         found = explain(tok, text)
         lattice = found.words[0].lattice

@@ -69,7 +69,7 @@ def test_sentencepiece_variants_keep_the_budget() -> None:
         TRAIN, model="sentencepiece", vocab_size=20, hard_vocab_limit=False
     ).with_word_cache_budget(8192)
     assert pw.vocabulary.restrict(tok, []).tokenizer.memory().budget == 8192
-    assert tok.with_extras(eos=True).memory().budget == 8192
+    assert tok.with_post_processor(None).memory().budget == 8192
     assert pickle.loads(pickle.dumps(tok)).memory().budget == 8192
 
 

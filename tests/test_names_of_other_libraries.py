@@ -52,6 +52,18 @@ def test_no_listed_name_exists_here() -> None:
     assert [name for name in _HERE if not isinstance(vars(pw.Tokenizer)[name], NameElsewhere)] == []
 
 
+def test_the_functions_that_messages_name_exist() -> None:
+    named = [
+        (module, name)
+        for text in _HERE.values()
+        for module, name in re.findall(r"\bpiecework\.([a-z]+)\.(\w+)", text)
+        if module != "compat"
+    ]
+    assert len(named) > 15
+    for module, name in named:
+        assert name in getattr(pw, module).__all__
+
+
 def test_completion_and_hasattr_do_not_show_them() -> None:
     assert [name for name in _HERE if name in dir(TOK) or hasattr(TOK, name)] == []
     assert [name for name in _HERE if name in dir(pw.Tokenizer)] == []

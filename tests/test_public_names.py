@@ -38,6 +38,7 @@ PUBLIC_NAMES = {
     "vocabulary",
     "export",
     "lattice",
+    "stages",
     "analysis",
     "chat",
     "errors",
@@ -155,6 +156,7 @@ TRAIN_NAMES = {
 }
 
 VOCABULARY_NAMES = {
+    "bos_eos_template",
     "ChangedVocabulary",
     "add_words",
     "decoded_bytes",
@@ -191,6 +193,8 @@ EXPORT_NAMES = {
 
 LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
 
+STAGES_NAMES = {"decode_streams", "encode_pre_token", "stages_of", "with_stages", "with_word_ids"}
+
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
 CHAT_NAMES |= {"chunk_text", "count_messages", "find_special_token"}
 
@@ -204,10 +208,7 @@ TOKENIZER_NAMES = {
     "train_from_iterator",
     "train_from_counts",
     "train_new_from_iterator",
-    "with_extras",
     "with_decoder",
-    "with_stages",
-    "stages_to_json",
     "encode",
     "encode_batch",
     "count",
@@ -218,7 +219,6 @@ TOKENIZER_NAMES = {
     "decode_batch",
     "decode_bytes",
     "decode_stream",
-    "decode_streams",
     "added_tokens",
     "special_tokens_map",
     "unk_token",
@@ -252,7 +252,6 @@ TOKENIZER_NAMES = {
     "normalize",
     "normalize_with_offsets",
     "pre_tokenize",
-    "encode_pre_token",
     "token_to_id",
     "id_to_token",
     "token_bytes",
@@ -263,7 +262,6 @@ TOKENIZER_NAMES = {
     "with_padding",
     "memory",
     "with_word_cache_budget",
-    "with_word_ids",
     "with_special_in_text",
     "with_truncation",
     "spec",
@@ -351,6 +349,10 @@ def test_lattice_lists_exactly_its_public_names() -> None:
     assert set(pw.lattice.__all__) == LATTICE_NAMES
 
 
+def test_stages_lists_exactly_its_public_names() -> None:
+    assert set(pw.stages.__all__) == STAGES_NAMES
+
+
 def test_chat_lists_exactly_its_public_names() -> None:
     assert set(pw.chat.__all__) == CHAT_NAMES
 
@@ -366,6 +368,7 @@ def test_public_name_exists(name: str) -> None:
 
 def test_tokenizer_has_exactly_its_public_names() -> None:
     assert set(public_members(pw.Tokenizer)) == TOKENIZER_NAMES
+    assert len(TOKENIZER_NAMES) <= 70
 
 
 def test_error_tree_lists_every_exception() -> None:

@@ -25,7 +25,7 @@ def trained() -> pw.Tokenizer:
         lambda tok: tok.with_post_processor(None),
         lambda tok: tok.with_decoder(None),
         lambda tok: tok.with_added_tokens(["[x]", "new"]),
-        lambda tok: tok.with_stages({"pre_tokenizer": {"type": "WhitespaceSplit"}}),
+        lambda tok: pw.stages.with_stages(tok, {"pre_tokenizer": {"type": "WhitespaceSplit"}}),
     ],
 )
 def test_another_stage_shares_the_model_and_equals_a_fresh_compilation(change: object) -> None:
@@ -52,11 +52,11 @@ def test_settings_that_no_specification_has_are_kept() -> None:
 def test_custom_stages_keep_their_functions() -> None:
     tok = trained().with_normalizer(pw.spec.CustomNormalizer(str.lower))
     assert tok.with_post_processor(None).encode("HUG").tokens == ["hug"]
-    assert tok.with_stages({"normalizer": None}).encode("HUG").tokens[1] == "[UNK]"
+    assert pw.stages.with_stages(tok, {"normalizer": None}).encode("HUG").tokens[1] == "[UNK]"
 
 
 def test_stages_are_written_without_the_vocabulary() -> None:
-    stages = json.loads(trained().stages_to_json())
+    stages = json.loads(pw.stages.stages_of(trained()).to_json())
     assert stages["model"]["vocab"] == {}
     assert stages["normalizer"]["type"] == "BertNormalizer"
 
@@ -64,10 +64,10 @@ def test_stages_are_written_without_the_vocabulary() -> None:
 def test_invalid_stages_are_refused() -> None:
     tok = trained()
     with pytest.raises(ArgumentError, match="stages"):
-        tok.with_stages({"model": {}})
+        pw.stages.with_stages(tok, {"model": {}})
     with pytest.raises(FormatError, match="normalizer"):
-        tok.with_stages({"normalizer": {"type": "Nothing"}})
+        pw.stages.with_stages(tok, {"normalizer": {"type": "Nothing"}})
     with pytest.raises(VocabularyError):
         tok.with_padding(pad_id=10**6)
     with pytest.raises((FormatError, VocabularyError), match="added_tokens"):
-        tok.with_stages({"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]})
+        pw.stages.with_stages(tok, {"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]})

@@ -72,7 +72,7 @@ def test_bytes_of_no_character_do_not_spoil_the_next_one() -> None:
 def test_streams_side_by_side_are_streams_alone(kind: str) -> None:
     tok = tokenizer(kind)
     rows = [ids_of(kind, text) for text in ("the garden", "", "漢字 café and 🤗", "house")]
-    streams = tok.decode_streams([[] for _ in rows])
+    streams = pw.stages.decode_streams(tok, [[] for _ in rows])
     found: list[list[str]] = [[] for _ in rows]
     for at in range(max(map(len, rows))):
         steps = streams.step([row[at] if at < len(row) else None for row in rows])
@@ -106,9 +106,9 @@ def test_what_is_no_ids_is_refused() -> None:
     with pytest.raises(pw.errors.InputTypeError, match="prefill: found int"):
         tok.decode_stream(2)
     with pytest.raises(pw.errors.InputTypeError, match="prefills: found int"):
-        tok.decode_streams(2)
+        pw.stages.decode_streams(tok, 2)
     with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\]: found str"):
-        tok.decode_streams([[1], "a"])
+        pw.stages.decode_streams(tok, [[1], "a"])
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_ids_that_do_not_exist_change_no_stream(
 ) -> None:
     tok = tokenizer("byte-bpe")
     ids = ids_of("byte-bpe", "the 🤗 garden")
-    stream, both = tok.decode_stream(), tok.decode_streams([[], []])
+    stream, both = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
     text = ""
     for known in ids:
         with pytest.raises(error, match=f"^id: {message}"):
@@ -151,7 +151,7 @@ def test_unknown_ids_are_skipped_everywhere_alike(kind: str) -> None:
     assert tok.decode_batch([padded]) == [tok.decode(ids)]
     assert "".join(tok.decode_stream().feed(padded)) == "".join(tok.decode_stream().feed(ids))
     assert tok.decode_stream(padded[:3]).step(ids[1]) == tok.decode_stream(ids[:1]).step(ids[1])
-    stream, both = tok.decode_stream(), tok.decode_streams([[], []])
+    stream, both = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
     for known in ids:
         assert stream.step(1 << 20) is None
         assert both.step([1 << 20, known]) == [None, stream.step(known)]
@@ -182,7 +182,7 @@ def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
     tok = tokenizer(kind)
     rows = [ids_of(kind, text) for text in ("the garden 👩‍🚀", "漢字 café and 🤗")]
     for cut in range(min(map(len, rows))):
-        streams = tok.decode_streams([row[:cut] for row in rows])
+        streams = pw.stages.decode_streams(tok, [row[:cut] for row in rows])
         same = [streams, copy.copy(streams), pickle.loads(pickle.dumps(streams))]
         found = [
             [each.step([row[at] for row in rows]) for at in range(cut, min(map(len, rows)))]

@@ -156,7 +156,7 @@ def test_a_tokenizer_is_extended_while_others_encode(tok: pw.Tokenizer) -> None:
     def work(shared: pw.Tokenizer, number: int) -> object:
         if number % 2:
             return shared.encode_batch(TEXTS * 10).ids.tolist()
-        return shared.extend(corpus, 2)[0].encode_batch(TEXTS).ids.tolist()
+        return pw.vocabulary.extend(shared, corpus, 2).tokenizer.encode_batch(TEXTS).ids.tolist()
 
     expected = [work(fresh(tok), number) for number in range(2)] * (THREADS // 2)
     shared = fresh(tok)
@@ -181,7 +181,7 @@ def test_a_shared_encoding_and_a_shared_batch_have_one_answer(tok: pw.Tokenizer)
 def test_steps_of_a_shared_stream_are_taken_one_at_a_time() -> None:
     vocab = {"[UNK]": 0, "hug": 1}
     tok = pw.Tokenizer(pw.spec.WordPiece(vocab), decoder=pw.spec.WordPieceDecoder())
-    stream, streams = tok.decode_stream(), tok.decode_streams([[], []])
+    stream, streams = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
 
     def step(_: int) -> list[object]:
         return [text for _ in range(200) for text in (stream.step(1), *streams.step([1, None]))]

@@ -56,10 +56,10 @@ def test_decoded_bytes_concatenate_those_of_the_tokens(tok: pw.Tokenizer) -> Non
 
 
 def test_a_pre_token_is_segmented_without_splitting(tok: pw.Tokenizer) -> None:
-    assert tok.encode_pre_token(b"in<|end|>") == [257, *b"<|end|>"]
-    assert tok.encode_pre_token(b"") == []
+    assert pw.stages.encode_pre_token(tok, b"in<|end|>") == [257, *b"<|end|>"]
+    assert pw.stages.encode_pre_token(tok, b"") == []
     with pytest.raises(InputTypeError, match="data: found str, expected bytes"):
-        tok.encode_pre_token("in")  # type: ignore[arg-type]
+        pw.stages.encode_pre_token(tok, "in")  # type: ignore[arg-type]
 
 
 # ---- tokenizers from memory

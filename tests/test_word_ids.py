@@ -37,7 +37,7 @@ def split_and_whole() -> tuple[pw.Tokenizer, pw.Tokenizer]:
         normalizer=pw.spec.Replace(" ", "▁"),
         added_tokens=[END],
     )
-    return split, whole.with_word_ids("metaspace")
+    return split, pw.stages.with_word_ids(whole, "metaspace")
 
 
 @given(TEXT, TEXT | st.none())
@@ -82,11 +82,11 @@ def test_the_setting_travels_with_the_tokenizer() -> None:
         whole.with_roles(),
     ):
         assert tok.encode("a b").word_ids == [0, 1]
-    assert whole.with_word_ids("pre-token").encode("a b").word_ids == [0, 0]
-    assert whole == whole.with_word_ids("pre-token")
+    assert pw.stages.with_word_ids(whole, "pre-token").encode("a b").word_ids == [0, 0]
+    assert whole == pw.stages.with_word_ids(whole, "pre-token")
     assert whole.encode(["a b", "a"], is_pretokenized=True).word_ids == [0, 0, 1]
     with pytest.raises(pw.errors.ArgumentError, match="kind: found 'word'"):
-        whole.with_word_ids("word")  # type: ignore[arg-type]
+        pw.stages.with_word_ids(whole, "word")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("batched", [False, True])

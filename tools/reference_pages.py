@@ -38,6 +38,7 @@ MODULES = (
     "piecework.analysis",
     "piecework.chat",
     "piecework.lattice",
+    "piecework.stages",
     "piecework.distributed",
     "piecework.distributed.ray",
     "piecework.distributed.spark",

@@ -89,7 +89,7 @@ class DecodeStreams(_Streams):
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> tok.decode_streams([[], []]).step([1, 2])
+    >>> pw.stages.decode_streams(tok, [[], []]).step([1, 2])
     ['a', 'b']
     """
 

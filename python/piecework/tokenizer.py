@@ -14,7 +14,6 @@ from piecework._core import (
     SeededSampling,
     TextColumn,
     decode_bytes,
-    encode_word_of_bytes,
     normalize_with_offsets,
     token_bytes,
 )
@@ -41,7 +40,7 @@ from piecework._internal.validation import (
     listed,
 )
 from piecework.batch import Batch, Filling
-from piecework.decode_stream import DecodeStream, DecodeStreams
+from piecework.decode_stream import DecodeStream
 from piecework.encoding import Encoding
 from piecework.errors import (
     ArgumentError,
@@ -71,8 +70,6 @@ from piecework.io.stored_lengths import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
-
-_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
 
 
 class Tokenizer(metaclass=WithForeignNames):
@@ -924,21 +921,6 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._core.pre_tokenize(text)
 
-    def encode_pre_token(self, data: bytes) -> list[int]:
-        r"""Return the ids of one pre-token of a byte-level model, given as bytes; they need not be UTF-8.
-
-        >>> import piecework as pw
-        >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"\xe2\x82": 256}
-        >>> tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
-        >>> tok.encode_pre_token(b"\xe2\x82"), tok.encode("€").ids
-        ([256], [256, 172])
-
-        Normalizer, pre-tokenizer, added tokens and post-processor are not applied.
-        """
-        if not isinstance(data, bytes):
-            raise InputTypeError("data", type(data).__name__, "bytes")
-        return encode_word_of_bytes(self._core, data)
-
     # ---- ids to text
 
     def decode(
@@ -1054,25 +1036,6 @@ class Tokenizer(metaclass=WithForeignNames):
         ids = id_list(prefill, "prefill")
         raw = self._core.decode_stream([ids], skip_special_tokens, clean_up)
         return DecodeStream(raw, self)
-
-    def decode_streams(
-        self,
-        prefills: Sequence[hints.Ids],
-        *,
-        skip_special_tokens: bool = True,
-        clean_up: bool | None = None,
-    ) -> DecodeStreams:
-        """Return a stream that decodes several sequences side by side, one for each list of `prefills`.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-        >>> tok.decode_streams([[1], []]).step([2, 1])
-        [' b', 'a']
-        """
-        given = listed(prefills, "prefills", "ids")
-        rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]
-        raw = self._core.decode_stream(rows, skip_special_tokens, clean_up)
-        return DecodeStreams(raw, self)
 
     # ---- vocabulary
 
@@ -1492,42 +1455,6 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("decoder", decoder, Decoder)
         return self._replaced(decoder=decoder)
 
-    def with_stages(self, stages: Mapping[str, typing.Any]) -> hints.Self:
-        """Return a tokenizer with some stages of a parsed `tokenizer.json` and the model of this one.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
-        >>> tok.with_stages({"normalizer": {"type": "Lowercase"}}).encode("A").ids
-        [1]
-
-        `stages` maps `normalizer`, `pre_tokenizer`, `post_processor`, `decoder` or `added_tokens` to its
-        JSON value. Other stages stay. The compiled tables of the model are shared. Raises `ArgumentError`
-        for another name, and `FormatError` with the field.
-        """
-        import json
-
-        for name in stages:
-            check_choice("stages", name, _STAGES)
-        text, functions = self._stages().without_stages(stages).to_core()
-        return self._restaged(json.dumps({**json.loads(text), **stages}), functions)
-
-    def with_extras(self, *, bos: bool = False, eos: bool = False) -> hints.Self:
-        """Return a SentencePiece tokenizer that adds its bos or eos piece to every text.
-
-        >>> import piecework as pw
-        >>> pieces = (("<unk>", 0.0, "unknown"), ("</s>", 0.0, "control"), ("▁", -1.0, "normal"))
-        >>> model = pw.spec.SentencePiece(tuple(pw.spec.ScoredPiece(*piece) for piece in pieces))
-        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
-        >>> tok.with_extras(eos=True).encode("x").ids
-        [2, 0, 1]
-
-        `add_special_tokens=False` omits them. In a pair, each text gets its own. Raises `ArgumentError` for a
-        piece that the model lacks, and for other models.
-        """
-        from piecework.vocabulary.pieces import bos_eos_template
-
-        return self._replaced(post_processor=bos_eos_template(self.spec.model, bos=bos, eos=eos))
-
     def with_truncation(
         self,
         max_length: int | typing.Literal["stored"] | None = "stored",
@@ -1644,24 +1571,6 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(special_in_text=checked_special_in_text(treatment))
 
-    def with_word_ids(self, kind: typing.Literal["pre-token", "metaspace"]) -> hints.Self:
-        """Return a tokenizer whose `word_ids` count pre-tokens, or words that the metaspace ▁ begins.
-
-        >>> import piecework as pw
-        >>> vocab = {token: id for id, token in enumerate("<unk> ▁ a b ▁a ▁b".split())}
-        >>> model = pw.spec.BPE(vocab, (("▁", "a"), ("▁", "b")), unk_token="<unk>")
-        >>> tok = pw.Tokenizer(model, normalizer=pw.spec.Replace(" ", "▁"))
-        >>> tok.encode("ab ab b").word_ids, tok.with_word_ids("metaspace").encode("ab ab b").word_ids
-        ([0, 0, 0, 0, 0], [0, 0, 1, 1, 2])
-
-        Pre-tokens are the default, as in `tokenizers`. Models in the style of Llama have no pre-tokenizer, so
-        that a whole text is one pre-token. With "metaspace", a token that begins with ▁ begins a word, as
-        does every pre-token and added token. Ids and offsets do not change. Words given by
-        `is_pretokenized` keep their numbers. Files do not contain the setting.
-        """
-        check_choice("kind", kind, ("pre-token", "metaspace"))
-        return self._variant(word_ids=None if kind == "pre-token" else kind)
-
     def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
 
@@ -1695,20 +1604,6 @@ class Tokenizer(metaclass=WithForeignNames):
             spec = TokenizerSpec.from_json(self._core.to_json(False), self._functions)
             self._spec = replace(spec, special_in_text=self._special_in_text)
         return self._spec
-
-    def stages_to_json(self) -> str:
-        """Return the text of a `tokenizer.json` whose model has no entries, without reading the vocabulary.
-
-        >>> import json
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.Lowercase())
-        >>> json.loads(tok.stages_to_json())["normalizer"]
-        {'type': 'Lowercase'}
-
-        Added tokens, truncation and padding are included. Raises `PortabilityError` for a stage that other
-        libraries read differently, and `StageError` for custom stages.
-        """
-        return self._stages().to_json()
 
     def to_str(self, pretty: bool = False, *, strict: bool = False) -> str:
         """Return the text of a `tokenizer.json` that other libraries read with the same ids.

@@ -310,7 +310,8 @@ def test_extras_agree(tmp_path: Path) -> None:
     ours, theirs = combination("unigram", "nmt_nfkc", 0, tmp_path)
     for bos, eos in itertools.product((False, True), repeat=2):
         expected = theirs.encode("a fox", add_bos=bos, add_eos=eos)
-        assert ours.with_extras(bos=bos, eos=eos).encode("a fox").ids == expected
+        extras = pw.vocabulary.bos_eos_template(ours.spec.model, bos=bos, eos=eos)
+        assert ours.with_post_processor(extras).encode("a fox").ids == expected
 
 
 def test_spans_point_into_the_text_before_normalization(tmp_path: Path) -> None:

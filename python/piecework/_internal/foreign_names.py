@@ -21,14 +21,20 @@ _HERE = {
     "prune": "piecework.vocabulary.prune(tokenizer, keep)",
     "shrink": "piecework.vocabulary.shrink(tokenizer, size)",
     "to_unigram": "piecework.vocabulary.to_unigram(tokenizer, corpus)",
+    "with_extras": "with_post_processor(piecework.vocabulary.bos_eos_template(model, bos=..., eos=...))",
+    "with_stages": "piecework.stages.with_stages(tokenizer, stages)",
+    "with_word_ids": "piecework.stages.with_word_ids(tokenizer, kind)",
     "with_vocabulary": "piecework.vocabulary.restrict(tokenizer, pieces)",
     "chunk_text": "piecework.chat.chunk_text(tokenizer, text, max_tokens)",
     "count_messages": "piecework.chat.count_messages(tokenizer, messages)",
+    "decode_streams": "piecework.stages.decode_streams(tokenizer, prefills)",
     "encode_nbest": "piecework.lattice.nbest(tokenizer, text, n)",
+    "encode_pre_token": "piecework.stages.encode_pre_token(tokenizer, data)",
     "encode_samples": "piecework.lattice.sample(tokenizer, text, n)",
     "entropy": "piecework.lattice.entropy(tokenizer, text)",
     "score": "piecework.lattice.score(tokenizer, text), or score_ids for ids",
     "from_json": "Tokenizer.from_str(text)",
+    "stages_to_json": "piecework.stages.stages_of(tokenizer).to_json()",
     "to_json": "to_str(), or spec.to_json() for everything that the tokenizer does",
     # tokenizers
     "add_special_tokens": "with_added_tokens(tokens, special=True), which returns a new tokenizer",
@@ -115,8 +121,8 @@ _KEYWORDS = {
     "allowed_special": "parse_special",
     "disallowed_special": "parse_special",
     # sentencepiece
-    "add_bos": "tokenizer.with_extras(bos=True)",
-    "add_eos": "tokenizer.with_extras(eos=True)",
+    "add_bos": "tokenizer.with_post_processor(vocabulary.bos_eos_template(tokenizer.spec.model, bos=True))",
+    "add_eos": "tokenizer.with_post_processor(vocabulary.bos_eos_template(tokenizer.spec.model, eos=True))",
     "out_type": "ids or tokens of the result",
 }
 

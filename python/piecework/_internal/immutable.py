@@ -24,8 +24,8 @@ _METHODS = {
     "padding": "with_padding(...)",
     "truncation": "with_truncation(...)",
     # transformers
-    "add_bos_token": "with_extras(bos=...), or with_post_processor(...)",
-    "add_eos_token": "with_extras(eos=...), or with_post_processor(...)",
+    "add_bos_token": "with_post_processor(...)",
+    "add_eos_token": "with_post_processor(...)",
     "additional_special_tokens": "with_added_tokens([...], special=True)",
     "clean_up_tokenization_spaces": "decode(ids, clean_up=...)",
     "split_special_tokens": "with_special_in_text('text')",

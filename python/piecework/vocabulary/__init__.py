@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from piecework.vocabulary.embeddings import ResizedTable, resize_embeddings
     from piecework.vocabulary.extension import extend
     from piecework.vocabulary.id_map import IdMap
-    from piecework.vocabulary.pieces import add_pieces, remove_pieces, set_scores, set_types
+    from piecework.vocabulary.pieces import (
+        add_pieces,
+        bos_eos_template,
+        remove_pieces,
+        set_scores,
+        set_types,
+    )
     from piecework.vocabulary.pruning import prune
     from piecework.vocabulary.restriction import restrict
     from piecework.vocabulary.shrinking import shrink
@@ -45,6 +51,7 @@ __all__ = [
     "add_words",
     "as_components",
     "as_sentencepiece",
+    "bos_eos_template",
     "decoded_bytes",
     "extend",
     "prune",
@@ -68,7 +75,7 @@ __getattr__ = lazy_names(
         "embeddings": ("ResizedTable", "resize_embeddings"),
         "extension": ("extend",),
         "id_map": ("IdMap",),
-        "pieces": ("add_pieces", "remove_pieces", "set_scores", "set_types"),
+        "pieces": ("add_pieces", "bos_eos_template", "remove_pieces", "set_scores", "set_types"),
         "pruning": ("prune",),
         "restriction": ("restrict",),
         "shrinking": ("shrink",),

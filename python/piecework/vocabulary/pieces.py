@@ -101,12 +101,20 @@ def restrict_pieces(spec: TokenizerSpec, texts: Collection[str] | None) -> Token
     return replace(changed, model=replace(pieces_of(changed), lowest_score=lowest))
 
 
-def bos_eos_template(model: Model, *, bos: bool, eos: bool) -> TemplateProcessing | None:
-    """Return the template that puts bos and eos pieces around each sequence; None for neither.
+def bos_eos_template(
+    model: Model, *, bos: bool = False, eos: bool = False
+) -> TemplateProcessing | None:
+    """Return the post-processor that adds the bos or eos piece of a SentencePiece model to every text.
 
-    >>> model = SentencePiece((ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("</s>", 0.0, "control")))
-    >>> bos_eos_template(model, bos=False, eos=True).single
-    ('$A:0', '</s>:0')
+    >>> import piecework as pw
+    >>> pieces = (("<unk>", 0.0, "unknown"), ("</s>", 0.0, "control"), ("▁", -1.0, "normal"))
+    >>> model = pw.spec.SentencePiece(tuple(pw.spec.ScoredPiece(*piece) for piece in pieces))
+    >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
+    >>> tok.with_post_processor(pw.vocabulary.bos_eos_template(model, eos=True)).encode("x").ids
+    [2, 0, 1]
+
+    `add_special_tokens=False` omits them. In a pair, each text gets its own. Returns None for neither.
+    Raises `ArgumentError` for a piece that the model lacks, and for other models.
     """
     if not isinstance(model, SentencePiece):
         raise ArgumentError("model", type(model).__name__, "a SentencePiece model")

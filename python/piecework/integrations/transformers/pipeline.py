@@ -14,6 +14,7 @@ from typing import Any
 
 import tokenizers
 
+import piecework as pw
 from piecework import Tokenizer
 
 STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
@@ -125,7 +126,9 @@ class Pipeline:
         if self._components is None:
             assert self._compiled is not None
             try:
-                self._components = tokenizers.Tokenizer.from_str(self._compiled.stages_to_json())
+                self._components = tokenizers.Tokenizer.from_str(
+                    pw.stages.stages_of(self._compiled).to_json()
+                )
             except Exception:  # a stage that only the whole pipeline can express there
                 return self._with_model()
         return self._components
@@ -164,7 +167,7 @@ class Pipeline:
         assert components is not None
         try:
             stages = json.loads(components.to_str())
-            compiled = compiled.with_stages({name: stages[name] for name in STAGES})
+            compiled = pw.stages.with_stages(compiled, {name: stages[name] for name in STAGES})
         except Exception:  # custom components of `tokenizers` raise Exception itself
             self.replace_original(self._with_model())
             return

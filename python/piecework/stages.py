@@ -1,0 +1,110 @@
+"""The stages of a tokenizer one by one: as data, from JSON, the model and the decoder alone.
+
+`Tokenizer.normalize`, `pre_tokenize` and `with_...` are the common cases; these functions take the tokenizer
+first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from piecework._core import encode_word_of_bytes
+from piecework._internal.lazy import hints, pw, typing
+from piecework._internal.validation import check_choice, id_list, listed
+from piecework.decode_stream import DecodeStreams
+from piecework.errors import InputTypeError
+
+__all__ = ["decode_streams", "encode_pre_token", "stages_of", "with_stages", "with_word_ids"]
+
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
+
+
+def stages_of(tokenizer: pw.Tokenizer) -> pw.TokenizerSpec:
+    """Return the specification with a model that has no entries, without reading the vocabulary.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.Lowercase())
+    >>> pw.stages.stages_of(tok).normalizer
+    Lowercase()
+
+    Added tokens, truncation and padding are included. `tokenizer.spec` has the vocabulary too.
+    """
+    return tokenizer._stages()
+
+
+def with_stages(tokenizer: pw.Tokenizer, stages: Mapping[str, typing.Any]) -> pw.Tokenizer:
+    """Return a tokenizer with some stages of a parsed `tokenizer.json` and the model of this one.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    >>> lowercasing = pw.stages.with_stages(tok, {"normalizer": {"type": "Lowercase"}})
+    >>> lowercasing.encode("A").ids
+    [1]
+
+    `stages` maps `normalizer`, `pre_tokenizer`, `post_processor`, `decoder` or `added_tokens` to its
+    JSON value. Other stages stay. The compiled tables of the model are shared. Raises `ArgumentError`
+    for another name, and `FormatError` with the field.
+    """
+    for name in stages:
+        check_choice("stages", name, _STAGES)
+    text, functions = stages_of(tokenizer).without_stages(stages).to_core()
+    return tokenizer._restaged(json.dumps({**json.loads(text), **stages}), functions)
+
+
+def encode_pre_token(tokenizer: pw.Tokenizer, data: bytes) -> list[int]:
+    r"""Return the ids of one pre-token of a byte-level model, given as bytes; they need not be UTF-8.
+
+    >>> import piecework as pw
+    >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"\xe2\x82": 256}
+    >>> tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
+    >>> pw.stages.encode_pre_token(tok, b"\xe2\x82"), tok.encode("€").ids
+    ([256], [256, 172])
+
+    Normalizer, pre-tokenizer, added tokens and post-processor are not applied.
+    """
+    if not isinstance(data, bytes):
+        raise InputTypeError("data", type(data).__name__, "bytes")
+    return encode_word_of_bytes(tokenizer._core, data)
+
+
+def decode_streams(
+    tokenizer: pw.Tokenizer,
+    prefills: Sequence[hints.Ids],
+    *,
+    skip_special_tokens: bool = True,
+    clean_up: bool | None = None,
+) -> DecodeStreams:
+    """Return a stream that decodes several sequences side by side, one for each list of `prefills`.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> pw.stages.decode_streams(tok, [[1], []]).step([2, 1])
+    [' b', 'a']
+    """
+    given = listed(prefills, "prefills", "ids")
+    rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]
+    raw = tokenizer._core.decode_stream(rows, skip_special_tokens, clean_up)
+    return DecodeStreams(raw, tokenizer)
+
+
+def with_word_ids(
+    tokenizer: pw.Tokenizer, kind: typing.Literal["pre-token", "metaspace"]
+) -> pw.Tokenizer:
+    """Return a tokenizer whose `word_ids` count pre-tokens, or words that the metaspace ▁ begins.
+
+    >>> import piecework as pw
+    >>> vocab = {token: id for id, token in enumerate("<unk> ▁ a b ▁a ▁b".split())}
+    >>> model = pw.spec.BPE(vocab, (("▁", "a"), ("▁", "b")), unk_token="<unk>")
+    >>> tok = pw.Tokenizer(model, normalizer=pw.spec.Replace(" ", "▁"))
+    >>> by_marker = pw.stages.with_word_ids(tok, "metaspace")
+    >>> tok.encode("ab ab b").word_ids, by_marker.encode("ab ab b").word_ids
+    ([0, 0, 0, 0, 0], [0, 0, 1, 1, 2])
+
+    Pre-tokens are the default, as in `tokenizers`. Models in the style of Llama have no pre-tokenizer, so
+    that a whole text is one pre-token. With "metaspace", a token that begins with ▁ begins a word, as
+    does every pre-token and added token. Ids and offsets do not change. Words given by
+    `is_pretokenized` keep their numbers. Files do not contain the setting.
+    """
+    check_choice("kind", kind, ("pre-token", "metaspace"))
+    return tokenizer._variant(word_ids=None if kind == "pre-token" else kind)
