@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import Comparison, Measures, compare, compare_files, frequent_words
-from piecework.corpus import batches as texts_module
+from piecework.corpus import iterables
 
 HUGS = pw.Tokenizer(
     pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2, "pug": 3, "12": 4}),
@@ -281,7 +281,7 @@ def test_a_word_is_at_least_one_token(words: list[str]) -> None:
 def test_batches_are_of_no_account(texts: list[str]) -> None:
     whole = compare(ALL, texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(texts_module, "BATCH_TEXTS", 2)
+        patch.setattr(iterables, "LIST_TEXTS", 2)
         assert compare(ALL, iter(texts)) == whole
 
 
@@ -335,7 +335,9 @@ def test_invalid_utf8_is_replaced_and_counted_or_refused(tmp_path: Path) -> None
     found = compare_files(ALL, path)
     assert found.replacements == 1
     assert replace(found, replacements=0) == compare(ALL, ["hug \ufffd\ufffd hug"])
-    with pytest.raises(pw.errors.InvalidUtf8Error, match=r"a\.txt: found invalid UTF-8 at byte 4"):
+    with pytest.raises(
+        pw.errors.InvalidUtf8Error, match=r"a\.txt line 1: found invalid UTF-8 at byte 4"
+    ):
         compare_files(ALL, path, errors="strict")
     assert compare(ALL, ["hug \ud800"]).replacements == 1
 

@@ -139,7 +139,7 @@ def test_an_unknown_pattern_lists_those_there_are() -> None:
 def test_a_file_is_counted_by_lines_with_their_ends(
     preset: str, num_threads: int, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.corpus.files._BLOCK_BYTES", 64)
+    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES", 64)
     text = "One.\n\nTwo lines\n  indented;\n/path\n\nÜber\nZ\n\n\n" * 7
     text = text.replace("\n", end)
     path = tmp_path / "corpus.txt"

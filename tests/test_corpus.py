@@ -19,24 +19,27 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.corpus import files as corpus_module
-from piecework.corpus import json_lines, line_blocks
-from piecework.corpus.files import TextBlock, TextList
-from piecework.train import read_corpus
+from piecework.corpus import corpus_files, line_blocks, plain_text, read_corpus, rows
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions, TextBlock
 
 TEXT = "hug pug\nhugs\n"
 
 
-def blocks(path: object, **options: object) -> list[bytes]:
-    found = list(read_corpus(path, **options))
+def blocks_of(paths: object, first_source: int = 0) -> list[TextBlock]:
+    found = list(
+        CorpusReader(corpus_files(paths), ReadOptions.of(), first_source=first_source).blocks()
+    )
     assert all(isinstance(block, TextBlock) for block in found)
-    return [block.data for block in found]
+    return found
+
+
+def blocks(path: object) -> list[bytes]:
+    return [block.data for block in blocks_of(path)]
 
 
 def texts(path: object, **options: object) -> list[str]:
-    found = list(read_corpus(path, **options))
-    assert all(isinstance(piece, TextList) for piece in found)
-    return [text for piece in found for text in piece.texts]
+    return [text for found in read_corpus(path, **options) for text in found.texts]
 
 
 def zstd(data: bytes) -> bytes:
@@ -85,7 +88,7 @@ def test_several_compressed_members_are_one_text(tmp_path: Path, compress: objec
 @pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "A.JSONL"])
 def test_json_lines_give_the_field(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, '{"text": "hug", "n": 1}\n\n{"text": "p\\nug"}')
-    assert texts(path) == ["hug", "p\nug"]
+    assert texts(path) == ["hug", "", "p\nug"]
 
 
 @pytest.mark.parametrize(("suffix", "compress"), COMPRESSIONS)
@@ -113,7 +116,7 @@ def test_stdin_is_read_for_a_dash(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = write(tmp_path / "a", gzip.compress(TEXT.encode()))
     with path.open() as stream:
         monkeypatch.setattr(sys, "stdin", stream)
-        assert [(b.name, b.data) for b in read_corpus("-")] == [("<stdin>", TEXT.encode())]
+        assert [(b.name, b.data) for b in blocks_of("-")] == [("<stdin>", TEXT.encode())]
 
 
 def test_an_empty_file_gives_nothing(tmp_path: Path) -> None:
@@ -132,16 +135,16 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
 def test_each_file_is_a_source_and_offsets_count_its_decoded_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 8)
+    monkeypatch.setattr(rows, "READ_BYTES", 8)
     paths = [write(tmp_path / "a.txt", "one\ntwo\nthree\n"), write(tmp_path / "b.txt", "four\n")]
-    found = [(b.source, b.byte_offset, b.data) for b in read_corpus(paths, first_source=7)]
+    found = [(b.source, b.byte_offset, b.data) for b in blocks_of(paths, 7)]
     assert found == [(7, 0, b"one\ntwo\n"), (7, 8, b"three\n"), (8, 0, b"four\n")]
 
 
 def test_blocks_end_at_line_ends_and_lose_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(rows, "READ_BYTES", 16)
     text = "".join(f"{'x' * (n % 23)} {n}\n" for n in range(100))
     found = blocks(write(tmp_path / "a.txt", text))
     assert b"".join(found).decode() == text
@@ -152,7 +155,7 @@ def test_blocks_end_at_line_ends_and_lose_nothing(
 def test_compressed_and_plain_files_are_cut_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(rows, "READ_BYTES", 16)
     text = "".join(f"line {n}\n" for n in range(1000)).encode()
     expected = blocks(write(tmp_path / "a.txt", text))
     assert blocks(write(tmp_path / "a.gz", gzip.compress(text))) == expected
@@ -162,8 +165,8 @@ def test_compressed_and_plain_files_are_cut_alike(
 def test_a_very_long_line_is_cut_before_a_blank(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
-    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    monkeypatch.setattr(rows, "READ_BYTES", 16)
+    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
     found = blocks(write(tmp_path / "a.txt", "hug " * 100))
     assert b"".join(found) == b"hug " * 100
     assert all(block.startswith(b" ") for block in found[1:])
@@ -174,8 +177,8 @@ def test_a_very_long_line_is_cut_before_a_blank(
 def test_a_long_line_is_cut_whatever_lines_stand_before_it(
     length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
-    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    monkeypatch.setattr(rows, "READ_BYTES", 16)
+    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
     line = ("hug pugs " * 100)[:length] + "\n"
     alone = blocks(write(tmp_path / "a.txt", line))
     for before in range(40):
@@ -189,8 +192,8 @@ def test_a_long_line_is_cut_whatever_lines_stand_before_it(
 def test_a_very_long_line_without_blanks_is_cut_between_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
-    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    monkeypatch.setattr(rows, "READ_BYTES", 16)
+    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
     for text in ("é" * 301, "x" + "€" * 301, "𝒳" * 301):
         found = blocks(write(tmp_path / "a.txt", text))
         assert "".join(block.decode() for block in found) == text
@@ -200,8 +203,8 @@ def test_a_very_long_line_without_blanks_is_cut_between_characters(
 def test_a_very_long_line_of_stray_continuation_bytes_is_still_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpus_module, "_BLOCK_BYTES", 16)
-    monkeypatch.setattr(corpus_module, "_MAX_LINE_BYTES", 64)
+    monkeypatch.setattr(rows, "READ_BYTES", 16)
+    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
     found = blocks(write(tmp_path / "a.txt", b"\x80" * 500))
     assert b"".join(found) == b"\x80" * 500
     assert max(map(len, found)) <= 80
@@ -260,7 +263,7 @@ def test_an_endless_json_line_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(line_blocks, "MAX_LINE_BYTES", 1000)
-    monkeypatch.setattr(json_lines, "_READ_BYTES", 100)
+    monkeypatch.setattr(rows, "READ_BYTES", 100)
     path = write(tmp_path / "a.jsonl", json.dumps({"text": "x" * 5000}))
     with pytest.raises(pw.errors.CorpusError, match=r"line 1: found a longer line"):
         list(read_corpus(path))
@@ -419,7 +422,7 @@ def test_binary_input_is_refused_on_stdin(
 )
 def test_text_that_looks_a_little_like_binary_is_read(tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "a.txt", text)
-    assert b"".join(block.data for block in read_corpus(path)) == text.encode()
+    assert b"".join(blocks(path)) == text.encode()
 
 
 def test_latin_1_is_read_as_broken_utf8_not_as_binary(tmp_path: Path) -> None:

@@ -23,10 +23,9 @@ from typing import Any
 import pytest
 
 import piecework as pw
+from piecework import corpus
 from piecework._internal import progress as bars
-from piecework.corpus import columns, csv_rows, json_lines, rows
-from piecework.export import input_lines
-from piecework.train import corpus_files, read_corpus
+from piecework.corpus import FORMATS, columns, corpus_files, csv_rows, read_corpus, rows
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -50,13 +49,11 @@ def write(path: Path, data: bytes | str) -> Path:
 
 
 def texts(path: object, **options: Any) -> list[str]:
-    """Read a corpus: the texts of lists, and the lines of blocks."""
-    found: list[str] = []
-    for piece in read_corpus(path, **options):
-        if hasattr(piece, "texts"):
-            found += piece.texts
-        else:
-            found += piece.data.decode().removesuffix("\n").split("\n")
+    """Read a corpus by blocks, as counting does, and by whole lines, as encoding does."""
+    found = [text for rows in read_corpus(path, **options) for text in rows.texts]
+    if options.get("on_error") != "skip":  # the caller counts warnings
+        whole = read_corpus(path, **options, whole_lines=True)
+        assert [text for rows in whole for text in rows.texts] == found
     return found
 
 
@@ -98,12 +95,99 @@ TABLES: dict[str, Callable[[], bytes]] = {
 }
 
 
+SAMPLES = {**RECORDS, **TABLES, "a.txt": lambda: "\n".join(TEXTS).encode()}
+"""A file of each format."""
+
+
 @pytest.fixture
 def tok() -> pw.Tokenizer:
     return pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1, "u": 2, "g": 3}))
 
 
 # ---- formats
+
+
+def test_every_format_has_a_sample() -> None:
+    assert {corpus.formats.format_of(name) for name in SAMPLES} == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_format_is_counted_encoded_and_compared(
+    tmp_path: Path, name: str, tok: pw.Tokenizer
+) -> None:
+    path = write(tmp_path / name, SAMPLES[name]())
+    expected = "\n".join(TEXTS).split("\n") if name == "a.txt" else TEXTS
+    assert texts(path) == texts(tmp_path) == expected
+    numbers = [number for rows in read_corpus(path) for number in rows.numbers]
+    assert numbers == sorted(set(numbers))
+    assert {rows.name for rows in read_corpus(path)} == {str(path)}
+    assert pw.count_files(path, preset="whitespace") == pw.count_texts(TEXTS, preset="whitespace")
+    done = pw.encode_files(tok, path, tmp_path / "out")
+    assert (done.lines_read, done.lines_written) == (len(expected), len(expected) - 1)
+    assert pw.analysis.compare_files({"a": tok}, path).texts == len(expected) - 1
+
+
+def test_rows_have_the_number_of_their_line(tmp_path: Path) -> None:
+    def numbered(name: str, data: str, **options: Any) -> list[tuple[int, str]]:
+        found = read_corpus(write(tmp_path / name, data), **options)
+        return [row for rows in found for row in zip(rows.numbers, rows.texts, strict=True)]
+
+    records = '{"text": "a"}\n\n{"text":\n{"text": "b"}\n'
+    with pytest.warns(pw.errors.CorpusWarning, match="broken JSON"):
+        found = numbered("a.jsonl", records, on_error="skip")
+    assert found == [(1, "a"), (2, ""), (4, "b")]
+    assert numbered("a.csv", 'text\na\n\n"b\nc"\nd\n') == [(2, "a"), (4, "b\nc"), (6, "d")]
+    assert numbered("a.txt", "a\n\nb") == [(1, "a"), (2, ""), (3, "b")]
+
+
+def test_lines_are_numbered_over_blocks_and_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "READ_BYTES", 8)
+    monkeypatch.setattr(corpus.plain_text, "_MAX_LINE_BYTES", 12)
+    write(tmp_path / "a.txt", "one\ntwo\na line that is split\nlast\n")
+    write(tmp_path / "b.txt", "next\n")
+    found = [
+        (Path(rows.name).name, number, text)
+        for rows in read_corpus(tmp_path)
+        for number, text in zip(rows.numbers, rows.texts, strict=True)
+    ]
+    split = [text for _, number, text in found if number == 3]
+    assert len(split) > 1
+    assert "".join(split) == "a line that is split"
+    assert [row for row in found if row[1] != 3] == [
+        ("a.txt", 1, "one"),
+        ("a.txt", 2, "two"),
+        ("a.txt", 4, "last"),
+        ("b.txt", 1, "next"),
+    ]
+
+
+def test_no_text_lists_the_formats_by_hand() -> None:
+    listed = [format.name for format in FORMATS[1:5]]
+    root = Path(__file__).parent.parent
+    pages = [*(root / "docs" / "how-to").glob("*.md"), root / "README.md", root / "CONTRIBUTING.md"]
+    package = [path for path in (root / "python").rglob("*.py") if path.name != "formats.py"]
+    for path in [*pages, *package]:
+        for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
+            assert sum(name in paragraph for name in listed) < 3, f"{path}: {paragraph}"
+
+
+def test_help_lists_every_format(cli: Callable[..., tuple[int, str, str]]) -> None:
+    for command in ("train", "count", "encode"):
+        shown = " ".join(cli(command, "--help")[1].split())
+        assert pw.corpus.formats_text() in shown
+    for suffix in (suffix for format in FORMATS[1:] for suffix in format.suffixes):
+        assert suffix in pw.corpus.formats_text()
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(pw.train, "read_corpus"), (pw.train, "corpus_files"), (pw.export, "read_lines")],
+)
+def test_names_that_moved_say_where_they_are(module: Any, name: str) -> None:
+    with pytest.raises(AttributeError, match=r"use piecework\.corpus\."):
+        getattr(module, name)
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
@@ -113,7 +197,6 @@ def test_records_are_read_from_every_compression(
 ) -> None:
     path = write(tmp_path / (name + suffix), COMPRESSIONS[suffix](RECORDS[name]()))
     assert texts(path) == TEXTS
-    assert [text for lines in pw.export.read_lines(path) for text in lines] == TEXTS
     assert texts(tmp_path) == TEXTS
     done = pw.encode_files(tok, path, tmp_path / "out")
     assert (done.lines_read, done.lines_written) == (5, 4)
@@ -129,7 +212,6 @@ def test_plain_text_is_read_from_every_compression(tmp_path: Path, suffix: str) 
 def test_columns_of_tables_are_read(tmp_path: Path, name: str, tok: pw.Tokenizer) -> None:
     path = write(tmp_path / name, TABLES[name]())
     assert texts(path) == TEXTS
-    assert [text for lines in pw.export.read_lines(path) for text in lines] == TEXTS
     assert texts(tmp_path) == TEXTS
     assert pw.count_files(path, preset="whitespace").most_common(1) == [("hug", 1)]
     last = [piece.file_bytes_read for piece in read_corpus(path)][-1]
@@ -190,12 +272,10 @@ def test_a_field_of_another_type_is_refused(tmp_path: Path) -> None:
 def test_records_are_whole_wherever_a_read_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, read_bytes: int
 ) -> None:
-    monkeypatch.setattr(json_lines, "_READ_BYTES", read_bytes)
-    monkeypatch.setattr(csv_rows, "_READ_BYTES", read_bytes)
-    monkeypatch.setattr(input_lines, "READ_BYTES", read_bytes)
+    monkeypatch.setattr(rows, "READ_BYTES", read_bytes)
+    monkeypatch.setattr(rows, "READ_BYTES_OF_LINES", read_bytes)
     path = write(tmp_path / f"{name}.gz", gzip.compress(RECORDS[name]()))
     assert texts(path) == TEXTS
-    assert [text for lines in pw.export.read_lines(path) for text in lines] == TEXTS
 
 
 # ---- CSV
@@ -204,7 +284,7 @@ def test_records_are_whole_wherever_a_read_ends(
 def test_csv_has_large_fields_and_any_line_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_rows, "_READ_BYTES", 64)
+    monkeypatch.setattr(rows, "READ_BYTES", 64)
     large = "x" * 300_000
     data = b'\xef\xbb\xbfid,text\r\n1,"a\r\nb"\r\n\r\n2,' + large.encode() + b'\r\n3,"""q"""'
     assert texts(write(tmp_path / "a.csv", data)) == ["a\r\nb", large, '"q"']
@@ -727,7 +807,7 @@ def test_a_terminal_shows_the_current_file(monkeypatch: pytest.MonkeyPatch) -> N
 
 _READ = """
 import resource, sys
-from piecework.train import read_corpus
+from piecework.corpus import read_corpus
 import pyarrow.parquet, zstandard, fsspec
 list(read_corpus(sys.argv[2]))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -83,12 +83,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks and batches so small that a few kilobytes are many."""
-    monkeypatch.setattr(lines_module, "READ_BYTES", 512)
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 2048)
+    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 512)
     monkeypatch.setattr(documents_module, "BATCH_BYTES", 4096)
 
 
 def texts_of(paths: list[Path]) -> list[str]:
-    texts = [text for path in paths for block in pw.export.read_lines(path) for text in block]
+    texts = [text for rows in pw.corpus.read_corpus(paths) for text in rows.texts]
     return [text for text in texts if text.strip()]
 
 

@@ -25,6 +25,7 @@ import pytest
 
 import piecework as pw
 from piecework.corpus import line_blocks
+from piecework.corpus.rows import ReadOptions
 from piecework.export import arrow_files
 from piecework.export import encoded_files as encode_module
 from piecework.export import input_lines as lines_module
@@ -56,7 +57,8 @@ def trained(english_corpus: Path) -> pw.Tokenizer:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks so small that a few kilobytes are many batches."""
-    monkeypatch.setattr(lines_module, "READ_BYTES", 64)
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 256)
+    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 64)
 
 
 def write(path: Path, data: str | bytes) -> Path:
@@ -169,7 +171,7 @@ def test_the_size_of_blocks_changes_no_line(
     sources = [write(tmp_path / "a", data), write(tmp_path / "b", data.upper())]
     written = set()
     for size in (1, 7, 256, 1 << 20):
-        monkeypatch.setattr(lines_module, "READ_BYTES", size)
+        monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", size)
         outputs = [tmp_path / f"{size}.a", tmp_path / f"{size}.b"]
         pw.encode_files(trained, sources, outputs, parallel=True)
         written.add(tuple(path.read_bytes() for path in outputs))
@@ -469,8 +471,8 @@ def test_parquet_does_not_hold_back_what_it_has(
 def test_lines_end_at_lf_or_crlf_and_nowhere_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, lines: list[str], size: int
 ) -> None:
-    monkeypatch.setattr(lines_module, "READ_BYTES", size)
-    source = lines_module.LineSource([str(write(tmp_path / "a", data))], "text", "replace")
+    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", size)
+    source = lines_module.LineSource([str(write(tmp_path / "a", data))], ReadOptions.of())
     assert [line for block in source.blocks() for line in block] == lines
     assert source.bytes_read == len(data)
     assert source.replacements == sum(line.count("\ufffd") for line in lines)
@@ -538,7 +540,8 @@ def test_a_line_is_never_cut(trained: pw.Tokenizer, tmp_path: Path) -> None:
 def test_an_endless_line_is_refused(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(lines_module, "READ_BYTES", 100)
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 400)
+    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 100)
     monkeypatch.setattr(line_blocks, "MAX_LINE_BYTES", 1000)
     first = "a\n" if name == "in.txt" else '{"text": "a"}\n'
     source = write(tmp_path / name, first + "x" * 5000)

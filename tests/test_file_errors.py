@@ -81,7 +81,7 @@ MISSING: dict[str, Callable[[Path], object]] = {
     "load counts": lambda path: pw.Counts.load(path / "nofile.tsv"),
     "encode files": lambda path: pw.encode_files(TOKENIZER, path / "nofile.txt", path / "out.txt"),
     "read ids": lambda path: list(pw.export.read_ids(path / "nofile.npy")),
-    "read a URL": lambda path: list(pw.train.read_corpus(f"file://{path}/nofile.txt")),
+    "read a URL": lambda path: list(pw.corpus.read_corpus(f"file://{path}/nofile.txt")),
     "save": lambda path: TOKENIZER.save(path / "none" / "tokenizer.json"),
 }
 

@@ -25,8 +25,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.corpus import files as corpus_files
-from piecework.corpus.files import TextBlock, read_corpus
+from piecework.corpus import plain_text
+from piecework.corpus import rows as corpus_rows
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions, TextBlock, TextPosition
 from piecework.corpus.text_stream import StoredBytes
 from piecework.errors import (
     ArgumentError,
@@ -316,8 +318,8 @@ def test_a_count_interrupted_at_any_block_continues_to_the_same_counts(
     state = folder / "state"
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr(corpus_files, "_BLOCK_BYTES", data.draw(st.sampled_from([7, 64])))
-        patch.setattr(corpus_files, "_MAX_LINE_BYTES", 150)
+        patch.setattr(corpus_rows, "READ_BYTES", data.draw(st.sampled_from([7, 64])))
+        patch.setattr(plain_text, "_MAX_LINE_BYTES", 150)
         expected = count_files(paths, **options)
         add = CorpusCount._add
         for _ in range(data.draw(st.integers(1, 3))):
@@ -351,15 +353,20 @@ def stopping_add(add: Any, data: st.DataObject) -> Any:
     return stopping
 
 
+def blocks_of(path: Path, start: TextPosition | None = None) -> list[TextBlock]:
+    blocks = list(CorpusReader([str(path)], ReadOptions.of()).blocks(start))
+    assert all(isinstance(block, TextBlock) for block in blocks)
+    return blocks  # type: ignore[return-value]
+
+
 def test_a_resumed_count_enters_plain_text_in_the_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_text("hug pug bun\n" * 1_000_000)
-    blocks = list(read_corpus(path))
-    assert isinstance(blocks[4], TextBlock)
+    blocks = blocks_of(path)
     # One block of the start is read first, because it tells whether the text is compressed or binary.
-    assert list(read_corpus(path, start=blocks[4].end)) == blocks[5:]
+    assert blocks_of(path, blocks[4].end) == blocks[5:]
     reads: list[int] = []
     read = StoredBytes.read
 
@@ -369,11 +376,11 @@ def test_a_resumed_count_enters_plain_text_in_the_middle(
         return data
 
     monkeypatch.setattr(StoredBytes, "read", recording)
-    assert list(read_corpus(path, start=blocks[8].end)) == blocks[9:]
+    assert blocks_of(path, blocks[8].end) == blocks[9:]
     assert sum(reads) < len(blocks[0].data) + sum(len(b.data) for b in blocks[9:]) + (1 << 20)  # type: ignore[union-attr]
     with gzip.open(tmp_path / "a.txt.gz", "wb", 1) as stream:
         stream.write(path.read_bytes())
-    packed = list(read_corpus(tmp_path / "a.txt.gz", start=blocks[4].end))
+    packed = blocks_of(tmp_path / "a.txt.gz", blocks[4].end)
     assert [block.data for block in packed] == [block.data for block in blocks[5:]]  # type: ignore[union-attr]
 
 

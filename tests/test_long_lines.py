@@ -218,7 +218,7 @@ def test_long_lines_keep_their_order_among_short_ones(
     for module in ("encoded_files", "shard_writing"):
         monkeypatch.setattr(f"piecework.export.{module}.SHORT_LINE_BYTES", 5)
     lines = ["a" * (number % 9 + 1) for number in range(200)]
-    monkeypatch.setattr("piecework.export.input_lines.READ_BYTES", 16)
+    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 16)
     source = tmp_path / "in.txt"
     source.write_text("\n".join(lines))
     pw.encode_files(TOKENIZER, source, tmp_path / "out")

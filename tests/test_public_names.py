@@ -41,6 +41,7 @@ PUBLIC_NAMES = {
     "stages",
     "analysis",
     "chat",
+    "corpus",
     "errors",
     "UNICODE_VERSION",
     "__version__",
@@ -138,7 +139,6 @@ TRAIN_NAMES = {
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
-    "corpus_files",
     "count_files",
     "count_files_to",
     "count_texts",
@@ -151,9 +151,10 @@ TRAIN_NAMES = {
     "nests",
     "learn_spec",
     "pipeline_of",
-    "read_corpus",
     "recorded_pipeline",
 }
+
+CORPUS_NAMES = {"FORMATS", "Format", "Rows", "corpus_files", "formats_text", "read_corpus"}
 
 VOCABULARY_NAMES = {
     "bos_eos_template",
@@ -188,7 +189,6 @@ EXPORT_NAMES = {
     "encode_files",
     "encode_lines",
     "read_ids",
-    "read_lines",
 }
 
 LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
@@ -339,6 +339,10 @@ def test_train_lists_exactly_its_public_names() -> None:
 
 def test_vocabulary_lists_exactly_its_public_names() -> None:
     assert set(pw.vocabulary.__all__) == VOCABULARY_NAMES
+
+
+def test_public_names_of_corpus() -> None:
+    assert set(pw.corpus.__all__) == CORPUS_NAMES
 
 
 def test_export_lists_exactly_its_public_names() -> None:

@@ -32,6 +32,7 @@ FIELD = property(doc="A field; the docstring of the class describes it.")
 MODULES = (
     "piecework",
     "piecework.spec",
+    "piecework.corpus",
     "piecework.train",
     "piecework.vocabulary",
     "piecework.export",
@@ -190,9 +191,23 @@ def printed_help(*command: str) -> Iterator[str]:
     yield ""
 
 
+def corpus_formats() -> str:
+    """Return the formats of a corpus, as Markdown."""
+    from piecework.corpus import FORMATS
+
+    lines = ["| format | suffixes | a text is | compressed | needs |", "|---|---|---|---|---|"]
+    for format in FORMATS:
+        suffixes = " ".join(f"`{suffix}`" for suffix in format.suffixes)
+        needs = f"`piecework[{format.extra}]`" if format.extra else ""
+        compressed = "yes" if format.can_be_compressed else "no"
+        lines.append(f"| {format.name} | {suffixes} | {format.a_text} | {compressed} | {needs} |")
+    return "\n".join([*lines, ""])
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "python-api.md": api_index,
     "command-line.md": command_help,
+    "corpus-formats.md": corpus_formats,
 }
 
 if __name__ == "__main__":

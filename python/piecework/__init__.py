@@ -17,7 +17,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from piecework import analysis, chat, errors, export, lattice, spec, stages, train, vocabulary
+    from piecework import (
+        analysis,
+        chat,
+        corpus,
+        errors,
+        export,
+        lattice,
+        spec,
+        stages,
+        train,
+        vocabulary,
+    )
     from piecework._core import UNICODE_VERSION, __version__
     from piecework.batch import Batch
     from piecework.encoding import Encoding
@@ -42,7 +53,17 @@ if TYPE_CHECKING:
 
 # Where the other names live. They are imported when first asked for, so that a program that loads a
 # tokenizer and encodes does not wait for what learns, compares and draws.
-_MODULES = ("analysis", "chat", "export", "lattice", "spec", "stages", "train", "vocabulary")
+_MODULES = (
+    "analysis",
+    "chat",
+    "corpus",
+    "export",
+    "lattice",
+    "spec",
+    "stages",
+    "train",
+    "vocabulary",
+)
 _HOMES = {
     "export": ("EncodedFiles", "encode_files"),
     "normalization_rules": ("NormalizationRules",),
@@ -125,6 +146,7 @@ __all__ = [
     "__version__",
     "analysis",
     "chat",
+    "corpus",
     "count_files",
     "count_texts",
     "encode_files",

@@ -353,12 +353,12 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.encode("hugs").tokens
         ['▁hug', 's']
 
-        `files` are paths of plain text, JSON lines, CSV, TSV, Parquet or Arrow files, also compressed; a
-        folder stands for its files, a pattern such as `"data/**/*.txt"` for the files it matches, `-` for
-        stdin. `field` is the text field of JSON lines or the column ("text" by default; dots for nested
-        fields); with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of
-        replacing it. `on_error="skip"` skips and counts lines and files with errors. `train.read_corpus` has
-        the details.
+        `files` are paths of text or of a format with fields (`corpus.FORMATS`), also compressed; a folder
+        stands for its files, a pattern such as `"data/**/*.txt"` for the files it matches, `-` for stdin.
+        `field` is the text field of JSON lines or the column ("text" by default; dots for nested fields);
+        with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of replacing
+        it. `on_error="skip"` skips and counts lines and files with errors. `corpus.read_corpus` has the
+        details.
 
         `model` is "wordpiece", "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char"; None means
         that of the preset, or "wordpiece". `settings` are those of its trainer, such as `vocab_size` and

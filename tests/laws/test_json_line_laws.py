@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from piecework._core import TextColumn
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.json_lines import json_line_record, json_rows
-from piecework.corpus.rows import RowOptions
+from piecework.corpus.rows import ReadOptions
 from piecework.corpus.skipped import Skipped
 from piecework.errors import CorpusError
 
@@ -61,7 +61,7 @@ def by_python(line: bytes, field: FieldPath, errors: str) -> Any:
 
 def by_reader(line: bytes, field: FieldPath, errors: str) -> Any:
     try:
-        rows = json_rows(line, 1, "f", RowOptions(field, errors), keep_blank=False)
+        rows = json_rows(line, 1, "f", ReadOptions(field, errors))
     except CorpusError as error:
         return type(error), str(error)
     return rows.texts[0], rows.replacements
@@ -81,20 +81,18 @@ def test_the_core_reads_a_line_as_python_does(line: bytes, field: str, errors: s
         assert by_reader(line, path, errors) == by_python(line, path, errors)
 
 
-@given(st.lists(lines(), max_size=6), st.booleans(), st.booleans())
-def test_lines_are_read_alone_as_in_a_block(
-    block: list[bytes], ends: bool, keep_blank: bool
-) -> None:
+@given(st.lists(lines(), max_size=6), st.booleans())
+def test_lines_are_read_alone_as_in_a_block(block: list[bytes], ends: bool) -> None:
     field = FieldPath.of("text")
     skipped = Skipped()
     data = b"\n".join(block) + (b"\n" if ends and block else b"")
-    rows = json_rows(data, 1, "f", RowOptions(field, "replace", skipped), keep_blank=keep_blank)
+    rows = json_rows(data, 1, "f", ReadOptions(field, "replace", skipped))
     expected = []
     for line in data.removesuffix(b"\n").split(b"\n") if data else []:
         if line.strip():
             found = by_python(line, field, "replace")
             expected += [found[0]] if isinstance(found[0], str) else []
-        elif keep_blank:
+        else:
             expected.append("")
     assert list(rows.texts) == expected
     faults = sum(

@@ -1,10 +1,10 @@
-"""Errors for arguments that earlier versions had under another name."""
+"""Errors for arguments and names that earlier versions had elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
 from piecework.errors import ArgumentError
 
@@ -37,3 +37,18 @@ def renamed_argument(
         return call
 
     return decorate
+
+
+def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoReturn]:
+    """Return the `__getattr__` of a module whose error says where a name is now.
+
+    >>> moved_names("piecework.train", {"read_corpus": "piecework.corpus.read_corpus"})("read_corpus")
+    Traceback (most recent call last):
+    AttributeError: module 'piecework.train' has no attribute 'read_corpus': use piecework.corpus.read_corpus
+    """
+
+    def get(name: str) -> NoReturn:
+        hint = f": use {homes[name]}" if name in homes else ""
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
+
+    return get

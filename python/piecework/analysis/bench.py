@@ -18,11 +18,10 @@ from typing import TypeAlias, TypeVar
 
 from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike, check_positive, listed
-from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.batch import Batch
-from piecework.corpus.files import TextBlock, read_corpus
+from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.errors import CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
@@ -258,12 +257,11 @@ def _without_dropout(spec: TokenizerSpec) -> TokenizerSpec:
 def _documents(
     corpus: PathLike | Sequence[PathLike], field: str | None, errors: Utf8Errors
 ) -> Iterator[str]:
-    for piece in read_corpus(corpus, field=field, errors=errors):
-        texts = batch_of_piece(piece, errors).texts
-        yield from _join_lines(texts) if isinstance(piece, TextBlock) else texts
+    for rows in read_corpus(corpus, field=field, errors=errors):
+        yield from _join_lines(rows.texts) if rows.are_lines else rows.texts
 
 
-def _join_lines(lines: list[str]) -> Iterator[str]:
+def _join_lines(lines: Iterable[str]) -> Iterator[str]:
     """Join lines to documents of at least `_DOCUMENT_CHARS` characters."""
     document: list[str] = []
     chars = 0

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
 from piecework.analysis.blocks import as_html, as_text
-from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.frequent_words import FrequentWords
@@ -37,10 +36,10 @@ from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 from piecework.analysis.text_samples import TextSample
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import WordDifferences, word_differences
-from piecework.corpus.batches import TextBatch, batches_of_texts, text_total
-from piecework.corpus.files import read_corpus
+from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.paths import corpus_bytes, corpus_files
-from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.reader import read_corpus
+from piecework.corpus.rows import Rows, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.tokenizer import Tokenizer
@@ -234,9 +233,9 @@ def compare(
     total = sum(totals) if all(totals) else 0
     done = 0
     for name, source in sources.items():
-        for batch in batches_of_texts(source):
-            corpus.add(batch)
-            done += len(batch.texts)
+        for rows in rows_of_texts(source):
+            corpus.add(rows)
+            done += len(rows)
             if progress is not None:
                 progress(done, total)
         corpus.end_source(name)
@@ -280,11 +279,11 @@ def compare_files(
     bytes_before = 0
     for name, files in sources.items():
         bytes_read = 0
-        for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
-            corpus.add(batch_of_piece(piece, errors))
-            bytes_read = piece.file_bytes_read
+        for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+            corpus.add(rows)
+            bytes_read = rows.file_bytes_read
             if progress is not None:
-                show_source(progress, piece.name)
+                show_source(progress, rows.name)
                 progress(bytes_before + bytes_read, total_bytes)
         bytes_before += bytes_read
         corpus.end_source(name)
@@ -334,9 +333,9 @@ class _Corpus:
         self._samples = [TextSample()]
         self._before = self._totals()
 
-    def add(self, batch: TextBatch) -> None:
+    def add(self, rows: Rows) -> None:
         """Add texts."""
-        texts = [text for text in batch.texts if text]
+        texts = list(filter(None, rows.texts))
         words = self._count_words(texts)
         self._frequent_words.add(words)
         self._samples[-1].add(texts)
@@ -344,7 +343,7 @@ class _Corpus:
         self._words += words.total
         self._chars += sum(map(len, texts))
         self._bytes += sum(len(text.encode()) for text in texts)
-        self._replacements += batch.replacements
+        self._replacements += rows.replacements
         for counts in self._counts.values():
             counts.add(texts, self._num_threads)
 

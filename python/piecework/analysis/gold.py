@@ -14,7 +14,9 @@ from itertools import accumulate, pairwise
 
 from piecework._internal.validation import PathLike
 from piecework.analysis.entry_bytes import PLAIN_TEXT
-from piecework.corpus.files import TextBlock, read_corpus
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer
@@ -166,12 +168,10 @@ def _token_boundaries(encoding: Encoding, length: int) -> set[int]:
 
 
 def _lines(path: PathLike) -> Iterator[tuple[str, str]]:
-    number = 0
-    for block in read_corpus(path, plain_tables=True):
-        if not isinstance(block, TextBlock):
+    for rows in CorpusReader(corpus_files(path), ReadOptions.of(plain_tables=True)).rows():
+        if not rows.are_lines:
             found = "a format with named fields, such as JSON lines"
-            raise CorpusError(block.name, found, "plain text with tab-separated columns")
-        for line in block.data.decode(errors="replace").removesuffix("\n").split("\n"):
-            number += 1
+            raise CorpusError(rows.name, found, "plain text with tab-separated columns")
+        for number, line in zip(rows.numbers, rows.texts, strict=True):
             if line.strip():
-                yield f"{block.name} line {number}", line.removesuffix("\r")
+                yield f"{rows.name} line {number}", line

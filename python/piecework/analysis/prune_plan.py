@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike, check_size
-from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
-from piecework.corpus.files import read_corpus
 from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, InputTypeError
@@ -168,11 +167,11 @@ def plan_prune_files(
 
     def batches() -> Iterator[Sequence[str]]:
         nonlocal passes
-        for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
-            yield batch_of_piece(piece, errors).texts
+        for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+            yield rows.to_list()
             if progress is not None:
-                show_source(progress, piece.name)
-                progress(passes * total // 2 + piece.file_bytes_read, total)
+                show_source(progress, rows.name)
+                progress(passes * total // 2 + rows.file_bytes_read, total)
         passes += 1
 
     chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)

@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 
 from piecework._internal.validation import PathLike
-from piecework.analysis.corpus_batches import batch_of_piece
-from piecework.corpus.files import read_corpus
 from piecework.corpus.paths import corpus_files
+from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 
@@ -93,8 +92,8 @@ def sample_of_files(
     sample = TextSample()
     if not all(map(os.path.isfile, files)):
         return sample.texts
-    for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
-        sample.add(batch_of_piece(piece, errors).texts)
+    for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+        sample.add(rows.texts)
         if sample.is_full:
             break
     return sample.texts

@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
-from piecework.analysis.corpus_batches import batch_of_piece
 from piecework.analysis.corpus_counts import CorpusCounts
-from piecework.corpus.files import read_corpus
 from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.tokenizer import Tokenizer
@@ -47,9 +46,9 @@ def token_counts(
     counts = CorpusCounts(tokenizer)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
-    for piece in read_corpus(files, field=field, errors=errors, on_error=on_error):
-        counts.add(batch_of_piece(piece, errors).texts, num_threads)
+    for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+        counts.add(rows.to_list(), num_threads)
         if progress is not None:
-            show_source(progress, piece.name)
-            progress(piece.file_bytes_read, total_bytes)
+            show_source(progress, rows.name)
+            progress(rows.file_bytes_read, total_bytes)
     return counts.id_counts

@@ -295,7 +295,8 @@ def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
     """Encode each line with both tokenizers; exit with code 1 at the first difference."""
     before, after = (side.with_truncation(None).with_padding(None) for side in (before, after))
     lines = tokens = 0
-    for texts in pw.export.read_lines(corpus):
+    for rows in pw.corpus.read_corpus(corpus, whole_lines=True):
+        texts = rows.to_list()
         old = before.encode_batch(texts, parse_special=True).to_lists()
         new = after.encode_batch(texts, parse_special=True).to_lists()
         for number, (mine, other) in enumerate(zip(old, new, strict=True), start=lines + 1):

@@ -72,9 +72,8 @@ def count(
 ) -> None:
     """Count the words of CORPUS, for later training.
 
-    CORPUS: text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow files, the first four optionally
-    compressed (.gz, .zst, .xz, .bz2); directories of these, quoted patterns such as 'data/**/*.jsonl.gz',
-    URLs such as s3://bucket/data.jsonl, or - for stdin.
+    CORPUS: {formats}; directories of these, quoted patterns such as 'data/**/*.jsonl.gz', URLs such as
+    s3://bucket/data.jsonl, or - for stdin.
     Counts files (.parquet, .tsv), recognized by content, are merged.
     """
     plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})

@@ -118,11 +118,10 @@ def encode(
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
 
-    FILEs are plain text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow; the first four are optionally
-    compressed (.gz, .zst, .xz, .bz2). With one output, a FILE can be a directory, a quoted pattern or a URL.
-    Without FILEs, or for -, the command reads stdin. One output receives the lines of all FILEs; several
-    outputs receive one FILE each. Empty lines are dropped, except with --keep-empty. Rows are whole and not
-    padded, also if TOKENIZER stores lengths, except with --max-length and --padding.
+    FILEs: {formats}. With one output, a FILE can be a directory, a quoted pattern or a URL. Without FILEs,
+    or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
+    one FILE each. Empty lines are dropped, except with --keep-empty. Rows are whole and not padded, also if
+    TOKENIZER stores lengths, except with --max-length and --padding.
 
     With --out-dir, the command writes a folder of shards with a manifest, and --resume continues after an
     interruption.

@@ -51,8 +51,8 @@ def normalize(
     write = _normalize_to_json if as_json else pw.NormalizationRules.normalize
     with atomic_stream(path) as stream:
         for name in files or ("-",):
-            for lines in pw.export.read_lines(name, errors=errors):
-                stream.writelines(f"{write(loaded, line)}\n".encode() for line in lines)
+            for rows in pw.corpus.read_corpus(name, errors=errors, whole_lines=True):
+                stream.writelines(f"{write(loaded, line)}\n".encode() for line in rows.texts)
                 stream.flush()
 
 

@@ -334,7 +334,7 @@ def plan_for(
     plan = pw.train.Plan.of(None, model, preset, given)
     if preset is not None or not are_counts_files(corpus, field, plan.sentences):
         return plan
-    counted = pw.train.recorded_pipeline(pw.train.corpus_files(corpus)[0])
+    counted = pw.train.recorded_pipeline(pw.corpus.corpus_files(corpus)[0])
     return pw.train.Plan.of(None, model, None, given, counted=counted)
 
 
@@ -359,7 +359,7 @@ def count_or_load(
     if are_counts_files(corpus, field, sentences):
         for name in given.keys() - _ALSO_FOR_COUNTS:
             raise pw.errors.ArgumentError(name, "counts files", "text files")
-        return reduce(pw.Counts.merge, map(pw.Counts.load, pw.train.corpus_files(corpus)))
+        return reduce(pw.Counts.merge, map(pw.Counts.load, pw.corpus.corpus_files(corpus)))
     with progress("counting", in_bytes=True) as update:
         counts = pw.count_files(
             corpus,
@@ -384,7 +384,7 @@ def are_counts_files(
     """Return whether a corpus consists of counts files, by their content; raises if a part of it does."""
     counted_lines = sentences is not None and sentences.with_counts
     suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
-    with_counts, with_text = _by_content(pw.train.corpus_files(corpus), field, suffixes)
+    with_counts, with_text = _by_content(pw.corpus.corpus_files(corpus), field, suffixes)
     if with_counts and with_text:
         found = f"both text files and counts files (text: {with_text[0]}, counts: {with_counts[0]})"
         raise pw.errors.ArgumentError("CORPUS", found, "files of one kind")

@@ -29,6 +29,7 @@ _LAST_SECTION = "Other"
 _NAMES_WIDTH = 30  # width of the option column; longer names get a line of their own
 _TYPED = "piecework.typed"  # the options of the command as typed, before they are checked
 _SENTENCEPIECE = "sentencepiece"
+_FORMATS = "{formats}"
 
 # Sections of `train` that its short help leaves out, with the models that have their options.
 _LONG_SECTIONS: dict[str, tuple[str, ...]] = {
@@ -111,13 +112,16 @@ class Command(click.Command):
     """A command whose help lists options by section, and which rejects repeated options.
 
     With `short_sections`, `--help` leaves out the sections that only some models need, unless the options
-    name the model; `--help-all` prints all of them.
+    name the model; `--help-all` prints all of them. `{formats}` in the help stands for the formats of a
+    corpus.
     """
 
     context_class = Context
 
     def __init__(self, *arguments: Any, short_sections: bool = False, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
+        if _FORMATS in (self.help or ""):
+            self.help = self.help.replace(_FORMATS, pw.corpus.formats_text())
         self.short_sections = short_sections
         self.params += [color_option(), *([_help_all_option()] if short_sections else [])]
 

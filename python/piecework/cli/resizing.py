@@ -54,8 +54,8 @@ def resizing_outputs(*, required: bool) -> Callable[[Command], Command]:
 def listed_words(path: str) -> list[str]:
     """Return the lines of a file that are not empty."""
     words: list[str] = []
-    for lines in pw.export.read_lines(path, errors="strict"):
-        words += filter(None, lines)
+    for rows in pw.corpus.read_corpus(path, errors="strict"):
+        words += filter(None, rows.texts)
     return words
 
 

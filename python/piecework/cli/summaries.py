@@ -55,7 +55,7 @@ class Timing:
 
     def __init__(self, corpus: Sequence[str]) -> None:
         self._begun = monotonic()
-        files = [] if "-" in corpus else pw.train.corpus_files(list(corpus))
+        files = [] if "-" in corpus else pw.corpus.corpus_files(list(corpus))
         self._bytes = sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else 0
 
     def figures(self) -> dict[str, float | None]:

@@ -126,9 +126,8 @@ def train(
 ) -> None:
     """Train a tokenizer on CORPUS.
 
-    CORPUS: text, JSON lines (.jsonl), .csv, .tsv, .parquet or .arrow files, the first four optionally
-    compressed (.gz, .zst, .xz, .bz2); directories of these, quoted patterns such as 'data/**/*.jsonl.gz',
-    URLs such as s3://bucket/data.jsonl, or - for stdin.
+    CORPUS: {formats}; directories of these, quoted patterns such as 'data/**/*.jsonl.gz', URLs such as
+    s3://bucket/data.jsonl, or - for stdin.
     Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too, with the preset that
     made them.
     """

@@ -33,7 +33,7 @@ def print_plan(
     errors: Literal["replace", "strict"],
 ) -> None:
     """Print the plan; raise if the corpus cannot be opened. Reads the first texts of its first file."""
-    files = pw.train.corpus_files(corpus)
+    files = pw.corpus.corpus_files(corpus)
     for path in files:
         _check_readable(path)
     trainer = plan.trainer
@@ -76,8 +76,8 @@ def _described(files: Sequence[str]) -> str:
 def _print_beginning(
     path: str, plan: pw.train.Plan, field: str | None, errors: Literal["replace", "strict"]
 ) -> None:
-    texts = next(pw.export.read_lines(path, field=field, errors=errors), [])
-    text = next((text for text in texts if text.strip()), None)
+    rows = next(pw.corpus.read_corpus(path, field=field, errors=errors), None)
+    text = next((text for text in rows.texts if text.strip()), None) if rows else None
     if text is None:
         _print_field("first text", f"none at the beginning of {path}")
         return

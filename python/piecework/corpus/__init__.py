@@ -1,12 +1,16 @@
-"""Corpus readers: files, URLs, pipes and iterators in, blocks of text or lists of texts out.
+"""Read corpora: paths, URLs and stdin in, rows of texts with their places out.
 
-`files` reads paths for training and analysis: `paths` expands them, and `input_format` chooses the format of
-each. `json_lines`, `csv_rows` and `columns` read one field of records (`field_path`); `rows` has what they
-share. `text_stream` opens one input, `urls` those of `fsspec`; `compression` decompresses it, `binary_input`
-rejects data that is not UTF-8 text, and `line_blocks` splits it into lines. `skipped` counts what
-`on_error="skip"` skips. `batches` collects texts from an iterator.
-
-To add a format, write its reader here and add its suffixes to `input_format`. Two dispatchers choose a
-reader by format: `_Source.read` in `files`, and `LineSource` in `export.input_lines`, which reads line by
-line. mypy rejects a dispatcher without the new format.
+`read_corpus` reads everything that training, counting, comparing and encoding read, through the one reader
+in `reader`. `paths` expands folders, patterns and URLs, and `formats` has a row for each format: how it is
+opened and read. `plain_text`, `json_lines`, `csv_rows` and `columns` are the readers; `rows` has what they
+share. `text_stream` opens an input and rejects binary data, `urls` opens those of `fsspec`, `compression`
+decompresses, and `line_blocks` splits into lines. `skipped` counts what `on_error="skip"` skips. `iterables`
+makes rows of the texts of an iterator.
 """
+
+from piecework.corpus.formats import FORMATS, Format, formats_text
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.reader import read_corpus
+from piecework.corpus.rows import Rows
+
+__all__ = ["FORMATS", "Format", "Rows", "corpus_files", "formats_text", "read_corpus"]

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 from piecework._core import TextColumn
 from piecework._internal.extras import import_extra
 from piecework.corpus.compression import compression_of
-from piecework.corpus.rows import LIST_CHARS, RowOptions, Rows, decode_utf8
+from piecework.corpus.rows import LIST_CHARS, ReadOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import open_stored, stored_bytes
 from piecework.corpus.urls import is_url, open_url_for_ranges
 from piecework.errors import CorpusError, FileError, PieceworkError
@@ -39,10 +39,18 @@ class ColumnFile:
     Raises `FileError` for an unreadable file, `CorpusError` if its first bytes are those of another format.
     """
 
-    def __init__(self, path: str, stack: ExitStack, format: Literal["parquet", "arrow"]) -> None:
+    is_idle = False
+
+    def __init__(
+        self,
+        path: str,
+        stack: ExitStack,
+        options: ReadOptions,
+        *,
+        format: Literal["parquet", "arrow"],
+    ) -> None:
         self.name = path
         self.bytes_read = 0
-        self.is_idle = False
         self._stack = stack
         self._pa = import_extra("pyarrow", "parquet", path)
         try:
@@ -56,7 +64,7 @@ class ColumnFile:
         self._check_head(format)
         self._size = stored_bytes(path)
 
-    def rows(self, options: RowOptions) -> Iterator[Rows]:
+    def rows(self, options: ReadOptions) -> Iterator[Rows]:
         """Yield the texts of the column, in lists of about 2 million characters.
 
         Raises `CorpusError` for a missing column, a column without strings, null, and damaged data.
@@ -97,7 +105,7 @@ class ColumnFile:
 
     # ---- batches
 
-    def _parquet_batches(self, options: RowOptions) -> Iterator[_Batch]:
+    def _parquet_batches(self, options: ReadOptions) -> Iterator[_Batch]:
         parquet = import_extra("pyarrow.parquet", "parquet", self.name)
         buffer_bytes = _URL_BUFFER_BYTES if is_url(self.name) else _BUFFER_BYTES
         file = parquet.ParquetFile(self._file, buffer_size=buffer_bytes, pre_buffer=False)
@@ -109,7 +117,7 @@ class ColumnFile:
             self.bytes_read = self._size * rows // max(file.metadata.num_rows, 1)
             yield self._array_of(batch, path), self._kept_of(batch, options)
 
-    def _arrow_batches(self, options: RowOptions) -> Iterator[_Batch]:
+    def _arrow_batches(self, options: ReadOptions) -> Iterator[_Batch]:
         ipc = self._pa.ipc
         opened = ipc.open_file if self._head.startswith(_ARROW_MAGIC) else ipc.open_stream
         with opened(self._source()) as reader:
@@ -137,7 +145,7 @@ class ColumnFile:
 
     # ---- the column
 
-    def _column_path(self, schema: Any, options: RowOptions) -> tuple[str, ...]:
+    def _column_path(self, schema: Any, options: ReadOptions) -> tuple[str, ...]:
         """Return the names of the column and of the fields inside it; raises unless it has strings."""
         field = options.field
         place = f"{self.name} column {field.key!r}"
@@ -169,7 +177,7 @@ class ColumnFile:
             array = compute.struct_field(array, list(path[1:]))
         return array
 
-    def _kept_of(self, batch: Any, options: RowOptions) -> list[Any]:
+    def _kept_of(self, batch: Any, options: ReadOptions) -> list[Any]:
         arrays = [batch.column(name) for name in options.kept]
         for array in arrays:
             array.validate(full=True)
@@ -187,16 +195,17 @@ class ColumnFile:
         for start in range(0, len(array), rows or 1):
             yield array.slice(start, rows), [other.slice(start, rows) for other in kept]
 
-    def _rows_of(self, array: Any, kept: list[Any], first: int, options: RowOptions) -> Rows:
+    def _rows_of(self, array: Any, kept: list[Any], first: int, options: ReadOptions) -> Rows:
         """Return the texts of an array; the offsets of an Arrow file are checked before they are used."""
-        values = list(zip(*(other.to_pylist() for other in kept), strict=True))
+        values = zip(*(other.to_pylist() for other in kept), strict=True)
+        records = [dict(zip(options.kept, row, strict=True)) for row in values]
         if self._is_valid(array) and not array.null_count:
             column = TextColumn.of_arrow(array, self.name)
-            return Rows(column, range(first, first + len(array)), kept=values)
+            return Rows(column, range(first, first + len(array)), records=records)
         texts, replacements = self._texts_of(array, first, options)
         # The null count of a dictionary array leaves out rows that refer to a null of the dictionary.
         if None not in texts:
-            return Rows(texts, range(first, first + len(texts)), replacements, values)
+            return Rows(texts, range(first, first + len(texts)), replacements, records)
         strings: list[str] = []
         numbers: list[int] = []
         for number, text in enumerate(texts, start=first):
@@ -206,9 +215,9 @@ class ColumnFile:
             else:
                 strings.append(text)
                 numbers.append(number)
-        if values:
-            values = [values[number - first] for number in numbers]
-        return Rows(strings, numbers, replacements, values)
+        if records:
+            records = [records[number - first] for number in numbers]
+        return Rows(strings, numbers, replacements, records)
 
     def _is_valid(self, array: Any) -> bool:
         """Whether an array has strings of UTF-8, and no dictionary."""
@@ -220,7 +229,7 @@ class ColumnFile:
             return False
         return True
 
-    def _texts_of(self, array: Any, first: int, options: RowOptions) -> tuple[Any, int]:
+    def _texts_of(self, array: Any, first: int, options: ReadOptions) -> tuple[Any, int]:
         if self._pa.types.is_dictionary(array.type):
             indices = self._indices_of(array)
             values, replacements = self._texts_of(array.dictionary, first, options)

@@ -8,14 +8,12 @@ from typing import Any
 
 from piecework._internal.counted import counted
 from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks, max_line_bytes
-from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, RowOptions, Rows, decode_utf8
+from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, ReadOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, PieceworkError
 
-_READ_BYTES = 1 << 20
 
-
-def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterator[Rows]:
+def read_csv(stream: TextStream, options: ReadOptions, delimiter: str) -> Iterator[Rows]:
     """Yield the texts of a column, in lists of about 2 million characters.
 
     Fields follow the `csv` module of Python with `strict`: a quoted field can contain delimiters, line ends
@@ -27,10 +25,7 @@ def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterato
     lines = _DecodedLines(stream, options)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     columns: list[int] = []
-    texts: list[str] = []
-    numbers: list[int] = []
-    kept: list[list[str]] = []
-    chars = 0
+    pending = _Pending(options)
     try:
         for number, row in _rows(reader, stream.name, options):
             if not columns:
@@ -41,24 +36,49 @@ def read_csv(stream: TextStream, options: RowOptions, delimiter: str) -> Iterato
                 place = f"{stream.name} line {number}"
                 options.fault(CorpusError(place, found, f"at least {needed}"))
             else:
-                text, *values = [row[column] for column in columns]
-                texts.append(text)
-                numbers.append(number)
-                if values:
-                    kept.append(values)
-                chars += len(text)
-                if chars >= LIST_CHARS or len(texts) >= LIST_TEXTS:
-                    yield Rows(texts, numbers, lines.take_replacements(), kept)
-                    texts, numbers, kept, chars = [], [], [], 0
+                pending.add(number, [row[column] for column in columns])
+                if pending.is_full:
+                    yield pending.take(lines.take_replacements())
     except PieceworkError:  # damaged data: the rows before it count
-        if texts:
-            yield Rows(texts, numbers, lines.take_replacements(), kept)
+        yield pending.take(lines.take_replacements())
         raise
-    if texts:
-        yield Rows(texts, numbers, lines.take_replacements(), kept)
+    yield pending.take(lines.take_replacements())
 
 
-def _rows(reader: Any, name: str, options: RowOptions) -> Iterator[tuple[int, list[str]]]:
+class _Pending:
+    """The rows read since the last list."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._kept = options.kept
+        self._clear()
+
+    @property
+    def is_full(self) -> bool:
+        return self._chars >= LIST_CHARS or len(self._texts) >= LIST_TEXTS
+
+    def add(self, number: int, cells: list[str]) -> None:
+        """Add a row: the text, and the cells of the kept columns."""
+        text, *kept = cells
+        self._texts.append(text)
+        self._numbers.append(number)
+        if kept:
+            self._records.append(dict(zip(self._kept, kept, strict=True)))
+        self._chars += len(text)
+
+    def take(self, replacements: int) -> Rows:
+        """Return the rows, and start the next list."""
+        rows = Rows(self._texts, self._numbers, replacements, self._records)
+        self._clear()
+        return rows
+
+    def _clear(self) -> None:
+        self._texts: list[str] = []
+        self._numbers: list[int] = []
+        self._records: list[dict[str, str]] = []
+        self._chars = 0
+
+
+def _rows(reader: Any, name: str, options: ReadOptions) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank, with the number of its first line."""
     while True:
         number = reader.line_num + 1
@@ -75,7 +95,7 @@ def _rows(reader: Any, name: str, options: RowOptions) -> Iterator[tuple[int, li
             yield number, row
 
 
-def _columns_of(header: list[str], name: str, options: RowOptions) -> list[int]:
+def _columns_of(header: list[str], name: str, options: ReadOptions) -> list[int]:
     """Return the indexes of the column with the texts and of the kept columns."""
     field = options.field
     names = {field.key, *(field.path if len(field.path) == 1 else ())}
@@ -96,8 +116,8 @@ def _column_of(header: list[str], names: Collection[str], place: str) -> int:
 class _DecodedLines(Iterator[str]):
     """The decoded lines of a stream, with their ends, and the number of replaced sequences."""
 
-    def __init__(self, stream: TextStream, options: RowOptions) -> None:
-        self._lines = self._decoded(stream, options.errors, options.memory_share)
+    def __init__(self, stream: TextStream, options: ReadOptions) -> None:
+        self._lines = self._decoded(stream, options)
         self._replacements = 0
 
     def __next__(self) -> str:
@@ -108,12 +128,13 @@ class _DecodedLines(Iterator[str]):
         replacements, self._replacements = self._replacements, 0
         return replacements
 
-    def _decoded(self, stream: TextStream, errors: str, share: int) -> Iterator[str]:
-        for first_line, block in line_blocks(stream, _READ_BYTES, share):
+    def _decoded(self, stream: TextStream, options: ReadOptions) -> Iterator[str]:
+        blocks = line_blocks(stream, options.read_bytes, options.memory_share)
+        for first_line, block in blocks:
             data = block.removeprefix(BYTE_ORDER_MARK) if first_line == 1 else block
             lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
             for number, line in enumerate(lines, start=first_line):
-                text, replaced = decode_utf8(line, errors, f"{stream.name} line {number}")
+                text, replaced = decode_utf8(line, options.errors, f"{stream.name} line {number}")
                 self._replacements += replaced
                 yield text
 

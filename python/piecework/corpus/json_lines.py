@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,58 +10,74 @@ from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.field_path import FieldPath, json_kind
 from piecework.corpus.line_blocks import line_blocks
-from piecework.corpus.rows import RowOptions, Rows
+from piecework.corpus.rows import ReadOptions, Rows
 from piecework.corpus.text_stream import TextStream
-from piecework.errors import CorpusError, CorpusWarning, InvalidUtf8Error
-
-_READ_BYTES = 4 << 20
+from piecework.errors import CorpusError, InvalidUtf8Error
 
 
-def read_json_lines(stream: TextStream, options: RowOptions) -> Iterator[Rows]:
-    """Yield the texts of about 4 MB of lines.
+def read_json_lines(stream: TextStream, options: ReadOptions) -> Iterator[Rows]:
+    """Yield the texts of blocks of lines; a blank line has an empty text.
 
-    Skips blank lines. Invalid UTF-8 and lone surrogates become U+FFFD, or raise `InvalidUtf8Error` if
-    `errors="strict"`. Raises `CorpusError` with file, line and field for a line that is not a JSON object
-    with a string under the field.
+    Invalid UTF-8 and lone surrogates become U+FFFD, or raise `InvalidUtf8Error` if `errors="strict"`. Raises
+    `CorpusError` with file, line and field for a line that is not a JSON object with a string under the
+    field.
     """
-    for first_line, block in line_blocks(stream, _READ_BYTES):
-        rows = json_rows(block, first_line, stream.name, options, keep_blank=False)
-        if rows.texts:
-            yield rows
+    read = json_records if options.with_records else json_rows
+    for first_line, block in line_blocks(stream, options.read_bytes, options.memory_share):
+        yield read(block, first_line, stream.name, options)
 
 
-def json_rows(
-    block: bytes, first_line: int, name: str, options: RowOptions, *, keep_blank: bool
-) -> Rows:
-    """Return the texts of a block of lines, without line numbers.
+def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) -> Rows:
+    """Return the texts of a block of lines.
 
     The core reads most lines. Python reads those that the core does not accept; it makes the errors.
     """
     field = options.field
-    column, unread = TextColumn.of_json_lines(block, field.key, field.path, keep_blank)
+    column, unread = TextColumn.of_json_lines(block, field.key, field.path, True)
     if not unread:
-        return Rows(column, ())
+        return Rows(column, range(first_line, first_line + len(column)))
     texts = column.to_list()
+    numbers = list(range(first_line, first_line + len(texts)))
     replacements = 0
     faults = []
-    for index, line, start, end in unread:
-        place = f"{name} line {first_line + line}"
+    for index, _, start, end in unread:
+        place = f"{name} line {numbers[index]}"
         try:
-            texts[index], replaced = json_line_text(block[start:end], place, field, options.errors)
+            texts[index], replaced, _ = json_line_record(
+                block[start:end], place, field, options.errors
+            )
         except CorpusError as error:
             options.fault(error)
             faults.append(index)
         else:
             replacements += replaced
     for index in reversed(faults):
-        del texts[index]
-    return Rows(texts, (), replacements)
+        del texts[index], numbers[index]
+    return Rows(texts, numbers, replacements)
 
 
-def json_line_text(line: bytes, place: str, field: FieldPath, errors: str) -> tuple[str, int]:
-    """Return the text of one line, and the number of replaced sequences."""
-    text, replaced, _ = json_line_record(line, place, field, errors)
-    return text, replaced
+def json_records(block: bytes, first_line: int, name: str, options: ReadOptions) -> Rows:
+    """Return the texts of a block of lines, with the objects, which only Python reads."""
+    texts: list[str] = []
+    numbers: list[int] = []
+    records: list[dict[str, Any]] = []
+    replacements = 0
+    for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=first_line):
+        text, replaced = "", 0
+        record: dict[str, Any] = {}
+        if line.strip():
+            try:
+                text, replaced, record = json_line_record(
+                    line, f"{name} line {number}", options.field, options.errors
+                )
+            except CorpusError as error:
+                options.fault(error)
+                continue
+        texts.append(text)
+        numbers.append(number)
+        records.append(record)
+        replacements += replaced
+    return Rows(texts, numbers, replacements, records)
 
 
 def json_line_record(
@@ -74,22 +89,6 @@ def json_line_record(
     text = field.text_of(record, place)
     valid, bad_chars = replace_surrogates(text, f"{place} field {field.key!r}", errors)
     return valid, bad_bytes + bad_chars, record
-
-
-def warn_of_json_lines(data: bytes, name: str) -> None:
-    """Warn with `CorpusWarning` if the first line of plain text is a JSON object."""
-    first_line, line_end, _ = data.partition(b"\n")
-    if not first_line.startswith(b"{") or not (line_end or first_line.rstrip().endswith(b"}")):
-        return
-    try:
-        json.loads(first_line)
-    except (ValueError, RecursionError):
-        return
-    advice = "name the field" if name == "<stdin>" else "name it .jsonl"
-    message = (
-        f"{name} begins with a JSON object and is read as plain text; for JSON lines, {advice}"
-    )
-    warnings.warn(message, CorpusWarning, stacklevel=2)
 
 
 def _decode(line: bytes, place: str, errors: str) -> tuple[str, int]:

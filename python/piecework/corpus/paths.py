@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from piecework._internal.validation import PathLike, file_path
-from piecework.corpus.input_format import KNOWN_SUFFIXES, has_known_suffix
+from piecework.corpus.formats import KNOWN_SUFFIXES, has_known_suffix
 from piecework.corpus.text_stream import stored_bytes
 from piecework.corpus.urls import (
     files_of_directory,

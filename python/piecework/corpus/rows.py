@@ -1,36 +1,81 @@
-"""What the readers of records share: the field to read, what to do with faults, and rows of texts."""
+"""What all readers share: how to read, and the blocks of text or rows that they yield."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from piecework._core import TextColumn
+from piecework._internal.validation import check_choice
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.line_blocks import MEMORY_SHARE
-from piecework.corpus.skipped import Skipped
+from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError, InvalidUtf8Error
 
 Utf8Errors: TypeAlias = Literal["replace", "strict"]
+
+READ_BYTES = 1 << 20
+READ_BYTES_OF_LINES = 1 << 19
+"""Buffers of this size are allocated again; larger ones are new memory, which takes longer to fill."""
 
 # A list of texts has at most about this many characters, or one longer text, and at most this many texts.
 LIST_CHARS = 2 << 20
 LIST_TEXTS = 50_000
 
 
-@dataclass(frozen=True)
-class RowOptions:
-    """How to read records: the field, invalid UTF-8, and faults, which are counted if `skipped` is set.
+class TextPosition(NamedTuple):
+    """The end of a block, and the number of bytes of the text that were read by then.
 
-    `kept` names further columns of tables to read. `memory_share` limits a line, as for `line_blocks`.
+    Both determine the next blocks. They count bytes of the decompressed text, without a byte order mark.
+    """
+
+    byte_offset: int
+    bytes_read: int
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read: the field, invalid UTF-8, and faults, which are counted if `skipped` is set.
+
+    With `whole_lines` a long line is not split but limited to a `memory_share`th of the memory, and the lines
+    of a pipe are read as they arrive. `kept` names further columns of tables to read, and `with_records` adds
+    the objects of JSON lines. Stdin has JSON lines if `stdin_has_records`, and tables of lines are plain text
+    with `plain_tables`. `start` is the position in plain text at which to continue.
     """
 
     field: FieldPath
     errors: str = "replace"
     skipped: Skipped | None = None
+    whole_lines: bool = False
     kept: tuple[str, ...] = ()
+    with_records: bool = False
     memory_share: int = MEMORY_SHARE
+    stdin_has_records: bool = False
+    plain_tables: bool = False
+    start: TextPosition | None = None
+
+    @classmethod
+    def of(
+        cls,
+        field: str | None = None,
+        errors: Utf8Errors = "replace",
+        on_error: OnError = "fail",
+        **further: Any,
+    ) -> ReadOptions:
+        """Check the arguments that all functions which read a corpus have."""
+        check_choice("errors", errors, ("replace", "strict"))
+        check_on_error(on_error)
+        skipped = Skipped() if on_error == "skip" else None
+        return cls(
+            FieldPath.of(field), errors, skipped, stdin_has_records=field is not None, **further
+        )
+
+    @property
+    def read_bytes(self) -> int:
+        """The number of bytes to read at once."""
+        return READ_BYTES_OF_LINES if self.whole_lines else READ_BYTES
 
     def fault(self, error: CorpusError) -> None:
         """Count the fault of a row, or raise it."""
@@ -38,18 +83,93 @@ class RowOptions:
             raise error
         self.skipped.add(error)
 
+    def warn_of_skipped(self) -> None:
+        """Warn with `CorpusWarning` if something was skipped."""
+        if self.skipped is not None:
+            self.skipped.warn()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A part of the source with the number `source`, read when `file_bytes_read` bytes of all files were.
+
+    These are bytes as stored, before decompression.
+    """
+
+    source: int = 0
+    name: str = ""
+    file_bytes_read: int = 0
+
 
 @dataclass(frozen=True)
-class Rows:
-    """The texts of consecutive records, their line or row numbers, and replaced sequences of bytes.
+class Rows(Block):
+    """Texts of one source, and the number of the line or row of each.
 
-    `kept` has the values of the kept columns of each record, none if no column is kept.
+    `replacements` counts the invalid sequences that became U+FFFD. `records` has the kept fields of each
+    row, if some are kept. `are_lines` is set for the lines of plain text.
     """
 
     texts: Texts
     numbers: Sequence[int]
     replacements: int = 0
-    kept: Sequence[Sequence[Any]] = ()
+    records: Sequence[Mapping[str, Any]] = ()
+    are_lines: bool = False
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def to_list(self) -> list[str]:
+        """Return the texts as strings."""
+        return self.texts.to_list() if isinstance(self.texts, TextColumn) else self.texts
+
+
+@dataclass(frozen=True)
+class TextBlock(Block):
+    """Bytes of plain text that start at `byte_offset` of the decompressed source.
+
+    `text_bytes_read` counts the bytes of this source read so far, with the start of the next block.
+    """
+
+    data: bytes
+    byte_offset: int
+    text_bytes_read: int
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def end(self) -> TextPosition:
+        """The position after the block."""
+        return TextPosition(self.byte_offset + len(self.data), self.text_bytes_read)
+
+    def rows(self, first_line: int, errors: str) -> Rows:
+        """Return the lines without their ends; the first one has the number `first_line`."""
+        texts: Texts | None = TextColumn.of_lines(self.data)
+        replacements = 0
+        if texts is None:
+            self._check_utf8(first_line, errors)
+            text, replacements = decode_utf8(self.data, errors, self.name)
+            texts = _lines_of(text)
+        numbers = range(first_line, first_line + len(texts))
+        return Rows(
+            texts,
+            numbers,
+            replacements,
+            are_lines=True,
+            source=self.source,
+            name=self.name,
+            file_bytes_read=self.file_bytes_read,
+        )
+
+    def _check_utf8(self, first_line: int, errors: str) -> None:
+        """Raise `InvalidUtf8Error` with the line for invalid UTF-8 if `errors` is "strict"."""
+        try:
+            self.data.decode(errors=errors)
+        except UnicodeDecodeError as error:
+            line = first_line + self.data.count(b"\n", 0, error.start)
+            byte = error.start - (self.data.rfind(b"\n", 0, error.start) + 1)
+            found = f"invalid UTF-8 at byte {byte} of the line"
+            raise InvalidUtf8Error(f"{self.name} line {line}", found, "UTF-8 text") from error
 
 
 def decode_utf8(data: bytes, errors: str, place: str) -> tuple[str, int]:
@@ -68,3 +188,10 @@ def decode_utf8(data: bytes, errors: str, place: str) -> tuple[str, int]:
             raise InvalidUtf8Error(place, found, "UTF-8 text") from error
     text = data.decode(errors="replace")
     return text, text.count("\ufffd") - data.count("\ufffd".encode())
+
+
+def _lines_of(text: str) -> list[str]:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines

@@ -11,10 +11,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from piecework.corpus.binary_input import check_not_binary
+from piecework._internal.binary_data import binary_kind
 from piecework.corpus.compression import MAGIC_BYTES, decompressed_if_needed
 from piecework.corpus.urls import is_url, open_url, url_bytes
-from piecework.errors import FileError, PieceworkError
+from piecework.errors import CorpusError, FileError, PieceworkError
 from piecework.io.read_file import is_device, reason, too_large
 
 
@@ -58,7 +58,9 @@ class TextStream:
         with self._errors_with_name():
             data = self._text.read(size)
         if not self._is_checked:
-            check_not_binary(data, self.name)
+            rejection = binary_kind(data)
+            if rejection is not None:
+                raise CorpusError(self.name, *rejection)
             self._is_checked = True
         return data
 

@@ -53,7 +53,7 @@ def file_groups(
 
 def files_of(paths: PathLike | Sequence[PathLike]) -> list[str]:
     """Return all files as absolute paths, which workers with another current folder can open."""
-    files = pw.train.corpus_files(paths)
+    files = pw.corpus.corpus_files(paths)
     if "-" in files:
         raise ArgumentError("paths", "stdin, which workers cannot read", "files")
     return [str(Path(path).absolute()) for path in files]

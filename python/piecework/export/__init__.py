@@ -1,9 +1,9 @@
 """Encode text files into files of ids or tokens or into memory, corpora into shards, and read ids back.
 
-`encode_files` runs the steps in the order of the data: `input_lines` reads, `prefetch` encodes on a
-background thread, and one module for each format writes (`text_files`, `npy_files`, `arrow_files`,
-`megatron_files`). `read_ids` reads all these formats. Memory is constant. To add a format, write its
-module and add it to `output_formats` and `ids_reader`.
+`encode_files` runs the steps in the order of the data: `input_lines` reads (with `corpus.reader`),
+`prefetch` encodes on a background thread, and one module for each format writes (`text_files`, `npy_files`,
+`arrow_files`, `megatron_files`). `read_ids` reads all these formats. Memory is constant. To add a format,
+write its module and add it to `output_formats` and `ids_reader`.
 
 `encode_lines` (`lines_in_memory`) reads in the same way and returns a batch.
 
@@ -11,15 +11,22 @@ module and add it to `output_formats` and `ids_reader`.
 are in `shard_formats`.
 """
 
+from typing import TYPE_CHECKING
+
+from piecework._internal.renamed_arguments import moved_names
 from piecework.export.corpus_encoding import EncodedCorpus, encode_corpus
 from piecework.export.encoded_files import EncodedFiles, encode_files
 from piecework.export.ids_reader import read_ids
-from piecework.export.input_lines import read_lines
 from piecework.export.lines_in_memory import encode_lines
 from piecework.export.megatron_concat import concat_megatron
 from piecework.export.output_formats import FORMATS
 from piecework.export.packing import STRATEGIES
 from piecework.export.shard_formats import SHARD_FORMATS
+
+if not TYPE_CHECKING:
+    __getattr__ = moved_names(
+        __name__, {"read_lines": "piecework.corpus.read_corpus with whole_lines=True"}
+    )
 
 __all__ = [
     "FORMATS",
@@ -32,5 +39,4 @@ __all__ = [
     "encode_files",
     "encode_lines",
     "read_ids",
-    "read_lines",
 ]

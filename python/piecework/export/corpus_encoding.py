@@ -24,10 +24,10 @@ from piecework._internal.validation import (
     whole_number,
 )
 from piecework.batch import Batch
-from piecework.corpus.input_format import input_format
+from piecework.corpus.formats import FORMATS, format_of
 from piecework.corpus.paths import corpus_files
-from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.corpus.rows import ReadOptions, Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export.encoded_files import (
@@ -129,8 +129,8 @@ def encode_corpus(
     documents over `pack` and pads each row. Ids after the documents of a row are padding: the id of the
     padding token, otherwise of `append_eod`, otherwise 0. Not for `megatron`.
 
-    `keep` names fields of JSON lines, or columns of CSV, TSV, Parquet and Arrow files, that become columns of
-    strings in Arrow, Parquet and `datasets` files; other values are kept as JSON, missing ones as null.
+    `keep` names fields of JSON lines, or columns of tables, that become columns of strings in Arrow, Parquet
+    and `datasets` files; other values are kept as JSON, missing ones as null.
 
     *Resuming*: a shard is complete and recorded in `manifest.json`, or it is written again. With
     `resume=True`, a run continues after an interruption of any kind, with the files of an undisturbed run.
@@ -158,14 +158,12 @@ def encode_corpus(
         parse_special=parse_special,
         num_threads=num_threads,
     )
-    check_choice("errors", errors, ("replace", "strict"))
-    check_on_error(on_error)
-    skipped = Skipped() if on_error == "skip" else None
+    options = ReadOptions.of(field, errors, on_error)
     count = optional_number("shards", shards, 1)
     if count is not None and count > _MAX_SHARDS:
         raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
     folder = Path(path_text(out_dir, "out_dir"))
-    files = _checked_files(sources, folder, field, job.layout.kept)
+    files = _checked_files(sources, folder, job.layout.kept)
     names = shard_names(files, count, job.files_of)
     outputs = [str(folder / file) for name in names for file in job.files_of(name)]
     _check_not_overwritten(files, outputs)
@@ -188,7 +186,7 @@ def encode_corpus(
             manifest.inputs,
             plan,
             wanted,
-            lambda name: LineSource([name], field, errors, kept=job.layout.kept, skipped=skipped),
+            lambda name: LineSource([name], options, kept=job.layout.kept),
             keep_empty=keep_empty,
         )
         with closing(reader), system_errors_as_file_errors([str(folder)]):
@@ -196,8 +194,7 @@ def encode_corpus(
                 write_shards(job, reader, manifest, names, wanted, progress)
             finally:
                 manifest.save()
-    if skipped is not None:
-        skipped.warn()
+    options.warn_of_skipped()
     return _result(manifest, names, earlier)
 
 
@@ -307,7 +304,7 @@ def _columns(texts: Texts, names: Sequence[str]) -> dict[str, list[str | None]]:
 
 
 def _checked_files(
-    sources: PathLike | Sequence[PathLike], folder: Path, field: str | None, keep: Sequence[str]
+    sources: PathLike | Sequence[PathLike], folder: Path, keep: Sequence[str]
 ) -> list[str]:
     given = path_list(sources, "sources")
     target = Path(os.path.realpath(folder))
@@ -321,9 +318,9 @@ def _checked_files(
             )
     files = corpus_files(given)
     for name in files if keep else ():
-        if input_format(name, field) == "text":
-            found = f"{name}, which has no fields"
-            raise ArgumentError("keep", found, "JSON lines (.jsonl, .ndjson) or tables")
+        if not format_of(name).has_fields:
+            with_fields = ", ".join(format.name for format in FORMATS if format.has_fields)
+            raise ArgumentError("keep", f"{name}, which has no fields", f"one of {with_fields}")
     return files
 
 

@@ -11,12 +11,12 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from piecework._internal.progress import show_source
-from piecework._internal.validation import PathLike, check_choice
+from piecework._internal.validation import PathLike
 from piecework.batch import Batch
 from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.paths import corpus_bytes
-from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.corpus.rows import ReadOptions, Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts, longest, without_blank
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.export.encoded_lines import EncodedLines, with_rows
@@ -98,9 +98,9 @@ def encode_files(
 
     Pass one output for all inputs, or one output for each input.
 
-    *Inputs* are plain text, JSON lines (`.jsonl`, `.ndjson`), CSV, TSV, Parquet or Arrow, by their suffix;
-    the first four also compressed. `field` names the text of a JSON object or the column (None: "text").
-    With one output, an input can be a directory, a pattern or a URL, as for `train.read_corpus`.
+    *Inputs* are plain text or another format of `corpus.FORMATS`, by their suffix, also compressed. `field`
+    names the text of a JSON object or the column (None: "text"). With one output, an input can be a
+    directory, a pattern or a URL, as for `corpus.read_corpus`.
     `on_error="skip"` leaves out records and files with errors, and warns how many.
     `-` is stdin or stdout; stdin contains JSON lines if `field` is set, and its lines are encoded as they
     arrive. Empty and blank lines are dropped unless `keep_empty`. `strip_lines` removes whitespace at both
@@ -133,18 +133,13 @@ def encode_files(
     with `errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
     """
     form = checked_format(format, append_eod)
-    check_choice("errors", errors, ("replace", "strict"))
-    check_on_error(on_error)
+    options = ReadOptions.of(field, errors, on_error)
     if parallel and on_error == "skip":
         expected = '"fail", because a skipped line would shift the others'
         raise ArgumentError("on_error", "'skip' for parallel inputs", expected)
-    skipped = Skipped() if on_error == "skip" else None
     targets = checked_outputs(outputs, form)
     paths_of_outputs = checked_inputs(inputs, targets, form, parallel)
-    sources = [
-        LineSource(paths, field, errors, labels=form.has_offsets, skipped=skipped)
-        for paths in paths_of_outputs
-    ]
+    sources = [LineSource(paths, options, labels=form.has_offsets) for paths in paths_of_outputs]
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
     unpadded = without_batch_padding(tokenizer)
     in_text = SpecialTokensInText(
@@ -186,8 +181,7 @@ def encode_files(
                 writers[output](lines)
                 tally.add_tokens(output, lines)
             del columns, lines  # while the next batch is encoded
-    if skipped is not None:
-        skipped.warn()
+    options.warn_of_skipped()
     return tally.result()
 
 

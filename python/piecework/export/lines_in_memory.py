@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from piecework._internal.validation import PathLike, check_choice
+from piecework._internal.validation import PathLike
 from piecework.batch import Batch
-from piecework.corpus.paths import corpus_files
+from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import joined, without_blank
 from piecework.export.file_arguments import path_list
-from piecework.export.input_lines import LineSource
 from piecework.tokenizer import Tokenizer
 
 
@@ -48,14 +47,10 @@ def encode_lines(
 
     Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with `errors="strict"`.
     """
-    check_choice("errors", errors, ("replace", "strict"))
-    check_on_error(on_error)
-    skipped = Skipped() if on_error == "skip" else None
-    files = corpus_files(path_list(sources, "sources"))
-    blocks = list(LineSource(files, field, errors, skipped=skipped).blocks())
-    if skipped is not None:
-        skipped.warn()
-    texts = joined(blocks) if blocks else []
+    files = path_list(sources, "sources")
+    corpus = read_corpus(files, field=field, errors=errors, on_error=on_error, whole_lines=True)
+    parts = [rows.texts for rows in corpus]
+    texts = joined(parts) if parts else []
     return tokenizer.encode_batch(
         cast("Sequence[str]", texts if keep_empty else without_blank(texts)),
         add_special_tokens=add_special_tokens,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-_SUFFIXES_OF_COMPRESSION = (".gz", ".zst", ".xz", ".bz2")
+from piecework.corpus.formats import without_suffixes
 
 
 class ShardPlan:
@@ -63,17 +62,8 @@ def shard_names(
     """
     if count is not None:
         return [f"shard-{number:05}-of-{count:05}" for number in range(count)]
-    names = [_stem(path) for path in inputs]
+    names = [without_suffixes(path) for path in inputs]
     uses = Counter(file.lower() for name in names for file in files_of(name))
     if max(uses.values()) > 1:
         return [f"{number:05}-{name}" for number, name in enumerate(names)]
     return names
-
-
-def _stem(path: str) -> str:
-    """Return the name of a file without the suffixes of its compression and its format."""
-    name = Path(path).name
-    suffix = Path(name.lower()).suffix
-    if suffix in _SUFFIXES_OF_COMPRESSION:
-        name = name[: -len(suffix)]
-    return Path(name).stem

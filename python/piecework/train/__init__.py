@@ -4,8 +4,9 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 `Tokenizer.train` runs both steps.
 """
 
-from piecework.corpus.files import read_corpus
-from piecework.corpus.paths import corpus_files
+from typing import TYPE_CHECKING
+
+from piecework._internal.renamed_arguments import moved_names
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
@@ -32,6 +33,15 @@ from piecework.train.trainers import (
 from piecework.train.trainers.common import LearnedVocabulary
 from piecework.train.trainers.unigram import LearnedPieces
 
+if not TYPE_CHECKING:
+    __getattr__ = moved_names(
+        __name__,
+        {
+            "corpus_files": "piecework.corpus.corpus_files",
+            "read_corpus": "piecework.corpus.read_corpus",
+        },
+    )
+
 __all__ = [
     "PRESETS",
     "SENTENCEPIECE_PRESETS",
@@ -55,7 +65,6 @@ __all__ = [
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
-    "corpus_files",
     "count_files",
     "count_files_to",
     "count_texts",
@@ -67,6 +76,5 @@ __all__ = [
     "learn_specs",
     "nests",
     "pipeline_of",
-    "read_corpus",
     "recorded_pipeline",
 ]

@@ -18,9 +18,9 @@ from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
-from piecework.corpus.files import TextBlock, TextList, read_corpus
 from piecework.corpus.paths import corpus_bytes, corpus_files
-from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions, Rows, TextBlock, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.train.count_checkpoint import (
@@ -249,26 +249,25 @@ class CorpusCount:
                 checkpoint.save(counter)
             raise
 
-    def _items_from(self, first_file: int, done: FilePosition) -> Iterator[TextBlock | TextList]:
+    def _items_from(self, first_file: int, done: FilePosition) -> Iterator[TextBlock | Rows]:
         """Read the files from an index on; leave out what was counted of that file."""
         first_source = self.first_source + first_file
-        items = read_corpus(
-            self.files[first_file:],
-            field=self.field,
-            errors=self.errors,
-            on_error=self.on_error,
-            first_source=first_source,
+        options = ReadOptions.of(
+            self.field,
+            self.errors,
+            self.on_error,
             plain_tables=self.settings.sentences.with_counts,
-            start=done.text,
         )
+        reader = CorpusReader(self.files[first_file:], options, first_source=first_source)
         counted = done.items if done.text is None else 0
-        for item in items:
+        for item in reader.blocks(done.text):
             if item.source == first_source and counted:
                 counted -= 1
             else:
                 yield item
+        options.warn_of_skipped()
 
-    def _add(self, counter: WordCounter, item: TextBlock | TextList) -> None:
+    def _add(self, counter: WordCounter, item: TextBlock | Rows) -> None:
         if isinstance(item, TextBlock):
             is_strict = self.errors == "strict"
             counter.add_block(item.data, item.source, item.byte_offset, is_strict, item.name)

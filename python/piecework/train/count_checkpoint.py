@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from piecework._core import WordCounter, fingerprint
 from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike
-from piecework.corpus.files import MAX_READ_AHEAD, TextBlock, TextList, TextPosition
+from piecework.corpus.plain_text import MAX_READ_AHEAD
+from piecework.corpus.rows import Rows, TextBlock, TextPosition
 from piecework.corpus.urls import is_url, url_identity
 from piecework.errors import ArgumentError, CorpusError, FormatError
 from piecework.io.atomic_files import atomic_file
@@ -44,7 +45,7 @@ class FilePosition(NamedTuple):
     items: int = 0
     text: TextPosition | None = None
 
-    def after(self, item: TextBlock | TextList) -> FilePosition:
+    def after(self, item: TextBlock | Rows) -> FilePosition:
         """Return the position after the next block or list."""
         items = self.items if item.source == self.source else 0
         text = item.end if isinstance(item, TextBlock) else None

@@ -9,10 +9,8 @@ from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.text_columns import text_column
 from piecework._internal.types import Texts, Unpack
 from piecework._internal.validation import PathLike
-from piecework.corpus.batches import BATCH_TEXTS, batches_of_texts, text_total
-from piecework.corpus.files import read_corpus
-from piecework.corpus.paths import corpus_files
-from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.iterables import rows_of_texts, text_total
+from piecework.corpus.rows import LIST_TEXTS, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError
 from piecework.train.corpus_count import (
@@ -66,8 +64,8 @@ def count_files(
     line of plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of
     shards add up to the counts of the whole corpus. The files are the sources `first_source`,
     `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers.
-    `progress(done, total)` receives bytes as stored; total 0 means unknown. `read_corpus` describes the
-    formats, `field` and `on_error`.
+    `progress(done, total)` receives bytes as stored; total 0 means unknown. `corpus.read_corpus`
+    describes the formats, `field` and `on_error`.
 
     - `memory` (bytes, or text such as "512MB"; None: a quarter of the memory) bounds the word counts: over
       it they are written to sorted files in the temporary folder, and merged at the end. The result does not
@@ -87,16 +85,8 @@ def count_files(
     if sentences is not None and sentences.size:
         _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
         settings = CountSettings(sample, seed, max_word_length, memory, num_threads, sentences)
-        files = corpus_files(paths)
-        corpus = read_corpus(
-            files,
-            field=field,
-            errors=errors,
-            on_error=on_error,
-            first_source=first_source,
-            plain_tables=sentences.with_counts,
-        )
-        return _count_texts(texts_of_corpus(corpus, errors), resolved, settings, None, 0)
+        texts = texts_of_corpus(paths, sentences, field, errors, on_error)
+        return _count_texts(texts, resolved, settings, None, 0)
     count = CorpusCount.of(
         paths,
         resolved,
@@ -193,7 +183,7 @@ def _count_texts(
 ) -> Counts:
     sentences = settings.sentences
     if sentences.size:
-        texts = sentences.select(text for batch in batches_of_texts(texts) for text in batch.texts)
+        texts = sentences.select(text for rows in rows_of_texts(texts) for text in rows.texts)
     column = None if sentences.size else text_column(texts)
     with scratch_folder() as folder:
         counter = settings.counter(pipeline, folder, keep_line_ends=False)
@@ -215,9 +205,9 @@ def _add_texts(
 ) -> None:
     total = text_total(texts)
     done = 0
-    for batch in batches_of_texts(texts):
-        counter.add_texts(batch.texts, source, batch.replacements)
-        done += len(batch.texts)
+    for rows in rows_of_texts(texts):
+        counter.add_texts(rows.texts, source, rows.replacements)
+        done += len(rows)
         if progress is not None:
             progress(done, total)
 
@@ -225,8 +215,8 @@ def _add_texts(
 def _add_column(
     counter: WordCounter, column: TextColumn, source: int, progress: Progress | None
 ) -> None:
-    for start in range(0, len(column), BATCH_TEXTS):
-        end = min(start + BATCH_TEXTS, len(column))
+    for start in range(0, len(column), LIST_TEXTS):
+        end = min(start + LIST_TEXTS, len(column))
         counter.add_column(column, source, start, end)
         if progress is not None:
             progress(end, len(column))

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Texts
 from piecework._internal.validation import PathLike
-from piecework.corpus.batches import batches_of_texts
-from piecework.corpus.files import read_corpus
+from piecework.corpus.iterables import rows_of_texts
 from piecework.corpus.skipped import OnError
 from piecework.corpus.urls import is_url
 from piecework.errors import FileError, InputTypeError
@@ -51,16 +50,8 @@ def spec_from_files(
     check_can_encode(plan.trainer)
     _check_paths(files)
     if plan.tests:
-        corpus = read_corpus(
-            files,
-            field=field,
-            errors=errors,
-            on_error=on_error,
-            plain_tables=plan.sentences.with_counts,
-        )
-        texts = texts_of_corpus(corpus, errors)
         return spec_from_texts(
-            texts,
+            texts_of_corpus(files, plan.sentences, field, errors, on_error),
             plan,
             tokens_of,
             num_threads=num_threads,
@@ -109,7 +100,7 @@ def spec_from_texts(
     check_can_encode(plan.trainer)
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
     if plan.tests:
-        strings = (text for batch in batches_of_texts(texts) for text in batch.texts)
+        strings = (text for rows in rows_of_texts(texts) for text in rows.texts)
         texts = samples.sample_while_iterating(strings, plan.sentences.keep)
     with progress_bar("counting", shown=show_progress) as progress:
         counts = count_texts(

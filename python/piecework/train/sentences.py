@@ -7,13 +7,15 @@ sentence, a tab and the number of its occurrences.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from piecework.corpus.files import TextBlock, TextList
-from piecework.corpus.rows import Utf8Errors
-from piecework.errors import InvalidUtf8Error
+from piecework._internal.validation import PathLike
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions, Utf8Errors
+from piecework.corpus.skipped import OnError
 
 Item = TypeVar("Item")
 
@@ -72,21 +74,18 @@ class Sentences:
         return reservoir.drawn
 
 
-def texts_of_corpus(corpus: Iterable[TextBlock | TextList], errors: Utf8Errors) -> Iterator[str]:
-    """Yield every line of plain text and every text of JSON lines.
-
-    Invalid UTF-8 becomes U+FFFD; with `errors="strict"`, raises `InvalidUtf8Error` with its byte offset.
-    """
-    for block in corpus:
-        yield from block.texts if isinstance(block, TextList) else _lines(block, errors)
-
-
-def _lines(block: TextBlock, errors: Utf8Errors) -> list[str]:
-    try:
-        return block.data.decode("utf-8", errors).replace("\r\n", "\n").split("\n")
-    except UnicodeDecodeError as error:
-        place = f"{block.name}: byte {block.byte_offset + error.start}"
-        raise InvalidUtf8Error(place, "bytes that are not UTF-8", "UTF-8") from error
+def texts_of_corpus(
+    paths: PathLike | Sequence[PathLike],
+    sentences: Sentences,
+    field: str | None,
+    errors: Utf8Errors,
+    on_error: OnError,
+) -> Iterator[str]:
+    """Yield every text of a corpus; tables of sentences and their counts are read as lines."""
+    options = ReadOptions.of(field, errors, on_error, plain_tables=sentences.with_counts)
+    for rows in CorpusReader(corpus_files(paths), options).rows():
+        yield from rows.texts
+    options.warn_of_skipped()
 
 
 class Reservoir(Generic[Item]):

@@ -1,46 +1,37 @@
-"""Collect texts from an iterator in batches of bounded size."""
+"""Collect the texts of an iterable in lists of bounded size."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework._internal.text_columns import text_column
 from piecework._internal.types import Texts
+from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, Rows
 from piecework.errors import InputTypeError
 
-_BATCH_CHARS = 2 << 20
-BATCH_TEXTS = 50_000
 
+def rows_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[Rows]:
+    """Yield the texts of an iterable in lists of bounded size, with their indices as numbers.
 
-@dataclass(frozen=True)
-class TextBatch:
-    """Texts, and the number of surrogates in them that became U+FFFD."""
-
-    texts: list[str]
-    replacements: int = 0
-
-
-def batches_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[TextBatch]:
-    """Yield batches of texts; lone surrogates become U+FFFD. Items that are lists or columns are flattened.
-
-    Raises `InputTypeError` with the index of an item that is not a string.
+    Lone surrogates become U+FFFD. Items that are lists or columns are flattened. Raises `InputTypeError` with
+    the index of an item that is not a string.
     """
+    first = chars = replacements = 0
     batch: list[str] = []
-    chars = replacements = 0
     for place, text in _places_of_texts(texts):
         valid, surrogates = replace_surrogates(text, place)
         batch.append(valid)
         chars += len(valid)
         replacements += surrogates
-        if chars >= _BATCH_CHARS or len(batch) >= BATCH_TEXTS:
-            yield TextBatch(batch, replacements)
+        if chars >= LIST_CHARS or len(batch) >= LIST_TEXTS:
+            yield Rows(batch, range(first, first + len(batch)), replacements)
+            first += len(batch)
             batch, chars, replacements = [], 0, 0
     if batch:
-        yield TextBatch(batch, replacements)
+        yield Rows(batch, range(first, first + len(batch)), replacements)
 
 
 def text_total(texts: object) -> int:

@@ -1,0 +1,156 @@
+"""The formats of a corpus: one row for each.
+
+To add a format, write its reader in a file of this folder and add a row to `FORMATS`. All commands and lists
+of formats follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from piecework.corpus.columns import ColumnFile
+from piecework.corpus.csv_rows import read_csv
+from piecework.corpus.json_lines import read_json_lines
+from piecework.corpus.plain_text import read_plain_text
+from piecework.corpus.rows import ReadOptions, Rows, TextBlock
+from piecework.corpus.text_stream import TextStream
+
+COMPRESSION_SUFFIXES = (".gz", ".zst", ".xz", ".bz2")
+
+
+class Input(Protocol):
+    """One opened input; `bytes_read` counts its stored bytes, `is_idle` says that reading would block."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def bytes_read(self) -> int: ...  # noqa: D102
+    @property
+    def is_idle(self) -> bool: ...  # noqa: D102
+
+
+def _open_stream(path: str, stack: ExitStack, options: ReadOptions) -> TextStream:
+    """Open an input whose bytes are text, compressed or not."""
+    return TextStream(path, stack, at_once=options.whole_lines)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what a text is in it, and how it is read.
+
+    >>> FORMATS[1].name, FORMATS[1].suffixes, FORMATS[1].a_text
+    ('JSON lines', ('.jsonl', '.ndjson'), 'the string under a field of each object')
+
+    `open(path, stack, options)` opens an input, and `read(input, options)` yields its rows, or blocks of
+    plain text. `can_be_compressed` is set for formats that are read as a stream of text. `extra` is the
+    extra to install. `is_text_too` is set for tables of lines that can be read as plain text.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    a_text: str
+    read: Callable[[Any, ReadOptions], Iterator[Rows] | Iterator[TextBlock]]
+    open: Callable[[str, ExitStack, ReadOptions], Input] = _open_stream
+    has_fields: bool = True
+    can_be_compressed: bool = True
+    is_text_too: bool = False
+    extra: str | None = None
+
+
+PLAIN_TEXT = Format(
+    "plain text", (".txt", ".text", ".md", ".rst"), "a line", read_plain_text, has_fields=False
+)
+JSON_LINES = Format(
+    "JSON lines", (".jsonl", ".ndjson"), "the string under a field of each object", read_json_lines
+)
+_delimited = partial(
+    Format, a_text="the cell of a column in each row, named in the first row", is_text_too=True
+)
+_columns = partial(
+    Format,
+    a_text="the value of a column of strings in each row",
+    read=ColumnFile.rows,
+    can_be_compressed=False,
+    extra="parquet",
+)
+FORMATS: tuple[Format, ...] = (
+    PLAIN_TEXT,
+    JSON_LINES,
+    _delimited("CSV", (".csv",), read=partial(read_csv, delimiter=",")),
+    _delimited("TSV", (".tsv",), read=partial(read_csv, delimiter="\t")),
+    _columns("Parquet", (".parquet",), open=partial(ColumnFile, format="parquet")),
+    _columns("Arrow IPC", (".arrow",), open=partial(ColumnFile, format="arrow")),
+)
+"""The formats of a corpus. The suffix of a file chooses one; other suffixes are plain text."""
+
+KNOWN_SUFFIXES = tuple(suffix for format in FORMATS for suffix in format.suffixes)
+
+
+def format_of(path: str, options: ReadOptions | None = None) -> Format:
+    """Return the format of a file, a URL or stdin (`-`).
+
+    >>> format_of("a.jsonl.gz").name, format_of("a.log").name, format_of("-").name
+    ('JSON lines', 'plain text', 'plain text')
+
+    A file with an unknown suffix is plain text, and so is stdin, unless the options say that it has records.
+    """
+    if path == "-":
+        return JSON_LINES if options is not None and options.stdin_has_records else PLAIN_TEXT
+    suffix = _suffix(path)
+    format = next((format for format in FORMATS if suffix in format.suffixes), PLAIN_TEXT)
+    is_text = options is not None and options.plain_tables and format.is_text_too
+    return PLAIN_TEXT if is_text else format
+
+
+def has_known_suffix(name: str) -> bool:
+    """Return whether a directory of a corpus includes files with this name.
+
+    >>> has_known_suffix("a.txt.zst"), has_known_suffix("a.bin")
+    (True, False)
+    """
+    return _suffix(name) in KNOWN_SUFFIXES
+
+
+def formats_text() -> str:
+    """Return a sentence that lists the formats with their suffixes, for help texts.
+
+    >>> formats_text().partition(",")[0]
+    'plain text'
+    """
+    *names, last = (
+        format.name + (f" ({' '.join(format.suffixes)})" if format.has_fields else "")
+        for format in FORMATS
+    )
+    uncompressed = " and ".join(format.name for format in FORMATS if not format.can_be_compressed)
+    return (
+        f"{', '.join(names)} or {last}, all but {uncompressed} "
+        f"optionally compressed ({' '.join(COMPRESSION_SUFFIXES)})"
+    )
+
+
+def without_suffixes(name: str) -> str:
+    """Return the name of a file without the suffixes of its compression and its format.
+
+    >>> without_suffixes("a.b.jsonl.gz")
+    'a.b'
+    """
+    path = Path(name)
+    is_compressed = path.suffix.lower() in COMPRESSION_SUFFIXES
+    return (path.with_suffix("") if is_compressed else path).stem
+
+
+def _suffix(name: str) -> str:
+    """Return the suffix without that of the compression: `.jsonl` for `a.jsonl.gz`.
+
+    The query of a web address is no part of its name.
+    """
+    lower = name.lower().partition("::")[0]
+    if lower.startswith(("http://", "https://")):
+        lower = lower.partition("?")[0].partition("#")[0]
+    path = Path(lower)
+    return (path.with_suffix("") if path.suffix in COMPRESSION_SUFFIXES else path).suffix
