@@ -4,15 +4,20 @@
     python benchmarks/speed_chart.py --check  # exit code 1 when the file differs
 
 Each class has a bar for piecework, for the fastest other library with the same ids, and for `tokenizers`.
+Needs Altair and vl-convert (`piecework[charts]`). The check compares the texts in the file, because other
+versions of these draw differently.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import altair as alt
+import vl_convert
 
 from cases import OURS
 from figures import Case, cases
@@ -31,35 +36,12 @@ CLASSES = {
     "unigram-encode": "Unigram, 32,768",
 }
 
-WIDTH, LEFT, RIGHT, TOP = 760, 24, 150, 70
-BAR, GAP, LABEL = 15, 3, 20
-GROUP = LABEL + 3 * (BAR + GAP) + 14
-
-STYLE = """
-    text { font: 13px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
-    .title { font-size: 15px; font-weight: 600; }
-    .class { font-weight: 600; }
-    .note { fill: #59636e; }
-    .ours { fill: #1a7f5a; }
-    .peer { fill: #7a8794; }
-    .baseline { fill: #b4bcc4; }
-    @media (prefers-color-scheme: dark) {
-      text { fill: #f0f6fc; }
-      .note { fill: #9198a1; }
-      .ours { fill: #3fb984; }
-      .peer { fill: #7d8894; }
-      .baseline { fill: #4b535c; }
-    }
-"""
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One bar: its kind, the name of its library and its speed in MB/s."""
-
-    kind: str
-    name: str
-    speed: float
+TITLE = "Encoding English text, one thread, MB/s"
+SUBTITLE = "piecework, the fastest other library with the same ids, and tokenizers 0.23.3"
+WIDTH, BAR = 586, 18
+# The color of each kind of bar and of text, on a light and on a dark page.
+COLORS = {"ours": "#1a7f5a", "peer": "#7a8794", "baseline": "#b4bcc4", "text": "#1f2328"}
+DARK = {"ours": "#3fb984", "peer": "#7d8894", "baseline": "#4b535c", "text": "#f0f6fc"}
 
 
 def main() -> None:
@@ -67,77 +49,90 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Draw the chart of the README.")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args().check
-    svg = chart(read_record(RECORD)["records"])
+    svg = in_both_themes(chart(read_record(RECORD)["records"]))
     if not check:
         CHART.write_text(svg, encoding="utf-8")
-    elif CHART.read_text(encoding="utf-8") != svg:
+    elif texts(CHART.read_text(encoding="utf-8")) != texts(svg):
         sys.exit(f"{CHART} differs from the record: run benchmarks/speed_chart.py")
 
 
-def chart(records: list[dict[str, object]]) -> str:
-    """Return the chart as SVG."""
-    groups = list(english_classes(cases(records)))
-    scale = (WIDTH - LEFT - RIGHT) / max(bar.speed for _, bars in groups for bar in bars)
-    height = TOP + GROUP * len(groups) + 4
-    body = [line for row, group in enumerate(groups) for line in drawn_group(row, *group, scale)]
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'
-            f' width="{WIDTH}" height="{height}" role="img" aria-labelledby="title">',
-            f"  <style>{STYLE}  </style>",
-            '  <title id="title">Encoding speed of piecework and of other libraries, MB/s</title>',
-            f'  <text class="title" x="{LEFT}" y="24">Encoding English text, one thread, MB/s</text>',
-            f'  <text class="note" x="{LEFT}" y="45">piecework, the fastest other library with'
-            " the same ids, and Hugging Face tokenizers 0.23.3</text>",
-            *body,
-            "</svg>\n",
-        ]
+def chart(records: list[dict[str, object]]) -> alt.FacetChart:
+    """Return the chart: a group of bars for each class."""
+    base = alt.Chart(alt.Data(values=list(bars(cases(records))))).encode(
+        x=alt.X("speed:Q", axis=None), y=alt.Y("kind:N", axis=None, sort=list(COLORS))
+    )
+    color = alt.Color("kind:N", legend=None).scale(domain=list(COLORS), range=list(COLORS.values()))
+    labels = base.mark_text(align="left", dx=6, fontSize=13, color=COLORS["text"])
+    return (
+        alt.layer(
+            base.mark_bar(height=BAR - 3).encode(color=color),
+            labels.encode(text="label:N"),
+            width=WIDTH,
+            height=alt.Step(BAR),
+        )
+        .facet(row=alt.Row("class:N", title=None, sort=list(CLASSES.values())), spacing=14)
+        .properties(
+            background="transparent",
+            padding={"left": 12, "right": 12, "top": 12, "bottom": 4},
+            title=alt.Title(TITLE, subtitle=SUBTITLE, anchor="start", offset=12),
+        )
+        .configure(font="system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif")
+        .configure_title(
+            color=COLORS["text"], subtitleColor=COLORS["text"], fontSize=15, subtitleFontSize=13
+        )
+        .configure_header(
+            labelOrient="top",
+            labelAnchor="start",
+            labelColor=COLORS["text"],
+            labelFontSize=13,
+            labelFontWeight=600,
+            labelPadding=2,
+        )
+        .configure_view(stroke=None)
     )
 
 
-def english_classes(found: list[Case]) -> Iterator[tuple[str, list[Bar]]]:
-    """Yield each class with its bars, in the order of the chart."""
+def bars(found: list[Case]) -> Iterator[dict[str, object]]:
+    """Yield the bars, class by class: `class`, `kind`, `speed` in MB/s and `label`."""
     by_definition = {
         case.about["definition"]: case
         for case in found
         if case.about.get("corpus") == CORPUS and "input" not in case.about
     }
     for definition, label in CLASSES.items():
-        yield label, list(bars_of(by_definition[definition]))
+        for kind, name, speed in bars_of(by_definition[definition]):
+            text = f"{rounded(speed)} {name}"
+            yield {"class": label, "kind": kind, "speed": speed, "label": text}
 
 
-def bars_of(case: Case) -> Iterator[Bar]:
-    """Yield the bars of one class."""
+def bars_of(case: Case) -> Iterator[tuple[str, str, float]]:
+    """Yield the kind, the library and the speed of each bar of one class."""
     best = case.best(lambda peer: case.speed(peer, "steady"))
     ours, baseline = case.speed(OURS, "steady"), case.speed(BASELINE, "steady")
     assert best is not None
     assert ours is not None
     assert baseline is not None
-    yield Bar("ours", "piecework", ours)
-    yield Bar("peer", best[1], best[0])
-    yield Bar("baseline", "tokenizers", baseline)
-
-
-def drawn_group(row: int, label: str, bars: list[Bar], scale: float) -> Iterator[str]:
-    """Yield the SVG elements of one class."""
-    y = TOP + GROUP * row
-    yield f'  <text class="class" x="{LEFT}" y="{y + 12}">{label}</text>'
-    for number, bar in enumerate(bars):
-        top = y + LABEL + number * (BAR + GAP)
-        width = max(1.0, bar.speed * scale)
-        yield (
-            f'  <rect class="{bar.kind}" x="{LEFT}" y="{top}" width="{width:.1f}"'
-            f' height="{BAR}" rx="2"/>'
-        )
-        yield (
-            f'  <text x="{LEFT + width + 6:.1f}" y="{top + 12}">{rounded(bar.speed)}'
-            f' <tspan class="note">{bar.name}</tspan></text>'
-        )
+    yield "ours", "piecework", ours
+    yield "peer", best[1], best[0]
+    yield "baseline", "tokenizers", baseline
 
 
 def rounded(speed: float) -> str:
     """Return a speed with two or three digits."""
     return f"{speed:.1f}" if speed < 10 else f"{speed:.0f}"
+
+
+def in_both_themes(chart: alt.FacetChart) -> str:
+    """Return a chart as SVG whose colors follow the reader's color scheme."""
+    svg = vl_convert.vegalite_to_svg(chart.to_json())
+    rules = "".join(f'[fill="{COLORS[kind]}"]{{fill:{DARK[kind]}}}' for kind in COLORS)
+    style = f"<style>@media (prefers-color-scheme: dark) {{{rules}}}</style>"
+    return re.sub(r"(<svg[^>]*>)", rf"\1{style}", svg, count=1) + "\n"
+
+
+def texts(svg: str) -> list[str]:
+    """Return what an SVG says, in order."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
 
 if __name__ == "__main__":
