@@ -13,13 +13,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+from rich.cells import cell_len
 
 import piecework as pw
 from piecework.analysis import Comparison, charts, compare, html_report, save_plots
+from piecework.analysis.blocks import Paragraph
 from piecework.analysis.report import chart_scripts
 from piecework.analysis.report_content import findings
-from piecework.analysis.text_tables import tables, words_table
+from piecework.analysis.text_tables import blocks, tables, words_table
 
 TEXTS = ["hug hugs pug", "pun bun hugs hug zé"]
 HOSTILE = '<img src="http://example.org/x">&$a$'
@@ -135,11 +138,11 @@ def test_lossy_tokenizers_are_ranked_among_themselves() -> None:
 
 
 def test_a_legend_says_which_direction_is_good(found: Comparison) -> None:
-    legend = tables(found)[0].legend
+    _, *legend = (block.text for block in blocks(found) if isinstance(block, Paragraph))
     assert legend[0].startswith("F95: ")
     assert [line.split(":")[0] for line in legend[1:4]] == ["tail", "mean rank", "Rényi"]
     assert "less is better" in legend[1]
-    assert all(f"{line[:60]}" in str(found) for line in legend)
+    assert all(line[:60] in str(found) for line in legend)
 
 
 def test_equal_tokenizers_are_said_to_be_equal() -> None:
@@ -380,11 +383,11 @@ def test_compare_prints_plain_columns_to_a_pipe(cli: Run, paths: dict[str, str])
     code, out, err = cli("compare", *arguments, "--gold", paths["gold"])
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0] == ("2 texts, 8 words, 31 characters, 32 bytes; 1 word of the gold standard")
+    assert lines[0] == "  2 texts, 8 words, 31 characters, 32 bytes; 1 word of the gold standard"
     assert lines[2:5] == [
         "measures",
-        "                       pieces.json  characters.json",
-        "family                   WordPiece        character",
+        "                         pieces.json  characters.json",
+        "  family                   WordPiece        character",
     ]
     assert out.isascii() or set(re.sub(r"[ -~\n]", "", out)) == {"é"}  # no boxes, no colours
 
@@ -455,16 +458,17 @@ def test_files_of_one_name_are_told_apart_by_their_paths(
     assert tuple(one["name"] for one in json.loads(out)["measures"]) == both
 
 
-def test_compare_draws_on_a_terminal(
-    cli: Run, paths: dict[str, str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("columns", [48, 120])
+def test_compare_fits_into_a_terminal(
+    cli: Run, paths: dict[str, str], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
-    monkeypatch.setattr(
-        "piecework.cli.terminal_tables.sys.stdout.isatty", lambda: True, raising=False
-    )
-    monkeypatch.setitem(os.environ, "COLUMNS", "120")
-    code, out, _ = cli("compare", paths["pieces"], "--corpus", paths["corpus"])
+    monkeypatch.setattr("piecework.cli.terminal.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setitem(os.environ, "COLUMNS", str(columns))
+    code, out, _ = cli("compare", paths["pieces"], paths["characters"], "--corpus", paths["corpus"])
     assert code == 0
-    assert "━" in out or "─" in out
+    lines = click.unstyle(out).splitlines()
+    assert max(map(cell_len, lines)) <= columns
+    assert lines[-1].split() == ["zé", "(1)", "zé", "z|é"]
 
 
 @pytest.mark.parametrize(

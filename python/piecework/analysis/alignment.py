@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 
-from piecework.analysis.blocks import safe
+from piecework.analysis.block_html import safe
 from piecework.analysis.readable_tokens import show_whitespace
 
 Kind: TypeAlias = Literal["plain", "name", "even", "odd", "unknown"]

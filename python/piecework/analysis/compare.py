@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from piecework._internal.progress import show_source
 from piecework._internal.validation import PathLike
-from piecework.analysis.blocks import as_html, as_text
+from piecework.analysis.block_html import as_html
+from piecework.analysis.block_text import as_text
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.frequent_words import FrequentWords

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, as_html, as_text
+from piecework.analysis.block_html import as_html
+from piecework.analysis.block_text import as_text
+from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import text_of_bytes
 from piecework.errors import ArgumentError

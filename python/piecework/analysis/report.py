@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from piecework._internal.extras import import_extra
-from piecework.analysis.blocks import safe
+from piecework.analysis.block_html import safe
 from piecework.analysis.charts import page_charts
 from piecework.analysis.compare import Comparison
 from piecework.analysis.report_content import report_content

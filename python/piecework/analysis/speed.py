@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from piecework._internal.counted import counted
-from piecework.analysis.text_tables import Table
+from piecework.analysis.blocks import Grid
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Benchmark:
         }
 
 
-def speed_table(benchmark: Benchmark) -> Table:
-    """Return the speeds as a text table, piecework first.
+def speed_table(benchmark: Benchmark) -> Grid:
+    """Return the speeds as a table, piecework first.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -107,7 +107,7 @@ def speed_table(benchmark: Benchmark) -> Table:
     )
     header = ("", "threads", "MB/s", "million tokens/s", "ids")
     rows = [_row(_NAMES[speed.what], speed) for speed in benchmark.speeds]
-    return Table(title, header, (*rows, *_peer_rows(benchmark)))
+    return Grid(header, (*rows, *_peer_rows(benchmark)), numbers=header[1:], title=title)
 
 
 _NAMES = {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
 from piecework._internal.counted import counted
-from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
+from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.compare import Comparison, Measures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
@@ -20,21 +19,7 @@ _RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 Cell = Callable[[Measures], str]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of strings; the first cell of each row names the row.
-
-    >>> Table("sizes", ("", "a"), (("vocabulary", "3"),)).header
-    ('', 'a')
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    legend: tuple[str, ...] = ()
-
-
-def tables(comparison: Comparison) -> list[Table]:
+def tables(comparison: Comparison) -> list[Grid]:
     """Return the tables: measures, sources and agreement if there are several, lengths and frequencies.
 
     >>> import piecework as pw
@@ -54,7 +39,7 @@ def tables(comparison: Comparison) -> list[Table]:
     lengths = [(str(length), _length_cell(length, length)) for length in range(1, LONGEST + 1)]
     lengths.append((f"{LONGEST + 1}+", _length_cell(LONGEST + 1, None)))
     return [
-        replace(_table("measures", comparison, rows), legend=_LEGEND),
+        _table("measures", comparison, rows),
         *_source_table(comparison),
         *_agreement_table(comparison),
         _table(
@@ -70,19 +55,19 @@ def tables(comparison: Comparison) -> list[Table]:
     ]
 
 
-def words_table(comparison: Comparison) -> list[Table]:
+def words_table(comparison: Comparison) -> list[Grid]:
     """Return a table of the words on which the tokenizers disagree most, none if there is no such word."""
     words = comparison.word_differences.most[:_WORDS]
     if not words:
         return []
-    rows = [
+    rows = tuple(
         (
             f"{show_whitespace(word.word)} ({word.count:,})",
             *("|".join(piece.text for piece in pieces(word.word, one)) for one in word.tokens),
         )
         for word in words
-    ]
-    return [Table("words that are split differently", _header(comparison), tuple(rows))]
+    )
+    return [_grid("words that are split differently", comparison, rows)]
 
 
 def blocks(comparison: Comparison) -> Iterator[Block]:
@@ -94,11 +79,11 @@ def blocks(comparison: Comparison) -> Iterator[Block]:
     >>> first.text
     '2 texts, 2 words, 7 characters, 7 bytes'
     """
+    measures, *others = tables(comparison)
     yield Paragraph(headline(comparison))
-    for table in (*tables(comparison), *words_table(comparison)):
-        yield Heading(table.title)
-        yield Grid(table.header, table.rows, table.header[1:])
-        yield from map(Paragraph, table.legend)
+    yield measures
+    yield from map(Paragraph, _LEGEND)
+    yield from (*others, *words_table(comparison))
 
 
 def headline(comparison: Comparison) -> str:
@@ -168,43 +153,40 @@ def _rank_by_tokens(comparison: Comparison) -> Cell:
     return lambda one: str(tokens.index(one.tokens) + 1) if one in ranked else "loses text"
 
 
-def _source_table(comparison: Comparison) -> list[Table]:
+def _source_table(comparison: Comparison) -> list[Grid]:
     if not comparison.sources:
         return []
-    rows = [
+    rows = tuple(
         (
             escape_controls(source.name),
             *(f"{one.fertility:.4f} | {one.chars_per_token:.3f}" for one in source.measures),
         )
         for source in comparison.sources
-    ]
-    title = "sources: tokens per word | characters per token"
-    return [Table(title, _header(comparison), tuple(rows))]
+    )
+    return [_grid("sources: tokens per word | characters per token", comparison, rows)]
 
 
-def _agreement_table(comparison: Comparison) -> list[Table]:
+def _agreement_table(comparison: Comparison) -> list[Grid]:
     words = comparison.word_differences
     if len(comparison.measures) < 2 or not words.words:
         return []
-    rows = [
+    rows = tuple(
         (escape_controls(one.name), *map(_percent, shares))
         for one, shares in zip(comparison.measures, words.agreement, strict=True)
-    ]
-    title = "agreement: % of the words of the text that two tokenizers split alike"
-    return [Table(title, _header(comparison), tuple(rows))]
-
-
-def _header(comparison: Comparison) -> tuple[str, ...]:
-    return ("", *(one.name for one in comparison.measures))
-
-
-def _table(title: str, comparison: Comparison, rows: tuple[tuple[str, Cell], ...]) -> Table:
-    measures = comparison.measures
-    return Table(
-        title,
-        _header(comparison),
-        tuple((label, *(cell(one) for one in measures)) for label, cell in rows),
     )
+    title = "agreement: % of the words of the text that two tokenizers split alike"
+    return [_grid(title, comparison, rows)]
+
+
+def _table(title: str, comparison: Comparison, rows: tuple[tuple[str, Cell], ...]) -> Grid:
+    measures = comparison.measures
+    cells = tuple((label, *(cell(one) for one in measures)) for label, cell in rows)
+    return _grid(title, comparison, cells)
+
+
+def _grid(title: str, comparison: Comparison, rows: tuple[tuple[str, ...], ...]) -> Grid:
+    names = tuple(one.name for one in comparison.measures)
+    return Grid(("", *names), rows, numbers=names, title=title)
 
 
 def _length_cell(low: int, high: int | None) -> Cell:

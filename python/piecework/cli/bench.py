@@ -12,7 +12,7 @@ from piecework.analysis.speed import speed_table
 from piecework.cli.notes import progress
 from piecework.cli.options import reading_options
 from piecework.cli.parameters import InputFile, command, option, quiet_option
-from piecework.cli.terminal_tables import show_table
+from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
     Hints,
     load_tokenizer,
@@ -92,4 +92,4 @@ def bench(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        show_table(speed_table(found))
+        print_blocks([speed_table(found)], terminal_width())

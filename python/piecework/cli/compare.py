@@ -10,13 +10,13 @@ import click
 import piecework as pw
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
-from piecework.analysis.text_tables import headline, tables, words_table
+from piecework.analysis.text_tables import blocks
 from piecework.cli.notes import progress
 from piecework.cli.options import PRESET, OnError, on_error_option, reading_options
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import InputFile, OutputFile, command, option, quiet_option
 from piecework.cli.sources import NamedInput, NamedPath, sources_of_corpus
-from piecework.cli.terminal_tables import show_table
+from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
@@ -131,10 +131,4 @@ def compare(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
-        _print_tables(found)
-
-
-def _print_tables(found: pw.analysis.Comparison) -> None:
-    click.echo(headline(found))
-    for table in (*tables(found), *words_table(found)):
-        show_table(table)
+        print_blocks(blocks(found), terminal_width())

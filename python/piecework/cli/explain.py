@@ -10,15 +10,11 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
-from piecework.analysis.blocks import as_html, as_text, page
+from piecework.analysis.block_html import as_html, page
+from piecework.analysis.block_text import WIDTH
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.step_selection import Selection
-from piecework.cli.explain_text import (
-    color_console,
-    colored_token,
-    print_aligned,
-    print_tokens,
-)
+from piecework.cli.explain_text import print_aligned, print_tokens
 from piecework.cli.explain_training import trace_corpus, trace_example
 from piecework.cli.options import (
     OnError,
@@ -30,7 +26,7 @@ from piecework.cli.options import (
 from piecework.cli.outputs import check_output, training_log_of
 from piecework.cli.parameters import InputFile, OutputFile, command, option
 from piecework.cli.sentencepiece_options import sentencepiece_options
-from piecework.cli.terminal_tables import width
+from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
@@ -232,12 +228,7 @@ def show(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
-        blocks = found.blocks(lines, **how)
-        if color_console():
-            text = as_text(blocks, width(), partial(click.style, bold=True), colored_token)
-        else:
-            text = as_text(blocks, width())
-        click.echo(text.lstrip("\n"), nl=False)
+        print_blocks(found.blocks(lines, **how), terminal_width() or WIDTH)
 
 
 def show_sides(
@@ -250,4 +241,4 @@ def show_sides(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
-        print_aligned(found, width(), lines)
+        print_aligned(found, terminal_width() or WIDTH, lines)

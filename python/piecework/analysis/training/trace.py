@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework._internal.counted import counted
-from piecework.analysis.blocks import (
-    WIDTH,
-    Block,
-    Grid,
-    Heading,
-    Paragraph,
-    Tokens,
-    as_html,
-    as_text,
-)
+from piecework.analysis.block_html import as_html
+from piecework.analysis.block_text import WIDTH, as_text
+from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.plain_data import plain
 from piecework.analysis.training.steps import (
     TrainingLattice,
@@ -114,13 +107,13 @@ class TrainingTrace:
         >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1")
         >>> print(trace.to_text().split("best pairs (of 6)")[1].split("changed words")[0], end="")
         <BLANKLINE>
-          pair     count  left  right  score  as decimal  merged
-        > ##g ##s      5    20      5   1/20        0.05  ##gs
-          h ##u       15    15     36   1/36   0.0277778  hu
-          ##u ##g     20    36     20   1/36   0.0277778  ##ug
-          p ##u       17    17     36   1/36   0.0277778  pu
-          ##u ##n     16    36     16   1/36   0.0277778  ##un
-          b ##u        4     4     36   1/36   0.0277778  bu
+           pair     count  left  right  score  as decimal  merged
+        >  ##g ##s      5    20      5   1/20        0.05  ##gs
+           h ##u       15    15     36   1/36   0.0277778  hu
+           ##u ##g     20    36     20   1/36   0.0277778  ##ug
+           p ##u       17    17     36   1/36   0.0277778  pu
+           ##u ##n     16    36     16   1/36   0.0277778  ##un
+           b ##u        4     4     36   1/36   0.0277778  bu
         """
         return as_text(self.blocks(lines), width).lstrip("\n")
 

@@ -1,0 +1,36 @@
+"""Print results: in the width and the colors of a terminal, plain elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable
+
+import click
+from rich.console import Console
+
+from piecework.analysis.block_text import WIDTH, Colors, as_text
+from piecework.analysis.blocks import Block
+from piecework.cli.colors import has_color
+
+
+def print_blocks(blocks: Iterable[Block], width: int | None) -> None:
+    """Print blocks of at most `width` columns, None for any width."""
+    console = color_console()
+    colors: Colors | None = console.color_system if console else None  # type: ignore[assignment]
+    click.echo(as_text(blocks, width, colors).lstrip("\n"), nl=False)
+
+
+def terminal_width() -> int | None:
+    """Return the number of columns of the terminal, None for another stdout."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        return shutil.get_terminal_size((WIDTH, 24)).columns
+    return None
+
+
+def color_console() -> Console | None:
+    """Return a console for a stdout with colors, None for another stdout."""
+    if not has_color(sys.stdout):
+        return None
+    console = Console(highlight=False, soft_wrap=True)
+    return console if console.color_system and not console.no_color else None
