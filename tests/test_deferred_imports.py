@@ -55,7 +55,7 @@ NAMES = {
     "tempfile",
 }
 COMMANDS |= {"click.shell_completion", "difflib", "io", "sys"}
-TERMINAL = {"rich.console", "rich.progress", "contextlib"}
+TERMINAL = {"rich.console", "rich.progress", "piecework.analysis.block_drawing", "contextlib"}
 # Standard modules of several milliseconds, for one format or one error.
 FORMATS = {
     "base64",

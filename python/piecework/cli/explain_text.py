@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 import piecework as pw
-from piecework.analysis.block_text import TOKEN_STYLES
+from piecework.analysis.block_drawing import TOKEN_STYLES
 from piecework.cli.terminal import color_console, print_blocks
 
 _KINDS = {
