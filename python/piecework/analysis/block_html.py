@@ -97,7 +97,7 @@ def html_of(block: Block) -> str:
 def _html_grid(grid: Grid) -> str:
     kinds = [' class="number"' if name in grid.numbers else "" for name in grid.header]
     head = _html_row("th", grid.header, kinds)
-    title = html_of(Heading(grid.title)) if grid.title else ""
+    title = f"{html_of(Heading(grid.title))}\n" if grid.title else ""
     if not grid.rows:
         return f"{title}<p>none</p>"
     won = ' class="won"'
