@@ -119,9 +119,9 @@ class Command(click.Command):
     context_class = Context
 
     def __init__(self, *arguments: Any, short_sections: bool = False, **settings: Any) -> None:
+        if _FORMATS in (settings.get("help") or ""):
+            settings["help"] = settings["help"].replace(_FORMATS, pw.corpus.formats_text())
         super().__init__(*arguments, **settings)
-        if _FORMATS in (self.help or ""):
-            self.help = self.help.replace(_FORMATS, pw.corpus.formats_text())
         self.short_sections = short_sections
         self.params += [color_option(), *([_help_all_option()] if short_sections else [])]
 

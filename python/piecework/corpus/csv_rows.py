@@ -25,7 +25,10 @@ def read_csv(stream: TextStream, options: ReadOptions, delimiter: str) -> Iterat
     lines = _DecodedLines(stream, options)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     columns: list[int] = []
-    pending = _Pending(options)
+    texts: list[str] = []
+    numbers: list[int] = []
+    records: list[dict[str, str]] = []
+    chars = 0
     try:
         for number, row in _rows(reader, stream.name, options):
             if not columns:
@@ -36,46 +39,19 @@ def read_csv(stream: TextStream, options: ReadOptions, delimiter: str) -> Iterat
                 place = f"{stream.name} line {number}"
                 options.fault(CorpusError(place, found, f"at least {needed}"))
             else:
-                pending.add(number, [row[column] for column in columns])
-                if pending.is_full:
-                    yield pending.take(lines.take_replacements())
+                text, *kept = [row[column] for column in columns]
+                texts.append(text)
+                numbers.append(number)
+                if kept:
+                    records.append(dict(zip(options.kept, kept, strict=True)))
+                chars += len(text)
+                if chars >= LIST_CHARS or len(texts) >= LIST_TEXTS:
+                    yield Rows(texts, numbers, lines.take_replacements(), records)
+                    texts, numbers, records, chars = [], [], [], 0
     except PieceworkError:  # damaged data: the rows before it count
-        yield pending.take(lines.take_replacements())
+        yield Rows(texts, numbers, lines.take_replacements(), records)
         raise
-    yield pending.take(lines.take_replacements())
-
-
-class _Pending:
-    """The rows read since the last list."""
-
-    def __init__(self, options: ReadOptions) -> None:
-        self._kept = options.kept
-        self._clear()
-
-    @property
-    def is_full(self) -> bool:
-        return self._chars >= LIST_CHARS or len(self._texts) >= LIST_TEXTS
-
-    def add(self, number: int, cells: list[str]) -> None:
-        """Add a row: the text, and the cells of the kept columns."""
-        text, *kept = cells
-        self._texts.append(text)
-        self._numbers.append(number)
-        if kept:
-            self._records.append(dict(zip(self._kept, kept, strict=True)))
-        self._chars += len(text)
-
-    def take(self, replacements: int) -> Rows:
-        """Return the rows, and start the next list."""
-        rows = Rows(self._texts, self._numbers, replacements, self._records)
-        self._clear()
-        return rows
-
-    def _clear(self) -> None:
-        self._texts: list[str] = []
-        self._numbers: list[int] = []
-        self._records: list[dict[str, str]] = []
-        self._chars = 0
+    yield Rows(texts, numbers, lines.take_replacements(), records)
 
 
 def _rows(reader: Any, name: str, options: ReadOptions) -> Iterator[tuple[int, list[str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from piecework._core import TextColumn
@@ -22,29 +22,37 @@ def read_json_lines(stream: TextStream, options: ReadOptions) -> Iterator[Rows]:
     `CorpusError` with file, line and field for a line that is not a JSON object with a string under the
     field.
     """
-    read = json_records if options.with_records else json_rows
     for first_line, block in line_blocks(stream, options.read_bytes, options.memory_share):
-        yield read(block, first_line, stream.name, options)
+        yield json_rows(block, first_line, stream.name, options)
 
 
 def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) -> Rows:
-    """Return the texts of a block of lines.
+    """Return the texts of a block of lines, and the objects if the options say so.
 
-    The core reads most lines. Python reads those that the core does not accept; it makes the errors.
+    The core reads most lines. Python reads those that the core does not accept; it makes the errors. Python
+    reads all lines with their objects.
     """
-    field = options.field
-    column, unread = TextColumn.of_json_lines(block, field.key, field.path, True)
-    if not unread:
-        return Rows(column, range(first_line, first_line + len(column)))
-    texts = column.to_list()
+    texts: list[str]
+    unread: Iterable[tuple[int, bytes]]
+    if options.with_records:
+        lines = block.removesuffix(b"\n").split(b"\n")
+        texts = [""] * len(lines)
+        unread = ((index, line) for index, line in enumerate(lines) if line.strip())
+    else:
+        field = options.field
+        column, found = TextColumn.of_json_lines(block, field.key, field.path, True)
+        if not found:
+            return Rows(column, range(first_line, first_line + len(column)))
+        texts = column.to_list()
+        unread = ((index, block[start:end]) for index, _, start, end in found)
     numbers = list(range(first_line, first_line + len(texts)))
+    records: list[dict[str, Any]] = [{}] * len(texts)
     replacements = 0
     faults = []
-    for index, _, start, end in unread:
-        place = f"{name} line {numbers[index]}"
+    for index, line in unread:
         try:
-            texts[index], replaced, _ = json_line_record(
-                block[start:end], place, field, options.errors
+            texts[index], replaced, records[index] = json_line_record(
+                line, f"{name} line {numbers[index]}", options.field, options.errors
             )
         except CorpusError as error:
             options.fault(error)
@@ -52,32 +60,8 @@ def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) ->
         else:
             replacements += replaced
     for index in reversed(faults):
-        del texts[index], numbers[index]
-    return Rows(texts, numbers, replacements)
-
-
-def json_records(block: bytes, first_line: int, name: str, options: ReadOptions) -> Rows:
-    """Return the texts of a block of lines, with the objects, which only Python reads."""
-    texts: list[str] = []
-    numbers: list[int] = []
-    records: list[dict[str, Any]] = []
-    replacements = 0
-    for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=first_line):
-        text, replaced = "", 0
-        record: dict[str, Any] = {}
-        if line.strip():
-            try:
-                text, replaced, record = json_line_record(
-                    line, f"{name} line {number}", options.field, options.errors
-                )
-            except CorpusError as error:
-                options.fault(error)
-                continue
-        texts.append(text)
-        numbers.append(number)
-        records.append(record)
-        replacements += replaced
-    return Rows(texts, numbers, replacements, records)
+        del texts[index], numbers[index], records[index]
+    return Rows(texts, numbers, replacements, records if options.with_records else ())
 
 
 def json_line_record(
