@@ -16,9 +16,15 @@ import numpy as np
 
 import piecework as pw
 from piecework.spec import BertNormalizer, BertPreTokenizer, Metaspace, SequencePreTokenizer
-from piecework.train import Pipeline, Preset
+from piecework.train import Learner, Merges, Pipeline, Preset, TopDown
 
-RUNS = (("likelihood", 2), ("frequency", 2), ("top-down", 2), ("pmi", 50), ("pmi", 1))
+RUNS: tuple[tuple[str, Learner, int], ...] = (
+    ("likelihood", Merges("likelihood"), 2),
+    ("frequency", Merges("frequency"), 2),
+    ("top-down", TopDown(), 2),
+    ("pmi", Merges("pmi"), 50),
+    ("pmi", Merges("pmi"), 1),
+)
 
 # The words of the other learners, each with a mark before it.
 MARKED = Preset(
@@ -40,15 +46,15 @@ def main() -> None:
     counts = pw.count_texts(training)
     held_out = pw.count_texts(lines[::10])
     print("score       min_frequency  entries  tokens/word  unknown %  used %")
-    for score, min_frequency in RUNS:
+    for name, learner, min_frequency in RUNS:
         tokenizer = pw.Tokenizer.train_from_counts(
             counts,
-            score=score,
+            learner=learner,
             vocab_size=options.vocab_size,
             min_frequency=min_frequency,
             limit_alphabet=options.limit_alphabet,
         )
-        print(f"{score:11} {min_frequency:13} {measured(tokenizer, held_out)}")
+        print(f"{name:11} {min_frequency:13} {measured(tokenizer, held_out)}")
     marked = pw.count_texts(training, preset=MARKED.pipeline)
     tokenizer = pw.Tokenizer.train_from_counts(
         marked,

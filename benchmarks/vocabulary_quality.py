@@ -33,7 +33,7 @@ import numpy as np
 
 import piecework as pw
 from piecework.spec import BertNormalizer, BertPreTokenizer, WhitespaceSplit
-from piecework.train import Pipeline, Preset
+from piecework.train import Learner, Merges, Pipeline, Preset, Pruning, TopDown
 
 COVERAGE = 0.99995
 TAIL = 5
@@ -44,19 +44,19 @@ COLUMNS = (
     "learner                   entries  fertility  used %  tail %      P      R     F1  seconds"
 )
 
-LEARNERS: dict[str, dict[str, Any]] = {
-    "likelihood": {"score": "likelihood"},
-    "frequency": {"score": "frequency"},
-    "top-down": {"score": "top-down"},
-    "pruning": {"algorithm": "pruning"},
-    "pruning-shortest": {"algorithm": "pruning", "segmentation": "shortest"},
-    "pruning-balance0.5": {"algorithm": "pruning", "balance": 0.5},
-    "pruning-balance2": {"algorithm": "pruning", "balance": 2.0},
-    "pruning-cap1.5": {"algorithm": "pruning", "use_cap": 1.5},
-    "pruning-balance2-cap16": {"algorithm": "pruning", "balance": 2.0, "use_cap": 16.0},
-    "pruning-as-unigram": {"algorithm": "pruning"},
-    "pruning-balance2-as-unigram": {"algorithm": "pruning", "balance": 2.0},
-    "likelihood-as-unigram": {"score": "likelihood"},
+LEARNERS: dict[str, Learner] = {
+    "likelihood": Merges("likelihood"),
+    "frequency": Merges("frequency"),
+    "top-down": TopDown(),
+    "pruning": Pruning(),
+    "pruning-shortest": Pruning(segmentation="shortest"),
+    "pruning-balance0.5": Pruning(balance=0.5),
+    "pruning-balance2": Pruning(balance=2.0),
+    "pruning-cap1.5": Pruning(max_use_cost=1.5),
+    "pruning-balance2-cap16": Pruning(balance=2.0, max_use_cost=16.0),
+    "pruning-as-unigram": Pruning(),
+    "pruning-balance2-as-unigram": Pruning(balance=2.0),
+    "likelihood-as-unigram": Merges("likelihood"),
 }
 
 UNIGRAM_LEARNERS: dict[str, dict[str, Any]] = {
@@ -159,7 +159,7 @@ def piecework_wordpiece(words: Words, size: int, learner: str) -> tuple[int, Seg
         vocab_size=size,
         limit_alphabet=words.limit_alphabet,
         special_tokens=["[UNK]"],
-        **LEARNERS[learner],
+        learner=LEARNERS[learner],
     )
     if learner.endswith("-as-unigram"):
         tokenizer = pw.vocabulary.to_unigram(tokenizer, words.training).tokenizer

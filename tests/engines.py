@@ -7,18 +7,23 @@ one comparison.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import piecework as pw
 from piecework.reference import words as simple_words
 from piecework.reference.aligned import align, as_text, span
 from piecework.reference.tokenizer import ReferenceTokenizer
-from piecework.reference.wordpiece_pruning import learn_pruning
+from piecework.reference.wordpiece_pruning import PruningSettings, learn_pruning
 from piecework.reference.wordpiece_top_down import learn_top_down
-from piecework.reference.wordpiece_training import Settings, learn
+from piecework.reference.wordpiece_training import (
+    LearnedWordPiece,
+    MergeSettings,
+    Settings,
+    learn,
+)
 from piecework.spec import (
     BertNormalizer,
     BertPreTokenizer,
@@ -28,10 +33,11 @@ from piecework.spec import (
     WhitespaceSplit,
     WordLevel,
 )
-from piecework.train import WordPieceTrainer
+from piecework.train import Learner, Merges, Pruning, TopDown, WordPieceTrainer
 
 WordSpan = tuple[str, int, int]
 WordCounts = Sequence[tuple[str, int]]
+T = TypeVar("T")
 
 PIPELINES: dict[str, tuple[Normalizer | None, PreTokenizer | None]] = {
     "bert-uncased": (BertNormalizer(), BertPreTokenizer()),
@@ -40,6 +46,20 @@ PIPELINES: dict[str, tuple[Normalizer | None, PreTokenizer | None]] = {
     "punctuation": (None, BertPreTokenizer()),
     "characters": (None, None),
 }
+
+
+LEARNER_TWINS: dict[type[Learner], tuple[Callable[..., LearnedWordPiece], type[Settings]]] = {
+    Merges: (learn, MergeSettings),
+    Pruning: (learn_pruning, PruningSettings),
+    TopDown: (learn_top_down, Settings),
+}
+
+
+def settings_for(kind: type[T], settings: Mapping[str, Any]) -> T:
+    """Return the settings of the reference for those of a trainer and its learner."""
+    given = {**settings}
+    learner = given.pop("learner", Pruning())
+    return kind(**given, **asdict(learner))
 
 
 class Encoded(NamedTuple):
@@ -91,11 +111,8 @@ class ReferenceEngine:
         return list(counts.items())  # a Counter keeps the order of first occurrence
 
     def learn(self, words: WordCounts, settings: Mapping[str, Any]) -> Outcome:
-        merges = settings.get("score") or settings.get("ties")
-        default = "top-down" if merges == "top-down" else "merges" if merges else "pruning"
-        learners = {"merges": learn, "pruning": learn_pruning, "top-down": learn_top_down}
-        learner = learners[settings.get("algorithm") or default]
-        learned = learner(words, Settings(**settings))
+        learn, kind = LEARNER_TWINS[type(settings.get("learner", Pruning()))]
+        learned = learn(words, settings_for(kind, settings))
         made = [(*merge[:4], float(merge.score)) for merge in learned.merges]
         return Outcome(learned.vocab, made, learned.stopped_early is not None)
 

@@ -473,7 +473,7 @@ def test_explain_training_has_the_published_examples(cli: Run, corpus: str) -> N
 def test_explain_training_replaces_settings_of_an_example(cli: Run) -> None:
     for options in (
         ["--score", "likelihood"],
-        ["--algorithm", "pruning", "--vocab-size", "10"],
+        ["--learner", "pruning", "--vocab-size", "10"],
         ["--model", "bpe"],
         ["--model", "unigram"],
     ):
@@ -553,7 +553,7 @@ def test_train_takes_the_largest_vocabulary_that_can_be(
 
 
 @pytest.mark.parametrize(
-    "options", [["--score", "top-down"], ["--algorithm", "pruning"], ["--model", "word"]]
+    "options", [["--learner", "top-down"], ["--learner", "pruning"], ["--model", "word"]]
 )
 def test_explain_training_knows_learners_without_joins(
     cli: Run, corpus: str, options: list[str]
@@ -755,8 +755,8 @@ def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> Non
     ("option", "value", "vocab_size"),
     [
         ("--score", "frequency", 4_000_000),
-        ("--score", "top-down", 4_000_000),
-        ("--algorithm", "pruning", 50_000),
+        ("--learner", "top-down", 4_000_000),
+        ("--learner", "pruning", 50_000),
     ],
 )
 def test_ctrl_c_while_learning_gives_130_and_no_file(

@@ -17,7 +17,7 @@ WAYS = {
     "likelihood": ("bert-uncased", ("--score", "likelihood")),
     "frequency": ("bert-uncased", ("--score", "frequency")),
     "pmi": ("bert-cased", ("--score", "pmi", "--ties", "smallest-strings")),
-    "top-down": ("bert-uncased", ("--score", "top-down")),
+    "top-down": ("bert-uncased", ("--learner", "top-down")),
     "pruning": ("bert-uncased", ()),
     "limited-alphabet": ("bert-cased", ("--limit-alphabet", "40")),
     "bpe": ("whitespace", ("--model", "bpe")),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from piecework.reference.wordpiece_training import (
     Merge,
-    Settings,
+    MergeSettings,
     apply_merge,
     candidate_merges,
     initial_splits,
@@ -25,9 +26,10 @@ from piecework.spec import (
     WordPiece,
     WordPieceDecoder,
 )
+from piecework.train import LEARNERS
 from tests.case_files import read_cases
 from tests.data import need, read_vocab, vocab_path
-from tests.engines import ENGINES, PIPELINES, REFERENCE, Engine, score_of
+from tests.engines import ENGINES, PIPELINES, REFERENCE, Engine, score_of, settings_for
 
 pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
 
@@ -106,7 +108,10 @@ def test_bert_words_and_their_places(engine: Engine, case: dict[str, Any]) -> No
 
 
 def settings_of(case: dict[str, Any], key: str = "settings") -> dict[str, Any]:
-    return {"min_frequency": 1, **case[key]}
+    settings = {"min_frequency": 1, **case[key]}
+    kind = LEARNERS[settings.pop("learner")]
+    own = {field.name for field in fields(kind)} & settings.keys()
+    return {"learner": kind(**{name: settings.pop(name) for name in own}), **settings}
 
 
 def words_of(engine: Engine, case: dict[str, Any]) -> list[tuple[str, int]]:
@@ -147,7 +152,7 @@ def test_pair_scores_after_some_merges(case: dict[str, Any]) -> None:
 
 def scores_after(case: dict[str, Any], merges: int) -> list[tuple[str, str, str]]:
     """Return the score of every pair after the first merges of a case, in order of occurrence."""
-    settings = Settings(**settings_of(case))
+    settings = settings_for(MergeSettings, settings_of(case))
     splits = initial_splits(words_of(REFERENCE, case), settings)
     for left, right, token, count, score in case["merges"][:merges]:
         merge = Merge(left, right, token, count, score)

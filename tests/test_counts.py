@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.errors import ArgumentError
 from piecework.spec import CustomPreTokenizer
-from piecework.train import Pipeline, count_files, count_texts
+from piecework.train import Merges, Pipeline, count_files, count_texts
 
 WORDS = st.dictionaries(st.text("abc\u00e9", min_size=1, max_size=3), st.integers(1, 2**40))
 
@@ -221,9 +221,7 @@ def test_words_given_as_a_list_are_in_the_order_of_the_corpus() -> None:
     assert list(counts) == [("b", 1), ("c", 2), ("a", 1)]
     assert counts.first is not None
     assert counts.first.tolist() == [0, 1, 2]
-    trainer = pw.WordPieceTrainer(
-        12, "pmi", min_frequency=1, special_tokens=("[UNK]",), algorithm="merges"
-    )
+    trainer = pw.WordPieceTrainer(12, Merges("pmi"), min_frequency=1, special_tokens=("[UNK]",))
     hugs = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
     tokens = [merge.token for merge in trainer.learn_vocabulary(hugs).merges]
     assert tokens == ["##gs", "hu", "hugs", "hug"]

@@ -1,7 +1,8 @@
-"""Files that were written when `likelihood` was the default score still load, and mean the same.
+"""Files of an earlier version: tokenizers and counts load, trainers and checkpoints are refused by name.
 
-`earlier_files/wordpiece` was written by that version: a tokenizer in every format, word counts, trainers with
-their settings, the checkpoint of an interrupted run, and what the trainers learned.
+`earlier_files/wordpiece` was written when learners were settings of the trainer: a tokenizer in every
+format, word counts, trainers with their settings, the checkpoint of an interrupted run, and what the trainers
+learned.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.train import WordPieceTrainer, learn_spec
-from piecework.train.checkpoints import LearningCheckpoint
+from piecework.train import Merges, Pruning, TopDown, WordPieceTrainer, learn_spec
 
 FOLDER = Path(__file__).parent / "earlier_files" / "wordpiece"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text())
 SETTINGS: list[dict[str, Any]] = json.loads((FOLDER / "settings.json").read_text())
-LEARNERS = ["merges", "merges", "top-down", "pruning", "top-down", "merges"]
+LEARNERS = [Merges(), Merges("frequency"), TopDown(), Pruning(), TopDown(), Merges()]
+FORMER = {"algorithm", "score", "ties", "segmentation", "balance", "use_cap"}
 
 
 @pytest.fixture(scope="module")
@@ -41,46 +42,34 @@ def test_counts_are_the_same_in_both_formats(counts: pw.Counts) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(LEARNERS)))
-def test_stored_settings_select_the_same_learner(number: int, counts: pw.Counts) -> None:
-    trainer = WordPieceTrainer(**SETTINGS[number])
-    assert trainer.learner == LEARNERS[number]
+def test_learners_learn_as_the_settings_of_earlier_versions_did(
+    number: int, counts: pw.Counts
+) -> None:
+    shared = {name: value for name, value in SETTINGS[number].items() if name not in FORMER}
+    trainer = WordPieceTrainer(**shared, learner=LEARNERS[number])
     assert list(trainer.learn(counts).vocab) == EXPECTED["vocabularies"][number]
 
 
-@pytest.mark.parametrize("number", range(len(LEARNERS)))
-def test_a_pickled_trainer_selects_the_same_learner(number: int, counts: pw.Counts) -> None:
-    trainer = pickle.loads((FOLDER / "trainers.pickle").read_bytes())[number]
-    assert trainer.learner == LEARNERS[number]
-    assert trainer.learn(counts).vocab == WordPieceTrainer(**SETTINGS[number]).learn(counts).vocab
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_stored_settings_are_refused_and_name_the_learner(settings: dict[str, Any]) -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="an earlier version, expected learner="):
+        WordPieceTrainer(**settings)
 
 
-def test_a_checkpoint_is_continued_by_a_run_with_the_same_score(
-    tmp_path: Path, counts: pw.Counts
-) -> None:
+def test_a_pickled_trainer_is_refused() -> None:
+    with pytest.raises(pw.errors.FormatError, match="WordPieceTrainer: found no .*learner"):
+        pickle.loads((FOLDER / "trainers.pickle").read_bytes())
+
+
+def test_a_checkpoint_is_refused(tmp_path: Path, counts: pw.Counts) -> None:
     shutil.copy(FOLDER / "learning-wordpiece-80.bin", tmp_path)
-    for trainer in (
-        WordPieceTrainer(vocab_size=80, score="likelihood"),
-        WordPieceTrainer(vocab_size=80, algorithm="merges"),
-    ):
-        assert LearningCheckpoint(tmp_path, counts, trainer).is_resumed
-    spec = learn_spec(counts, trainer, checkpoint=tmp_path)
-    assert list(spec.model.vocab) == EXPECTED["vocabularies"][0]
+    with pytest.raises(pw.errors.FormatError, match=r"no checkpoint of this version.*delete"):
+        learn_spec(counts, WordPieceTrainer(80, Merges()), checkpoint=tmp_path)
 
 
-def test_a_checkpoint_of_merges_is_not_continued_by_pruning(
-    tmp_path: Path, counts: pw.Counts
-) -> None:
-    shutil.copy(FOLDER / "learning-wordpiece-80.bin", tmp_path)
-    with pytest.raises(pw.errors.ArgumentError, match="algorithm='merges'.*algorithm='pruning'"):
-        learn_spec(counts, WordPieceTrainer(vocab_size=80), checkpoint=tmp_path)
-
-
-def test_retraining_an_earlier_tokenizer_prunes_unless_a_score_is_named(counts: pw.Counts) -> None:
+def test_an_earlier_tokenizer_is_retrained_by_any_learner(counts: pw.Counts) -> None:
     texts = [word for word, count in counts for _ in range(count)]
     tokenizer = pw.Tokenizer.load(FOLDER / "tokenizer.json")
     size = len(EXPECTED["vocabularies"][0])
-    merged = tokenizer.train_new_from_iterator(texts, vocab_size=size, score="likelihood")
+    merged = tokenizer.train_new_from_iterator(texts, vocab_size=size, learner=Merges())
     assert list(merged.get_vocab()) == EXPECTED["vocabularies"][0]
-    pruned = tokenizer.train_new_from_iterator(texts, vocab_size=size)
-    expected = tokenizer.train_new_from_iterator(texts, vocab_size=size, algorithm="pruning")
-    assert pruned.get_vocab() == expected.get_vocab()

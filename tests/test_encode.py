@@ -326,7 +326,7 @@ def test_variants_leave_the_original_alone(tok: pw.Tokenizer) -> None:
 
 def test_a_new_vocabulary_for_the_same_pipeline(tok: pw.Tokenizer) -> None:
     texts = ["zig zag zigzag"] * 4
-    new = tok.train_new_from_iterator(texts, 20, score="frequency")
+    new = tok.train_new_from_iterator(texts, 20, learner=pw.train.Merges("frequency"))
     assert new.get_vocab_size() <= 20
     assert new.spec.normalizer == tok.spec.normalizer
     assert [token.content for token in new.spec.added_tokens] == VOCAB[:4]

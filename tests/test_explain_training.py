@@ -123,14 +123,14 @@ def test_bytes_by_value_are_listed_as_in_the_vocabulary() -> None:
     assert trace.alphabet[:3] == ("Ā", "ā", "Ă")
 
 
-@pytest.mark.parametrize("algorithm", pw.WordPieceTrainer.ALGORITHMS)
-def test_the_alphabet_can_have_word_starts_first_as_the_course_prints_it(algorithm: str) -> None:
+@pytest.mark.parametrize("learner", pw.train.LEARNERS)
+def test_the_alphabet_can_have_word_starts_first_as_the_course_prints_it(learner: str) -> None:
     example = training_example("hugs")
     trainer = pw.WordPieceTrainer(
         11,
+        pw.train.LEARNERS[learner](),
         min_frequency=1,
         special_tokens=(),
-        algorithm=algorithm,
         alphabet_order="word-starts-first",
     )
     trace = explain_training(example.counts, trainer)
@@ -201,7 +201,7 @@ def traced(words: Words, trainer: Any) -> TrainingTrace | None:
 def test_every_wordpiece_merge_is_the_trainers(
     score: str, data: st.DataObject, words: Words
 ) -> None:
-    trainer = pw.WordPieceTrainer(**data.draw(train_settings(score)), algorithm="merges")
+    trainer = pw.WordPieceTrainer(**data.draw(train_settings(score)))
     trace = traced(words, trainer)
     if trace is None:
         return
@@ -434,7 +434,7 @@ def test_steps_beyond_the_last_are_rejected() -> None:
 
 def test_an_empty_corpus_is_rejected() -> None:
     with pytest.raises(CorpusError, match="no words"):
-        explain_training([], pw.WordPieceTrainer(score="pmi", algorithm="merges"))
+        explain_training([], pw.WordPieceTrainer(learner=pw.train.Merges("pmi")))
 
 
 def test_a_string_is_no_corpus() -> None:
@@ -445,8 +445,8 @@ def test_a_string_is_no_corpus() -> None:
 @pytest.mark.parametrize(
     ("trainer", "size"),
     [
-        (pw.WordPieceTrainer(60, algorithm="pruning"), 5000),
-        (pw.WordPieceTrainer(60, "top-down"), 5000),
+        (pw.WordPieceTrainer(60, pw.train.Pruning()), 5000),
+        (pw.WordPieceTrainer(60, pw.train.TopDown()), 5000),
         (pw.UnigramTrainer(60), 5000),
         (pw.SentencePieceTrainer("bpe", 60), 5000),
         (pw.BPETrainer(60), 250_000),
@@ -483,7 +483,7 @@ def test_data_is_json() -> None:
     counts = training_example("hugs").counts
     for trainer in (
         training_example("hugs").trainer,
-        pw.WordPieceTrainer(10, algorithm="pruning", special_tokens=("[UNK]",)),
+        pw.WordPieceTrainer(10, pw.train.Pruning(), special_tokens=("[UNK]",)),
         pw.UnigramTrainer(9, special_tokens=("<unk>",)),
     ):
         data = json.dumps(explain_training(counts, trainer, steps="all").to_dict(), allow_nan=False)
@@ -501,7 +501,7 @@ def test_hostile_words_are_escaped() -> None:
     counts = pw.Counts(HOSTILE, [9, 8, 7, 6, 5])
     for trainer in (
         pw.BPETrainer(60, min_frequency=1),
-        pw.WordPieceTrainer(80, algorithm="pruning", min_frequency=1),
+        pw.WordPieceTrainer(80, pw.train.Pruning(), min_frequency=1),
         pw.UnigramTrainer(40),
         pw.WordTrainer(),
     ):

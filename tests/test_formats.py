@@ -18,6 +18,7 @@ import piecework as pw
 from piecework.errors import ArgumentError, FileError, FormatError, VocabularyError
 from piecework.io.format_detection import detect_format
 from piecework.io.load_options import LoadOptions
+from piecework.train import Merges
 from tests import components, data
 
 TEXTS = ["I have a new GPU!", "Don't you love 🤗 Transformers?", "naïve 漢字 [MASK] x", "", "hugs"]
@@ -25,7 +26,10 @@ TEXTS = ["I have a new GPU!", "Don't you love 🤗 Transformers?", "naïve 漢�
 
 def trained(**settings: object) -> pw.Tokenizer:
     return pw.Tokenizer.train_from_iterator(
-        ["the hug of a pug, the pun of a bun"] * 3, vocab_size=40, score="frequency", **settings
+        ["the hug of a pug, the pun of a bun"] * 3,
+        vocab_size=40,
+        learner=Merges("frequency"),
+        **settings,
     )
 
 

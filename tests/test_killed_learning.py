@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.train import SentencePieceTrainer
+from piecework.train import Merges, Pruning, SentencePieceTrainer
 
 # Learns from counts. With a DELAY, kills itself that many seconds after it has written a checkpoint.
 PROGRAM = """
@@ -40,7 +39,7 @@ def write_and_be_killed(checkpoint):
 if delay:
     checkpoints.LearningCheckpoint.write = write_and_be_killed
 tok = pw.Tokenizer.train_from_counts(
-    pw.Counts.load(counts), checkpoint=folder or None, **json.loads(settings)
+    pw.Counts.load(counts), checkpoint=folder or None, **eval(settings, vars(pw.train))
 )
 tok.save(output)
 """
@@ -75,8 +74,8 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
 @pytest.mark.parametrize(
     ("preset", "settings"),
     [
-        ("bert-uncased", {"score": "frequency", "vocab_size": 20_000}),
-        ("bert-uncased", {"vocab_size": 20_000, "seed_size": 80_000}),
+        ("bert-uncased", {"learner": Merges("frequency"), "vocab_size": 20_000}),
+        ("bert-uncased", {"learner": Pruning(seed_size=80_000), "vocab_size": 20_000}),
         ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 20_000}),
         ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "seed_size": 1_000_000}),
         (
@@ -92,11 +91,11 @@ def test_a_killed_run_ends_with_the_same_bytes(
     command = [sys.executable, "-c", PROGRAM, str(counts_of_pipelines[preset])]
     suffix = ".model" if settings.get("model") == "sentencepiece" else ".json"
     expected = tmp_path / f"expected{suffix}"
-    subprocess.run([*command, "", str(expected), json.dumps(settings), ""], check=True)
+    subprocess.run([*command, "", str(expected), repr(settings), ""], check=True)
     draw = random.Random(2)
     for number in range(int(os.environ.get("PIECEWORK_FAULT_ROUNDS", "2"))):
         folder, output = tmp_path / f"state-{number}", tmp_path / f"{number}{suffix}"
-        arguments = [*command, str(folder), str(output), json.dumps(settings)]
+        arguments = [*command, str(folder), str(output), repr(settings)]
         # First as soon as there is a checkpoint, then a random time after one. Fast machines may end before.
         for delay in (0.0, 0.3 * draw.random(), 0.3 * draw.random()):
             process = subprocess.run([*arguments, str(delay)], check=False)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import piecework as pw
 from piecework.analysis import Lineage, lineage, training_example
 from piecework.errors import ArgumentError, FileError, FormatError, TrainingError
-from piecework.train import LearnedVocabulary
+from piecework.train import LearnedVocabulary, Merges
 from tests.laws.strategies import Words, word_counts
 
 
@@ -108,7 +108,7 @@ def test_a_token_of_many_merges_is_no_recursion() -> None:
 @given(words=word_counts())
 def test_a_file_has_what_was_learned(words: Words, tmp_path_factory: Any) -> None:
     counts = pw.Counts([word for word, _ in words], [count for _, count in words])
-    trainer = pw.WordPieceTrainer(30, "likelihood", min_frequency=1, algorithm="merges")
+    trainer = pw.WordPieceTrainer(30, Merges(), min_frequency=1)
     try:
         learned = trainer.learn_vocabulary(counts)
     except TrainingError:
@@ -215,7 +215,7 @@ def test_training_writes_the_merges_beside_the_tokenizer(
             ["--model", "unigram", "--vocab-size", "45", "-o", "{}/t.json"],
             "found the unigram trainer",
         ),
-        (["--score", "top-down", "-o", "{}/t.json"], "found the wordpiece trainer"),
+        (["--learner", "top-down", "-o", "{}/t.json"], "found the wordpiece trainer"),
         (["--score", "pmi", "--vocab-size", "60,70", "-o", "{}/t.json"], "found several sizes"),
         (["--score", "pmi", "-o", "-"], "found - as output"),
     ],

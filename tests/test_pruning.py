@@ -1,19 +1,30 @@
-"""WordPiece by pruning: settings, errors, saving, and fewer tokens than merging."""
+"""Learners of WordPiece: their values and errors, and pruning, which takes fewer tokens than merging."""
 
 from __future__ import annotations
 
 import json
+import pickle
 import random
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import piecework as pw
-from piecework.train import WordPieceTrainer, count_texts, learn_spec, learn_specs
+from piecework.train import (
+    Learner,
+    Merges,
+    Pruning,
+    TopDown,
+    WordPieceTrainer,
+    count_texts,
+    learn_spec,
+    learn_specs,
+)
+from piecework.train.trainers import TRAINERS, trainer_for
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = ["hug"] * 10 + ["pug"] * 5 + ["pun"] * 12 + ["bun"] * 4 + ["hugs"] * 5
@@ -35,33 +46,34 @@ def trained(counts: pw.Counts, **settings: Any) -> pw.Tokenizer:
 
 
 def test_pruning_takes_fewer_tokens_than_every_other_learner(counts: pw.Counts) -> None:
-    pruned = tokens_of(trained(counts, algorithm="pruning"), counts)
-    for score in ("likelihood", "frequency", "top-down"):
-        assert pruned < tokens_of(trained(counts, score=score), counts)
+    pruned = tokens_of(trained(counts, learner=Pruning()), counts)
+    for learner in (Merges(), Merges("frequency"), TopDown()):
+        assert pruned < tokens_of(trained(counts, learner=learner), counts)
 
 
 @pytest.mark.parametrize("segmentation", ["greedy", "shortest"])
-@pytest.mark.parametrize("settings", [{}, {"balance": 1.0}, {"use_cap": 1.5}])
+@pytest.mark.parametrize("settings", [{}, {"balance": 1.0}, {"max_use_cost": 1.5}])
 def test_the_size_is_exact(counts: pw.Counts, segmentation: str, settings: dict[str, Any]) -> None:
-    how = {"algorithm": "pruning", "segmentation": segmentation, **settings}
-    assert trained(counts, **how).get_vocab_size() == 1000
+    learner = Pruning(segmentation=segmentation, **settings)
+    assert trained(counts, learner=learner).get_vocab_size() == 1000
 
 
 @pytest.mark.parametrize(
-    "settings",
+    "learner",
     [
-        {},
-        {"balance": 1.0},
-        {"segmentation": "shortest"},
-        {"segmentation": "shortest", "balance": 1.0},
-        {"algorithm": "top-down"},
+        Pruning(),
+        Pruning(balance=1.0),
+        Pruning(segmentation="shortest"),
+        Pruning(segmentation="shortest", balance=1.0),
+        TopDown(),
     ],
+    ids=str,
 )
-def test_threads_change_nothing_where_each_has_words(settings: dict[str, Any]) -> None:
+def test_threads_change_nothing_where_each_has_words(learner: Learner) -> None:
     draw = random.Random(3)
     words = {"".join(draw.choices("abcde#", k=draw.randint(2, 9))) for _ in range(16_000)}
     counts = pw.Counts(sorted(words), [draw.randint(1, 9) for _ in words])
-    trainer = WordPieceTrainer(vocab_size=300, **settings)
+    trainer = WordPieceTrainer(vocab_size=300, learner=learner)
     one = trainer.learn_vocabulary(counts, num_threads=1)
     assert len(one.entries) == 300
     for num_threads in (2, 3):
@@ -71,7 +83,7 @@ def test_threads_change_nothing_where_each_has_words(settings: dict[str, Any]) -
 def test_a_vocabulary_for_the_fewest_tokens_is_used_so_and_says_so(
     counts: pw.Counts, tmp_path: Path
 ) -> None:
-    tokenizer = trained(counts, algorithm="pruning", segmentation="shortest")
+    tokenizer = trained(counts, learner=Pruning(segmentation="shortest"))
     assert tokenizer.spec.model.segmentation == "shortest"
     with pytest.raises(pw.errors.PortabilityError, match="other libraries"):
         tokenizer.save(tmp_path / "tokenizer.json")
@@ -80,122 +92,151 @@ def test_a_vocabulary_for_the_fewest_tokens_is_used_so_and_says_so(
 
 
 def test_retraining_keeps_the_segmentation_of_the_tokenizer(counts: pw.Counts) -> None:
-    old = trained(counts, algorithm="pruning", segmentation="shortest")
-    new = old.train_new_from_iterator(WORDS, vocab_size=15, algorithm="pruning")
+    shortest = Pruning(segmentation="shortest")
+    old = trained(counts, learner=shortest)
+    new = old.train_new_from_iterator(WORDS, vocab_size=15)
     assert new.spec.model.segmentation == "shortest"
-    with pytest.raises(pw.errors.ArgumentError, match="segmentation"):
-        old.train_new_from_iterator(
-            WORDS, vocab_size=15, algorithm="pruning", segmentation="greedy"
-        )
+    assert new == old.train_new_from_iterator(WORDS, vocab_size=15, learner=shortest)
+    merged = old.train_new_from_iterator(WORDS, vocab_size=15, learner=Merges())
+    assert merged.spec.model.segmentation == "shortest"
+    with pytest.raises(pw.errors.ArgumentError, match=r'learner: .*segmentation="shortest"'):
+        old.train_new_from_iterator(WORDS, vocab_size=15, learner=Pruning(balance=2.0))
 
 
 def test_balance_and_cap_change_what_is_learned(counts: pw.Counts) -> None:
-    plain = trained(counts, algorithm="pruning")
-    balanced = trained(counts, algorithm="pruning", balance=2.0)
+    plain = trained(counts)
+    balanced = trained(counts, learner=Pruning(balance=2.0))
     assert tokens_of(plain, counts) < tokens_of(balanced, counts)
-    capped = trained(counts, algorithm="pruning", use_cap=1.0)
+    capped = trained(counts, learner=Pruning(max_use_cost=1.0))
     assert plain.get_vocab() != capped.get_vocab()
 
 
 def test_the_most_used_entries_come_first() -> None:
-    tokenizer = pw.Tokenizer.train_from_iterator(WORDS, algorithm="pruning", vocab_size=15)
+    tokenizer = pw.Tokenizer.train_from_iterator(WORDS, vocab_size=15)
     assert [tokenizer.id_to_token(id) for id in (12, 13, 14)] == ["hug", "pun", "pug"]
 
 
 def test_words_longer_than_the_model_accepts_are_left_out() -> None:
     long = ["a" * 101] * 50
-    tokenizer = pw.Tokenizer.train_from_iterator(WORDS + long, algorithm="pruning", vocab_size=17)
+    tokenizer = pw.Tokenizer.train_from_iterator(WORDS + long, vocab_size=17)
     assert "aa" not in tokenizer.get_vocab()
 
 
 def test_too_few_substrings_stop_early() -> None:
     with pytest.warns(pw.errors.TrainingWarning, match="no more substrings occur 2 times"):
-        pw.Tokenizer.train_from_iterator(WORDS, algorithm="pruning", vocab_size=1000)
+        pw.Tokenizer.train_from_iterator(WORDS, vocab_size=1000)
 
 
 def test_a_size_below_the_alphabet_is_an_error() -> None:
     with pytest.raises(pw.errors.TrainingError, match="at least 12"):
-        pw.Tokenizer.train_from_iterator(WORDS, algorithm="pruning", vocab_size=6)
-
-
-def test_top_down_has_two_names(counts: pw.Counts) -> None:
-    by_score, by_algorithm = (
-        trained(counts, score="top-down"),
-        trained(counts, algorithm="top-down"),
-    )
-    assert by_score.get_vocab() == by_algorithm.get_vocab()
+        pw.Tokenizer.train_from_iterator(WORDS, vocab_size=6)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("learner", "message"),
     [
-        ({"algorithm": "prune"}, "algorithm: found 'prune', expected one of merges, pruning"),
-        ({"algorithm": "pruning", "score": "pmi"}, "score: found 'pmi' with algorithm='pruning'"),
-        ({"algorithm": "merges", "score": "top-down"}, "score: found 'top-down' with algorithm"),
-        ({"algorithm": "pruning", "ties": "lowest-ids"}, "ties: found 'lowest-ids'"),
+        (lambda: Merges("best"), "score: found 'best', expected one of likelihood, pmi, frequency"),
+        (lambda: Merges("top-down"), "score: found 'top-down'"),
+        (lambda: Merges(["pmi"]), "score: found ['pmi']"),
+        (lambda: Merges(ties="longest"), "ties: found 'longest', expected one of smallest-strings"),
+        (lambda: Pruning(-1.0), "balance: found -1.0, expected a number from 0 to 1000"),
+        (lambda: Pruning(float("nan")), "balance: found nan"),
+        (lambda: Pruning("2"), "balance: found str, expected a number"),
+        (lambda: Pruning(max_use_cost=0), "max_use_cost: found 0, expected a number from 0.0001"),
+        (lambda: Pruning(max_use_cost=True), "max_use_cost: found bool, expected a number"),
+        (lambda: Pruning(segmentation="long"), "segmentation: found 'long'"),
+        (lambda: Pruning(seed_size=0), "seed_size: found 0, expected an integer of at least 1"),
         (
-            {"algorithm": "pruning", "balance": -1.0},
-            "balance: found -1.0, expected a number from 0",
+            lambda: WordPieceTrainer(learner=Pruning(seed_size=29_999)),
+            "seed_size: found 29999, expected an integer of at least 30000",
         ),
-        ({"algorithm": "pruning", "balance": float("nan")}, "balance: found nan"),
-        ({"algorithm": "pruning", "balance": "2"}, "balance: found str, expected a number"),
-        ({"algorithm": "pruning", "use_cap": 0}, "use_cap: found 0, expected a number from 0.0001"),
-        ({"algorithm": "pruning", "use_cap": True}, "use_cap: found bool, expected a number"),
-        ({"algorithm": "pruning", "segmentation": "long"}, "segmentation: found 'long'"),
-        (
-            {"algorithm": "merges", "balance": 2.0},
-            'balance: found 2.0 with algorithm="merges", expected 0.0, or algorithm="pruning"',
-        ),
-        (
-            {"score": "frequency", "segmentation": "shortest"},
-            "segmentation: found 'shortest' with score=\"frequency\"",
-        ),
-        (
-            {"ties": "lowest-ids", "seed_size": 99_999},
-            'seed_size: found 99999 with ties="lowest-ids"',
-        ),
-        ({"score": "top-down", "use_cap": 2.0}, 'use_cap: found 2.0 with score="top-down"'),
-        ({"seed_size": 29_999}, "seed_size: found 29999, expected an integer of at least 30000"),
-        ({"score": "top"}, "score: found 'top', expected one of likelihood"),
     ],
 )
-def test_an_unusable_setting_is_named(settings: dict[str, Any], message: str) -> None:
+def test_an_unusable_setting_is_named(learner: Callable[[], object], message: str) -> None:
     with pytest.raises(pw.errors.ArgumentError, match=re.escape(message)):
-        pw.WordPieceTrainer(**settings)
+        learner()
+
+
+LEARNERS = [
+    Merges(),
+    Merges("pmi", "smallest-strings"),
+    Pruning(),
+    Pruning(2, 1.5, seed_size=40_000, segmentation="shortest"),
+    TopDown(),
+]
+
+
+def test_learners_are_values() -> None:
+    assert len({*LEARNERS, *LEARNERS}) == len(LEARNERS)
+    for learner in LEARNERS:
+        trainer = WordPieceTrainer(learner=learner)
+        assert pickle.loads(pickle.dumps(learner)) == replace(learner) == learner
+        assert pickle.loads(pickle.dumps(trainer)) == trainer
+        assert eval(repr(learner)) == learner
+    assert WordPieceTrainer() == WordPieceTrainer(learner=Pruning())
+    with pytest.raises(FrozenInstanceError):
+        Pruning().balance = 2.0
 
 
 @pytest.mark.parametrize(
-    ("settings", "learner"),
+    ("settings", "replacement"),
     [
-        ({}, "pruning"),
-        ({"balance": 2.0}, "pruning"),
-        ({"score": "likelihood"}, "merges"),
-        ({"score": "pmi"}, "merges"),
-        ({"ties": "first-seen"}, "merges"),
-        ({"algorithm": "merges"}, "merges"),
-        ({"score": "top-down"}, "top-down"),
+        ({"algorithm": "merges"}, "learner=Merges()"),
+        ({"algorithm": "pruning"}, "learner=Pruning()"),
+        ({"algorithm": "top-down"}, "learner=TopDown()"),
+        ({"score": "pmi"}, "learner=Merges(score='pmi')"),
+        ({"score": "top-down"}, "learner=TopDown()"),
+        ({"ties": "first-seen"}, "learner=Merges(ties='first-seen')"),
+        ({"balance": 2}, "learner=Pruning(balance=2)"),
+        ({"use_cap": 1.5, "balance": 2}, "learner=Pruning(balance=2, max_use_cost=1.5)"),
+        ({"segmentation": "shortest"}, "learner=Pruning(segmentation='shortest')"),
+        ({"seed_size": 9}, "learner=Pruning(seed_size=9)"),
+        ({"algorithm": "merges", "score": "pmi"}, "learner=Merges(score='pmi')"),
     ],
 )
-def test_a_score_or_ties_select_merges_and_nothing_selects_pruning(
-    settings: dict[str, Any], learner: str
+def test_a_setting_of_an_earlier_version_names_the_learner(
+    settings: dict[str, Any], replacement: str
 ) -> None:
-    trainer = pw.WordPieceTrainer(**settings)
-    assert trainer.learner == learner
-    assert replace(trainer, algorithm=learner).learner == learner
+    for train in (
+        WordPieceTrainer,
+        lambda **how: replace(WordPieceTrainer(), **how),
+        lambda **how: pw.Tokenizer.train_from_iterator(WORDS, **how),
+        lambda **how: pw.Tokenizer.train_from_iterator(WORDS).train_new_from_iterator(
+            WORDS, 20, **how
+        ),
+    ):
+        with pytest.raises(pw.errors.ArgumentError, match=re.escape(f"expected {replacement}")):
+            train(**settings)
+
+
+@pytest.mark.parametrize(
+    "trainer", [kind for name, kind in TRAINERS.items() if name != "wordpiece"]
+)
+@pytest.mark.parametrize("learner", [Merges(), "merges"])
+def test_a_learner_of_the_wrong_trainer_is_a_type_error_that_lists_what_fits(
+    trainer: Any, learner: object
+) -> None:
+    expected = f"learner: found {learner!r} with {trainer.__name__}, expected WordPieceTrainer"
+    for call in (trainer, lambda **how: trainer_for(trainer.kind, how)):
+        with pytest.raises(TypeError, match=re.escape(expected)) as caught:
+            call(learner=learner)
+        assert isinstance(caught.value, pw.errors.InputTypeError)
+        assert "Pruning(), Merges(), TopDown()" in str(caught.value)
+        assert "vocab_size, " in str(caught.value)
 
 
 def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None:
     trainer = pw.WordPieceTrainer()
     specs = learn_specs(counts, trainer, [300, 1000])
-    alone = learn_spec(counts, replace(trainer, vocab_size=300, seed_size=8000))
+    alone = learn_spec(counts, replace(trainer, vocab_size=300, learner=Pruning(seed_size=8000)))
     assert specs[300] == alone
     assert specs[1000] == learn_spec(counts, replace(trainer, vocab_size=1000))
-    with pytest.raises(pw.errors.ArgumentError, match='sizes: found score="pmi"'):
-        pw.WordPieceTrainer(score="pmi").learn_sizes(counts, [300, 1000])
+    with pytest.raises(pw.errors.ArgumentError, match=r"sizes: found learner=Merges\("):
+        pw.WordPieceTrainer(learner=Merges()).learn_sizes(counts, [300, 1000])
 
 
 def test_removals_end_with_the_learned_vocabulary(counts: pw.Counts) -> None:
-    trainer = pw.WordPieceTrainer(vocab_size=500, seed_size=900)
+    trainer = pw.WordPieceTrainer(vocab_size=500, learner=Pruning(seed_size=900))
     learned = trainer.learn_removals(counts)
     assert learned.entries == trainer.learn_vocabulary(counts).entries
     present = set(learned.entries)
@@ -234,14 +275,21 @@ def test_explain_shows_removals_and_what_they_cost(cli: Run, tmp_path: Path) -> 
 def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "vocab.txt"
     corpus.write_text("\n".join(WORDS))
-    options = ["--balance", "0.5", "--use-cap", "3", "--vocab-size", "15"]
+    options = ["--balance", "0.5", "--max-use-cost", "3", "--vocab-size", "15"]
     code, _, err = cli("train", str(corpus), *options, "-o", str(out))
     assert code == 0, err
     assert len(out.read_text().split()) == 15
     code, _, err = cli(
         "train", str(corpus), "--balance", "2", "--score", "frequency", "-o", str(out)
     )
-    assert (code, "--balance: found 2.0 with --score" in err) == (2, True), err
+    assert (code, "found 'frequency' with --learner pruning" in err) == (2, True), err
+    for old, new in (
+        ("--algorithm", "--learner"),
+        ("--use-cap", "--max-use-cost"),
+        ("--score", "--learner top-down"),
+    ):
+        code, _, err = cli("train", str(corpus), old, "top-down", "-o", str(out))
+        assert (code, new in err) == (2, True), err
     sizes = ["--vocab-size", "15,18", "--seed-size", "20", "--checkpoint", str(tmp_path / "state")]
     code, _, err = cli("train", str(corpus), *sizes, "-o", str(tmp_path / "v.txt"))
     assert (code, "separately" in err) == (0, False), err

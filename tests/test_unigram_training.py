@@ -14,7 +14,7 @@ from piecework.errors import ArgumentError, CorpusError, TrainingError
 from piecework.reference import unigram_training as reference
 from piecework.reference.lattice import Lattice
 from piecework.spec import ByteFallback, MetaspaceDecoder, SequenceDecoder, Unigram
-from piecework.train import PRESETS, Preset, UnigramTrainer
+from piecework.train import PRESETS, Merges, Preset, UnigramTrainer
 from tests.case_files import read_cases
 
 TEXTS = [
@@ -201,6 +201,7 @@ def test_a_lower_count_exponent_reduces_the_effect_of_frequent_words() -> None:
         ({"count_exponent": 1.5}, "count_exponent: found 1.5"),
         ({"user_defined_symbols": [""]}, "user_defined_symbols: found an empty string"),
         ({"score": "pmi"}, "score: found an unknown setting"),
+        ({"learner": Merges()}, "found Merges(score='likelihood', ties=None) with UnigramTrainer"),
     ],
 )
 def test_settings_out_of_range_are_named(settings: dict[str, Any], message: str) -> None:

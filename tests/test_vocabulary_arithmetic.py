@@ -42,7 +42,10 @@ def bpe_trained(texts: list[str], size: int, **options: object) -> pw.Tokenizer:
 
 
 def word_piece_trained(texts: list[str], size: int, score: str = "likelihood") -> pw.Tokenizer:
-    return pw.Tokenizer.train_from_iterator(texts, vocab_size=size, score=score, min_frequency=1)
+    learner = pw.train.Merges(score)
+    return pw.Tokenizer.train_from_iterator(
+        texts, vocab_size=size, learner=learner, min_frequency=1
+    )
 
 
 TRAINERS = pytest.mark.parametrize("train", [bpe_trained, word_piece_trained])
@@ -110,7 +113,7 @@ def test_extending_bpe_twice_is_extending_it_once_by_as_much(
         warnings.simplefilter("ignore", pw.errors.TrainingWarning)
         once, _ = pw.vocabulary.extend(tok, texts, first + more, min_frequency=1)
         half, _ = pw.vocabulary.extend(tok, texts, first, min_frequency=1)
-        twice, _ = half.extend(texts, more, min_frequency=1)
+        twice, _ = pw.vocabulary.extend(half, texts, more, min_frequency=1)
     assume(once.get_vocab_size() == tok.get_vocab_size() + first + more)
     assert once == twice
 
@@ -156,7 +159,7 @@ def test_an_entry_that_is_an_added_token_already_keeps_its_id() -> None:
 @pytest.mark.parametrize("score", ["likelihood", "frequency", "pmi"])
 def test_word_piece_extends_by_each_score(score: str) -> None:
     tok = word_piece_trained(TEXTS, 50)
-    larger, id_map = pw.vocabulary.extend(tok, OTHER, 4, score=score)
+    larger, id_map = pw.vocabulary.extend(tok, OTHER, 4, learner=pw.train.Merges(score))
     assert larger.get_vocab_size() == 54
     assert len(id_map.added) == 4
 
@@ -174,8 +177,17 @@ def test_extending_refuses_what_it_cannot_do() -> None:
     with pytest.raises(pw.errors.ArgumentError, match="model"):
         pw.vocabulary.extend(word, OTHER, 1)
     tok = bpe_trained(TEXTS, 30)
-    with pytest.raises(pw.errors.ArgumentError, match="score"):
-        pw.vocabulary.extend(tok, OTHER, 1, score="likelihood")
+    with pytest.raises(pw.errors.ArgumentError, match="with a BPE model, expected Merges"):
+        pw.vocabulary.extend(tok, OTHER, 1, learner=pw.train.Merges())
+    same = pw.vocabulary.extend(tok, OTHER, 1, learner=pw.train.Merges("frequency"))
+    assert same.tokenizer == pw.vocabulary.extend(tok, OTHER, 1).tokenizer
+    for learner in (pw.train.Pruning(), "frequency"):
+        with pytest.raises(
+            pw.errors.InputTypeError, match=r"expected Merges\(\) of piecework.train"
+        ):
+            pw.vocabulary.extend(tok, OTHER, 1, learner=learner)
+    with pytest.raises(pw.errors.ArgumentError, match=r"score: .*expected learner="):
+        pw.vocabulary.extend(tok, OTHER, 1, score="frequency")
     with pytest.raises(pw.errors.CorpusError):
         pw.vocabulary.extend(tok, [], 1)
     with pytest.raises(pw.errors.InputTypeError, match="corpus"):

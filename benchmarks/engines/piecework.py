@@ -182,4 +182,5 @@ def _settings(score: str, min_frequency: int) -> dict[str, Any]:
         return {"model": "unigram"}
     if score == "byte-bpe":
         return {"model": "byte-bpe", "special_tokens": (), "min_frequency": min_frequency}
-    return {"score": score, "min_frequency": min_frequency}
+    learner = pw.train.TopDown() if score == "top-down" else pw.train.Merges(score)
+    return {"learner": learner, "min_frequency": min_frequency}

@@ -953,12 +953,37 @@ def continue_training(
     `barriers` are never merged. `progress` is that of `learn_wordpiece`.
     """
 
+class Learner:
+    """How WordPiece entries are learned."""
+
+    @staticmethod
+    def merges(score: str, ties: str) -> Learner:
+        """Return the learner that merges the pair with the best score, then by ties.
+
+        `score` is "likelihood", "pmi" or "frequency"; `ties` is "smallest-strings", "lowest-ids" or
+        "first-seen".
+        """
+
+    @staticmethod
+    def pruning(
+        *,
+        segmentation: str,
+        balance: float,
+        max_use_cost: float | None,
+        seed_size: int | None,
+        record_removals: bool,
+    ) -> Learner:
+        """Return the learner that removes substrings; `record_removals` lists the removals in the result."""
+
+    @staticmethod
+    def top_down() -> Learner:
+        """Return the learner that keeps frequent substrings, the longest first."""
+
 def learn_wordpiece(
     counts: RawCounts,
     *,
     vocab_size: int,
-    score: str,
-    ties: str | None,
+    learner: Learner,
     min_frequency: int,
     limit_alphabet: int | None,
     initial_alphabet: Sequence[str],
@@ -966,28 +991,20 @@ def learn_wordpiece(
     continuing_subword_prefix: str,
     max_token_length: int | None,
     alphabet_order: str,
-    segmentation: str,
-    balance: float,
-    use_cap: float | None,
-    seed_size: int | None,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
     sizes: Sequence[int] | None = None,
-    record_removals: bool = False,
     earlier: _Merges | None = None,
     earlier_choices: npt.NDArray[np.uint64] | None = None,
     log: LearningLog | None = None,
 ) -> list[LearnedEntries]:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
-    `score` is "likelihood", "pmi", "frequency", "top-down" or "pruning". The last one alone uses
-    `segmentation`, `balance`, `use_cap` and `seed_size`. It alone can learn several `sizes`, of which
-    `vocab_size` is the largest; the result has one item for each size, else one item.
-    `alphabet_order` is "sorted", "first-seen", "given" or "word-starts-first". `earlier` and
-    `earlier_choices` are the merges or the choices of an earlier run with the same counts and settings, which
-    are applied first. `log` receives all merges and choices. `record_removals` lists the removals of
-    "pruning" in the result. Only "pruning"
-    and "top-down" use more than one of `num_threads`.
+    A learner that prunes can learn several `sizes`, of which `vocab_size` is the largest; the result has one
+    item for each size, else one item. `alphabet_order` is "sorted", "first-seen", "given" or
+    "word-starts-first". `earlier` and `earlier_choices` are the merges or the choices of an earlier run with
+    the same counts and settings, which are applied first. `log` receives all merges and choices. Only pruning
+    and top-down learners use more than one of `num_threads`.
     """
 
 def learn_bpe(

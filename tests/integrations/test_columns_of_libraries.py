@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import ArgumentError, InputTypeError, InvalidUtf8Error
+from piecework.train import Merges
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 from piecework.integrations.arrow import count_column, encode_column  # noqa: E402
@@ -144,9 +145,11 @@ def test_counts_of_a_column_are_those_of_its_texts() -> None:
 
 def test_training_on_a_column() -> None:
     texts = ["hug hugs pug pun bun"] * 5
-    expected = pw.Tokenizer.train_from_iterator(texts, vocab_size=19, score="frequency")
+    expected = pw.Tokenizer.train_from_iterator(texts, vocab_size=19, learner=Merges("frequency"))
     for column in (pa.array(texts), np.array([text.encode() for text in texts])):
-        learned = pw.Tokenizer.train_from_iterator(column, vocab_size=19, score="frequency")
+        learned = pw.Tokenizer.train_from_iterator(
+            column, vocab_size=19, learner=Merges("frequency")
+        )
         assert learned.to_str() == expected.to_str()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from piecework.spec import BertNormalizer, BertPreTokenizer, Punctuation, WhitespaceSplit, WordPiece
+from piecework.train import Merges, Pruning, TopDown
 from tests.laws.characters import agreed, agreed_in
 
 Words = list[tuple[str, int]]
@@ -27,19 +28,18 @@ def word_counts(draw: st.DrawFn) -> Words:
 
 @st.composite
 def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
-    """Draw every setting of a learner; special tokens may equal ordinary tokens."""
+    """Draw every setting of merges by a score, or of "top-down"; special tokens may equal ordinary tokens."""
     optional = st.none() | st.integers(1, 6)
     specials = st.lists(
         st.sampled_from(["[PAD]", "a", "##b", "ab", "##ab"]), unique=True, max_size=3
     )
     ties = st.none() | st.sampled_from(["smallest-strings", "lowest-ids", "first-seen"])
     return {
-        "ties": None if score == "top-down" else draw(ties),
+        "learner": TopDown() if score == "top-down" else Merges(score, draw(ties)),
         "alphabet_order": draw(
             st.sampled_from(["sorted", "first-seen", "given", "word-starts-first"])
         ),
         "vocab_size": draw(st.integers(8, 22) | st.integers(1, 60)),
-        "score": score,
         "min_frequency": draw(st.sampled_from([1, 1, 0, 2, 5])),
         "limit_alphabet": draw(st.none() | optional),
         "initial_alphabet": tuple(draw(st.lists(st.sampled_from("abz"), unique=True, max_size=2))),
@@ -54,14 +54,13 @@ def pruning_settings(draw: st.DrawFn) -> dict[str, Any]:
     """Draw every setting of the pruning learner."""
     shared = draw(train_settings("top-down"))
     seeds = st.integers(shared["vocab_size"], 8 * shared["vocab_size"])
-    return {
-        **{name: value for name, value in shared.items() if name not in ("score", "ties")},
-        "algorithm": "pruning",
-        "segmentation": draw(st.sampled_from(["greedy", "shortest"])),
-        "balance": draw(st.sampled_from([0.0, 0.0, 0.5, 2.0])),
-        "use_cap": draw(st.sampled_from([None, None, 0.3, 1.0, 1.5])),
-        "seed_size": draw(st.none() | seeds),
-    }
+    learner = Pruning(
+        balance=draw(st.sampled_from([0.0, 0.0, 0.5, 2.0])),
+        max_use_cost=draw(st.sampled_from([None, None, 0.3, 1.0, 1.5])),
+        seed_size=draw(st.none() | seeds),
+        segmentation=draw(st.sampled_from(["greedy", "shortest"])),
+    )
+    return {**shared, "learner": learner}
 
 
 # ---- vocabularies

@@ -17,8 +17,13 @@ import piecework as pw
 from piecework._core import LearningLog
 from piecework.errors import ArgumentError, FormatError, TrainingError, TrainingWarning
 from piecework.train import (
+    LEARNERS,
     BPETrainer,
+    Learner,
+    Merges,
+    Pruning,
     SentencePieceTrainer,
+    TopDown,
     UnigramTrainer,
     WordPieceTrainer,
     learn_spec,
@@ -85,7 +90,6 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     tmp_path_factory: pytest.TempPathFactory, score: str, data: st.DataObject, words: Words
 ) -> None:
     how = data.draw(train_settings("frequency" if score == "bpe" else score))
-    how["score"] = "frequency" if score == "bpe" else score
     trainer, counts = trainer_of(score, how), counts_of(words)
     try:
         expected = trainer.learn_vocabulary(counts)
@@ -105,7 +109,6 @@ def test_every_size_of_one_pass_equals_a_run_of_its_own(
     score: str, data: st.DataObject, words: Words
 ) -> None:
     how = data.draw(train_settings("frequency" if score == "bpe" else score))
-    how["score"] = "frequency" if score == "bpe" else score
     trainer, counts = trainer_of(score, {**how, "vocab_size": 60}), counts_of(words)
     try:
         largest = trainer.learn_vocabulary(counts)
@@ -163,10 +166,11 @@ def test_every_size_of_one_pruning_run_equals_a_run_with_the_same_seeds(
     sizes = data.draw(st.lists(st.integers(1, largest.vocab_size), unique=True, max_size=3))
     sizes.append(largest.vocab_size)
     sizes = data.draw(st.permutations(list(dict.fromkeys(sizes))))
-    seeds = largest.seed_size or 8 * largest.vocab_size
+    seeds = largest.learner.seed_size or 8 * largest.vocab_size
+    learner = replace(largest.learner, seed_size=seeds)
     expected = {}
     for size in sizes:
-        alone = replace(largest, vocab_size=size, seed_size=seeds)
+        alone = replace(largest, vocab_size=size, learner=learner)
         try:
             expected[size] = alone.learn_vocabulary(counts)
         except TrainingError:
@@ -406,7 +410,7 @@ def checkpoint_of(folder: Path, trainer: Any, merges: int = 3) -> Path:
 
 
 def test_a_checkpoint_of_other_counts_is_refused_with_both_named(tmp_path: Path) -> None:
-    trainer = WordPieceTrainer(vocab_size=24, score="likelihood")
+    trainer = WordPieceTrainer(vocab_size=24, learner=Merges())
     checkpoint_of(tmp_path, trainer)
     other = pw.Counts(["hug"], [3], first=[0])
     with pytest.raises(ArgumentError, match="10 distinct words.*1 distinct words"):
@@ -414,7 +418,7 @@ def test_a_checkpoint_of_other_counts_is_refused_with_both_named(tmp_path: Path)
 
 
 def test_a_checkpoint_of_other_settings_is_refused_with_both_named(tmp_path: Path) -> None:
-    trainer = WordPieceTrainer(vocab_size=24, min_frequency=3, score="likelihood")
+    trainer = WordPieceTrainer(vocab_size=24, min_frequency=3, learner=Merges())
     checkpoint_of(tmp_path, trainer)
     with pytest.raises(ArgumentError, match="min_frequency=3 in .*min_frequency=1"):
         replace(trainer, min_frequency=1).learn_vocabulary(COUNTS, checkpoint=tmp_path)
@@ -425,7 +429,7 @@ def test_a_checkpoint_of_other_settings_is_refused_with_both_named(tmp_path: Pat
 def test_a_damaged_checkpoint_is_an_error_that_says_so(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    trainer = WordPieceTrainer(vocab_size=24, score="likelihood")
+    trainer = WordPieceTrainer(vocab_size=24, learner=Merges())
     path = checkpoint_of(tmp_path_factory.mktemp("checkpoint"), trainer)
     content = bytearray(path.read_bytes())
     if data.draw(st.booleans()):
@@ -469,8 +473,8 @@ def test_merges_that_the_counts_do_not_yield_are_refused() -> None:
 @given(data=st.data())
 @settings(deadline=None, max_examples=100)
 def test_a_changed_choice_is_refused_or_another_vocabulary(data: st.DataObject) -> None:
-    learner = data.draw(st.sampled_from(["pruning", "top-down"]))
-    trainer = WordPieceTrainer(vocab_size=24, algorithm=learner, min_frequency=1)
+    learner = data.draw(st.sampled_from([Pruning(), TopDown()]))
+    trainer = WordPieceTrainer(vocab_size=24, learner=learner, min_frequency=1)
     choices = choices_of(trainer, COUNTS).astype("u8").copy()
     at = data.draw(st.integers(0, len(choices) - 1))
     choices[at] = data.draw(st.integers(2, 2**64 - 2))
@@ -490,9 +494,9 @@ def test_a_wrong_choice_is_named(wrong: list[int]) -> None:
         trainer._run(COUNTS, 1, progress=None, earlier_choices=more)
 
 
-@pytest.mark.parametrize("score", ["frequency", "top-down", None])
+@pytest.mark.parametrize("learner", [Merges("frequency"), TopDown(), Pruning()], ids=str)
 def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
-    tmp_path: Path, score: str | None
+    tmp_path: Path, learner: Learner
 ) -> None:
     # Enough words that learning calls back in the middle.
     draw = random.Random(1)
@@ -501,7 +505,7 @@ def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
     counts = pw.Counts(
         words, [1 + i % 97 for i in range(len(words))], first=list(range(len(words)))
     )
-    trainer = WordPieceTrainer(vocab_size=30_000, score=score, min_frequency=1)
+    trainer = WordPieceTrainer(vocab_size=30_000, learner=learner, min_frequency=1)
     expected = trainer.learn_vocabulary(counts)
     calls = 0
 
@@ -525,7 +529,7 @@ def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
 def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None:
     texts = ["hug hugs hugging bug bugs pug pugs bugging gnu gnus žába"] * 7
     kind = "wordpiece" if model in ("merges", "top-down") else model
-    how: dict[str, Any] = {"algorithm": model} if kind != model else {}
+    how: dict[str, Any] = {"learner": LEARNERS[model]()} if kind != model else {}
     sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [22, 24, 25])
     plan = pw.train.Plan.of(None, kind, None, how)
     counts = pw.count_texts(texts, preset=plan.pipeline)

@@ -14,32 +14,34 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import TrainingError
-from piecework.train import Pipeline, count_files, count_texts
+from piecework.train import Merges, Pipeline, Pruning, TopDown, count_files, count_texts
 
 TRAINERS: dict[str, tuple[str, Any]] = {
     "likelihood": (
         "bert-uncased",
-        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="likelihood"),
+        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, learner=Merges()),
     ),
     "frequency": (
         "bert-uncased",
-        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="frequency"),
+        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, learner=Merges("frequency")),
     ),
     "pmi": (
         "bert-uncased",
-        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="pmi", ties="smallest-strings"),
+        pw.WordPieceTrainer(
+            vocab_size=60, min_frequency=1, learner=Merges("pmi", "smallest-strings")
+        ),
     ),
     "top-down": (
         "bert-uncased",
-        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="top-down"),
+        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, learner=TopDown()),
     ),
     "pruning": (
         "bert-uncased",
-        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, balance=0.5),
+        pw.WordPieceTrainer(vocab_size=60, min_frequency=1, learner=Pruning(balance=0.5)),
     ),
     "likelihood-limited-alphabet": (
         "bert-uncased",
-        pw.WordPieceTrainer(vocab_size=40, min_frequency=1, limit_alphabet=5, score="likelihood"),
+        pw.WordPieceTrainer(vocab_size=40, min_frequency=1, limit_alphabet=5, learner=Merges()),
     ),
     "pruning-limited-alphabet": (
         "bert-uncased",
@@ -181,7 +183,7 @@ def test_numbered_shards_keep_the_positions_that_first_seen_needs(
     assert together == whole
     assert together.words == whole.words
     if len(whole):
-        trainer = pw.WordPieceTrainer(vocab_size=60, min_frequency=1, score="pmi")
+        trainer = pw.WordPieceTrainer(vocab_size=60, min_frequency=1, learner=Merges("pmi"))
         assert learned(trainer, together) == learned(trainer, whole)
 
 

@@ -85,7 +85,9 @@ def test_wordpiece_learns_as_the_complete_learner_does(
 ) -> None:
     alphabet = {symbol for word in counts for symbol in wordpiece.initial_symbols(word)}
     vocab_size = max(vocab_size, len(alphabet))
-    how = wordpiece_training.Settings(vocab_size, "pmi", min_frequency=1, special_tokens=())
+    how = wordpiece_training.MergeSettings(
+        vocab_size, score="pmi", min_frequency=1, special_tokens=()
+    )
     learned = wordpiece_training.learn(list(counts.items()), how).vocab
     assert wordpiece.train(counts, vocab_size) == learned
 

@@ -15,6 +15,7 @@ from piecework.errors import TrainingError
 from piecework.reference.wordpiece_model import greedy
 from piecework.reference.wordpiece_top_down import learn_top_down
 from piecework.reference.wordpiece_training import (
+    MergeSettings,
     Settings,
     Split,
     apply_merge,
@@ -38,7 +39,7 @@ def log_likelihood(splits: list[Split]) -> float:
 
 @given(corpora)
 def test_likelihood_score_is_the_gain_in_log_likelihood(words: list[tuple[str, int]]) -> None:
-    how = Settings(score="likelihood", min_frequency=1)
+    how = MergeSettings(score="likelihood", min_frequency=1)
     splits = initial_splits(words, how)
     for join in candidate_merges(splits, how):
         joined = [(apply_merge(entries, join), count) for entries, count in splits]
@@ -63,7 +64,7 @@ def test_frequency_without_a_prefix_is_the_byte_pair_encoding_of_tokenizers(
     published = json.loads(model.to_str())["model"]
     learned = learn(
         words,
-        Settings(
+        MergeSettings(
             vocab_size=vocab_size,
             score="frequency",
             min_frequency=min_frequency,
@@ -79,7 +80,7 @@ def test_frequency_without_a_prefix_is_the_byte_pair_encoding_of_tokenizers(
 def test_top_down_splits_every_word_and_fills_the_vocabulary(
     words: list[tuple[str, int]], vocab_size: int
 ) -> None:
-    how = Settings(vocab_size=vocab_size, score="top-down", min_frequency=1, special_tokens=[])
+    how = Settings(vocab_size=vocab_size, min_frequency=1, special_tokens=[])
     learned = learn_top_down(words, how)
     assert (len(learned.vocab) == vocab_size) == (learned.stopped_early is None)
     model = WordPiece({entry: number for number, entry in enumerate(learned.vocab)})
@@ -90,7 +91,7 @@ def test_top_down_splits_every_word_and_fills_the_vocabulary(
 def test_no_token_is_longer_than_the_limit(
     words: list[tuple[str, int]], score: str, longest: int
 ) -> None:
-    how = Settings(score=score, min_frequency=1, special_tokens=[], max_token_length=longest)
+    how = MergeSettings(score=score, min_frequency=1, special_tokens=[], max_token_length=longest)
     assert all(len(entry.removeprefix("##")) <= longest for entry in learn(words, how).vocab)
 
 
@@ -98,11 +99,11 @@ def test_no_token_is_longer_than_the_limit(
 def test_a_limited_alphabet_drops_words_and_with_frequency_only_characters(
     score: str, pair_count: int
 ) -> None:
-    how = Settings(score=score, limit_alphabet=2, min_frequency=1, special_tokens=[])
+    how = MergeSettings(score=score, limit_alphabet=2, min_frequency=1, special_tokens=[])
     joins = learn([("axb", 5), ("ab", 1)], how).merges
     assert [join.pair_count for join in joins] == [pair_count]
 
 
 def test_a_vocabulary_too_small_for_its_alphabet_is_an_error_that_counts_it() -> None:
     with pytest.raises(TrainingError, match=r"found 4, expected at least 5 \(2 .* of 3\)"):
-        learn([("aba", 1)], Settings(vocab_size=4, special_tokens=["[PAD]", "[UNK]"]))
+        learn([("aba", 1)], MergeSettings(vocab_size=4, special_tokens=["[PAD]", "[UNK]"]))

@@ -1,7 +1,7 @@
 //! Extension of the vocabulary of a compiled tokenizer by training.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::train::wordpiece::{self, ExistingModel, WordPieceTrainSpec};
+use piecework_core::train::wordpiece::{self, ExistingModel, MergeSettings};
 use pyo3::prelude::*;
 
 use crate::core::Core;
@@ -24,23 +24,19 @@ pub(crate) fn continue_training(
     score: &str,
     ties: &str,
     min_frequency: u64,
-    continuing_subword_prefix: String,
+    continuing_subword_prefix: &str,
     max_token_length: Option<usize>,
     barriers: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
-    let spec = WordPieceTrainSpec {
-        vocab_size,
-        score: score_named(score)?,
-        ties: Some(ties_named(ties)?),
-        min_frequency,
-        continuing_subword_prefix,
-        max_token_length,
-        ..WordPieceTrainSpec::default()
-    };
+    let score = score_named(score)?;
+    let ties = ties_named(ties)?;
+    let settings = MergeSettings { vocab_size, score, ties, min_frequency, max_token_length };
     let tokenizer = core.encoder.tokenizer();
     let model = ExistingModel { model: tokenizer.model(), vocab: tokenizer.vocab(), barriers: &barriers };
-    let learned =
-        watched(py, progress, |pulse| wordpiece::continue_training(&counts.counts, model, &spec, pulse))?;
+    let prefix = continuing_subword_prefix;
+    let learned = watched(py, progress, |pulse| {
+        wordpiece::continue_training(&counts.counts, model, prefix, settings, pulse)
+    })?;
     Ok(LearnedEntries { learned })
 }

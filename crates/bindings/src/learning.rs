@@ -7,7 +7,7 @@ use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::spec::Segmentation;
-use piecework_core::train::wordpiece::{PairScore, PruningSpec, WordPieceTies};
+use piecework_core::train::wordpiece::{PairScore, PruningSettings, Ties};
 use piecework_core::train::{bpe, wordpiece, AlphabetOrder, Learned, Merge, Resume};
 use pyo3::prelude::*;
 
@@ -59,21 +59,57 @@ impl LearnedEntries {
     }
 }
 
+/// How WordPiece entries are learned, as one of three static methods makes it.
+#[pyclass(frozen, module = "piecework._core")]
+pub struct Learner {
+    learner: wordpiece::Learner,
+}
+
+#[catch_panics]
+#[pymethods]
+impl Learner {
+    /// Return the learner that merges pairs.
+    #[staticmethod]
+    fn merges(score: &str, ties: &str) -> PyResult<Self> {
+        Ok(Self { learner: wordpiece::Learner::Merges(score_named(score)?, ties_named(ties)?) })
+    }
+
+    /// Return the learner that removes substrings.
+    #[staticmethod]
+    #[pyo3(signature = (*, segmentation, balance, max_use_cost, seed_size, record_removals))]
+    fn pruning(
+        segmentation: &str,
+        balance: f64,
+        max_use_cost: Option<f64>,
+        seed_size: Option<usize>,
+        record_removals: bool,
+    ) -> PyResult<Self> {
+        let segmentation = segmentation_named(segmentation)?;
+        let settings = PruningSettings { segmentation, balance, max_use_cost, seed_size, record_removals };
+        Ok(Self { learner: wordpiece::Learner::Pruning(settings) })
+    }
+
+    /// Return the learner that keeps frequent substrings, longest first.
+    #[staticmethod]
+    fn top_down() -> Self {
+        Self { learner: wordpiece::Learner::TopDown }
+    }
+}
+
 /// Learn a WordPiece vocabulary, or by pruning one of each size.
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (
-    counts, *, vocab_size, score, ties, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, alphabet_order, segmentation, balance, use_cap, seed_size, num_threads,
-    progress, sizes=None, record_removals=false, earlier=None, earlier_choices=None, log=None
+    counts, *, vocab_size, learner, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
+    continuing_subword_prefix, max_token_length, alphabet_order, num_threads, progress, sizes=None, earlier=None,
+    earlier_choices=None, log=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
     py: Python<'_>,
     counts: &RawCounts,
     vocab_size: usize,
-    score: &str,
-    ties: Option<&str>,
+    learner: &Learner,
     min_frequency: u64,
     limit_alphabet: Option<usize>,
     initial_alphabet: Vec<char>,
@@ -81,22 +117,16 @@ pub(crate) fn learn_wordpiece(
     continuing_subword_prefix: String,
     max_token_length: Option<usize>,
     alphabet_order: &str,
-    segmentation: &str,
-    balance: f64,
-    use_cap: Option<f64>,
-    seed_size: Option<usize>,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
     sizes: Option<Vec<usize>>,
-    record_removals: bool,
     earlier: Option<GivenMerges<'_>>,
     earlier_choices: Option<PyReadonlyArray1<'_, u64>>,
     log: Option<&LearningLog>,
 ) -> PyResult<Vec<LearnedEntries>> {
     let spec = wordpiece::WordPieceTrainSpec {
         vocab_size,
-        score: if score == "pruning" { PairScore::Pruning } else { score_named(score)? },
-        ties: ties.map(ties_named).transpose()?,
+        learner: learner.learner,
         min_frequency,
         limit_alphabet,
         initial_alphabet,
@@ -104,13 +134,6 @@ pub(crate) fn learn_wordpiece(
         continuing_subword_prefix,
         alphabet_order: alphabet_order_named(alphabet_order)?,
         max_token_length,
-        pruning: PruningSpec {
-            segmentation: segmentation_named(segmentation)?,
-            balance,
-            use_cap,
-            seed_size,
-            record_removals,
-        },
         num_threads: thread_count(num_threads)?,
     };
     let earlier = merges_of(earlier)?;
@@ -220,8 +243,7 @@ pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
         "likelihood" => Ok(PairScore::Likelihood),
         "pmi" => Ok(PairScore::Pmi),
         "frequency" => Ok(PairScore::Frequency),
-        "top-down" => Ok(PairScore::TopDown),
-        _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi, frequency or top-down")),
+        _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi or frequency")),
     }
 }
 
@@ -235,11 +257,11 @@ fn segmentation_named(name: &str) -> PyResult<Segmentation> {
 }
 
 /// Return the WordPiece tie-breaking rule of a name.
-pub(crate) fn ties_named(name: &str) -> PyResult<WordPieceTies> {
+pub(crate) fn ties_named(name: &str) -> PyResult<Ties> {
     match name {
-        "lowest-ids" => Ok(WordPieceTies::LowestIds),
-        "smallest-strings" => Ok(WordPieceTies::SmallestStrings),
-        "first-seen" => Ok(WordPieceTies::FirstSeen),
+        "lowest-ids" => Ok(Ties::LowestIds),
+        "smallest-strings" => Ok(Ties::SmallestStrings),
+        "first-seen" => Ok(Ties::FirstSeen),
         _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, smallest-strings or first-seen")),
     }
 }

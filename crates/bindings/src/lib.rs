@@ -77,7 +77,7 @@ mod _core {
     #[pymodule_export]
     use crate::gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf};
     #[pymodule_export]
-    use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries};
+    use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries, Learner};
     #[pymodule_export]
     use crate::learning_checkpoints::{check_memory, LearningLog};
     #[pymodule_export]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import piecework as pw
-from piecework.cli.options import OnError, count_or_load
+from piecework.cli.options import LEARNER_OPTIONS, OnError, count_or_load, plan_of
 
 
 def trace_corpus(
@@ -19,7 +19,7 @@ def trace_corpus(
     **how: Any,
 ) -> pw.analysis.TrainingTrace:
     """Train on a corpus of files; `how` selects steps."""
-    plan = pw.train.Plan.of(None, model, preset, given)
+    plan = plan_of(model, preset, given)
     counts = count_or_load(
         corpus, plan.pipeline, sentences=plan.sentences, on_error=on_error, **reading
     )
@@ -35,7 +35,7 @@ def trace_example(
     counts = example.counts
     if model is not None or preset is not None or given:
         settings = {**_settings(example.trainer, model, given), **given}
-        plan = pw.train.Plan.of(None, model, preset or _preset(model, example.preset), settings)
+        plan = plan_of(model, preset or _preset(model, example.preset), settings)
         trainer = plan.trainer
         if example.texts:
             counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)
@@ -51,8 +51,8 @@ def _settings(
         found["min_frequency"] = trainer.min_frequency
     if model in (None, "wordpiece"):
         found["special_tokens"] = trainer.special_tokens
-        if not {"score", "algorithm"} & given.keys():
-            found |= {"score": trainer.score, "algorithm": trainer.algorithm}
+        if not LEARNER_OPTIONS & given.keys():
+            found["learner"] = trainer.learner
     return found
 
 

@@ -37,7 +37,7 @@ Example:
 @option(
     "--score",
     section="Vocabulary",
-    type=click.Choice(["likelihood", "frequency", "pmi"]),
+    type=click.Choice(pw.train.Merges.SCORES),
     help="Score that selects the next pair.  [default: likelihood; BPE: frequency]",
 )
 @option(
@@ -86,7 +86,7 @@ def extend(
         loaded,
         counts,
         n,
-        score=score,
+        learner=None if score is None else pw.train.Merges(score),
         min_frequency=min_frequency,
         max_token_length=max_token_length,
         show_progress=not is_quiet(),

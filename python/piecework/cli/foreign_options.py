@@ -6,8 +6,10 @@ from collections.abc import Collection, Sequence
 
 from piecework._internal.close_names import did_you_mean
 
-# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools.
+# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools;
+# and options of earlier versions.
 _HERE = {
+    "--algorithm": "--learner",
     "--bpe-model": "TOKENIZER",
     "--corpus": "CORPUS or FILE",
     "--coverage": "--character-coverage",
@@ -57,6 +59,7 @@ _HERE = {
     "--train-files": "CORPUS or FILE",
     "--uncased": "--preset bert-uncased",
     "--unk": "--special-token",
+    "--use-cap": "--max-use-cost",
     "--vocab": "TOKENIZER",
     "--vocab-file": "TOKENIZER",
     "--vocabulary-size": "--vocab-size",
@@ -106,4 +109,6 @@ def value_hint(value: object, flags: Collection[str], known: Sequence[str]) -> s
         if value.lower() in ("sentencepiece", "spm"):
             return "use --type unigram or --type bpe"
         value = _MODELS.get(value.lower(), value)
+    if "--score" in flags and value == "top-down":
+        return "use --learner top-down"
     return did_you_mean(value, known)

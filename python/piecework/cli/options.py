@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial, reduce
+from itertools import chain
 from typing import Any, Literal, TypeVar
 
 import click
@@ -208,20 +210,20 @@ def _wordpiece_options() -> tuple[Callable[[Command], Command], ...]:
     add = partial(option, section="WordPiece")
     return (
         add(
-            "--algorithm",
-            type=click.Choice(pw.WordPieceTrainer.ALGORITHMS),
-            help="How to learn: merge pairs by --score, remove the least useful of many substrings, or "
+            "--learner",
+            type=click.Choice(list(pw.train.LEARNERS)),
+            help="How to learn: remove the least useful of many substrings, merge pairs by --score, or "
             "keep the longest frequent substrings.  [default: pruning; with --score or --ties: merges]",
         ),
         add(
             "--score",
-            type=click.Choice(pw.WordPieceTrainer.SCORES),
-            help="Score that selects the next pair. pmi is the textbook formula; with a low "
-            "--min-frequency it learns rare, noisy tokens.  [default of merges: likelihood]",
+            type=click.Choice(pw.train.Merges.SCORES),
+            help="With merges: score that selects the next pair. pmi is the textbook formula; with a low "
+            "--min-frequency it learns rare, noisy tokens.  [default: likelihood]",
         ),
         add(
             "--segmentation",
-            type=click.Choice(pw.WordPieceTrainer.SEGMENTATIONS),
+            type=click.Choice(pw.train.Pruning.SEGMENTATIONS),
             help="With pruning: learn for longest match, or for the fewest tokens, which other "
             "libraries do not have.  [default: greedy]",
         ),
@@ -232,7 +234,7 @@ def _wordpiece_options() -> tuple[Callable[[Command], Command], ...]:
             "nearer to those of morphemes, and more tokens.  [default: 0]",
         ),
         add(
-            "--use-cap",
+            "--max-use-cost",
             type=float,
             help="With pruning: the most that one use of an entry counts for; 1.5 leaves fewer "
             "rarely used entries.  [default: no limit]",
@@ -249,9 +251,7 @@ def _bpe_options() -> tuple[Callable[[Command], Command], ...]:
         ),
         both(
             "--ties",
-            type=click.Choice(
-                list(dict.fromkeys((*pw.WordPieceTrainer.TIES, *pw.BPETrainer.TIES)))
-            ),
+            type=click.Choice(list(dict.fromkeys((*pw.train.Merges.TIES, *pw.BPETrainer.TIES)))),
             help="Which of several pairs with equal scores to merge; first-seen needs counts with "
             "positions.  "
             "[default: smallest-strings; frequency, bpe: lowest-ids; pmi: first-seen]",
@@ -331,11 +331,58 @@ def plan_for(
     given: dict[str, Any],
 ) -> pw.train.Plan:
     """Return the plan of a training; without a preset, counts files have the pipeline that made them."""
-    plan = pw.train.Plan.of(None, model, preset, given)
+    plan = plan_of(model, preset, given)
     if preset is not None or not are_counts_files(corpus, field, plan.sentences):
         return plan
     counted = pw.train.recorded_pipeline(pw.corpus.corpus_files(corpus)[0])
-    return pw.train.Plan.of(None, model, None, given, counted=counted)
+    return plan_of(model, None, given, counted)
+
+
+def plan_of(
+    model: str | None,
+    preset: str | None,
+    given: Mapping[str, Any],
+    counted: pw.train.Pipeline | None = None,
+) -> pw.train.Plan:
+    """Return the plan for the options of a training; those of a learner become one setting.
+
+    >>> plan_of(None, None, {"score": "pmi"}).trainer.learner
+    Merges(score='pmi', ties=None)
+
+    Raises `ArgumentError` for options of different learners.
+    """
+    settings = dict(given)
+    if LEARNER_OPTIONS & given.keys():
+        kind = pw.train.Plan.of(None, model, preset, {}, counted=counted).trainer.kind
+        settings = _with_learner(settings) if kind == "wordpiece" else settings
+    return pw.train.Plan.of(None, model, preset, settings, counted=counted)
+
+
+def _with_learner(given: Mapping[str, Any]) -> dict[str, Any]:
+    options = {name: value for name, value in given.items() if name in LEARNER_OPTIONS}
+    chosen = options.pop("learner", None) or _learner_with(next(iter(options)))
+    if isinstance(chosen, pw.train.Learner):  # that of an example
+        return dict(given)
+    kind = pw.train.LEARNERS[chosen]
+    for name, value in options.items():
+        if name not in _fields_of(kind):
+            expected = f"--learner {_learner_with(name)}, which has this option"
+            raise pw.errors.ArgumentError(name, f"{value!r} with --learner {chosen}", expected)
+    rest = {name: value for name, value in given.items() if name not in LEARNER_OPTIONS}
+    return rest | {"learner": kind(**options)}
+
+
+def _learner_with(option: str) -> str:
+    """Return the name of the learner that has an option."""
+    kinds = pw.train.LEARNERS.items()
+    return next(name for name, kind in kinds if option in _fields_of(kind))
+
+
+def _fields_of(learner: type[pw.train.Learner]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(learner))  # type: ignore[arg-type]
+
+
+LEARNER_OPTIONS = {"learner", *chain(*map(_fields_of, pw.train.LEARNERS.values()))}
 
 
 def given_options(options: dict[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ _EXAMPLE = """\b
 Example:
   piecework train corpus.txt more.jsonl.gz --vocab-size 8000 -o tokenizer.json
   piecework count corpus/ -o counts.parquet
-  piecework train counts.parquet --score frequency -o vocab.txt
+  piecework train counts.parquet --learner merges -o vocab.txt
   piecework train corpus.txt --type bpe --byte-fallback --vocab-size 32000 -o spm.model
   piecework train corpus.txt --preset llama -o llama.model
   piecework train counts.parquet --vocab-size 8k,16k,32k -o 'tokenizer-{size}.json'
@@ -133,9 +133,10 @@ def train(
     """
     counting = {name: settings.pop(name) for name in COUNTING_NAMES}
     given = given_options(settings)
+    model_type = requested_model(model, given)
     sizes = _sizes(given)
     outputs = _outputs(path, sizes)
-    plan = plan_for(corpus, requested_model(model, given), preset, field, given)
+    plan = plan_for(corpus, model_type, preset, field, given)
     named = token_roles(roles, plan.trainer, path)
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:
@@ -158,7 +159,7 @@ def train(
         # The model stores sentences for self-tests, and counts have no sentences.
         learned = pw.Tokenizer.train(
             corpus,
-            model=requested_model(model, given),
+            model=model_type,
             preset=preset,
             field=field,
             errors=errors,
@@ -309,7 +310,7 @@ class _Summary:
 
 def _learns_together(trainer: pw.train.Trainer) -> bool:
     """Whether one run learns several sizes: smaller ones are prefixes, or have the same seeds."""
-    prunes = isinstance(trainer, pw.WordPieceTrainer) and trainer.learner == "pruning"
+    prunes = isinstance(trainer, pw.WordPieceTrainer) and trainer.learner.learns_sizes
     return prunes or pw.train.nests(trainer)
 
 

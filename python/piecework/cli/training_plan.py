@@ -89,7 +89,8 @@ def _print_beginning(
 
 def _model(trainer: pw.train.Trainer) -> str:
     name = next(name for name, kind in _trainers().items() if type(trainer) is kind)
-    detail = getattr(trainer, "learner", None) or getattr(trainer, "model_type", None)
+    learner = getattr(trainer, "learner", None)
+    detail = learner.name if learner else getattr(trainer, "model_type", None)
     return f"{name} ({detail})" if detail else name
 
 

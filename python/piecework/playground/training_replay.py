@@ -30,7 +30,7 @@ Special: TypeAlias = tuple[str, ...]
 
 def _wordpiece(score: Any) -> Callable[[int, Special], pw.train.Trainer]:
     return lambda size, special: pw.WordPieceTrainer(
-        size, score, min_frequency=1, special_tokens=special, algorithm="merges"
+        size, pw.train.Merges(score), min_frequency=1, special_tokens=special
     )
 
 

@@ -15,9 +15,9 @@ so with `balance=0` the cost of a corpus is its number of tokens. The corpus, wo
 
 A word whose segmentation does not contain e keeps it: longest match never looks at e then, and a segmentation
 with the fewest tokens stays one when another entry disappears. So only the words that use e contribute.
-The loss can be negative under longest match, where an entry can hide two better ones. With `use_cap`, a
-word contributes at most c(w) x uses of e in w x `use_cap`, so that an entry cannot live from a few uses in
-long words.
+The loss can be negative under longest match, where an entry can hide two better ones. With `max_use_cost`,
+a word contributes at most c(w) x uses of e in w x `max_use_cost`, so that an entry cannot live from a few
+uses in long words.
 
 **Removal.** The entry with the least loss is removed, until `vocab_size` is reached. Of equal losses, the
 entry with the lower count is removed first, then the longer one, then a word start before a continuation,
@@ -26,8 +26,8 @@ from the present segmentations, again whenever 85 % of the entries are left.
 
 **Putting back.** Greedy removal regrets some choices: a good entry looks useless while the words that
 contain it are entries. So each removed entry that would save more than the cheapest entry's loss, the one
-that saves most first, is put back if it still does, and the cheapest entry is removed. Without `use_cap`,
-no swap raises the cost. Rounds repeat until one swaps nothing.
+that saves most first, is put back if it still does, and the cheapest entry is removed. Without
+`max_use_cost`, no swap raises the cost. Rounds repeat until one swaps nothing.
 
 Costs are integers, in units of 2^-16, so results do not depend on the platform.
 """
@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from piecework.reference.wordpiece_model import greedy, shortest
 from piecework.reference.wordpiece_training import (
@@ -57,11 +58,21 @@ ONE = 1 << 16
 LN_2 = 45_426  # ln 2, in units of 2^-16
 
 
-def learn_pruning(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedWordPiece:
+@dataclass(frozen=True)
+class PruningSettings(Settings):
+    """What to learn by pruning; `max_use_cost` is in units of cost."""
+
+    balance: float = 0.0
+    max_use_cost: float | None = None
+    seed_size: int | None = None
+    segmentation: Literal["greedy", "shortest"] = "greedy"
+
+
+def learn_pruning(words: Sequence[tuple[str, int]], settings: PruningSettings) -> LearnedWordPiece:
     """Learn `vocab_size` tokens, or fewer if the corpus has fewer substrings.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
-    >>> settings = Settings(vocab_size=10, algorithm="pruning", special_tokens=())
+    >>> settings = PruningSettings(vocab_size=10, special_tokens=())
     >>> learn_pruning(words, settings).vocab[-3:]
     ['hug', 'pun', 'pug']
     """
@@ -97,10 +108,10 @@ def usable_words(words: Sequence[tuple[str, int]], settings: Settings) -> list[t
     ]
 
 
-def find_seeds(words: Sequence[tuple[str, int]], settings: Settings) -> dict[str, int]:
+def find_seeds(words: Sequence[tuple[str, int]], settings: PruningSettings) -> dict[str, int]:
     """Return the substrings with the largest count times length, with their counts.
 
-    >>> list(find_seeds([("hug", 2)], Settings(vocab_size=10)))
+    >>> list(find_seeds([("hug", 2)], PruningSettings(vocab_size=10)))
     ['hug', 'hu', '##ug']
     """
     prefix = settings.continuing_subword_prefix
@@ -173,7 +184,7 @@ class Pruner:
     """The vocabulary while it shrinks: `base` stays, and `seeds` with their counts can be removed."""
 
     words: Sequence[tuple[str, int]]
-    settings: Settings
+    settings: PruningSettings
     base: Sequence[str]
     seeds: dict[str, int]
     present: set[str] = field(init=False)
@@ -183,8 +194,8 @@ class Pruner:
         self.present = {*self.base, *self.seeds}
         self.cost = dict.fromkeys(self.present, ONE)
         self.balance = round(self.settings.balance * ONE)
-        cap = self.settings.use_cap
-        self.use_cap = None if cap is None else max(round(cap * ONE), 1)
+        cost = self.settings.max_use_cost
+        self.max_use_cost = None if cost is None else max(round(cost * ONE), 1)
 
     def removable(self) -> list[str]:
         """Return the entries that can be removed."""
@@ -244,7 +255,7 @@ class Pruner:
                     tokens
                 )
                 total += count * (
-                    added if self.use_cap is None else min(added, uses * self.use_cap)
+                    added if self.max_use_cost is None else min(added, uses * self.max_use_cost)
                 )
         return total
 

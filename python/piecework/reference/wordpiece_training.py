@@ -44,20 +44,31 @@ class Settings:
     """What to learn; lengths are in characters without the prefix."""
 
     vocab_size: int = 30_000
-    score: Literal["pmi", "likelihood", "frequency", "top-down"] = "likelihood"
     min_frequency: int = 2
     limit_alphabet: int | None = None
     initial_alphabet: Sequence[str] = ()
     special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS
     continuing_subword_prefix: str = "##"
     max_token_length: int | None = None
-    ties: Literal["smallest-strings", "lowest-ids", "first-seen"] | None = None
-    algorithm: Literal["merges", "pruning", "top-down"] | None = None
-    segmentation: Literal["greedy", "shortest"] = "greedy"
-    balance: float = 0.0
-    use_cap: float | None = None
     alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first"] = "sorted"
-    seed_size: int | None = None
+
+    @property
+    def has_tokenizers_alphabet(self) -> bool:
+        """Whether the alphabet and the characters outside it are treated as `tokenizers` does."""
+        return False
+
+
+@dataclass(frozen=True)
+class MergeSettings(Settings):
+    """What to learn by merging pairs."""
+
+    score: Literal["pmi", "likelihood", "frequency"] = "likelihood"
+    ties: Literal["smallest-strings", "lowest-ids", "first-seen"] | None = None
+
+    @property
+    def has_tokenizers_alphabet(self) -> bool:
+        """Whether the alphabet and the characters outside it are treated as `tokenizers` does."""
+        return self.score == "frequency"
 
 
 DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}
@@ -82,11 +93,11 @@ class LearnedWordPiece:
     stopped_early: str | None = None
 
 
-def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedWordPiece:
+def learn(words: Sequence[tuple[str, int]], settings: MergeSettings) -> LearnedWordPiece:
     """Merge the best pair until the vocabulary is full or no pair improves it.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
-    >>> settings = Settings(vocab_size=9, score="pmi", special_tokens=())
+    >>> settings = MergeSettings(vocab_size=9, score="pmi", special_tokens=())
     >>> for merge in learn(words, settings).merges:
     ...     print(merge.left, merge.right, merge.pair_count, merge.score)
     ##g ##s 5 1/20
@@ -147,7 +158,7 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
     starting = {word[0] for word, _ in words} & kept
     inside = {character for word, _ in words for character in word[1:]} & kept
     given = kept.intersection(settings.initial_alphabet)
-    if settings.score == "frequency":
+    if settings.has_tokenizers_alphabet:
         entries = sorted(kept) + sorted(prefix + character for character in inside)
     else:
         starts, others = starting | given, {prefix + character for character in inside | given}
@@ -190,7 +201,7 @@ def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list
     splits: list[Split] = []
     for word, count in words:
         entries = [c if i == 0 else prefix + c for i, c in enumerate(word) if c in kept]
-        if len(entries) == len(word) or settings.score == "frequency":
+        if len(entries) == len(word) or settings.has_tokenizers_alphabet:
             splits.append((entries, count))
     return splits
 
@@ -198,10 +209,12 @@ def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list
 # ---- pairs
 
 
-def best_merge(splits: Sequence[Split], vocab: Sequence[str], settings: Settings) -> Merge | None:
+def best_merge(
+    splits: Sequence[Split], vocab: Sequence[str], settings: MergeSettings
+) -> Merge | None:
     """Return the merge with the best score, None if no pair remains.
 
-    >>> best_merge([(["a", "##b"], 2)], ["a", "##b"], Settings(score="frequency")).merged
+    >>> best_merge([(["a", "##b"], 2)], ["a", "##b"], MergeSettings(score="frequency")).merged
     'ab'
 
     `ties` decides between equal scores. A `likelihood` of 0 or less does not count.
@@ -212,11 +225,13 @@ def best_merge(splits: Sequence[Split], vocab: Sequence[str], settings: Settings
     return best
 
 
-def ranked_merges(splits: Sequence[Split], vocab: Sequence[str], settings: Settings) -> list[Merge]:
+def ranked_merges(
+    splits: Sequence[Split], vocab: Sequence[str], settings: MergeSettings
+) -> list[Merge]:
     """Return the merges by falling score; `ties` decides between equal scores.
 
     >>> splits = [(["a", "##b", "##c"], 2)]
-    >>> [merge.merged for merge in ranked_merges(splits, ["a", "##b", "##c"], Settings())]
+    >>> [merge.merged for merge in ranked_merges(splits, ["a", "##b", "##c"], MergeSettings())]
     ['##bc', 'ab']
     """
     merges = candidate_merges(splits, settings)
@@ -229,10 +244,10 @@ def ranked_merges(splits: Sequence[Split], vocab: Sequence[str], settings: Setti
     return sorted(merges, key=lambda merge: merge.score, reverse=True)  # keeps the order of equals
 
 
-def candidate_merges(splits: Sequence[Split], settings: Settings) -> list[Merge]:
+def candidate_merges(splits: Sequence[Split], settings: MergeSettings) -> list[Merge]:
     """Score every pair that is frequent and short enough, in order of first occurrence.
 
-    >>> [merge.merged for merge in candidate_merges([(["a", "##b", "##c"], 2)], Settings())]
+    >>> [merge.merged for merge in candidate_merges([(["a", "##b", "##c"], 2)], MergeSettings())]
     ['ab', '##bc']
     """
     prefix = settings.continuing_subword_prefix

@@ -13,6 +13,7 @@ from piecework.train.counts import Counts
 from piecework.train.counts_detection import is_counts_file
 from piecework.train.counts_files import CountsSummary, recorded_pipeline
 from piecework.train.learn import learn_spec, learn_specs, nests, pipeline_of
+from piecework.train.learners import LEARNERS, Learner, Merges, Pruning, TopDown
 from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.plan import Plan
@@ -43,6 +44,7 @@ if not TYPE_CHECKING:
     )
 
 __all__ = [
+    "LEARNERS",
     "PRESETS",
     "SENTENCEPIECE_PRESETS",
     "BPETrainer",
@@ -53,13 +55,17 @@ __all__ = [
     "DroppedWords",
     "LearnedPieces",
     "LearnedVocabulary",
+    "Learner",
+    "Merges",
     "Pipeline",
     "Plan",
     "Preset",
+    "Pruning",
     "RetrainSettings",
     "SentencePiecePreset",
     "SentencePieceTrainer",
     "Sentences",
+    "TopDown",
     "TrainSettings",
     "Trainer",
     "UnigramTrainer",

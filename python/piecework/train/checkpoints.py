@@ -39,7 +39,7 @@ from piecework.train.trainers import (
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 
-_FORMAT: Final = "piecework learning checkpoint 1"
+_FORMAT: Final = "piecework learning checkpoint 2"
 _COLUMNS: Final = (
     ("left", "<u4"),
     ("right", "<u4"),
@@ -77,7 +77,9 @@ class LearningCheckpoint:
         self._has_rounds = isinstance(trainer, UnigramTrainer) or (
             isinstance(trainer, SentencePieceTrainer) and trainer.model_type == "unigram"
         )
-        self._has_choices = isinstance(trainer, WordPieceTrainer) and trainer.learner != "merges"
+        self._has_choices = (
+            isinstance(trainer, WordPieceTrainer) and not trainer.learner.merges_pairs
+        )
         self._identity: dict[str, Any] = {
             "counts": f"{counts._raw.digest():016x}, {len(counts):,} distinct words",
             "settings": _settings_of(trainer, sizes),
@@ -201,7 +203,8 @@ class LearningCheckpoint:
             expected = f"counts {self._identity['counts']}, or another folder"
             raise ArgumentError("checkpoint", found, expected)
         mine = self._identity["settings"]
-        theirs = _stored_settings(header.get("settings"), mine)
+        theirs = header.get("settings")
+        theirs = theirs if isinstance(theirs, dict) else {}
         if theirs != mine:
             differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
             found = ", ".join(f"{name}={theirs.get(name)!r}" for name in differing)
@@ -211,37 +214,19 @@ class LearningCheckpoint:
             )
 
 
-# Settings that are newer than the format, with the values that stand for what was done before.
-_ADDED_SETTINGS: Final = {"alphabet_order": "sorted", "count_exponent": 1.0}
-
-
 def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
-    """Return the settings that a checkpoint must agree with, without those that are None."""
+    """Return the settings that a checkpoint must agree with."""
     settings: dict[str, Any] = {"model": kind_of(trainer)}
     if isinstance(trainer, SentencePieceTrainer):
         settings |= trainer._checkpoint_settings
     else:
         settings |= asdict(trainer)
     if isinstance(trainer, WordPieceTrainer):
-        score = trainer.pair_score if trainer.learner == "merges" else None
-        settings |= {"algorithm": trainer.learner, "score": score}
+        settings["learner"] = repr(trainer.learner)
     if sizes:
         settings["sizes"] = sorted(sizes)
     restored: dict[str, Any] = json.loads(json.dumps(settings))
-    return {name: value for name, value in restored.items() if value is not None}
-
-
-def _stored_settings(settings: object, mine: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a file, to compare with those of this run.
-
-    Earlier versions wrote None, no algorithm for merges, and nothing for settings that they lacked.
-    """
-    if not isinstance(settings, dict):
-        return {}
-    added = {name: value for name, value in _ADDED_SETTINGS.items() if name in mine}
-    added = {name: value for name, value in added.items() if name not in settings}
-    given = {name: value for name, value in settings.items() if value is not None} | added
-    return {"algorithm": "merges", **given} if given.get("model") == "wordpiece" else given
+    return restored
 
 
 def _choices_of(header: dict[str, Any], body: bytes) -> npt.NDArray[np.uint64]:

@@ -149,7 +149,7 @@ def learn_specs(
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
     counts, _ = fit_to_memory(counts, sized[max(sized)], memory)
     largest = sized[max(sized)]
-    if isinstance(largest, WordPieceTrainer) and largest.learner == "pruning":
+    if isinstance(largest, WordPieceTrainer) and largest.learner.learns_sizes:
         assert not isinstance(preset, SentencePiecePreset)
         chosen = _preset_of(counts, largest, preset)
         pruned = largest.learn_sizes(
@@ -213,14 +213,14 @@ def smallest_spec(
 def nests(trainer: Trainer) -> bool:
     """Whether a smaller vocabulary of a trainer is the beginning of a larger one.
 
-    >>> from piecework.train import BPETrainer, UnigramTrainer, WordPieceTrainer
+    >>> from piecework.train import BPETrainer, Merges, UnigramTrainer, WordPieceTrainer
     >>> nests(BPETrainer()), nests(UnigramTrainer())
     (True, False)
-    >>> nests(WordPieceTrainer(score="frequency")), nests(WordPieceTrainer())
+    >>> nests(WordPieceTrainer(learner=Merges())), nests(WordPieceTrainer())
     (True, False)
     """
     if isinstance(trainer, WordPieceTrainer):
-        return trainer.learner == "merges"
+        return trainer.learner.nests
     return not isinstance(trainer, UnigramTrainer | SentencePieceTrainer)
 
 
@@ -239,9 +239,9 @@ def _check_merges(trainer: Trainer) -> None:
     """Raise `ArgumentError` for a trainer that merges no pairs, so that it has nothing to log."""
     merges = isinstance(trainer, BPETrainer | ByteBPETrainer)
     if isinstance(trainer, WordPieceTrainer):
-        merges = trainer.learner == "merges"
+        merges = trainer.learner.merges_pairs
     if not merges:
-        expected = 'a trainer that merges pairs: BPE, or WordPiece with algorithm="merges"'
+        expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
         raise ArgumentError("training_log", f"the {kind_of(trainer)} trainer", expected)
 
 

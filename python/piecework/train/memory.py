@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,15 +26,10 @@ from piecework.train.trainers import (
     WordTrainer,
 )
 from piecework.train.trainers.common import check_counts
-
-Amount: TypeAlias = Any  # a float64 array, or one number
-
+from piecework.train.word_sizes import Amount, WordSizes, packed_words
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
-_SEED = 250  # a seed of the pruning trainer
-_PAIR = 110  # a pair in the tables of the trainer
-_BUCKETS = 32 << 20  # the largest table of sums of pair counts
 
 
 @dataclass(frozen=True)
@@ -64,15 +58,6 @@ class DroppedWords:
         )
 
 
-@dataclass(frozen=True)
-class _Size:
-    """The distinct words of counts, their bytes and their characters."""
-
-    words: Amount
-    text: Amount
-    chars: Amount
-
-
 def estimated_memory(counts: Counts, trainer: Trainer) -> int:
     """Return an upper bound of the memory in bytes that learning takes besides the counts.
 
@@ -86,7 +71,7 @@ def estimated_memory(counts: Counts, trainer: Trainer) -> int:
     check_counts(counts)
     text, chars = counts._raw.lengths()
     totals = [len(counts), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
-    return int(_estimate(trainer, _Size(*(np.asarray(total, np.float64) for total in totals))))
+    return int(_estimate(trainer, WordSizes(*(np.asarray(total, np.float64) for total in totals))))
 
 
 def fit_to_memory(
@@ -140,7 +125,7 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     above = [
         np.cumsum(lengths[order][::-1], dtype=np.float64)[::-1][starts] for lengths in (text, chars)
     ]
-    size = _Size((len(counts) - starts).astype(np.float64), *above)
+    size = WordSizes((len(counts) - starts).astype(np.float64), *above)
     copy = size.text + 24 * size.words
     estimates = _estimate(trainer, size) + copy
     fitting = np.flatnonzero(estimates <= budget)
@@ -151,14 +136,14 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     return int(values[fitting[0]]), int(estimates[fitting[0]])
 
 
-def _estimate(trainer: Trainer, size: _Size) -> Amount:
+def _estimate(trainer: Trainer, size: WordSizes) -> Amount:
     """Return the bytes that learning takes, by model."""
     if isinstance(trainer, SentencePieceTrainer):
         kinds = {"unigram": _unigram, "bpe": _bpe, "word": _ranking, "char": _ranking}
         own = kinds[trainer.model_type](size)
         entries = trainer.vocab_size
     elif isinstance(trainer, WordPieceTrainer):
-        own = _wordpiece(trainer, size)
+        own = trainer.learner.memory(size, trainer.vocab_size)
         entries = trainer.vocab_size
     elif isinstance(trainer, BPETrainer | ByteBPETrainer):
         own, entries = _bpe(size), trainer.vocab_size
@@ -171,41 +156,14 @@ def _estimate(trainer: Trainer, size: _Size) -> Amount:
     return own + _ENTRY * np.minimum(entries, size.chars) + _CONSTANT
 
 
-def _cells(size: _Size) -> Amount:
-    """Return the memory of words as sequences of entries: 4 bytes a character, 8 a word, and an index."""
-    return 4.25 * (size.chars + size.words) + 8 * size.words
+def _bpe(size: WordSizes) -> Amount:
+    return packed_words(size) + 8 * size.chars
 
 
-def _wordpiece(trainer: WordPieceTrainer, size: _Size) -> Amount:
-    # Positions of tracked pairs, 4 bytes each, outdated ones included; pmi tracks all that may be merged.
-    if trainer.learner == "top-down":
-        return _top_down(size)
-    if trainer.learner == "pruning":
-        return _pruning(trainer, size)
-    position = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}[trainer.pair_score]
-    pairs = _PAIR * np.minimum(size.chars / 8, 400_000)
-    return _cells(size) + position * size.chars + np.minimum(_BUCKETS, 2 * size.chars) + pairs
-
-
-def _pruning(trainer: WordPieceTrainer, size: _Size) -> Amount:
-    """Return the memory of the sorted text, of the words by entry, of sums by thread, and of the seeds."""
-    seeds = 8 * trainer.vocab_size if trainer.seed_size is None else trainer.seed_size
-    # A position begins at most `max_token_length` substrings, 50 by default.
-    return 24 * size.chars + 30 * size.words + _SEED * np.minimum(seeds, 50 * size.chars)
-
-
-def _bpe(size: _Size) -> Amount:
-    return _cells(size) + 8 * size.chars
-
-
-def _top_down(size: _Size) -> Amount:
-    return 12 * size.chars + 8.25 * size.words
-
-
-def _unigram(size: _Size) -> Amount:
+def _unigram(size: WordSizes) -> Amount:
     return 25 * size.text + 24 * size.words
 
 
-def _ranking(size: _Size) -> Amount:
+def _ranking(size: WordSizes) -> Amount:
     # Python objects: strings, numbers and pairs, by word.
     return 2 * size.text + 300 * size.words

@@ -21,10 +21,10 @@ from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.learn import check_can_encode, check_pipeline, pipeline_of
+from piecework.train.learners import Pruning
 from piecework.train.trainers import (
     PresetTrainer,
     SentencePieceTrainer,
-    WordPieceTrainer,
     trainer_for,
 )
 from piecework.train.trainers.bpe import BYTE_ALPHABET
@@ -90,8 +90,9 @@ def _trainer_for(
 ) -> PresetTrainer:
     """Return a trainer with the settings of the specification and of the caller."""
     inherited = {"vocab_size": vocab_size, **_inherited_settings(spec)}
-    if isinstance(spec.model, WordPiece) and _prunes(settings):
-        inherited["segmentation"] = spec.model.segmentation
+    if isinstance(spec.model, WordPiece):
+        settings = {"learner": Pruning(segmentation=spec.model.segmentation), **settings}
+        _check_segmentation(settings["learner"], spec.model)
     for name in settings:
         if name in inherited and name != "special_tokens":
             found = "a setting that the tokenizer determines"
@@ -101,10 +102,11 @@ def _trainer_for(
     return trainer
 
 
-def _prunes(settings: Mapping[str, Any]) -> bool:
-    """Whether these settings of a WordPiece trainer select the pruning learner."""
-    choices: dict[str, Any] = {name: settings.get(name) for name in ("algorithm", "score", "ties")}
-    return WordPieceTrainer(**choices).learner == "pruning"
+def _check_segmentation(learner: object, model: WordPiece) -> None:
+    """Raise `ArgumentError` for a learner of entries for another segmentation than that of the model."""
+    if isinstance(learner, Pruning) and learner.segmentation != model.segmentation:
+        expected = f'segmentation="{model.segmentation}", which the tokenizer determines'
+        raise ArgumentError("learner", str(learner), expected)
 
 
 def _inherited_settings(spec: TokenizerSpec) -> dict[str, Any]:

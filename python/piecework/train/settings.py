@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 from piecework._internal.validation import PathLike
 from piecework.normalization_rules import NormalizationRules
 from piecework.spec import SentencePieceKind
+from piecework.train.learners import Learner
 
 
 class RetrainSettings(TypedDict, total=False):
@@ -16,18 +17,14 @@ class RetrainSettings(TypedDict, total=False):
     >>> settings: RetrainSettings = {"min_frequency": 2}
     """
 
-    algorithm: Literal["merges", "pruning", "top-down"] | None
-    score: Literal["likelihood", "pmi", "frequency", "top-down"] | None
-    segmentation: Literal["greedy", "shortest"]
-    balance: float
-    use_cap: float | None
+    learner: Learner
     min_frequency: int
     limit_alphabet: int | None
     initial_alphabet: Sequence[str]
     special_tokens: Sequence[str]
     continuing_subword_prefix: str
     end_of_word_suffix: str
-    ties: Literal["lowest-ids", "smallest-strings", "greatest-strings", "first-seen"] | None
+    ties: Literal["lowest-ids", "greatest-strings", "first-seen"]
     alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
     max_token_length: int | None
     user_defined_symbols: Sequence[str]

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from piecework._core import Core, LearnedEntries, continue_training
-from piecework._internal.lazy import pw, typing
+from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.validation import check_size, unknown_choice
+from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
-from piecework.train import Counts, pipeline_of
+from piecework.train import Counts, Merges, pipeline_of
 from piecework.train.counting import Progress
+from piecework.train.learners import check_learner
 from piecework.train.runs import counts_for
 from piecework.vocabulary.alphabet import BYTE_TOKENS, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
@@ -23,21 +25,16 @@ from piecework.vocabulary.extend_unigram import learn_pieces
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.segmenter import compiled_model
 
-_TIES = {"likelihood": "smallest-strings", "pmi": "smallest-strings", "frequency": "lowest-ids"}
-
-SCORES: dict[type, tuple[str, ...]] = {
-    BPE: ("frequency",),
-    WordPiece: ("likelihood", "frequency", "pmi"),
-    Unigram: ("likelihood",),
-}
+_BY_FREQUENCY = Merges("frequency")
 
 
+@renamed_argument("score", "learner")
 def extend(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Counts,
     n: int,
     *,
-    score: typing.Literal["likelihood", "frequency", "pmi"] | None = None,
+    learner: Merges | None = None,
     min_frequency: int = 2,
     max_token_length: int | None = None,
     num_threads: int | None = None,
@@ -55,7 +52,8 @@ def extend(
     Words are segmented with the present vocabulary, and training continues from there:
 
     - BPE appends merges of the most frequent pair (a `Char` model becomes BPE).
-    - WordPiece merges by `score`, "likelihood" by default.
+    - WordPiece merges as `learner` says, a `train.Merges`, by likelihood by default. Without `ties`, the
+      result does not depend on the order of the corpus.
     - Unigram adds the pieces that gain most in the likelihood of the text, with their log probabilities.
       Present pieces keep their scores.
 
@@ -78,7 +76,7 @@ def extend(
             tokenizer.spec,
             counts,
             n,
-            score=score,
+            learner=learner,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
             progress=progress,
@@ -92,33 +90,31 @@ def extend_spec(
     counts: Counts,
     n: int,
     *,
-    score: str | None = None,
+    learner: Merges | None = None,
     min_frequency: int = 2,
     max_token_length: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with `n` more entries, and the id map.
 
-    `core` is the compiled specification. `score` is one of `SCORES` for the model, None for the first.
-    Ties do not depend on the order of the corpus. Warns with `TrainingWarning` if it learns fewer.
+    `core` is the compiled specification. `learner` says how a WordPiece model learns; BPE merges by
+    frequency, and Unigram takes none. Without `ties`, the result does not depend on the order of the corpus.
+    Warns with `TrainingWarning` if it learns fewer.
     """
     model = _extensible(spec)
     check_counts(spec, counts)
-    scores = SCORES[type(model)]
-    if score is not None and score not in scores:
-        raise unknown_choice("score", score, scores)
+    merges = _merges_for(model, learner)
     if isinstance(model, Unigram):
         pieces, stopped = learn_pieces(spec, counts, n, min_frequency, max_token_length, progress)
         _warn_if(stopped)
         return with_entries(spec, [NewEntry(text, score, ids) for text, score, ids in pieces])
-    chosen = score or scores[0]
     converted = isinstance(spec.model, SentencePiece)
     learned = continue_training(
         compiled_model(TokenizerSpec(model)) if converted else core,
         counts._raw,
         vocab_size=len(model.vocab) + n,
-        score=chosen,
-        ties=_TIES[chosen],
+        score=merges.score,
+        ties=merges.ties or ("lowest-ids" if merges.score == "frequency" else "smallest-strings"),
         min_frequency=min_frequency,
         continuing_subword_prefix=model.continuing_subword_prefix or "",
         max_token_length=max_token_length,
@@ -127,6 +123,19 @@ def extend_spec(
     )
     _warn_if(learned.stopped_early)
     return _with_learned(replace(spec, model=spec.model if converted else model), learned)
+
+
+def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Merges:
+    """Return how to merge pairs; raise `ArgumentError` for a learner that the model does not take."""
+    if learner is not None:
+        check_learner(learner, (Merges,))
+    if isinstance(model, WordPiece):
+        return learner or Merges()
+    fits = isinstance(model, BPE) and learner is not None and learner.score == "frequency"
+    if learner is None or fits:
+        return learner or _BY_FREQUENCY
+    expected = f"{_BY_FREQUENCY} or none" if isinstance(model, BPE) else "none"
+    raise ArgumentError("learner", f"{learner} with a {type(model).__name__} model", expected)
 
 
 def _warn_if(stopped_early: str | None) -> None:

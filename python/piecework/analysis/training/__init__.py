@@ -37,8 +37,11 @@ from piecework.train import (
     BPETrainer,
     ByteBPETrainer,
     Counts,
+    Merges,
     Plan,
+    Pruning,
     SentencePieceTrainer,
+    TopDown,
     Trainer,
     UnigramTrainer,
     WordPieceTrainer,
@@ -94,7 +97,7 @@ def explain_training(
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
     together. Learners that remove entries, and those of SentencePiece, are repeated in plain Python: at most
-    20,000 characters, 3,000 for "pruning". SentencePiece's Unigram with a delimiter or a file of seeds has
+    20,000 characters, 3,000 for `Pruning`. SentencePiece's Unigram with a delimiter or a file of seeds has
     only the log-likelihood of each EM iteration.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
@@ -125,12 +128,8 @@ def _trace(
     counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
     if isinstance(trainer, WordPieceTrainer):
-        learners = {
-            "merges": trace_wordpiece,
-            "pruning": trace_pruning,
-            "top-down": trace_top_down,
-        }
-        return learners[trainer.learner](counts, trainer, wanted, top)
+        learners = {Merges: trace_wordpiece, Pruning: trace_pruning, TopDown: trace_top_down}
+        return learners[type(trainer.learner)](counts, trainer, wanted, top)
     if isinstance(trainer, (BPETrainer, ByteBPETrainer)):
         return trace_bpe(counts, trainer, wanted, top)
     if isinstance(trainer, UnigramTrainer):

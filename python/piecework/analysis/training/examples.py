@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piecework._internal.validation import check_choice
-from piecework.train import PRESETS, Counts, WordPieceTrainer, count_texts
+from piecework.train import PRESETS, Counts, Merges, WordPieceTrainer, count_texts
 
 EXAMPLES = ("course", "hugs")
 """The names of the examples."""
@@ -23,8 +23,8 @@ _HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 class TrainingExample:
     """The word counts of a published example, and the trainer whose steps it shows.
 
-    >>> training_example("hugs").trainer.score
-    'pmi'
+    >>> training_example("hugs").trainer.learner
+    Merges(score='pmi', ties=None)
 
     `texts` are empty for an example that has counts only. `preset` is the name of the pipeline for them.
     """
@@ -55,10 +55,8 @@ def training_example(name: str) -> TrainingExample:
     check_choice("example", name, EXAMPLES)
     if name == "course":
         counts = count_texts(_COURSE, preset=PRESETS["bert-cased"].pipeline)
-        trainer = WordPieceTrainer(70, "pmi", min_frequency=1, algorithm="merges")
+        trainer = WordPieceTrainer(70, Merges("pmi"), min_frequency=1)
         return TrainingExample(name, counts, trainer, _COURSE)
     counts = Counts(list(_HUGS), list(_HUGS.values()))
-    trainer = WordPieceTrainer(
-        12, "pmi", min_frequency=1, special_tokens=("[UNK]",), algorithm="merges"
-    )
+    trainer = WordPieceTrainer(12, Merges("pmi"), min_frequency=1, special_tokens=("[UNK]",))
     return TrainingExample(name, counts, trainer)

@@ -39,7 +39,7 @@ def trace_wordpiece(
     """Trace a WordPiece learner that merges pairs."""
     check_small(counts, MAX_CHARACTERS, "merges")
     learned = trainer.learn_vocabulary(counts)
-    settings = settings_of(wordpiece.Settings, trainer)
+    settings = settings_of(wordpiece.MergeSettings, trainer)
     words = list(counts)
     splits = wordpiece.initial_splits(words, settings)
     alphabet = wordpiece.alphabet_entries(words, settings)
@@ -53,7 +53,7 @@ def trace_wordpiece(
             for m in wordpiece.ranked_merges(splits, vocab, settings)
         ]
 
-    ties = trainer.ties or wordpiece.DEFAULT_TIES[settings.score]
+    ties = settings.ties or wordpiece.DEFAULT_TIES[settings.score]
     replay = _Replay(learned, splits, ranked, ties)
     merges = replay.steps(wanted, top, words if settings.score == "pmi" else [])
     return TrainingTrace(
@@ -117,12 +117,11 @@ def trace_bpe(
 
 
 def settings_of(kind: type[Settings], trainer: Any) -> Settings:
-    """Return the settings of the reference that a trainer has; None means the default of the reference."""
+    """Return the settings of the reference that a trainer and its learner have."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    given = {name: value for name, value in asdict(trainer).items() if name in known}
-    if given.get("score", "") is None:
-        del given["score"]
-    return kind(**given)
+    given = asdict(trainer)
+    given |= given.pop("learner", {})
+    return kind(**{name: value for name, value in given.items() if name in known})
 
 
 class _Replay:

@@ -11,8 +11,14 @@ from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import EntryLoss, SplitChange, TrainingRemoval
 from piecework.analysis.training.trace import TrainingTrace
-from piecework.reference.wordpiece_pruning import ONE, Pruner, find_seeds, usable_words
-from piecework.reference.wordpiece_training import Settings, alphabet_entries, initial_vocabulary
+from piecework.reference.wordpiece_pruning import (
+    ONE,
+    Pruner,
+    PruningSettings,
+    find_seeds,
+    usable_words,
+)
+from piecework.reference.wordpiece_training import alphabet_entries, initial_vocabulary
 from piecework.train import Counts, WordPieceTrainer
 
 MAX_CHARACTERS = 3_000
@@ -22,9 +28,9 @@ def trace_pruning(
     counts: Counts, trainer: WordPieceTrainer, wanted: Selection, top: int
 ) -> TrainingTrace:
     """Trace the pruning learner."""
-    check_small(counts, MAX_CHARACTERS, 'the learner algorithm="pruning"')
+    check_small(counts, MAX_CHARACTERS, "the learner Pruning()")
     learned = trainer.learn_removals(counts)
-    settings = settings_of(Settings, trainer)
+    settings = settings_of(PruningSettings, trainer)
     words = list(counts)
     base = initial_vocabulary(words, settings)
     found = find_seeds(words, settings)
@@ -47,7 +53,7 @@ def trace_pruning(
             f"removal {step.number}",
         )
     return TrainingTrace(
-        learner=f"WordPiece by pruning, segmentation {trainer.segmentation!r}",
+        learner=f"WordPiece by pruning, segmentation {settings.segmentation!r}",
         words=tuple(words),
         special_tokens=trainer.special_tokens,
         alphabet=tuple(alphabet_entries(words, settings)),

@@ -21,7 +21,7 @@ def trace_top_down(
     counts: Counts, trainer: WordPieceTrainer, wanted: Selection, top: int
 ) -> TrainingTrace:
     """Trace the top-down learner."""
-    check_small(counts, MAX_CHARACTERS, 'the learner score="top-down"')
+    check_small(counts, MAX_CHARACTERS, "the learner TopDown()")
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(Settings, trainer)
     words = list(counts)

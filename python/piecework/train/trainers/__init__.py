@@ -11,13 +11,13 @@ To add a trainer, write its module here, then add
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from piecework._internal import validation as checks
 from piecework._internal.close_names import did_you_mean
 from piecework.errors import ArgumentError
+from piecework.train.learners import former_settings
 from piecework.train.presets import Preset
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
@@ -49,13 +49,16 @@ PresetTrainer: TypeAlias = (
 Trainer: TypeAlias = PresetTrainer | SentencePieceTrainer
 
 TRAINERS: dict[str, type[Trainer]] = {
-    "wordpiece": WordPieceTrainer,
-    "bpe": BPETrainer,
-    "byte-bpe": ByteBPETrainer,
-    "unigram": UnigramTrainer,
-    "sentencepiece": SentencePieceTrainer,
-    "word": WordTrainer,
-    "char": CharTrainer,
+    trainer.kind: trainer
+    for trainer in (
+        WordPieceTrainer,
+        BPETrainer,
+        ByteBPETrainer,
+        UnigramTrainer,
+        SentencePieceTrainer,
+        WordTrainer,
+        CharTrainer,
+    )
 }
 
 
@@ -69,25 +72,26 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
     an invalid value.
     """
     checks.check_choice("model", model, TRAINERS)
-    known = _settings_of(TRAINERS[model])
-    for name in settings:
+    TRAINERS[model].check_names(settings)
+    known = TRAINERS[model].setting_names()
+    for name, value in settings.items():
         if name not in known:
-            raise _unknown_setting(name, model, known)
+            raise _unknown_setting(name, value, model)
     defaults = preset.tokens_for(known) if preset else {}
     return TRAINERS[model](**{**defaults, **settings})
 
 
-def _unknown_setting(name: str, model: str, known: Sequence[str]) -> ArgumentError:
+def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
+    known = TRAINERS[model].setting_names()
     hint = did_you_mean(name, known)
-    kinds = [kind for kind, trainer in TRAINERS.items() if name in _settings_of(trainer)]
+    kinds = [kind for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
+    former = former_settings({name: value})
     if kinds and not hint:
         hint = f"model {' and '.join(map(repr, kinds))} has this setting"
+    elif former and not hint:
+        hint = f"model 'wordpiece' has {former.expected}"
     expected = f"a setting of model {model!r}: {', '.join(known)}"
     return ArgumentError(name, "an unknown setting", f"{expected}; {hint}" if hint else expected)
-
-
-def _settings_of(trainer: type[Trainer]) -> list[str]:
-    return [field.name for field in fields(trainer)]
 
 
 def kind_of(trainer: Trainer) -> str:
@@ -96,7 +100,8 @@ def kind_of(trainer: Trainer) -> str:
     >>> kind_of(WordTrainer())
     'word'
     """
-    for kind, trainer_type in TRAINERS.items():
-        if type(trainer) is trainer_type:
-            return kind
-    raise ArgumentError("trainer", type(trainer).__name__, "one of the trainers of this library")
+    if type(trainer) not in TRAINERS.values():
+        raise ArgumentError(
+            "trainer", type(trainer).__name__, "one of the trainers of this library"
+        )
+    return trainer.kind

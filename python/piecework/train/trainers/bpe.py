@@ -14,6 +14,7 @@ from piecework.spec import BPE
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
+from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import (
     ALPHABET_ORDERS,
     LearnedVocabulary,
@@ -32,7 +33,7 @@ _TIES = ("lowest-ids", "greatest-strings", "first-seen")
 
 
 @dataclass(frozen=True)
-class BPETrainer:
+class BPETrainer(Trainer):
     """Learn merges of characters: replace the most frequent pair by one token, and repeat.
 
     >>> from piecework.train import Counts
@@ -60,6 +61,8 @@ class BPETrainer:
 
     Source: Sennrich et al. 2016, section 3.2.
     """
+
+    kind = "bpe"
 
     TIES: ClassVar[tuple[str, ...]] = _TIES
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ALPHABET_ORDERS
@@ -140,7 +143,7 @@ class BPETrainer:
 
 
 @dataclass(frozen=True)
-class ByteBPETrainer:
+class ByteBPETrainer(Trainer):
     """Learn merges of bytes; the alphabet is all 256 bytes, so no text is unknown.
 
     >>> from piecework.train import count_texts
@@ -153,6 +156,8 @@ class ByteBPETrainer:
     characters that stand for the bytes by code points, as in GPT-2, or "byte-values", the bytes by value.
     With `ties="first-seen"` and "byte-values", ids are those of tiktoken's teaching module.
     """
+
+    kind = "byte-bpe"
 
     TIES: ClassVar[tuple[str, ...]] = _TIES
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ("sorted", "byte-values")

@@ -24,6 +24,8 @@ class CharTrainer(RankingTrainer):
     occurrences.
     """
 
+    kind = "char"
+
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> Char:

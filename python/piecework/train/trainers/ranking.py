@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from piecework._internal import validation as checks
 from piecework.errors import TrainingError
+from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import check_special_tokens, set_field, vocabulary_of
 
 
 @dataclass(frozen=True)
-class RankingTrainer:
+class RankingTrainer(Trainer):
     """The settings of a trainer that ranks units by frequency.
 
     `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows

@@ -28,6 +28,7 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
+from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import (
     check_counts,
     learn_at_most,
@@ -51,7 +52,7 @@ _RESERVED = "▅"
 
 
 @dataclass(frozen=True)
-class SentencePieceTrainer:
+class SentencePieceTrainer(Trainer):
     """Learn a SentencePiece model from raw sentences; the settings have the names of `spm_train`.
 
     >>> import piecework as pw
@@ -105,6 +106,8 @@ class SentencePieceTrainer:
 
     Source: Kudo and Richardson 2018; `spm_train` of sentencepiece 0.2.3.
     """
+
+    kind = "sentencepiece"
 
     TYPES: ClassVar[tuple[str, ...]] = SENTENCEPIECE_TYPES
 

@@ -13,6 +13,7 @@ from piecework._internal.validation import PathLike
 from piecework.spec import Unigram
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
+from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import (
     check_counts,
     check_special_tokens,
@@ -56,7 +57,7 @@ class LearnedPieces:
 
 
 @dataclass(frozen=True)
-class UnigramTrainer:
+class UnigramTrainer(Trainer):
     """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.
 
     >>> from piecework.train import Counts
@@ -81,6 +82,8 @@ class UnigramTrainer:
 
     The other defaults are those of SentencePiece. Source: Kudo 2018, section 3.2.
     """
+
+    kind = "unigram"
 
     vocab_size: int = 8_000
     special_tokens: tuple[str, ...] = ("<unk>", "<s>", "</s>")

@@ -23,6 +23,8 @@ class WordTrainer(RankingTrainer):
     occurrences.
     """
 
+    kind = "word"
+
     def learn(
         self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
     ) -> WordLevel:

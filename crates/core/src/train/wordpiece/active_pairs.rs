@@ -61,7 +61,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     }
 
     /// Reserve memory for new entries and pairs.
-    pub(super) fn grow(&mut self, state: &MergeState<'_>) {
+    pub(super) fn grow(&mut self, state: &MergeState) {
         self.merged.grow(state);
         self.by_entry.grow(state);
         let new = &state.counts[self.count_floor.len()..];
@@ -83,7 +83,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     /// Return the current scores of pairs.
     pub(super) fn values(
         &mut self,
-        state: &MergeState<'_>,
+        state: &MergeState,
         pairs: &[u32],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<f64>, Error> {
@@ -99,7 +99,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     // ---- rounds
 
     /// Deactivate all pairs and renew the count floors.
-    pub(super) fn clear(&mut self, state: &MergeState<'_>) {
+    pub(super) fn clear(&mut self, state: &MergeState) {
         self.classes.clear(state.pairs.len());
         self.by_entry.clear();
         self.count_floor.clear();
@@ -129,7 +129,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     }
 
     /// Activate a pair of this score if the score reaches the threshold, or may reach it.
-    pub(super) fn consider(&mut self, state: &MergeState<'_>, pair: u32, value: f64) {
+    pub(super) fn consider(&mut self, state: &MergeState, pair: u32, value: f64) {
         if value >= self.threshold {
             self.activate(state, pair);
         } else {
@@ -140,7 +140,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     // ---- updates
 
     /// Rescore a pair that may have gained, or activate it if it may reach the threshold.
-    pub(super) fn update(&mut self, state: &MergeState<'_>, pair: u32) {
+    pub(super) fn update(&mut self, state: &MergeState, pair: u32) {
         if self.classes.class_of(pair) == UNCLASSED {
             self.activate_if_near(state, pair);
         } else {
@@ -151,7 +151,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     /// Rescore the active pairs that contain an entry.
     pub(super) fn rescore(
         &mut self,
-        state: &MergeState<'_>,
+        state: &MergeState,
         entry: u32,
         progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
@@ -166,7 +166,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     /// inactive candidates that contain the entry.
     pub(super) fn lower_count_floor(
         &mut self,
-        state: &MergeState<'_>,
+        state: &MergeState,
         candidates: &CandidatePairs,
         entry: u32,
         progress: &mut Progress<'_>,
@@ -187,7 +187,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     }
 
     /// Rescore an active pair; returns whether it is still active.
-    fn rescore_pair(&mut self, state: &MergeState<'_>, pair: u32) -> bool {
+    fn rescore_pair(&mut self, state: &MergeState, pair: u32) -> bool {
         if self.classes.class_of(pair) == UNCLASSED {
             return false;
         }
@@ -202,7 +202,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
         true
     }
 
-    fn activate_if_near(&mut self, state: &MergeState<'_>, pair: u32) {
+    fn activate_if_near(&mut self, state: &MergeState, pair: u32) {
         let counts = self.counts(state, pair);
         let (left, right) = state.pairs.parts(pair);
         let (min_left, min_right) = (self.count_floor[left as usize], self.count_floor[right as usize]);
@@ -211,21 +211,21 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
         }
     }
 
-    fn activate(&mut self, state: &MergeState<'_>, pair: u32) {
+    fn activate(&mut self, state: &MergeState, pair: u32) {
         self.capacity = self.capacity.saturating_sub(1);
         self.by_entry.insert(state, pair);
         self.classify(state, pair);
     }
 
     /// Insert an active pair into the class of its score; returns whether the class existed.
-    fn classify(&mut self, state: &MergeState<'_>, pair: u32) -> bool {
+    fn classify(&mut self, state: &MergeState, pair: u32) -> bool {
         let counts = self.counts(state, pair);
         let key = self.objective.key(&counts);
         let (objective, total) = (&self.objective, state.total);
         self.classes.insert(pair, key, T::bound(state, pair), || objective.value(key, total))
     }
 
-    fn counts(&mut self, state: &MergeState<'_>, pair: u32) -> PairCounts {
+    fn counts(&mut self, state: &MergeState, pair: u32) -> PairCounts {
         self.merged.counts(state, pair, O::NEEDS_MERGED)
     }
 
@@ -234,7 +234,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     /// Return the best active pair if its score reaches the threshold.
     pub(super) fn best(
         &mut self,
-        state: &mut MergeState<'_>,
+        state: &mut MergeState,
         progress: &mut Progress<'_>,
     ) -> Result<Option<ScoredPair>, Error> {
         self.classes.drop_outdated();
@@ -251,7 +251,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     /// that may have been compared before.
     fn best_of_classes(
         &mut self,
-        state: &mut MergeState<'_>,
+        state: &mut MergeState,
         progress: &mut Progress<'_>,
     ) -> Result<(Option<Best<O, T>>, bool), Error> {
         let mut best: Option<Best<O, T>> = None;
@@ -290,7 +290,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     /// Members whose score has changed move to their class; sets `moved` if that class existed.
     fn first_member(
         &mut self,
-        state: &mut MergeState<'_>,
+        state: &mut MergeState,
         class: u32,
         moved: &mut bool,
     ) -> Option<(T::Key, u32)> {

@@ -30,8 +30,8 @@ const CHECK_EVERY: usize = 1 << 12;
 const MARGIN: f64 = if cfg!(test) { 1.0 } else { 2.0 };
 const STEP: f64 = if cfg!(test) { 2.0 } else { 8.0 };
 
-struct BestFirst<'a, O: Objective, T: TieBreak> {
-    state: MergeState<'a>,
+struct BestFirst<O: Objective, T: TieBreak> {
+    state: MergeState,
     candidates: CandidatePairs,
     active: ActivePairs<O, T>,
 }
@@ -39,7 +39,7 @@ struct BestFirst<'a, O: Objective, T: TieBreak> {
 /// Merge the best pair until the vocabulary is full, no pair is frequent enough or no merge gains.
 pub(super) fn learn<O: Objective, T: TieBreak>(
     objective: O,
-    state: MergeState<'_>,
+    state: MergeState,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let candidates = CandidatePairs::new(&state);
@@ -54,7 +54,7 @@ pub(super) fn learn<O: Objective, T: TieBreak>(
     Ok(state.finish(|state| active.objective.reason(state.min_frequency())))
 }
 
-impl<O: Objective, T: TieBreak> BestFirst<'_, O, T> {
+impl<O: Objective, T: TieBreak> BestFirst<O, T> {
     /// Return the best pair; begins a new round if necessary.
     fn next(&mut self, progress: &mut Progress<'_>) -> Result<Option<ScoredPair>, Error> {
         if !self.active.is_exhausted() {

@@ -5,33 +5,28 @@ use super::frequency;
 use super::likelihood::Likelihood;
 use super::merge_state::MergeState;
 use super::pmi::Pmi;
-use super::spec::{PairScore, WordPieceTies};
+use super::spec::{PairScore, Ties};
 use super::tie_break::{FirstSeen, LowestIds, SmallestStrings, TieBreak};
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::Learned;
 
 /// Merge pairs until the vocabulary is full or no pair qualifies.
-pub(super) fn learn(state: MergeState<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    match state.spec.ties() {
-        WordPieceTies::LowestIds => learn_with_ties::<LowestIds>(state, progress),
-        WordPieceTies::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),
-        WordPieceTies::FirstSeen => learn_with_ties::<FirstSeen>(state, progress),
+pub(super) fn learn(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match state.settings.ties {
+        Ties::LowestIds => learn_with_ties::<LowestIds>(state, progress),
+        Ties::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),
+        Ties::FirstSeen => learn_with_ties::<FirstSeen>(state, progress),
     }
 }
 
-fn learn_with_ties<T: TieBreak>(
-    state: MergeState<'_>,
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    match state.spec.score {
+fn learn_with_ties<T: TieBreak>(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match state.settings.score {
         PairScore::Pmi => best_first::learn::<_, T>(Pmi, state, progress),
         PairScore::Likelihood => {
             let objective = Likelihood::new(state.total_chars);
             best_first::learn::<_, T>(objective, state, progress)
         }
-        PairScore::Frequency | PairScore::TopDown | PairScore::Pruning => {
-            frequency::learn::<T>(state, progress)
-        }
+        PairScore::Frequency => frequency::learn::<T>(state, progress),
     }
 }

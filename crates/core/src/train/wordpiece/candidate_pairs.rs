@@ -13,7 +13,7 @@ pub(super) struct CandidatePairs {
 
 impl CandidatePairs {
     /// Collect the candidates among the tracked pairs.
-    pub(super) fn new(state: &MergeState<'_>) -> Self {
+    pub(super) fn new(state: &MergeState) -> Self {
         let mut candidates =
             Self { pairs: Vec::new(), is_candidate: Vec::new(), by_entry: PairsByEntry::default() };
         candidates.grow(state);
@@ -28,13 +28,13 @@ impl CandidatePairs {
     }
 
     /// Reserve memory for new entries and pairs.
-    pub(super) fn grow(&mut self, state: &MergeState<'_>) {
+    pub(super) fn grow(&mut self, state: &MergeState) {
         self.is_candidate.resize(state.pairs.len(), false);
         self.by_entry.grow(state);
     }
 
     /// Add a pair if it qualifies; returns whether it is a candidate.
-    pub(super) fn add(&mut self, state: &MergeState<'_>, pair: u32) -> bool {
+    pub(super) fn add(&mut self, state: &MergeState, pair: u32) -> bool {
         let is_candidate = &mut self.is_candidate[pair as usize];
         if !*is_candidate && state.is_frequent(pair) {
             *is_candidate = true;
@@ -45,7 +45,7 @@ impl CandidatePairs {
     }
 
     /// Remove the pairs that are no longer frequent enough.
-    pub(super) fn restart(&mut self, state: &MergeState<'_>) {
+    pub(super) fn restart(&mut self, state: &MergeState) {
         let Self { pairs, is_candidate, by_entry } = self;
         by_entry.clear();
         pairs.retain(|&pair| {
@@ -72,12 +72,12 @@ pub(super) struct PairsByEntry(pub(super) Vec<Vec<u32>>);
 
 impl PairsByEntry {
     /// Reserve memory for new entries.
-    pub(super) fn grow(&mut self, state: &MergeState<'_>) {
+    pub(super) fn grow(&mut self, state: &MergeState) {
         self.0.resize_with(state.entries.len(), Vec::new);
     }
 
     /// Add a pair to both of its entries.
-    pub(super) fn insert(&mut self, state: &MergeState<'_>, pair: u32) {
+    pub(super) fn insert(&mut self, state: &MergeState, pair: u32) {
         let (left, right) = state.pairs.parts(pair);
         self.0[left as usize].push(pair);
         if left != right {

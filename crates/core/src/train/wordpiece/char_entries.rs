@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::spec::{PairScore, WordPieceTrainSpec};
+use super::spec::WordPieceTrainSpec;
 use crate::count::Counts;
 use crate::train::alphabet::{Alphabet, CharPosition};
 use crate::train::entries::Entries;
@@ -10,7 +10,7 @@ use crate::train::AlphabetOrder;
 
 /// The entries of the alphabet in vocabulary order.
 ///
-/// For `Frequency`, all characters without the prefix come first, as in `tokenizers`. For the other scores,
+/// For the score `Frequency`, all characters without the prefix come first, as in `tokenizers`. For others,
 /// each character has the forms in which it occurs, and all forms are sorted together. `alphabet_order` then
 /// arranges them.
 pub(super) fn alphabet_entries(
@@ -19,7 +19,7 @@ pub(super) fn alphabet_entries(
     spec: &WordPieceTrainSpec,
 ) -> Vec<String> {
     let prefix = &spec.continuing_subword_prefix;
-    let frequency = spec.score == PairScore::Frequency;
+    let frequency = spec.learner.has_tokenizers_alphabet();
     let mut initial: Vec<String> = alphabet
         .select(|usage| frequency || usage.begins_words() || usage.required)
         .map(String::from)

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::by_merges;
 use super::merge_state::MergeState;
-use super::spec::WordPieceTrainSpec;
+use super::spec::MergeSettings;
 use crate::count::Counts;
 use crate::error::Error;
 use crate::model::{Model, ModelScratch};
@@ -32,26 +32,27 @@ pub struct ExistingModel<'p> {
     pub barriers: &'p [u32],
 }
 
-/// Learn further entries until the vocabulary has `spec.vocab_size`, those of the model included.
+/// Learn further entries until the vocabulary has `settings.vocab_size`, those of the model included.
 ///
 /// The result begins with the entries of the model in the order of their ids; ids in the result are indices
-/// into its vocabulary. The alphabet and the special tokens of `spec` are not used; its score must be one that
-/// merges pairs. `progress` and errors are those of [`learn`](super::learn).
+/// into its vocabulary. `prefix` is the continuation prefix. `progress` and errors are those of
+/// [`learn`](super::learn).
 pub fn continue_training(
     counts: &Counts,
     base: ExistingModel<'_>,
-    spec: &WordPieceTrainSpec,
+    prefix: &str,
+    settings: MergeSettings,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
-    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    let mut progress = Progress::start(settings.vocab_size, progress)?;
     let chars = check_counts(counts, &mut progress)?;
-    let mut entries = Entries::new(&spec.continuing_subword_prefix);
+    let mut entries = Entries::new(prefix);
     for (token, _) in base.vocab.iter() {
         entries.add(token);
     }
-    spec.check_ties(counts)?;
+    settings.ties.check(counts)?;
     let words = segmented(counts, chars, base, &mut progress)?;
-    let state = MergeState::new(words, spec, entries, &mut progress)?.start(&[], &mut progress)?;
+    let state = MergeState::new(words, settings, entries, &mut progress)?.start(&[], &mut progress)?;
     let learned = by_merges::learn(state, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)

@@ -21,7 +21,7 @@ type FrequencyCandidate<T> = (u64, Reverse<<T as TieBreak>::Key>, u32);
 
 /// Merge the most frequent pair until the vocabulary is full or no pair is frequent enough.
 pub(super) fn learn<T: TieBreak>(
-    mut state: MergeState<'_>,
+    mut state: MergeState,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let mut heap = candidates::<T>(&state);
@@ -52,12 +52,12 @@ pub(super) fn learn<T: TieBreak>(
 }
 
 /// Return the heap entries of all tracked pairs that may be merged.
-fn candidates<T: TieBreak>(state: &MergeState<'_>) -> BinaryHeap<FrequencyCandidate<T>> {
+fn candidates<T: TieBreak>(state: &MergeState) -> BinaryHeap<FrequencyCandidate<T>> {
     (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(state, pair)).collect()
 }
 
 /// Return the heap entry of a pair, if it may be merged.
-fn candidate<T: TieBreak>(state: &MergeState<'_>, pair: u32) -> Option<FrequencyCandidate<T>> {
+fn candidate<T: TieBreak>(state: &MergeState, pair: u32) -> Option<FrequencyCandidate<T>> {
     let count = state.pairs.count(pair);
     state.is_frequent(pair).then(|| (count, Reverse(T::bound(state, pair)), pair))
 }
@@ -65,7 +65,7 @@ fn candidate<T: TieBreak>(state: &MergeState<'_>, pair: u32) -> Option<Frequency
 /// Return a heap entry with the current count; `None` if the pair gained, because then the heap already has
 /// a newer entry.
 fn refreshed<T: TieBreak>(
-    state: &MergeState<'_>,
+    state: &MergeState,
     (count, order, pair): FrequencyCandidate<T>,
 ) -> Option<FrequencyCandidate<T>> {
     let current = state.pairs.count(pair);

@@ -13,7 +13,7 @@
 use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
 
-use super::spec::{PairScore, WordPieceTrainSpec};
+use super::spec::{MergeSettings, PairScore};
 use crate::error::Error;
 use crate::train::entries::Entries;
 use crate::train::frequent_pairs::{key, parts, PairBuckets};
@@ -39,8 +39,8 @@ const CHECK_EVERY: usize = 64;
 const HEADROOM: usize = 8;
 
 /// The state of a trainer that merges pairs.
-pub(super) struct MergeState<'a> {
-    pub(super) spec: &'a WordPieceTrainSpec,
+pub(super) struct MergeState {
+    pub(super) settings: MergeSettings,
     pub(super) words: PackedWords,
     pub(super) pairs: PairTable,
     pub(super) entries: Entries,
@@ -64,16 +64,16 @@ pub(super) struct MergeState<'a> {
     overlapping: bool,
 }
 
-impl<'a> MergeState<'a> {
+impl MergeState {
     /// Count the entries of segmented words; `start` or `replay` counts the pairs.
     pub(super) fn new(
         words: PackedWords,
-        spec: &'a WordPieceTrainSpec,
+        settings: MergeSettings,
         entries: Entries,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut state = Self {
-            spec,
+            settings,
             pairs: PairTable::default(),
             counts: vec![0; entries.len()],
             words,
@@ -86,7 +86,7 @@ impl<'a> MergeState<'a> {
             replayed: None,
             floor: 0,
             adjacent: 0,
-            overlapping: spec.score != PairScore::Likelihood,
+            overlapping: settings.score != PairScore::Likelihood,
         };
         let Self { words, counts, total, total_chars, adjacent, .. } = &mut state;
         words.visit_entries(|entry, chars, count| {
@@ -105,9 +105,9 @@ impl<'a> MergeState<'a> {
         if !earlier.is_empty() {
             self.replay(earlier, progress)?;
         }
-        let (least, score) = (self.min_frequency(), self.spec.score);
+        let (least, score) = (self.min_frequency(), self.settings.score);
         self.track_pairs(progress, |largest| match score {
-            PairScore::Pmi | PairScore::TopDown | PairScore::Pruning => least,
+            PairScore::Pmi => least,
             PairScore::Frequency => least.max(largest / FIRST_SPAN),
             PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
         })?;
@@ -176,7 +176,7 @@ impl<'a> MergeState<'a> {
 
     /// Whether the vocabulary has `vocab_size` entries.
     pub(super) fn is_full(&self) -> bool {
-        self.entries.len() >= self.spec.vocab_size
+        self.entries.len() >= self.settings.vocab_size
     }
 
     /// Whether a pair occurs often enough to be merged.
@@ -186,12 +186,12 @@ impl<'a> MergeState<'a> {
 
     /// The least count of a pair that may be merged.
     pub(super) fn min_frequency(&self) -> u64 {
-        self.spec.min_frequency.max(1)
+        self.settings.min_frequency.max(1)
     }
 
     /// Whether the merged entry is within `max_token_length`.
     fn fits_parts(&self, (left, right): (u32, u32)) -> bool {
-        self.spec.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
+        self.settings.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
     }
 
     /// Fail unless the system provides memory for what may grow before the next check.
@@ -237,7 +237,12 @@ impl<'a> MergeState<'a> {
     /// Return the result; `reason` says why training stopped early and is called only if it did.
     pub(super) fn finish(self, reason: impl FnOnce(&Self) -> String) -> Learned {
         let stopped_early = (!self.is_full()).then(|| {
-            format!("{}: {} of {} entries learned", reason(&self), self.entries.len(), self.spec.vocab_size)
+            format!(
+                "{}: {} of {} entries learned",
+                reason(&self),
+                self.entries.len(),
+                self.settings.vocab_size
+            )
         });
         Learned {
             vocab: self.entries.into_names(),

@@ -1,7 +1,7 @@
 //! WordPiece training: word counts to special tokens, alphabet and learned entries.
 //!
 //! ```text
-//! spec               settings: scores and ties
+//! spec               settings: learners, scores and ties
 //! char_entries       the entries of single characters
 //! merge_state        words, pairs and entries, updated by each merge
 //! pair_counts        the counts from which a pair is scored
@@ -65,7 +65,7 @@ use char_entries::{alphabet_entries, CharEntries};
 use merge_state::MergeState;
 
 pub use continue_training::{continue_training, ExistingModel};
-pub use spec::{PairScore, PruningSpec, WordPieceTies, WordPieceTrainSpec};
+pub use spec::{Learner, MergeSettings, PairScore, PruningSettings, Ties, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///
@@ -74,11 +74,12 @@ pub use spec::{PairScore, PruningSpec, WordPieceTies, WordPieceTrainSpec};
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_core::train::wordpiece::{learn, PairScore, WordPieceTrainSpec};
+/// use piecework_core::train::wordpiece::{learn, Learner, PairScore, Ties, WordPieceTrainSpec};
 /// use piecework_core::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
-/// let spec = WordPieceTrainSpec { vocab_size: 15, score: PairScore::Pmi, ..WordPieceTrainSpec::default() };
+/// let learner = Learner::Merges(PairScore::Pmi, Ties::FirstSeen);
+/// let spec = WordPieceTrainSpec { vocab_size: 15, learner, ..WordPieceTrainSpec::default() };
 /// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
@@ -107,20 +108,21 @@ pub fn resume(
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     let (chars, alphabet, entries) = begin(counts, spec, resume, spec.vocab_size, &mut progress)?;
     let mut choices = Choices::new(resume);
-    let learned = match spec.score {
-        PairScore::TopDown => {
+    let learned = match &spec.learner {
+        Learner::TopDown => {
             top_down::learn(counts, chars, spec, &alphabet, entries, &mut choices, &mut progress)?
         }
-        PairScore::Pruning => {
+        Learner::Pruning(settings) => {
             let sizes = &[spec.vocab_size];
+            let start = (&alphabet, &entries);
             let learned =
-                pruning::learn(counts, spec, sizes, &alphabet, &entries, &mut choices, &mut progress)?;
+                pruning::learn(counts, spec, settings, sizes, start, &mut choices, &mut progress)?;
             learned.into_iter().next().unwrap_or_default()
         }
-        _ => {
+        &Learner::Merges(score, ties) => {
             let words = segmented(counts, chars, spec, &alphabet, &entries, &mut progress)?;
             drop(alphabet);
-            let state = MergeState::new(words, spec, entries, &mut progress)?;
+            let state = MergeState::new(words, merge_settings(spec, score, ties), entries, &mut progress)?;
             by_merges::learn(state.start(resume.earlier, &mut progress)?, &mut progress)?
         }
     };
@@ -131,8 +133,8 @@ pub fn resume(
 /// Learn vocabularies of several sizes by pruning, in one run; returns them in the order of the sizes.
 ///
 /// Each equals that of [`learn`] with its size and the seeds of the largest: the number of seeds is that of
-/// `spec.vocab_size`, unless `spec.pruning` sets it. Errors: those of [`resume`], and `Argument` for another
-/// score than `Pruning`.
+/// `spec.vocab_size`, unless the settings of the learner set it. Errors: those of [`resume`], and `Argument` for
+/// another learner than `Pruning`.
 pub fn learn_sizes(
     counts: &Counts,
     spec: &WordPieceTrainSpec,
@@ -140,15 +142,16 @@ pub fn learn_sizes(
     resume: Resume<'_>,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Vec<Learned>, Error> {
-    if spec.score != PairScore::Pruning {
-        let expected = "one size, or the pruning trainer";
-        return Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another trainer", expected));
-    }
+    let Learner::Pruning(settings) = &spec.learner else {
+        let expected = "one size, or the pruning learner";
+        return Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another learner", expected));
+    };
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     let least = sizes.iter().copied().min().unwrap_or(spec.vocab_size);
     let (_, alphabet, entries) = begin(counts, spec, resume, least, &mut progress)?;
     let mut choices = Choices::new(resume);
-    let learned = pruning::learn(counts, spec, sizes, &alphabet, &entries, &mut choices, &mut progress)?;
+    let start = (&alphabet, &entries);
+    let learned = pruning::learn(counts, spec, settings, sizes, start, &mut choices, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }
@@ -164,7 +167,7 @@ fn begin<'r>(
 ) -> Result<(usize, Alphabet, Entries), Error> {
     progress.log_merges(resume.log);
     let chars = check_counts(counts, progress)?;
-    spec.check_ties(counts)?;
+    spec.learner.check(counts)?;
     spec.alphabet_order.check(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, progress)?;
     let entries = first_entries(
@@ -178,7 +181,7 @@ fn begin<'r>(
 
 /// Segment the words into characters.
 ///
-/// `Frequency` skips characters outside the alphabet. The other scores skip words with such characters,
+/// The score `Frequency` skips characters outside the alphabet. Other learners skip words with such characters,
 /// because the model encodes these as the unknown token.
 fn segmented(
     counts: &Counts,
@@ -192,7 +195,7 @@ fn segmented(
     let char_entries = CharEntries::new(entries, alphabet, spec, counts);
     for (word, count) in counts.iter() {
         progress.advance(word.len())?;
-        if spec.score == PairScore::Frequency || alphabet.contains_all(word) {
+        if spec.learner.has_tokenizers_alphabet() || alphabet.contains_all(word) {
             let characters = word.chars().enumerate();
             words.push(
                 characters.filter_map(|(at, character)| char_entries.get(at == 0, character)),
@@ -203,6 +206,17 @@ fn segmented(
     words.numbered()
 }
 
+/// Return the settings of a learner that merges pairs.
+fn merge_settings(spec: &WordPieceTrainSpec, score: PairScore, ties: Ties) -> MergeSettings {
+    MergeSettings {
+        vocab_size: spec.vocab_size,
+        score,
+        ties,
+        min_frequency: spec.min_frequency,
+        max_token_length: spec.max_token_length,
+    }
+}
+
 /// Apply the merges of an earlier run to words, for BPE; returns the words and the entries after them.
 pub(super) fn replay(
     words: PackedWords,
@@ -210,8 +224,9 @@ pub(super) fn replay(
     earlier: &[Merge],
     progress: &mut Progress<'_>,
 ) -> Result<(PackedWords, Entries), Error> {
-    let spec = WordPieceTrainSpec { score: PairScore::Frequency, ..WordPieceTrainSpec::default() };
-    let mut state = MergeState::new(words, &spec, entries, progress)?;
+    let score = PairScore::Frequency;
+    let settings = merge_settings(&WordPieceTrainSpec::default(), score, score.default_ties());
+    let mut state = MergeState::new(words, settings, entries, progress)?;
     state.replay(earlier, progress)?;
     Ok((state.words, state.entries))
 }

@@ -26,7 +26,7 @@ pub(super) struct MergedEntries(Vec<u32>);
 
 impl MergedEntries {
     /// Reserve memory for new pairs.
-    pub(super) fn grow(&mut self, state: &MergeState<'_>) {
+    pub(super) fn grow(&mut self, state: &MergeState) {
         self.0.resize(state.pairs.len(), UNKNOWN);
     }
 
@@ -36,7 +36,7 @@ impl MergedEntries {
     }
 
     /// Return the counts of a pair; `PairCounts::merged` is 0 unless `with_merged`.
-    pub(super) fn counts(&mut self, state: &MergeState<'_>, pair: u32, with_merged: bool) -> PairCounts {
+    pub(super) fn counts(&mut self, state: &MergeState, pair: u32, with_merged: bool) -> PairCounts {
         let (left, right) = state.pairs.parts(pair);
         PairCounts {
             count: state.pairs.count(pair),
@@ -47,7 +47,7 @@ impl MergedEntries {
         }
     }
 
-    fn merged_count(&mut self, state: &MergeState<'_>, pair: u32) -> u64 {
+    fn merged_count(&mut self, state: &MergeState, pair: u32) -> u64 {
         let entry = &mut self.0[pair as usize];
         if *entry == UNKNOWN {
             let (left, right) = state.pairs.parts(pair);

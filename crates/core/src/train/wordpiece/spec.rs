@@ -9,11 +9,22 @@ use crate::train::AlphabetOrder;
 const SEEDS_PER_ENTRY: usize = 8;
 /// The largest `balance`.
 const MAX_BALANCE: f64 = 1000.0;
-/// The largest `use_cap`.
-const MAX_USE_CAP: f64 = 1e6;
+/// The largest `max_use_cost`.
+const MAX_USE_COST: f64 = 1e6;
 
-/// The criterion by which a trainer chooses the next entry.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How the entries besides special tokens and alphabet are learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Learner {
+    /// Merge the pair with the best score, again and again; the ties select among equal scores.
+    Merges(PairScore, Ties),
+    /// Start from many substrings and remove the one whose removal costs least, again and again.
+    Pruning(PruningSettings),
+    /// Keep frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
+    TopDown,
+}
+
+/// The score of a pair; the pair with the best one is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairScore {
     /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
     /// section 3.
@@ -22,16 +33,11 @@ pub enum PairScore {
     Pmi,
     /// The pair count, as in `tokenizers`.
     Frequency,
-    /// Frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
-    TopDown,
-    /// Many substrings, of which the one whose removal costs least is removed.
-    #[default]
-    Pruning,
 }
 
 /// The order among pairs of equal score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WordPieceTies {
+pub enum Ties {
     /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
     LowestIds,
     /// The pair with the smaller left string, then the smaller right string, by code points. Strings
@@ -46,10 +52,8 @@ pub enum WordPieceTies {
 pub struct WordPieceTrainSpec {
     /// The number of entries to learn, special tokens and alphabet included.
     pub vocab_size: usize,
-    /// The criterion by which the next entry is chosen.
-    pub score: PairScore,
-    /// The order among pairs of equal score; `None` selects the default of the score.
-    pub ties: Option<WordPieceTies>,
+    /// How the entries besides special tokens and alphabet are learned.
+    pub learner: Learner,
     /// The least count of a pair or substring that is learned; 0 means 1.
     pub min_frequency: u64,
     /// The most characters of the alphabet; the most frequent ones are kept.
@@ -64,8 +68,6 @@ pub struct WordPieceTrainSpec {
     pub alphabet_order: AlphabetOrder,
     /// The most characters of an entry, the prefix not counted.
     pub max_token_length: Option<usize>,
-    /// The settings of `PairScore::Pruning`.
-    pub pruning: PruningSpec,
     /// The number of threads, which changes no result; `Pruning` and `TopDown` use more than one.
     pub num_threads: usize,
 }
@@ -74,8 +76,7 @@ impl Default for WordPieceTrainSpec {
     fn default() -> Self {
         Self {
             vocab_size: 30_000,
-            score: PairScore::default(),
-            ties: None,
+            learner: Learner::default(),
             min_frequency: 2,
             limit_alphabet: None,
             initial_alphabet: Vec::new(),
@@ -83,78 +84,102 @@ impl Default for WordPieceTrainSpec {
             continuing_subword_prefix: "##".to_owned(),
             alphabet_order: AlphabetOrder::default(),
             max_token_length: None,
-            pruning: PruningSpec::default(),
             num_threads: 1,
         }
     }
 }
 
-impl WordPieceTrainSpec {
-    /// The order among pairs of equal score: the setting, or the default of the score.
-    pub(super) fn ties(&self) -> WordPieceTies {
-        self.ties.unwrap_or(self.score.default_ties())
+impl Default for Learner {
+    fn default() -> Self {
+        Self::Pruning(PruningSettings::default())
+    }
+}
+
+impl Learner {
+    /// Whether the alphabet is that of the trainer of `tokenizers`: every character has an entry without the
+    /// prefix, and characters outside the alphabet are skipped.
+    pub(super) fn has_tokenizers_alphabet(self) -> bool {
+        matches!(self, Self::Merges(PairScore::Frequency, _))
     }
 
-    /// Reject counts without the positions that the ties need, and ties where no pairs are merged.
-    pub(super) fn check_ties(&self, counts: &Counts) -> Result<(), Error> {
-        let (found, expected) = if self.score == PairScore::TopDown && self.ties.is_some() {
-            ("an order of pairs", "none: score=\"top-down\" ranks substrings by count, then by code points")
-        } else if self.score == PairScore::Pruning && self.ties.is_some() {
-            ("an order of pairs", "none: algorithm=\"pruning\" merges no pairs")
-        } else if self.ties() == WordPieceTies::FirstSeen && counts.first().is_none() {
-            (
-                "\"first-seen\" with counts that have no first positions",
-                "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
-                 `piecework count --first-source`), Counts(..., first=...), or ties=\"smallest-strings\"",
-            )
-        } else {
+    /// Reject counts without the positions that the ties need.
+    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+        match self {
+            Self::Merges(_, ties) => ties.check(counts),
+            Self::Pruning(_) | Self::TopDown => Ok(()),
+        }
+    }
+}
+
+impl Ties {
+    /// Reject counts without the positions that `FirstSeen` needs.
+    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+        if self != Self::FirstSeen || counts.first().is_some() {
             return Ok(());
-        };
+        }
+        let found = "\"first-seen\" with counts that have no first positions";
+        let expected =
+            "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
+             `piecework count --first-source`), Counts(..., first=...), or ties=\"smallest-strings\"";
         Err(Error::new(ErrorKind::Argument, "ties", found, expected))
     }
 }
 
 impl PairScore {
-    /// The ties of this score when the settings do not name them; `TopDown` and `Pruning` merge no
-    /// pairs.
+    /// Return the usual ties of this score.
     #[must_use]
-    pub fn default_ties(self) -> WordPieceTies {
+    pub fn default_ties(self) -> Ties {
         match self {
-            Self::Likelihood => WordPieceTies::SmallestStrings,
-            Self::Pmi => WordPieceTies::FirstSeen,
-            Self::Frequency | Self::TopDown | Self::Pruning => WordPieceTies::LowestIds,
+            Self::Likelihood => Ties::SmallestStrings,
+            Self::Pmi => Ties::FirstSeen,
+            Self::Frequency => Ties::LowestIds,
         }
     }
 }
 
-/// The settings of the pruning trainer only.
+/// The settings of a trainer that merges pairs, from any entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MergeSettings {
+    /// The number of entries at which training stops.
+    pub vocab_size: usize,
+    /// The score of a pair.
+    pub score: PairScore,
+    /// The order among pairs of equal score.
+    pub ties: Ties,
+    /// The least count of a pair that is merged; 0 means 1.
+    pub min_frequency: u64,
+    /// The most characters of an entry, the prefix not counted.
+    pub max_token_length: Option<usize>,
+}
+
+/// The settings of `Learner::Pruning`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PruningSpec {
+pub struct PruningSettings {
     /// The segmentation of the model, for which the vocabulary is chosen.
     pub segmentation: Segmentation,
     /// The weight of surprisal: a token costs 1 + balance x -ln(its share of all tokens).
     pub balance: f64,
     /// The most that one use of an entry counts for in its loss; no limit if `None`.
-    pub use_cap: Option<f64>,
+    pub max_use_cost: Option<f64>,
     /// The number of seeds, at least `vocab_size`; eight for each entry if `None`.
     pub seed_size: Option<usize>,
     /// Whether the result lists the removals.
     pub record_removals: bool,
 }
 
-impl Default for PruningSpec {
+impl Default for PruningSettings {
     fn default() -> Self {
         Self {
             segmentation: Segmentation::Greedy,
             balance: 0.0,
-            use_cap: None,
+            max_use_cost: None,
             seed_size: None,
             record_removals: false,
         }
     }
 }
 
-impl PruningSpec {
+impl PruningSettings {
     /// The number of seeds for a vocabulary of `vocab_size` entries.
     pub(super) fn seeds(&self, vocab_size: usize) -> usize {
         self.seed_size.unwrap_or_else(|| vocab_size.saturating_mul(SEEDS_PER_ENTRY)).max(vocab_size)
@@ -168,9 +193,9 @@ impl PruningSpec {
         if !(0.0..=MAX_BALANCE).contains(&self.balance) {
             return reject("balance", self.balance, format!("a number from 0 to {MAX_BALANCE}"));
         }
-        match self.use_cap {
-            Some(cap) if !(cap > 0.0 && cap <= MAX_USE_CAP) => {
-                reject("use_cap", cap, format!("a number above 0, up to {MAX_USE_CAP}"))
+        match self.max_use_cost {
+            Some(cost) if !(cost > 0.0 && cost <= MAX_USE_COST) => {
+                reject("max_use_cost", cost, format!("a number above 0, up to {MAX_USE_COST}"))
             }
             _ => Ok(()),
         }

@@ -13,29 +13,29 @@ pub(super) trait TieBreak {
     type Key: Ord + Clone;
 
     /// Return a lower bound of the pair's current key, in constant time.
-    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key;
+    fn bound(state: &MergeState, pair: u32) -> Self::Key;
 
     /// Return the pair's current key, or `None` if the pair no longer occurs.
-    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key>;
+    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key>;
 }
 
-/// `WordPieceTies::LowestIds`.
+/// `Ties::LowestIds`.
 pub(super) struct LowestIds;
 
-/// `WordPieceTies::SmallestStrings`.
+/// `Ties::SmallestStrings`.
 pub(super) struct SmallestStrings;
 
-/// `WordPieceTies::FirstSeen`.
+/// `Ties::FirstSeen`.
 pub(super) struct FirstSeen;
 
 impl TieBreak for LowestIds {
     type Key = (u32, u32);
 
-    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
+    fn bound(state: &MergeState, pair: u32) -> Self::Key {
         state.pairs.parts(pair)
     }
 
-    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key> {
+    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key> {
         Some(Self::bound(state, pair))
     }
 }
@@ -43,12 +43,12 @@ impl TieBreak for LowestIds {
 impl TieBreak for SmallestStrings {
     type Key = (Rc<str>, Rc<str>);
 
-    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
+    fn bound(state: &MergeState, pair: u32) -> Self::Key {
         let (left, right) = state.pairs.parts(pair);
         (state.entries.name(left), state.entries.name(right))
     }
 
-    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key> {
+    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key> {
         Some(Self::bound(state, pair))
     }
 }
@@ -56,11 +56,11 @@ impl TieBreak for SmallestStrings {
 impl TieBreak for FirstSeen {
     type Key = u32;
 
-    fn bound(state: &MergeState<'_>, pair: u32) -> Self::Key {
+    fn bound(state: &MergeState, pair: u32) -> Self::Key {
         state.pairs.first_position_bound(pair)
     }
 
-    fn key(state: &mut MergeState<'_>, pair: u32) -> Option<Self::Key> {
+    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key> {
         state.pairs.first_position(pair, &state.words)
     }
 }

@@ -41,7 +41,7 @@ use std::cmp::Reverse;
 
 use foldhash::HashSet;
 
-use super::spec::WordPieceTrainSpec;
+use super::spec::{PruningSettings, WordPieceTrainSpec};
 use crate::count::Counts;
 use crate::error::Error;
 use crate::train::alphabet::Alphabet;
@@ -60,26 +60,27 @@ use word_text::{WordText, MAX_WORD_CHARS};
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;
 
-/// Learn a vocabulary of each size; `entries` has the special tokens and the alphabet, which fit every size.
+/// Learn a vocabulary of each size. It starts from the alphabet, and the special tokens and the alphabet as
+/// entries, which fit every size.
 ///
 /// All sizes have the same seeds, so the removals for a larger size are the first ones for a smaller size. Each
 /// size puts entries back on its own.
 pub(super) fn learn(
     counts: &Counts,
     spec: &WordPieceTrainSpec,
+    settings: &PruningSettings,
     sizes: &[usize],
-    alphabet: &Alphabet,
-    entries: &Entries,
+    (alphabet, entries): (&Alphabet, &Entries),
     choices: &mut Choices<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Vec<Learned>, Error> {
-    spec.pruning.check()?;
+    settings.check()?;
     let text = WordText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
-    let candidates = find_candidates(text, spec, entries, progress)?;
+    let candidates = find_candidates(text, spec, settings, entries, progress)?;
     let mut ascending: Vec<usize> = (0..sizes.len()).collect();
     ascending.sort_by_key(|&at| sizes[at]);
     let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
-    let mut pruner = Pruner::new(&candidates, &spec.pruning, spec.num_threads, choices);
+    let mut pruner = Pruner::new(&candidates, settings, spec.num_threads, choices);
     if let Some(&least) = ascending.first() {
         pruner.remove_until(wanted(least), spec.vocab_size, progress)?;
     }
@@ -98,6 +99,7 @@ pub(super) fn learn(
 fn find_candidates(
     text: WordText,
     spec: &WordPieceTrainSpec,
+    settings: &PruningSettings,
     base: &Entries,
     progress: &mut Progress<'_>,
 ) -> Result<Candidates, Error> {
@@ -105,7 +107,7 @@ fn find_candidates(
     let longest_special = spec.special_tokens.iter().map(|token| token.chars().count()).max().unwrap_or(0);
     let starts = SortedStarts::new(&text, max_chars.max(longest_special), spec.num_threads, progress)?;
     let rules = SeedRules {
-        limit: spec.pruning.seeds(spec.vocab_size),
+        limit: settings.seeds(spec.vocab_size),
         min_count: spec.min_frequency.max(1),
         max_chars: max_chars as u32,
     };

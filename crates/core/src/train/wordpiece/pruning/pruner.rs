@@ -12,7 +12,7 @@ use super::token_cost::CostRule;
 use crate::error::Error;
 use crate::train::progress::Progress;
 use crate::train::resume::Choices;
-use crate::train::wordpiece::spec::PruningSpec;
+use crate::train::wordpiece::spec::PruningSettings;
 use crate::train::Removal;
 
 /// Costs with surprisal are estimated anew when this share of the entries is left, in per cent.
@@ -43,20 +43,20 @@ pub(super) struct Pruner<'a, 'c, 'r> {
 impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
     pub(super) fn new(
         candidates: &'a Candidates,
-        spec: &PruningSpec,
+        settings: &PruningSettings,
         threads: usize,
         choices: &'c mut Choices<'r>,
     ) -> Self {
-        let rule = CostRule::new(spec);
+        let rule = CostRule::new(settings);
         Self {
-            losses: Losses::new(candidates, spec.segmentation, rule, threads),
+            losses: Losses::new(candidates, settings.segmentation, rule, threads),
             candidates,
             choices,
             balance: rule.balance > 0,
             removable: candidates.protected.iter().filter(|&&protected| !protected).count(),
             removed: Vec::new(),
             is_current: false,
-            record: spec.record_removals,
+            record: settings.record_removals,
             removals: Vec::new(),
             exchanges: Vec::new(),
         }

@@ -9,7 +9,7 @@ use super::losses::Losses;
 use super::token_cost::CostRule;
 use super::*;
 use crate::spec::Segmentation;
-use crate::train::wordpiece::spec::{PairScore, PruningSpec};
+use crate::train::wordpiece::spec::{Learner, PruningSettings};
 use crate::train::wordpiece::{begin, Resume};
 
 fn corpus() -> impl Strategy<Value = Counts> {
@@ -29,14 +29,18 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
     let prefix = prop_oneof![4 => Just("##"), 1 => Just(""), 1 => Just("a")];
     let segmentation = prop_oneof![Just(Segmentation::Greedy), Just(Segmentation::Shortest)];
     let balance = prop_oneof![Just(0.0), Just(1.0)];
-    let use_cap = prop_oneof![2 => Just(None), 1 => Just(Some(1.5))];
-    (prefix, segmentation, balance, use_cap, 1_usize..4).prop_map(
-        |(prefix, segmentation, balance, use_cap, num_threads)| WordPieceTrainSpec {
-            score: PairScore::Pruning,
+    let max_use_cost = prop_oneof![2 => Just(None), 1 => Just(Some(1.5))];
+    (prefix, segmentation, balance, max_use_cost, 1_usize..4).prop_map(
+        |(prefix, segmentation, balance, max_use_cost, num_threads)| WordPieceTrainSpec {
+            learner: Learner::Pruning(PruningSettings {
+                segmentation,
+                balance,
+                max_use_cost,
+                ..PruningSettings::default()
+            }),
             min_frequency: 1,
             special_tokens: Vec::new(),
             continuing_subword_prefix: prefix.to_owned(),
-            pruning: PruningSpec { segmentation, balance, use_cap, ..PruningSpec::default() },
             num_threads,
             ..WordPieceTrainSpec::default()
         },
@@ -51,17 +55,18 @@ proptest! {
         spec in settings(),
         changes in vec((any::<prop::sample::Index>(), prop::bool::weighted(0.8)), 0..150),
     ) {
+        let Learner::Pruning(settings) = spec.learner else { unreachable!("the strategy prunes") };
         let mut call = |_, _| ControlFlow::Continue(());
         let progress = &mut Progress::start(spec.vocab_size, &mut call).expect("not stopped");
         let (_, alphabet, entries) = begin(&counts, &spec, Resume::default(), spec.vocab_size, progress)
             .expect("a size above the alphabet");
         let text = WordText::new(&counts, &alphabet, &spec.continuing_subword_prefix, progress).expect("fits");
-        let candidates = find_candidates(text, &spec, &entries, progress).expect("fits");
+        let candidates = find_candidates(text, &spec, &settings, &entries, progress).expect("fits");
         let removable: Vec<u32> = (0..candidates.len() as u32)
             .filter(|&candidate| !candidates.protected[candidate as usize])
             .collect();
-        let rule = CostRule::new(&spec.pruning);
-        let mut losses = Losses::new(&candidates, spec.pruning.segmentation, rule, spec.num_threads);
+        let rule = CostRule::new(&settings);
+        let mut losses = Losses::new(&candidates, settings.segmentation, rule, spec.num_threads);
         losses.estimate_costs(progress).expect("not stopped");
         losses.recompute(progress).expect("not stopped");
         for (change, is_removal) in changes.iter().filter(|_| !removable.is_empty()) {

@@ -2,7 +2,7 @@
 //!
 //! All arithmetic is on integers, so results are the same on every platform.
 
-use crate::train::wordpiece::spec::PruningSpec;
+use crate::train::wordpiece::spec::PruningSettings;
 
 /// The fraction bits of a cost.
 const FRACTION_BITS: u32 = 16;
@@ -16,12 +16,15 @@ const LN_2: i64 = 45_426;
 pub(super) struct CostRule {
     pub(super) balance: i64,
     /// The most that a use of an entry counts for.
-    pub(super) use_cap: Option<i64>,
+    pub(super) max_use_cost: Option<i64>,
 }
 
 impl CostRule {
-    pub(super) fn new(spec: &PruningSpec) -> Self {
-        Self { balance: to_fixed(spec.balance), use_cap: spec.use_cap.map(|cap| to_fixed(cap).max(1)) }
+    pub(super) fn new(settings: &PruningSettings) -> Self {
+        Self {
+            balance: to_fixed(settings.balance),
+            max_use_cost: settings.max_use_cost.map(|cost| to_fixed(cost).max(1)),
+        }
     }
 
     /// The cost of a token that is used `uses` of `total` times.
@@ -33,11 +36,11 @@ impl CostRule {
 
     /// Limit what the uses of an entry in a word count for.
     pub(super) fn capped(&self, added: i64, uses: usize) -> i64 {
-        self.use_cap.map_or(added, |cap| added.min(cap * uses as i64))
+        self.max_use_cost.map_or(added, |cost| added.min(cost * uses as i64))
     }
 }
 
-/// Round to a fixed-point number; the spec has checked the range.
+/// Round to a fixed-point number; the settings have checked the range.
 fn to_fixed(value: f64) -> i64 {
     (value * ONE as f64).round_ties_even() as i64
 }
@@ -71,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_rare_token_costs_more() {
-        let rule = CostRule { balance: 2 * ONE, use_cap: None };
+        let rule = CostRule { balance: 2 * ONE, max_use_cost: None };
         assert_eq!(rule.cost(1, 1), ONE);
         let tenth = rule.cost(1, 10) as f64 / ONE as f64;
         assert!((tenth - (1.0 + 2.0 * 10_f64.ln())).abs() < 1e-3);

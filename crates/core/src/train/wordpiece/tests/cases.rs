@@ -2,13 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use super::{counts, merges, run, spec};
+use super::{counts, merges, merges_by, run, spec};
 use crate::count::Counts;
 use crate::error::ErrorKind;
-use crate::train::wordpiece::{learn, PairScore, WordPieceTies, WordPieceTrainSpec};
+use crate::train::wordpiece::{learn, Learner, PairScore, Ties, WordPieceTrainSpec};
 
-const SCORES: [PairScore; 4] =
-    [PairScore::Likelihood, PairScore::Pmi, PairScore::Frequency, PairScore::TopDown];
+const LEARNERS: [Learner; 4] = [
+    Learner::Merges(PairScore::Likelihood, Ties::SmallestStrings),
+    Learner::Merges(PairScore::Pmi, Ties::FirstSeen),
+    Learner::Merges(PairScore::Frequency, Ties::LowestIds),
+    Learner::TopDown,
+];
 
 /// The words of the four-sentence corpus in order of first occurrence.
 const FOUR_SENTENCES: &str = "This 3 is 2 the 1 Hugging 1 Face 1 Course 1 . 4 chapter 1 about 1 tokenization 1 section 1 \
@@ -28,7 +32,7 @@ fn hugs() -> Counts {
 
 #[test]
 fn pmi_learns_the_published_merges_of_hugs() {
-    let learned = run(&hugs(), &spec(PairScore::Pmi, 11, 1)).expect("room for four merges");
+    let learned = run(&hugs(), &spec(merges_by(PairScore::Pmi), 11, 1)).expect("room for four merges");
     assert_eq!(learned.vocab, ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug"]);
     assert_eq!(merges(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
     let scores: Vec<f64> = learned.merges.iter().map(|merge| merge.score).collect();
@@ -39,36 +43,27 @@ fn pmi_learns_the_published_merges_of_hugs() {
 fn likelihood_merges_the_smaller_strings_among_equals() {
     let words = [("zx", 5), ("ab", 5), ("b", 1), ("x", 1)];
     let ties = |ties| {
-        let spec =
-            WordPieceTrainSpec { ties, max_token_length: Some(2), ..spec(PairScore::Likelihood, 100, 1) };
+        let learner = Learner::Merges(PairScore::Likelihood, ties);
+        let spec = WordPieceTrainSpec { max_token_length: Some(2), ..spec(learner, 100, 1) };
         let learned = run(&counts(&words), &spec).expect("merges");
         merges(&learned).iter().map(|&(left, right, _)| format!("{left}{right}")).collect::<Vec<_>>()
     };
-    assert_eq!(ties(None), ["a##b", "z##x"]);
-    assert_eq!(ties(Some(WordPieceTies::FirstSeen)), ["z##x", "a##b"]);
+    assert_eq!(ties(Ties::SmallestStrings), ["a##b", "z##x"]);
+    assert_eq!(ties(Ties::FirstSeen), ["z##x", "a##b"]);
 }
 
 #[test]
 fn first_seen_needs_first_positions() {
     let unknown = Counts::from_parts(&["ab", "ba"], &[2, 2], None).expect("distinct words");
-    let error = run(&unknown, &spec(PairScore::Pmi, 10, 1)).expect_err("no positions");
+    let error = run(&unknown, &spec(merges_by(PairScore::Pmi), 10, 1)).expect_err("no positions");
     assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
-    let any =
-        WordPieceTrainSpec { ties: Some(WordPieceTies::SmallestStrings), ..spec(PairScore::Pmi, 10, 1) };
-    run(&unknown, &any).expect("merges");
-}
-
-#[test]
-fn top_down_has_no_ties_to_choose() {
-    let given =
-        WordPieceTrainSpec { ties: Some(WordPieceTies::LowestIds), ..spec(PairScore::TopDown, 10, 1) };
-    let error = run(&hugs(), &given).expect_err("no pairs");
-    assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
+    let any = Learner::Merges(PairScore::Pmi, Ties::SmallestStrings);
+    run(&unknown, &spec(any, 10, 1)).expect("merges");
 }
 
 #[test]
 fn frequency_learns_the_published_merges_of_hugs() {
-    let learned = run(&hugs(), &spec(PairScore::Frequency, 100, 15)).expect("all merges");
+    let learned = run(&hugs(), &spec(merges_by(PairScore::Frequency), 100, 15)).expect("all merges");
     assert_eq!(merges(&learned), [("##u", "##g", 20), ("##u", "##n", 16), ("h", "##ug", 15)]);
     assert!(learned.stopped_early.is_some());
 }
@@ -76,7 +71,7 @@ fn frequency_learns_the_published_merges_of_hugs() {
 #[test]
 fn pmi_learns_the_published_vocabulary_of_four_sentences() {
     let spec = WordPieceTrainSpec {
-        score: PairScore::Pmi,
+        learner: merges_by(PairScore::Pmi),
         vocab_size: 70,
         min_frequency: 1,
         ..WordPieceTrainSpec::default()
@@ -93,12 +88,12 @@ fn pmi_learns_the_published_vocabulary_of_four_sentences() {
 #[test]
 fn overlapping_pairs_count_as_each_score_says() {
     let corpus = counts(&[("xaaaa", 7)]);
-    let frequency = run(&corpus, &spec(PairScore::Frequency, 100, 7)).expect("merges");
+    let frequency = run(&corpus, &spec(merges_by(PairScore::Frequency), 100, 7)).expect("merges");
     assert_eq!(merges(&frequency)[0], ("##a", "##a", 21));
     let corpus = counts(&[("xaaaa", 7), ("ya", 20), ("zc", 20)]);
     let likelihood = run(
         &corpus,
-        &WordPieceTrainSpec { max_token_length: Some(2), ..spec(PairScore::Likelihood, 100, 1) },
+        &WordPieceTrainSpec { max_token_length: Some(2), ..spec(merges_by(PairScore::Likelihood), 100, 1) },
     )
     .expect("merges");
     assert!(merges(&likelihood).contains(&("##a", "##a", 14)), "{:?}", merges(&likelihood));
@@ -106,24 +101,27 @@ fn overlapping_pairs_count_as_each_score_says() {
 
 #[test]
 fn runs_are_merged_left_to_right() {
-    let learned = run(&counts(&[("xaaa", 5)]), &spec(PairScore::Frequency, 6, 1)).expect("merges");
+    let learned =
+        run(&counts(&[("xaaa", 5)]), &spec(merges_by(PairScore::Frequency), 6, 1)).expect("merges");
     assert_eq!(merges(&learned), [("##a", "##a", 10), ("x", "##aa", 5), ("xaa", "##a", 5)]);
 }
 
 #[test]
 fn likelihood_stops_where_no_merge_gains() {
-    let learned =
-        run(&counts(&[("ab", 1), ("ac", 1), ("db", 1), ("dc", 1)]), &spec(PairScore::Likelihood, 50, 1))
-            .expect("merges");
+    let learned = run(
+        &counts(&[("ab", 1), ("ac", 1), ("db", 1), ("dc", 1)]),
+        &spec(merges_by(PairScore::Likelihood), 50, 1),
+    )
+    .expect("merges");
     let reason = learned.stopped_early.expect("a reason");
     assert!(reason.starts_with("no pair that occurs 1 times raises the likelihood"), "{reason}");
 }
 
 #[test]
 fn no_words_are_a_corpus_error() {
-    for score in SCORES {
+    for learner in LEARNERS {
         assert_eq!(
-            run(&Counts::default(), &spec(score, 10, 1)).expect_err("empty").kind,
+            run(&Counts::default(), &spec(learner, 10, 1)).expect_err("empty").kind,
             ErrorKind::Corpus
         );
     }
@@ -133,7 +131,11 @@ fn no_words_are_a_corpus_error() {
 fn a_small_vocab_size_is_named_with_what_is_needed() {
     let error = run(
         &hugs(),
-        &WordPieceTrainSpec { vocab_size: 11, score: PairScore::Pmi, ..WordPieceTrainSpec::default() },
+        &WordPieceTrainSpec {
+            vocab_size: 11,
+            learner: merges_by(PairScore::Pmi),
+            ..WordPieceTrainSpec::default()
+        },
     )
     .expect_err("too small");
     assert_eq!(
@@ -145,29 +147,30 @@ fn a_small_vocab_size_is_named_with_what_is_needed() {
 
 #[test]
 fn sums_beyond_64_bits_are_errors() {
-    for score in SCORES {
+    for learner in LEARNERS {
         let error =
-            run(&counts(&[("ab", u64::MAX / 2), ("b", 2)]), &spec(score, 10, 1)).expect_err("too many");
+            run(&counts(&[("ab", u64::MAX / 2), ("b", 2)]), &spec(learner, 10, 1)).expect_err("too many");
         assert_eq!(error.kind, ErrorKind::Training);
-        run(&counts(&[("ab", u64::MAX / 2), ("b", 1)]), &spec(score, 10, 1)).expect("just within 64 bits");
+        run(&counts(&[("ab", u64::MAX / 2), ("b", 1)]), &spec(learner, 10, 1))
+            .expect("just within 64 bits");
     }
 }
 
 #[test]
 fn progress_can_stop_every_learner_at_any_call() {
-    for score in SCORES {
+    for learner in LEARNERS {
         let error =
-            learn(&hugs(), &spec(score, 30, 1), &mut |_, _| ControlFlow::Break(())).expect_err("stopped");
+            learn(&hugs(), &spec(learner, 30, 1), &mut |_, _| ControlFlow::Break(())).expect_err("stopped");
         assert_eq!(error.kind, ErrorKind::Interrupted);
     }
 }
 
 #[test]
 fn one_letter_words_and_an_empty_alphabet_give_the_alphabet() {
-    for score in SCORES {
-        let learned = run(&counts(&[("a", 3), ("b", 1)]), &spec(score, 30, 1)).expect("an alphabet");
+    for learner in LEARNERS {
+        let learned = run(&counts(&[("a", 3), ("b", 1)]), &spec(learner, 30, 1)).expect("an alphabet");
         assert_eq!(learned.vocab, ["a", "b"]);
-        let none = WordPieceTrainSpec { limit_alphabet: Some(0), ..spec(score, 30, 1) };
+        let none = WordPieceTrainSpec { limit_alphabet: Some(0), ..spec(learner, 30, 1) };
         assert_eq!(run(&hugs(), &none).expect("nothing").vocab, Vec::<String>::new());
     }
 }
@@ -175,7 +178,7 @@ fn one_letter_words_and_an_empty_alphabet_give_the_alphabet() {
 #[test]
 fn a_limited_alphabet_leaves_words_out_or_skips_characters() {
     let corpus = counts(&[("xab", 5), ("ab", 4), ("qb", 1)]);
-    let limited = |score| WordPieceTrainSpec { limit_alphabet: Some(2), ..spec(score, 9, 1) };
+    let limited = |score| WordPieceTrainSpec { limit_alphabet: Some(2), ..spec(merges_by(score), 9, 1) };
     let pmi = run(&corpus, &limited(PairScore::Pmi)).expect("merges");
     assert_eq!(
         (pmi.vocab[..3].to_vec(), merges(&pmi)),
@@ -190,7 +193,7 @@ fn wanted_characters_are_entries_though_unseen() {
     let wanted = |score| WordPieceTrainSpec {
         initial_alphabet: vec!['z'],
         limit_alphabet: Some(1),
-        ..spec(score, 30, 1)
+        ..spec(merges_by(score), 30, 1)
     };
     assert_eq!(run(&hugs(), &wanted(PairScore::Pmi)).expect("z").vocab, ["##z", "z"]);
     assert_eq!(run(&hugs(), &wanted(PairScore::Frequency)).expect("z").vocab, ["z"]);
@@ -198,8 +201,8 @@ fn wanted_characters_are_entries_though_unseen() {
 
 #[test]
 fn entries_are_never_longer_than_asked() {
-    for score in SCORES {
-        let short = WordPieceTrainSpec { max_token_length: Some(2), ..spec(score, 100, 1) };
+    for learner in LEARNERS {
+        let short = WordPieceTrainSpec { max_token_length: Some(2), ..spec(learner, 100, 1) };
         let learned = run(&four_sentences(), &short).expect("short entries");
         assert!(
             learned.vocab.iter().all(|name| name.trim_start_matches("##").chars().count() <= 2),
@@ -215,7 +218,7 @@ fn top_down_fills_the_vocabulary_exactly() {
     for size in 46..120 {
         let learned = run(
             &four_sentences(),
-            &WordPieceTrainSpec { vocab_size: size, ..spec(PairScore::TopDown, size, 1) },
+            &WordPieceTrainSpec { vocab_size: size, ..spec(Learner::TopDown, size, 1) },
         )
         .expect("entries");
         assert!(learned.vocab.len() <= size);
@@ -226,9 +229,9 @@ fn top_down_fills_the_vocabulary_exactly() {
 #[test]
 fn a_very_long_word_takes_no_longer_than_its_length() {
     let (same, cycle) = ("a".repeat(200_000), "abc".repeat(70_000));
-    for score in SCORES {
+    for learner in LEARNERS {
         for word in [&same, &cycle] {
-            let learned = run(&counts(&[(word, 2)]), &spec(score, 60, 1)).expect("entries");
+            let learned = run(&counts(&[(word, 2)]), &spec(learner, 60, 1)).expect("entries");
             assert!(learned.vocab.len() > 3);
         }
     }

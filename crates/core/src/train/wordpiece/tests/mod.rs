@@ -7,7 +7,7 @@ mod naive_top_down;
 
 use std::ops::ControlFlow;
 
-use super::{learn, PairScore, WordPieceTrainSpec};
+use super::{learn, Learner, PairScore, WordPieceTrainSpec};
 use crate::count::Counts;
 use crate::error::Error;
 use crate::train::Learned;
@@ -19,9 +19,14 @@ fn counts(words: &[(&str, u64)]) -> Counts {
     Counts::from_parts(&words, &counts, Some(&first)).expect("distinct words")
 }
 
-fn spec(score: PairScore, vocab_size: usize, min_frequency: u64) -> WordPieceTrainSpec {
+/// Merges by a score, with its usual ties.
+fn merges_by(score: PairScore) -> Learner {
+    Learner::Merges(score, score.default_ties())
+}
+
+fn spec(learner: Learner, vocab_size: usize, min_frequency: u64) -> WordPieceTrainSpec {
     WordPieceTrainSpec {
-        score,
+        learner,
         vocab_size,
         min_frequency,
         special_tokens: Vec::new(),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::count::Counts;
-use crate::train::wordpiece::{PairScore, WordPieceTies, WordPieceTrainSpec};
+use crate::train::wordpiece::{Learner, PairScore, Ties, WordPieceTrainSpec};
 
 /// Vocabulary and merges (left, right, count) as strings.
 pub(super) type NaiveResult = (Vec<String>, Vec<(String, String, u64)>);
@@ -31,7 +31,7 @@ pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<
     let continues = |wanted: char| {
         counts.iter().any(|(word, _)| word.chars().skip(1).any(|character| character == wanted))
     };
-    let frequency = spec.score == PairScore::Frequency;
+    let frequency = matches!(spec.learner, Learner::Merges(PairScore::Frequency, _));
     let wanted = |character: char| spec.initial_alphabet.contains(&character);
     let plain =
         kept.iter().copied().filter(|&one| frequency || wanted(one) || begins(one)).map(String::from);
@@ -53,12 +53,14 @@ pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<
     (kept, vocab)
 }
 
+/// Learn by the score and the ties of a spec whose learner merges pairs.
 pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> NaiveResult {
+    let Learner::Merges(score, ties) = spec.learner else { panic!("{:?} merges no pairs", spec.learner) };
     let (kept, mut vocab) = alphabet(counts, spec);
-    let mut words = segment(counts, spec, &kept);
+    let mut words = segment(counts, spec, score, &kept);
     let mut merges = Vec::new();
     while vocab.len() < spec.vocab_size {
-        let Some((left, right, count)) = best_pair(&words, &vocab, spec) else { break };
+        let Some((left, right, count)) = best_pair(&words, &vocab, spec, (score, ties)) else { break };
         let merged = merge_names(&left, &right, spec);
         words.iter_mut().for_each(|word| merge(word, &left, &right, &merged));
         if !vocab.contains(&merged) {
@@ -69,10 +71,15 @@ pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> NaiveResult {
     (vocab, merges)
 }
 
-fn segment(counts: &Counts, spec: &WordPieceTrainSpec, kept: &BTreeSet<char>) -> Vec<Word> {
+fn segment(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    score: PairScore,
+    kept: &BTreeSet<char>,
+) -> Vec<Word> {
     let mut words = Vec::new();
     for (word, count) in counts.iter() {
-        if spec.score != PairScore::Frequency && word.chars().any(|character| !kept.contains(&character)) {
+        if score != PairScore::Frequency && word.chars().any(|character| !kept.contains(&character)) {
             continue;
         }
         let form = |(at, character): (usize, char)| {
@@ -104,7 +111,7 @@ fn merge(word: &mut Word, left: &str, right: &str, merged: &str) {
 }
 
 /// Count pairs in order of first position: all adjacent ones, or the non-overlapping matches.
-fn count_pairs(words: &[Word], spec: &WordPieceTrainSpec) -> Vec<((String, String), u64)> {
+fn count_pairs(words: &[Word], score: PairScore) -> Vec<((String, String), u64)> {
     let mut order: Vec<(String, String)> = Vec::new();
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     for word in words {
@@ -114,7 +121,7 @@ fn count_pairs(words: &[Word], spec: &WordPieceTrainSpec) -> Vec<((String, Strin
             if !counts.contains_key(&pair) {
                 order.push(pair.clone());
             }
-            let overlaps = spec.score == PairScore::Likelihood && two[0] == two[1] && at < free_from;
+            let overlaps = score == PairScore::Likelihood && two[0] == two[1] && at < free_from;
             if two[0] == two[1] && !overlaps {
                 free_from = at + 2;
             } else if two[0] != two[1] {
@@ -126,7 +133,12 @@ fn count_pairs(words: &[Word], spec: &WordPieceTrainSpec) -> Vec<((String, Strin
     order.into_iter().map(|pair| (pair.clone(), counts[&pair])).collect()
 }
 
-fn best_pair(words: &[Word], vocab: &[String], spec: &WordPieceTrainSpec) -> Option<(String, String, u64)> {
+fn best_pair(
+    words: &[Word],
+    vocab: &[String],
+    spec: &WordPieceTrainSpec,
+    (score, ties): (PairScore, Ties),
+) -> Option<(String, String, u64)> {
     let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
     for word in words {
         word.pieces.iter().for_each(|piece| *totals.entry(piece).or_default() += word.count);
@@ -134,7 +146,7 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &WordPieceTrainSpec) -> Opt
     let sum: u64 = totals.values().sum();
     let of = |name: &str| totals.get(name).copied().unwrap_or(0);
     let mut best: Option<((String, String), u64)> = None;
-    for ((left, right), count) in count_pairs(words, spec) {
+    for ((left, right), count) in count_pairs(words, score) {
         let merged = merge_names(&left, &right, spec);
         let body = merged.strip_prefix(&spec.continuing_subword_prefix).unwrap_or(&merged);
         if count < spec.min_frequency.max(1)
@@ -150,17 +162,17 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &WordPieceTrainSpec) -> Opt
             gain(of(left), of(right), of(&merge_names(left, right, spec)), count, sum, left == right)
         };
         let id = |name: &str| vocab.iter().position(|entry| entry == name);
-        let score = match spec.score {
+        let compared = match score {
             PairScore::Pmi => (u128::from(count) * u128::from(of(old_left)) * u128::from(of(old_right)))
                 .cmp(&(u128::from(*old) * u128::from(of(&left)) * u128::from(of(&right)))),
             PairScore::Likelihood => gain(&left, &right, count).total_cmp(&gain(old_left, old_right, *old)),
-            _ => count.cmp(old),
+            PairScore::Frequency => count.cmp(old),
         };
         // Pairs come in the order of their first positions.
-        let order = score.then_with(|| match spec.ties.unwrap_or(spec.score.default_ties()) {
-            WordPieceTies::LowestIds => (id(old_left), id(old_right)).cmp(&(id(&left), id(&right))),
-            WordPieceTies::SmallestStrings => (old_left, old_right).cmp(&(&left, &right)),
-            WordPieceTies::FirstSeen => Ordering::Less,
+        let order = compared.then_with(|| match ties {
+            Ties::LowestIds => (id(old_left), id(old_right)).cmp(&(id(&left), id(&right))),
+            Ties::SmallestStrings => (old_left, old_right).cmp(&(&left, &right)),
+            Ties::FirstSeen => Ordering::Less,
         });
         if order == Ordering::Greater {
             best = Some(((left, right), count));
@@ -168,7 +180,7 @@ fn best_pair(words: &[Word], vocab: &[String], spec: &WordPieceTrainSpec) -> Opt
     }
     let ((left, right), count) = best?;
     let merged = of(&merge_names(&left, &right, spec));
-    let gains = spec.score != PairScore::Likelihood
+    let gains = score != PairScore::Likelihood
         || gain(of(&left), of(&right), merged, count, sum, left == right) > 0.0;
     gains.then_some((left, right, count))
 }

@@ -1,0 +1,99 @@
+"""The learners of WordPiece entries: values that say how a `WordPieceTrainer` learns.
+
+To add a learner, write its file here, its arm of `Learner` in Rust and its twin in `piecework.reference`, and
+add it to `LEARNERS`. The command line takes its fields as options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.train.learners.learner import Learner
+from piecework.train.learners.merges import Merges
+from piecework.train.learners.pruning import Pruning
+from piecework.train.learners.top_down import TopDown
+
+__all__ = [
+    "DEFAULT_LEARNER",
+    "LEARNERS",
+    "Learner",
+    "Merges",
+    "Pruning",
+    "TopDown",
+    "check_learner",
+    "former_settings",
+]
+
+LEARNERS: dict[str, type[Learner]] = {
+    learner.name: learner for learner in (Pruning, Merges, TopDown)
+}
+"""The learners by name, the default one first."""
+
+
+DEFAULT_LEARNER: Learner = Pruning()
+
+
+def check_learner(
+    learner: object, kinds: tuple[type[Learner], ...] = tuple(LEARNERS.values())
+) -> None:
+    """Raise `InputTypeError` unless `learner` is one of these kinds; the message lists them.
+
+    >>> check_learner("pmi")
+    Traceback (most recent call last):
+    piecework.errors.InputTypeError: learner: found 'pmi', expected Pruning(), Merges() or TopDown() of ...
+    """
+    if isinstance(learner, kinds):
+        return
+    names = [f"{kind.__name__}()" for kind in kinds]
+    listed = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    expected = f"{listed} of piecework.train"
+    if (meant := _meant_by(learner)) is not None and isinstance(meant, kinds):
+        expected += f": use {meant}"
+    raise InputTypeError("learner", repr(learner), expected)
+
+
+def _meant_by(name: object) -> Learner | None:
+    """Return the learner that a name stands for, None if it stands for none."""
+    if not isinstance(name, str):
+        return None
+    if name in Merges.SCORES:
+        return Merges(name)  # type: ignore[arg-type]
+    return LEARNERS[name]() if name in LEARNERS else None
+
+
+# ---- settings of WordPieceTrainer that are learners now
+
+_FORMER_NAMES = {"use_cap": "max_use_cost"}
+FORMER_SETTINGS = ("algorithm", "score", "ties", "segmentation", "balance", "use_cap", "seed_size")
+
+
+def former_settings(given: Mapping[str, Any]) -> ArgumentError | None:
+    """Return the error for settings that a learner has now, None without one; it names the learner.
+
+    >>> print(former_settings({"score": "pmi"}))
+    score: found 'pmi', a setting of an earlier version, expected learner=Merges(score='pmi')
+    """
+    found = {name: given[name] for name in FORMER_SETTINGS if name in given}
+    if not found:
+        return None
+    first = next(iter(found))
+    expected = f"learner={_call_for(found)}"
+    return ArgumentError(first, f"{found[first]!r}, a setting of an earlier version", expected)
+
+
+def _call_for(found: dict[str, Any]) -> str:
+    """Return the call of the learner that former settings selected."""
+    settings = {_FORMER_NAMES.get(name, name): value for name, value in found.items()}
+    selected = settings.pop("algorithm", None)
+    if settings.get("score") == TopDown.name:
+        del settings["score"]
+        selected = selected or TopDown.name
+    if selected not in LEARNERS:
+        selected = Merges.name if settings.keys() & {"score", "ties"} else Pruning.name
+    kind = LEARNERS[selected]
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    arguments = (f"{name}={value!r}" for name, value in settings.items() if name in known)
+    return f"{kind.__name__}({', '.join(arguments)})"

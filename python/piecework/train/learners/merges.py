@@ -1,0 +1,106 @@
+"""Learn WordPiece entries by merging pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+
+import numpy as np
+
+from piecework._core import Learner as CoreLearner
+from piecework._internal import validation as checks
+from piecework.train.learners.learner import Learner
+from piecework.train.word_sizes import Amount, WordSizes, packed_words
+
+if TYPE_CHECKING:
+    from piecework.train.trainers.common import LearnedVocabulary
+
+Score: TypeAlias = Literal["likelihood", "pmi", "frequency"]
+Ties: TypeAlias = Literal["smallest-strings", "lowest-ids", "first-seen"]
+
+_TIES_OF_SCORE: Final[dict[str, Ties]] = {
+    "likelihood": "smallest-strings",
+    "pmi": "first-seen",
+    "frequency": "lowest-ids",
+}
+
+_RARE_PAIR_COUNT = 10
+_BYTES_OF_PAIR = 110  # in the tables of the trainer
+_BYTES_OF_BUCKETS = 32 << 20  # the largest table of sums of pair counts
+# Bytes of the positions of tracked pairs, for each character; "pmi" tracks all pairs that may be merged.
+_BYTES_OF_POSITION = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}
+
+
+@dataclass(frozen=True)
+class Merges(Learner):
+    """Replace the pair with the best score by one token, and repeat.
+
+    >>> from piecework.train import Counts, WordPieceTrainer
+    >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5], first=[0, 1, 2, 3, 4])
+    >>> trainer = WordPieceTrainer(9, Merges("pmi"), special_tokens=("[UNK]",))
+    >>> list(trainer.learn(counts).vocab)[-1]
+    '##gs'
+
+    `score` selects the pair to merge:
+
+    - "likelihood" (default): the exact gain in log-likelihood of the corpus under a unigram model.
+    - "frequency": the most frequent pair.
+    - "pmi": f(ab) / (f(a) f(b)), the formula usually published for WordPiece. It prefers the rarest pairs,
+      so with `min_frequency=1` nearly all entries are words that occur once. On 50 MB of documentation
+      and 8,000 entries, held-out words have 3.2 tokens each, against 1.10 with "likelihood" and 1.09 with
+      "frequency". Use it to follow the formula, not in production.
+
+    `ties` selects among pairs with equal scores; None selects the default of the score:
+
+    - "smallest-strings" (default of "likelihood"): the smaller left entry, then the smaller right entry,
+      by code points, prefix included.
+    - "lowest-ids" (default of "frequency"): the lower left id, then the lower right id, as `tokenizers`.
+    - "first-seen" (default of "pmi", whose published examples need it): the pair that occurs first in the
+      corpus; needs counts with first positions.
+    """
+
+    SCORES: ClassVar[tuple[str, ...]] = tuple(_TIES_OF_SCORE)
+    TIES: ClassVar[tuple[str, ...]] = ("smallest-strings", "lowest-ids", "first-seen")
+
+    name = "merges"
+    merges_pairs = True
+    nests = True
+
+    score: Score = "likelihood"
+    ties: Ties | None = None
+
+    def __post_init__(self) -> None:
+        checks.check_choice("score", self.score, self.SCORES)
+        if self.ties is not None:
+            checks.check_choice("ties", self.ties, self.TIES)
+
+    @property
+    def chosen_ties(self) -> Ties:
+        """The ties, or the default of the score.
+
+        >>> Merges("frequency").chosen_ties
+        'lowest-ids'
+        """
+        return _TIES_OF_SCORE[self.score] if self.ties is None else self.ties
+
+    def memory(self, words: WordSizes, vocab_size: int) -> Amount:
+        """Return the memory of words, positions of tracked pairs, outdated ones included, and pairs."""
+        pairs = _BYTES_OF_PAIR * np.minimum(words.chars / 8, 400_000)
+        positions = _BYTES_OF_POSITION[self.score] * words.chars
+        buckets = np.minimum(_BYTES_OF_BUCKETS, 2 * words.chars)
+        return packed_words(words) + positions + buckets + pairs
+
+    def warnings(self, learned: LearnedVocabulary, min_frequency: int) -> list[str]:
+        """Return a warning if "pmi" learned mostly rare pairs."""
+        rare = sum(merge.pair_count < _RARE_PAIR_COUNT for merge in learned.merges)
+        if self.score != "pmi" or 2 * rare <= len(learned.merges):
+            return []
+        return [
+            f"{rare} of {len(learned.merges)} merged pairs occur fewer than {_RARE_PAIR_COUNT} times: "
+            f'Merges("pmi") with min_frequency={min_frequency} spends the vocabulary on rare words; use '
+            'Merges("likelihood") or a higher min_frequency'
+        ]
+
+    def to_core(self, *, record_removals: bool = False) -> CoreLearner:
+        """Return the learner of the compiled core."""
+        return CoreLearner.merges(self.score, self.chosen_ties)
