@@ -74,7 +74,7 @@ FORMATS |= {"piecework._internal.memory", "graphlib"}
 CYCLE = {"piecework.train.sentencepiece_presets", "piecework.train.checkpoints"}
 
 # What only a notebook shows.
-NOTEBOOKS = {"piecework.analysis.text_tables", "IPython.display", "html"}
+NOTEBOOKS = {"IPython.display", "html"}
 
 # What a process with a plug-in of ours needs only if it uses the plug-in.
 SERVERS = {

@@ -9,18 +9,12 @@
 
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.charts import Chart, charts
-from piecework.analysis.compare import (
-    ComparedSource,
-    Comparison,
-    Measures,
-    SourceMeasures,
-    compare,
-    compare_files,
-)
+from piecework.analysis.compare import Comparison, compare, compare_files
 from piecework.analysis.explain import explain
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
 from piecework.analysis.lineage import Lineage, LineageMerge, lineage
+from piecework.analysis.measures import ComparedSource, Measures, SourceMeasures
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots

@@ -11,8 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from piecework.analysis.block_text import Colors
-from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
+from piecework.analysis.blocks import Block, Colors, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.readable_tokens import escape_controls
 
 TOKEN_STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")

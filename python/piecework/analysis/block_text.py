@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias
 
-from piecework.analysis.blocks import Block
+from piecework.analysis.blocks import Block, Colors
 
 WIDTH = 100
 """The default width of text in columns."""
-
-Colors: TypeAlias = Literal["standard", "256", "truecolor", "windows"]
-"""The colors of a terminal, as rich names them."""
 
 
 def as_text(

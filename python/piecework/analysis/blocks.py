@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
+
+Colors: TypeAlias = Literal["standard", "256", "truecolor", "windows"]
+"""The colors of a terminal, as rich names them."""
 
 
 @dataclass(frozen=True)

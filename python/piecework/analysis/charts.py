@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from piecework._internal.extras import import_extra
 from piecework.analysis.chart_frame import ChartFrame, Row
-from piecework.analysis.compare import ComparedSource, Comparison, Lengths
+from piecework.analysis.compare import Comparison
+from piecework.analysis.measures import ComparedSource, Lengths
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.text_tables import LONGEST, share_between

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from piecework.analysis.charts import FEWEST_WORDS, Chart, spread
-from piecework.analysis.compare import ComparedSource, Comparison, Measures, SourceMeasures
+from piecework.analysis.compare import Comparison
+from piecework.analysis.measures import ComparedSource, Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
 from piecework.analysis.text_tables import headline, tables

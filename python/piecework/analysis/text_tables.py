@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from piecework._internal.counted import counted
 from piecework.analysis.blocks import Block, Grid, Paragraph
-from piecework.analysis.compare import Comparison, Measures
+from piecework.analysis.measures import ComparedFigures, Measures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
 from piecework.analysis.word_differences import pieces
@@ -19,7 +19,7 @@ _RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 Cell = Callable[[Measures], str]
 
 
-def tables(comparison: Comparison) -> list[Grid]:
+def tables(comparison: ComparedFigures) -> list[Grid]:
     """Return the tables: measures, sources and agreement if there are several, lengths and frequencies.
 
     >>> import piecework as pw
@@ -55,7 +55,7 @@ def tables(comparison: Comparison) -> list[Grid]:
     ]
 
 
-def words_table(comparison: Comparison) -> list[Grid]:
+def words_table(comparison: ComparedFigures) -> list[Grid]:
     """Return a table of the words on which the tokenizers disagree most, none if there is no such word."""
     words = comparison.word_differences.most[:_WORDS]
     if not words:
@@ -70,7 +70,7 @@ def words_table(comparison: Comparison) -> list[Grid]:
     return [_grid("words that are split differently", comparison, rows)]
 
 
-def blocks(comparison: Comparison) -> Iterator[Block]:
+def blocks(comparison: ComparedFigures) -> Iterator[Block]:
     """Yield the headline and all tables.
 
     >>> import piecework as pw
@@ -86,7 +86,7 @@ def blocks(comparison: Comparison) -> Iterator[Block]:
     yield from (*others, *words_table(comparison))
 
 
-def headline(comparison: Comparison) -> str:
+def headline(comparison: ComparedFigures) -> str:
     """Return the figures of the corpus in one line."""
     parts = [
         f"{counted(comparison.texts, 'text')}, {counted(comparison.words, 'word')}, "
@@ -146,14 +146,14 @@ _BOUNDARY_ROWS: tuple[tuple[str, Cell], ...] = (
 )
 
 
-def _rank_by_tokens(comparison: Comparison) -> Cell:
+def _rank_by_tokens(comparison: ComparedFigures) -> Cell:
     """Return the cell of the rank, which tokenizers with the same number of tokens share."""
     ranked = comparison.ranked
     tokens = [one.tokens for one in ranked]
     return lambda one: str(tokens.index(one.tokens) + 1) if one in ranked else "loses text"
 
 
-def _source_table(comparison: Comparison) -> list[Grid]:
+def _source_table(comparison: ComparedFigures) -> list[Grid]:
     if not comparison.sources:
         return []
     rows = tuple(
@@ -166,7 +166,7 @@ def _source_table(comparison: Comparison) -> list[Grid]:
     return [_grid("sources: tokens per word | characters per token", comparison, rows)]
 
 
-def _agreement_table(comparison: Comparison) -> list[Grid]:
+def _agreement_table(comparison: ComparedFigures) -> list[Grid]:
     words = comparison.word_differences
     if len(comparison.measures) < 2 or not words.words:
         return []
@@ -178,13 +178,13 @@ def _agreement_table(comparison: Comparison) -> list[Grid]:
     return [_grid(title, comparison, rows)]
 
 
-def _table(title: str, comparison: Comparison, rows: tuple[tuple[str, Cell], ...]) -> Grid:
+def _table(title: str, comparison: ComparedFigures, rows: tuple[tuple[str, Cell], ...]) -> Grid:
     measures = comparison.measures
     cells = tuple((label, *(cell(one) for one in measures)) for label, cell in rows)
     return _grid(title, comparison, cells)
 
 
-def _grid(title: str, comparison: Comparison, rows: tuple[tuple[str, ...], ...]) -> Grid:
+def _grid(title: str, comparison: ComparedFigures, rows: tuple[tuple[str, ...], ...]) -> Grid:
     names = tuple(one.name for one in comparison.measures)
     return Grid(("", *names), rows, numbers=names, title=title)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import click
 from rich.console import Console
 
-from piecework.analysis.block_text import WIDTH, Colors, as_text
-from piecework.analysis.blocks import Block
+from piecework.analysis.block_text import WIDTH, as_text
+from piecework.analysis.blocks import Block, Colors
 from piecework.cli.colors import has_color
 
 

@@ -1,0 +1,136 @@
+"""The measures of tokenizers on a corpus, as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+from piecework.analysis.gold import BoundaryScores
+from piecework.analysis.metrics import SequenceLengths
+from piecework.analysis.plain_data import plain
+from piecework.analysis.round_trip import RoundTrip
+from piecework.analysis.word_differences import WordDifferences
+
+Lengths: TypeAlias = tuple[tuple[int, int], ...]
+"""Pairs of a length in characters and a number."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The measures of one tokenizer on a corpus, defined in docs/explanation/analysis-measures.md.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> [one] = pw.analysis.compare({"characters": tok}, ["abba", "abc"]).measures
+    >>> one.family, one.vocab_size, one.tokens, one.token_lengths
+    ('character', 3, 7, ((1, 6),))
+
+    Shares and rates are between 0 and 1. `token_lengths` has pairs of a length in characters and the
+    number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
+    `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank. `round_trip` is
+    what the first 1,000 texts of each source lose.
+    """
+
+    name: str
+    family: str
+    vocab_size: int
+    numeric_tokens: int
+    tokens: int
+    fertility: float
+    chars_per_token: float
+    bytes_per_token: float
+    unknown_tokens: int
+    unknown_rate: float
+    used_share: float
+    tail_share: float
+    frequency_at_95: int
+    mean_rank: float
+    renyi_efficiency: float
+    sequence: SequenceLengths
+    boundaries: BoundaryScores | None
+    round_trip: RoundTrip
+    entry_lengths: Lengths
+    token_lengths: Lengths
+    rank_frequencies: tuple[tuple[int, float], ...]
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether the text has no unknown tokens, and its first texts lose no characters."""
+        return not self.unknown_tokens and self.round_trip.is_lossless
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measures as dicts, lists, strings and numbers, for JSON."""
+        value = asdict(self) | {
+            "is_lossless": self.is_lossless,
+            "round_trip": self.round_trip.to_dict(),
+        }
+        if self.boundaries is not None:
+            value["boundaries"] |= {
+                name: getattr(self.boundaries, name) for name in ("precision", "recall", "f1")
+            }
+        pairs = ("entry_lengths", "token_lengths", "rank_frequencies")
+        return value | {name: [list(pair) for pair in value[name]] for name in pairs}
+
+
+@dataclass(frozen=True)
+class SourceMeasures:
+    """What one tokenizer needs for one source of the corpus.
+
+    >>> SourceMeasures("a", tokens=6, fertility=1.5, chars_per_token=2.5, unknown_rate=0.0).tokens
+    6
+    """
+
+    name: str
+    tokens: int
+    fertility: float
+    chars_per_token: float
+    unknown_rate: float
+
+
+@dataclass(frozen=True)
+class ComparedSource:
+    """A named part of the corpus, such as a language or a domain, with the measures of each tokenizer.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, {"de": ["ab"], "fr": ["ba bb", "a"]})
+    >>> [(source.name, source.words, source.measures[0].tokens) for source in found.sources]
+    [('de', 1, 2), ('fr', 3, 6)]
+    """
+
+    name: str
+    texts: int
+    words: int
+    chars: int
+    bytes: int
+    measures: tuple[SourceMeasures, ...]
+
+
+@dataclass(frozen=True)
+class ComparedFigures:
+    """What `Comparison` holds: figures of the corpus, and the measures of each tokenizer."""
+
+    texts: int
+    words: int
+    chars: int
+    bytes: int
+    replacements: int
+    gold_words: int | None
+    measures: tuple[Measures, ...]
+    sources: tuple[ComparedSource, ...]
+    word_differences: WordDifferences
+
+    @property
+    def ranked(self) -> tuple[Measures, ...]:
+        """The measures by number of tokens: those of the lossless tokenizers, if there are any.
+
+        A tokenizer that loses characters can need few tokens for that reason.
+        """
+        lossless = [one for one in self.measures if one.is_lossless]
+        return tuple(sorted(lossless or self.measures, key=lambda one: one.tokens))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as dicts, lists, strings and numbers, for JSON."""
+        value = plain(self)
+        assert isinstance(value, dict)
+        return value | {"measures": [one.to_dict() for one in self.measures]}
