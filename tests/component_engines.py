@@ -16,6 +16,7 @@ from piecework.reference.normalizers import normalize
 from piecework.reference.pre_tokenizers import pre_tokenize
 from piecework.reference.tokenizer import ReferenceTokenizer
 from piecework.spec import Char, Decoder, Normalizer, PreTokenizer, TokenizerSpec, WordLevel
+from piecework.spec.portable import portable_json
 
 Offsets = list[tuple[int, int]]
 # Token, type id, start, end.
@@ -108,7 +109,7 @@ def characters_spec(normalizer: Normalizer, known: str) -> TokenizerSpec:
 
 
 def published(spec: TokenizerSpec) -> tokenizers.Tokenizer:
-    return tokenizers.Tokenizer.from_str(spec.to_json())
+    return tokenizers.Tokenizer.from_str(portable_json(spec))
 
 
 def rows(encoding: Any) -> list[Row]:

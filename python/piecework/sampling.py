@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from piecework._core import Core, SeededSampling, piece_segmentations, pieces
+from piecework._internal.lazy import pw
 from piecework._internal.validation import check_number
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
-
-if TYPE_CHECKING:
-    from piecework.tokenizer import Tokenizer
 
 Piece: TypeAlias = tuple[int, str, tuple[int, int]]
 """Id, normalized text, and span in characters of the original text."""
@@ -156,7 +154,7 @@ def check_segmentations(name: str, value: object, *, instead: str = "") -> None:
 
 
 def encode_pieces(
-    tokenizer: Tokenizer, text: str, sampling: Sampling | None = None, row: int = 0
+    tokenizer: pw.Tokenizer, text: str, sampling: Sampling | None = None, row: int = 0
 ) -> list[Piece]:
     """Segment a text into pieces; `row` is the index of the text in a sampled batch.
 
@@ -169,7 +167,7 @@ def encode_pieces(
     return pieces(tokenizer._core, text, sampling=seeded and seeded.at(row))
 
 
-def list_piece_segmentations(tokenizer: Tokenizer, text: str, n: int) -> list[PieceSegmentation]:
+def list_piece_segmentations(tokenizer: pw.Tokenizer, text: str, n: int) -> list[PieceSegmentation]:
     """Return the `n` best segmentations of a text by a Unigram model, the best first.
 
     >>> import piecework as pw
@@ -183,7 +181,7 @@ def list_piece_segmentations(tokenizer: Tokenizer, text: str, n: int) -> list[Pi
 
 
 def draw_piece_segmentations(
-    tokenizer: Tokenizer,
+    tokenizer: pw.Tokenizer,
     text: str,
     n: int,
     sampling: Sampling,

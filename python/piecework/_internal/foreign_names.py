@@ -35,7 +35,7 @@ _HERE = {
     "score": "piecework.lattice.score(tokenizer, text), or score_ids for ids",
     "from_json": "Tokenizer.from_str(text)",
     "stages_to_json": "piecework.stages.stages_of(tokenizer).to_json()",
-    "to_json": "to_str(), or spec.to_json() for everything that the tokenizer does",
+    "to_json": "to_str()",
     # tokenizers
     "add_special_tokens": "with_added_tokens(tokens, special=True), which returns a new tokenizer",
     "add_tokens": "with_added_tokens(tokens), which returns a new tokenizer",

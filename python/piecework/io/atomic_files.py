@@ -128,3 +128,11 @@ def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None
         raise FileError(
             os.fspath(path), reason(error), "a path that can be written", error.errno
         ) from error
+
+
+def write_bytes(temporary: Path, data: bytes, path: str) -> None:
+    """Write the temporary file of `path`; raises `FileError` with `path`, such as for a full disk."""
+    try:
+        temporary.write_bytes(data)
+    except OSError as error:
+        raise FileError(path, reason(error), "a path that can be written", error.errno) from error

@@ -7,9 +7,10 @@ import os
 import warnings
 from contextlib import ExitStack, suppress
 
+from piecework._internal.lazy import pw
 from piecework._internal.role_attributes import ROLES
 from piecework.errors import FileError, PortabilityWarning
-from piecework.io.atomic_files import atomic_file
+from piecework.io.atomic_files import atomic_file, write_bytes
 from piecework.io.folder_config import (
     ADDED_TOKENS,
     CHAT_TEMPLATE,
@@ -20,7 +21,6 @@ from piecework.io.folder_config import (
 )
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.read_file import reason
-from piecework.io.saving import write_bytes
 from piecework.io.stored_lengths import core_of_folder
 
 TYPE_CHECKING = False
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from piecework.spec import TokenizerSpec
-    from piecework.tokenizer import Tokenizer
 
 TOKENIZER = "tokenizer.json"
 # The class that reads a tokenizer.json without changing it, by the name that transformers 4 and 5 know.
@@ -39,7 +38,7 @@ _WITH_TYPE_IDS = ["input_ids", "token_type_ids", "attention_mask"]
 _FRAMES_TO_CALLER = 6
 
 
-def save_folder(tokenizer: Tokenizer, folder: str, *, strict: bool = False) -> None:
+def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -> None:
     """Write the files of a tokenizer into a folder, which is made if its parent exists.
 
     Files of an earlier tokenizer that would change this one are removed: `added_tokens.json` and chat
@@ -71,7 +70,7 @@ def save_folder(tokenizer: Tokenizer, folder: str, *, strict: bool = False) -> N
     _remove_stale(folder, files)
 
 
-def folder_files(tokenizer: Tokenizer, *, strict: bool = False) -> dict[str, bytes]:
+def folder_files(tokenizer: pw.Tokenizer, *, strict: bool = False) -> dict[str, bytes]:
     """Return the files of a folder: name, with the folder of named chat templates, and content."""
     settings = tokenizer._settings
     parsing = tokenizer
@@ -116,7 +115,9 @@ def _added_tokens(text: str) -> dict[str, bool]:
 # ---- tokenizer_config.json
 
 
-def _config(tokenizer: Tokenizer, roles: dict[str, str | None], extra: list[str]) -> dict[str, Any]:
+def _config(
+    tokenizer: pw.Tokenizer, roles: dict[str, str | None], extra: list[str]
+) -> dict[str, Any]:
     spec, settings = tokenizer.spec, tokenizer._settings
     defaults: dict[str, Any] = {
         # Decoders clean up by themselves.
@@ -151,7 +152,7 @@ def _adds_prefix_space(spec: TokenizerSpec) -> bool:
     return isinstance(spec.pre_tokenizer, ByteLevel) and spec.pre_tokenizer.add_prefix_space
 
 
-def _model_input_names(tokenizer: Tokenizer) -> list[str]:
+def _model_input_names(tokenizer: pw.Tokenizer) -> list[str]:
     """Return the arguments of the model; only models of BERT's kind take type ids."""
     roles = tokenizer._role_tokens()
     if "cls_token" not in roles or "sep_token" not in roles:

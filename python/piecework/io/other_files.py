@@ -7,11 +7,11 @@ import json
 from piecework._internal.binary_data import binary_kind
 from piecework._internal.role_attributes import ROLES
 from piecework.io.format_detection import TIKTOKEN_RANKS, VOCAB_TXT
+from piecework.io.weight_files import weights_kind
 
 _AGAIN = "a tokenizer file: download it again"
 _UNPACK = "a tokenizer file: unpack it first"
 _BESIDE = "the tokenizer file that belongs to it, such as tokenizer.json, or their folder"
-_WEIGHTS = "a tokenizer file: weights do not contain one"
 
 # The beginning of a text, in lower case; its kind, and what to pass instead.
 _TEXTS = (
@@ -49,7 +49,6 @@ _NEED_NO_MAGIC = (VOCAB_TXT, TIKTOKEN_RANKS)
 _SPECIAL_TOKENS = {*ROLES, "additional_special_tokens", "extra_special_tokens"}
 _HEAD_BYTES = 4096
 _MAX_JSON_BYTES = 1 << 26
-_MAX_SAFETENSORS_HEADER = 1 << 27
 
 
 def other_kind(data: bytes, format: str, named: str | None) -> tuple[str, str] | None:
@@ -86,18 +85,6 @@ def _json_kind(data: bytes) -> tuple[str, str] | None:
         return "a special_tokens_map.json", _BESIDE
     kinds = [kind for key, kind in _SETTINGS.items() if key in value]
     return (kinds[0], _BESIDE) if kinds else None
-
-
-def weights_kind(data: bytes) -> tuple[str, str] | None:
-    """Return which file of weights begins with these bytes; nothing of it is unpickled."""
-    is_header = data[8:10] == b'{"' and int.from_bytes(data[:8], "little") < _MAX_SAFETENSORS_HEADER
-    if is_header:
-        return "weights in the safetensors format", _WEIGHTS
-    if data.startswith(b"PK\x03\x04") and b"/data.pkl" in data[:_HEAD_BYTES]:
-        return "weights of PyTorch", _WEIGHTS
-    if data[:1] == b"\x80" and data[1:2] in b"\x02\x03\x04\x05":
-        return "a pickle, such as weights of PyTorch", _WEIGHTS
-    return None
 
 
 def _binary_kind(data: bytes, named: str | None) -> tuple[str, str] | None:

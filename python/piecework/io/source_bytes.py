@@ -10,6 +10,7 @@ from piecework._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.load_options import LoadOptions, shortened
 from piecework.io.read_file import check_that_it_ends, reason, too_large
+from piecework.io.weight_files import weights_kind
 
 # The first of these that a folder contains is loaded. To add a format, add the usual names of its files.
 _USUAL_NAMES: tuple[tuple[str, ...], ...] = (
@@ -114,7 +115,6 @@ def _reject_large_files(file: FileIO, source: str, head: bytes) -> None:
     if size <= _MAX_BYTES or is_gguf(head):
         return
     from piecework._internal.memory_budget import available_memory
-    from piecework.io.other_files import weights_kind
 
     file.seek(0)
     kind = weights_kind(file.read(_WEIGHTS_HEAD_BYTES) or b"")

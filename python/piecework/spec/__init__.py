@@ -51,6 +51,7 @@ from piecework.spec.normalizers import (
     StripAccents,
 )
 from piecework.spec.patterns import Pattern, Regex
+from piecework.spec.portable import portable_json
 from piecework.spec.post_processors import (
     BertProcessing,
     ByteLevelProcessing,
@@ -158,5 +159,6 @@ __all__ = [
     "WordPieceDecoder",
     "named_encoding",
     "named_pre_tokenizer",
+    "portable_json",
     "split_bytes",
 ]

@@ -70,6 +70,18 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     return _with_ids_for_tokenizers(spec)
 
 
+def portable_json(spec: TokenizerSpec) -> str:
+    """Return the text of a `tokenizer.json` that other libraries read with the same ids.
+
+    >>> from piecework.spec import Char
+    >>> '"type": "BPE"' in portable_json(TokenizerSpec(Char({"[UNK]": 0, "a": 1})))
+    True
+
+    Raises what `portable_spec` does.
+    """
+    return portable_spec(spec).to_core()[0]
+
+
 # ---- settings that tokenizers reads differently
 
 

@@ -46,16 +46,6 @@ class TokenizerSpec:
     padding: Padding | None = None
     special_in_text: SpecialInText = "parse"
 
-    def to_json(self) -> str:
-        """Return the text of a portable `tokenizer.json`, which other libraries read with the same ids.
-
-        Raises `PortabilityError` for a component that they would read differently, and `StageError` for
-        custom stages.
-        """
-        from piecework.spec.portable import portable_spec
-
-        return portable_spec(self).to_core()[0]
-
     def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
         """Return the JSON text that the core compiles, and the functions of custom stages in its order.
 

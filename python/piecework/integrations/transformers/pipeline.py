@@ -126,9 +126,8 @@ class Pipeline:
         if self._components is None:
             assert self._compiled is not None
             try:
-                self._components = tokenizers.Tokenizer.from_str(
-                    pw.stages.stages_of(self._compiled).to_json()
-                )
+                stages = pw.stages.stages_of(self._compiled)
+                self._components = tokenizers.Tokenizer.from_str(pw.spec.portable_json(stages))
             except Exception:  # a stage that only the whole pipeline can express there
                 return self._with_model()
         return self._components
