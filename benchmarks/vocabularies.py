@@ -50,7 +50,7 @@ def _file(name: str, source: dict[str, Any], part: dict[str, Any]) -> bytes:
 
 def _write_tokenizer_json(name: str, source: dict[str, Any], path: Path) -> None:
     tokenizer = pw.Tokenizer.from_str(_file(name, source, source).decode())
-    tokenizer = tokenizer.with_truncation(None).with_padding(None)
+    tokenizer = tokenizer.without_truncation().without_padding()
     tokenizer.save(path)
     tokenizer.save(path.with_suffix(".txt"))
 

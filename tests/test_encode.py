@@ -320,7 +320,7 @@ def test_variants_leave_the_original_alone(tok: pw.Tokenizer) -> None:
     filled = cut.with_padding(6)
     assert filled.encode("hug").ids == [2, 4, 3, 0, 0, 0]
     assert filled.encode("hug").tokens[-1] == "[PAD]"
-    assert filled.with_padding(None).with_truncation(None) == tok
+    assert filled.without_padding().without_truncation() == tok
     assert tok.encode("hugs pug").ids == [2, 4, 5, 6, 3]
 
 

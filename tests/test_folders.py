@@ -73,8 +73,8 @@ def test_settings_are_carried_by_every_variant_and_by_pickles() -> None:
         copy.deepcopy(tok),
         tok.with_added_tokens(["<x>"]),
         tok.with_normalizer(None),
-        tok.with_padding(None),
-        tok.with_truncation(None),
+        tok.without_padding(),
+        tok.without_truncation(),
         tok.with_special_in_text("text"),
         tok.with_word_cache_budget(1 << 20),
         pw.vocabulary.shrink(tok, 9)[0],
@@ -175,7 +175,7 @@ def test_a_folder_keeps_everything(tmp_path: Path) -> None:
     assert config["additional_special_tokens"] == ["[MASK]", "<|user|>"]
     assert config["model_max_length"] == 512
     again = pw.Tokenizer.load(f"{tmp_path}/f")
-    assert again == tok.with_truncation(None).with_padding(None)
+    assert again == tok.without_truncation().without_padding()
     assert again.with_model_max_length(None).with_truncation().with_padding() == tok
     assert again.special_tokens_map == tok.special_tokens_map
     assert again.chat_templates == tok.chat_templates

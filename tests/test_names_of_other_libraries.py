@@ -149,7 +149,7 @@ def test_pickling_and_copying_do_not_meet_the_missing_names() -> None:
 @pytest.mark.parametrize(
     ("given", "use"),
     [
-        ({"padding": True}, r'padding: found .* expected tokenizer\.with_padding\("longest"\)'),
+        ({"padding": True}, r"padding: found .* expected tokenizer\.with_padding\(None\)"),
         (
             {"truncation": True, "max_length": 8},
             r"truncation, max_length: found keyword .*expected tokenizer\.with_truncation\(N\), or [^;]*$",

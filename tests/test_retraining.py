@@ -107,8 +107,8 @@ def test_retraining_keeps_every_kind_of_post_processor(name: str) -> None:
     old = made(POST_PROCESSORS[name])
     new = old.train_new_from_iterator(TEXTS, 270)
     assert by_name(new) == by_name(old)
-    framing = old.with_truncation(None).with_padding(None).encode("", "").tokens
-    assert new.with_truncation(None).with_padding(None).encode("", "").tokens == framing
+    framing = old.without_truncation().without_padding().encode("", "").tokens
+    assert new.without_truncation().without_padding().encode("", "").tokens == framing
 
 
 @pytest.mark.parametrize("name", POST_PROCESSORS)
@@ -152,10 +152,10 @@ def test_retraining_keeps_published_pipelines(path: Path) -> None:
     unknown = getattr(model, "unk_token", None)
     kept = [token for token in added_after if token in added_before or token.content != unknown]
     assert kept == added_before
-    bare_old, bare_new = (tok.with_truncation(None).with_padding(None) for tok in (old, new))
+    bare_old, bare_new = (tok.without_truncation().without_padding() for tok in (old, new))
     assert bare_new.encode("", "").tokens == bare_old.encode("", "").tokens
 
 
 def test_retraining_roberta_keeps_its_frame() -> None:
-    old = made(POST_PROCESSORS["roberta"]).with_truncation(None).with_padding(None)
+    old = made(POST_PROCESSORS["roberta"]).without_truncation().without_padding()
     assert old.train_new_from_iterator(TEXTS, 280).encode("hug").tokens == ["<s>", "hug", "</s>"]

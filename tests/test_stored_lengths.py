@@ -30,7 +30,7 @@ TEXT = "hug a hugs cafe"
 WHOLE = bert().encode(TEXT).ids
 MESSAGE = (
     r"tokenizer\.json: truncation to 4 tokens and padding to 6 tokens are stored in the file and applied "
-    r"to every text, as in tokenizers; with_truncation\(None\) and with_padding\(None\) turn them off$"
+    r"to every text, as in tokenizers; without_truncation\(\) and without_padding\(\) turn them off$"
 )
 
 
@@ -94,7 +94,7 @@ def test_stored_lengths_are_applied_when_asked(folder: Path) -> None:
     assert tok.with_truncation().with_padding() == file
     assert tok.with_padding().with_truncation() == file
     assert tok.with_truncation().spec.truncation == file.spec.truncation
-    assert tok.with_padding("longest", direction="right").spec.padding == pw.spec.Padding(
+    assert tok.with_padding(None, direction="right").spec.padding == pw.spec.Padding(
         None, "right", pad_id=0, pad_type_id=1
     )
 
@@ -121,6 +121,23 @@ def test_without_a_stored_length_truncation_needs_one_and_padding_takes_the_long
     with pytest.raises(ArgumentError, match=r"max_length: found no length .*with_truncation\(N\)"):
         bert().with_truncation()
     assert bert().with_padding().spec.padding == pw.spec.Padding()
+
+
+def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) -> None:
+    tok = pw.Tokenizer.load(folder)
+    assert tok.with_padding(None).spec.padding.length is None  # type: ignore[union-attr]
+    assert bert().with_padding(8).with_padding(None).spec.padding == pw.spec.Padding()
+    with pytest.raises(ArgumentError, match=r"max_length: found None.*without_truncation\(\)"):
+        tok.with_truncation(None)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="length: found 'longest', .*None for the longest row"):
+        tok.with_padding("longest")  # type: ignore[arg-type]
+
+
+def test_without_lengths_nothing_is_stored_any_more(folder: Path) -> None:
+    tok = pw.Tokenizer.load(folder).without_truncation().without_padding()
+    assert tok.with_padding().spec.padding.length is None  # type: ignore[union-attr]
+    with pytest.raises(ArgumentError, match="no length"):
+        tok.with_truncation()
 
 
 def test_rows_are_filled_as_stored_padding_says(folder: Path) -> None:
@@ -153,7 +170,7 @@ def test_stored_padding_names_the_role_and_the_side(folder: Path) -> None:
 
 
 def test_none_turns_a_stored_length_off_for_good(folder: Path, tmp_path: Path) -> None:
-    tok = pw.Tokenizer.load(folder).with_truncation(None).with_padding(None)
+    tok = pw.Tokenizer.load(folder).without_truncation().without_padding()
     tok.save(f"{tmp_path}/bare/")
     stored = json_of(tmp_path / "bare" / "tokenizer.json")
     assert (stored["truncation"], stored["padding"]) == (None, None)
@@ -174,7 +191,7 @@ def test_a_single_file_applies_its_lengths_and_warns_once(folder: Path) -> None:
 
 def test_text_and_bytes_are_read_as_a_single_file() -> None:
     text = stored_json(truncation=TRUNCATION)
-    message = r"truncation to 4 tokens is stored .*; with_truncation\(None\) turns it off$"
+    message = r"truncation to 4 tokens is stored .*; without_truncation\(\) turns it off$"
     with pytest.warns(FormatWarning, match=f"text: {message}") as found:
         tok = pw.Tokenizer.from_str(text)
     with pytest.warns(FormatWarning, match=rf"a\.json: {message}") as found_in_bytes:

@@ -172,7 +172,7 @@ class Batch(metaclass=WithForeignNames):
 
         >>> import piecework as pw
         >>> vocab = {"[UNK]": 0, "[PAD]": 1, "hug": 2, "##s": 3}
-        >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab)).with_padding(None)
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab)).without_padding()
         >>> batch = tok.encode_batch(["hugs", "hug"])
         >>> batch.to_numpy(pad=1)
         array([[2, 3],

@@ -35,7 +35,6 @@ from piecework._internal.validation import (
     check_size,
     check_stage,
     check_text,
-    check_type_id,
     id_list,
     listed,
 )
@@ -62,8 +61,8 @@ from piecework.io.stored_lengths import (
     active_sides,
     filling_of,
     lengths_of_folder,
-    padding_to_apply,
-    truncation_to_apply,
+    padded,
+    truncated,
     warn_of_lengths,
 )
 
@@ -1457,13 +1456,13 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def with_truncation(
         self,
-        max_length: int | typing.Literal["stored"] | None = "stored",
+        max_length: int | typing.Literal["stored"] = "stored",
         *,
         stride: int | None = None,
         strategy: typing.Literal["longest_first", "only_first", "only_second"] | None = None,
         direction: typing.Literal["right", "left"] | None = None,
     ) -> hints.Self:
-        """Return a tokenizer that truncates encodings to `max_length` tokens; None turns truncation off.
+        """Return a tokenizer that truncates encodings to `max_length` tokens.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -1480,32 +1479,34 @@ class Tokenizer(metaclass=WithForeignNames):
         `max_length` includes special tokens. The other windows of a text are `overflowing` of its encoding;
         each repeats `stride` tokens of the window before it (None: 0). `encode_batch` drops them unless
         `overflow=True`. `strategy` selects the text of a pair to truncate (None: "longest_first"),
-        `direction` the side (None: `truncation_side`). `max_length=None` also removes what is stored. The
-        compiled tables are shared.
+        `direction` the side (None: `truncation_side`). The compiled tables are shared.
 
         Raises `ArgumentError` if no length is stored, and if `max_length` leaves no room for special tokens
         and stride.
         """
-        if max_length is None:
-            return self._variant(self._core.with_truncation(None), truncation=None)
-        given = {
-            "max_length": max_length,
-            "stride": stride,
-            "strategy": strategy,
-            "direction": direction,
-        }
-        chosen = truncation_to_apply(self._core, self._settings, given)
-        check_size("max_length", chosen["max_length"])
-        check_size("stride", chosen["stride"])
-        strategies = ("longest_first", "only_first", "only_second")
-        check_choice("strategy", chosen["strategy"], strategies)
-        check_choice("direction", chosen["direction"], ("right", "left"))
-        core = self._core.with_truncation(**chosen)
-        return self._variant(core, truncation_side=chosen["direction"])
+        core, used = truncated(
+            self._core,
+            self._settings,
+            max_length,
+            stride=stride,
+            strategy=strategy,
+            direction=direction,
+        )
+        return self._variant(core, truncation_side=used)
+
+    def without_truncation(self) -> hints.Self:
+        """Return a tokenizer that does not truncate, and has no stored truncation.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_truncation(2)
+        >>> tok.encode("aaa").ids, tok.without_truncation().encode("aaa").ids
+        ([1, 1], [1, 1, 1])
+        """
+        return self._variant(self._core.with_truncation(None), truncation=None)
 
     def with_padding(
         self,
-        length: int | typing.Literal["longest", "stored"] | None = "stored",
+        length: int | typing.Literal["stored"] | None = "stored",
         *,
         direction: typing.Literal["right", "left"] | None = None,
         pad_to_multiple_of: int | None = None,
@@ -1513,51 +1514,43 @@ class Tokenizer(metaclass=WithForeignNames):
         pad_id: int | None = None,
         pad_type_id: int | None = None,
     ) -> hints.Self:
-        """Return a tokenizer that pads encodings with `pad_token`; `length=None` turns padding off.
+        """Return a tokenizer that pads encodings with `pad_token` to `length` tokens.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "[UNK]": 1, "a": 2})).with_padding()
         >>> tok.encode_batch(["aaa", "a"]).to_lists()
         [[2, 2, 2], [2, 0, 0]]
 
-        `length` is a number of tokens, or "longest" for the longest row of each batch. Without a length, it
-        and `pad_to_multiple_of` are those of the padding stored in the `tokenizer.json` that was loaded,
-        "longest" if there is none. `pad_to_multiple_of` rounds the length up. `length=None` also removes
-        what is stored.
+        `length=None` pads to the longest row of each batch, as `enable_padding` of `tokenizers`. Without a
+        length, it and `pad_to_multiple_of` are those of the padding stored in the `tokenizer.json` that was
+        loaded, None if there is none. `pad_to_multiple_of` rounds the length up.
 
         `direction` is the side (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
         else `[PAD]`), `pad_id` its id (None: that of the token), `pad_type_id` its type id (None: the one
         stored, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
-        if length is None:
-            return self._variant(self._core.with_padding(None), padding=None)
-        given = {
-            "length": length,
-            "direction": direction,
-            "pad_to_multiple_of": pad_to_multiple_of,
-            "pad_token": pad_token,
-            "pad_id": pad_id,
-            "pad_type_id": pad_type_id,
-        }
-        chosen = padding_to_apply(self._core, self._settings, given)
-        if chosen["length"] == "longest":
-            chosen["length"] = None
-        else:
-            check_size("length", chosen["length"])
-        if chosen["pad_to_multiple_of"] is not None:
-            check_size("pad_to_multiple_of", chosen["pad_to_multiple_of"])
-        check_choice("direction", chosen["direction"], ("right", "left"))
-        check_type_id("pad_type_id", chosen["pad_type_id"])
-        if chosen["pad_id"] is None:
-            chosen["pad_id"] = self.token_to_id(chosen["pad_token"])
-        if chosen["pad_id"] is None:
-            token = repr(chosen["pad_token"])
-            adding = f"with_added_tokens([{token}], special=True) adds it"
-            expected = f"a token of the vocabulary: {adding}, pad_id= pads with the id given"
-            raise ArgumentError("pad_token", token, expected)
-        core = self._core.with_padding(**chosen)
-        return self._variant(core, padding_side=chosen["direction"])
+        core, used = padded(
+            self._core,
+            self._settings,
+            length,
+            direction=direction,
+            pad_to_multiple_of=pad_to_multiple_of,
+            pad_token=pad_token,
+            pad_id=pad_id,
+            pad_type_id=pad_type_id,
+        )
+        return self._variant(core, padding_side=used)
+
+    def without_padding(self) -> hints.Self:
+        """Return a tokenizer that does not pad, and has no stored padding.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "[UNK]": 1, "a": 2})).with_padding(3)
+        >>> tok.encode("a").ids, tok.without_padding().encode("a").ids
+        ([2, 0, 0], [2])
+        """
+        return self._variant(self._core.with_padding(None), padding=None)
 
     def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
         """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
@@ -1748,7 +1741,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def _count_of_special_tokens(self, is_pair: bool = False) -> int:
         """Return how many tokens are added to a text or a pair: `num_special_tokens_to_add`."""
-        whole = self.with_truncation(None).with_padding(None)
+        whole = self.without_truncation().without_padding()
         return sum(whole.encode("", "" if is_pair else None).special_tokens_mask)
 
     @property

@@ -197,9 +197,7 @@ def compare_cut(
 def test_padding_agrees(direction: str, length: int | None, multiple: int | None) -> None:
     ours, theirs = both("bert-base-uncased")
     theirs.enable_padding(direction=direction, length=length, pad_to_multiple_of=multiple, pad_id=0)
-    padded = ours.with_padding(
-        length or "longest", direction=direction, pad_to_multiple_of=multiple
-    )
+    padded = ours.with_padding(length, direction=direction, pad_to_multiple_of=multiple)
     texts = [
         "a",
         "the unaffable cat",

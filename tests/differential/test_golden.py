@@ -36,7 +36,7 @@ def tokenizer(name: str) -> pw.Tokenizer:
     loaded = pw.Tokenizer.from_str(
         (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
     )
-    return loaded.with_padding(None).with_truncation(None)
+    return loaded.without_padding().without_truncation()
 
 
 @pytest.mark.slow

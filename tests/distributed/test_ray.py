@@ -62,7 +62,7 @@ def test_ids_of_a_dataset_equal_those_of_one_process(
     on_ray.encode_dataset(dataset.repartition(5), tok).write_parquet(str(tmp_path))
     table = pq.read_table(str(tmp_path)).sort_by("row")
     assert table.column_names == ["text", "row", "ids"]
-    expected = tok.with_padding(None).encode_batch(texts).to_lists()
+    expected = tok.without_padding().encode_batch(texts).to_lists()
     assert table.column("ids").to_pylist() == [*expected, None]
 
 

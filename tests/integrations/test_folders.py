@@ -92,7 +92,7 @@ def published(name: str) -> pw.Tokenizer:
     # transformers matches the token of a role in text; the file of XLM-R has no added tokens.
     missing = [token for token in roles_of(tok).values() if token not in added]
     tok = tok.with_added_tokens(missing, special=True) if missing else tok
-    return tok.with_truncation(None).with_padding(None)
+    return tok.without_truncation().without_padding()
 
 
 def opened(folder: Path | str) -> Any:
@@ -203,7 +203,7 @@ def test_stored_lengths_are_applied_when_transformers_applies_them(
     assert_same_ids(ours, theirs, [*TEXTS, long])
     assert ours.count(long) == len(theirs(long)["input_ids"]) == 702
     texts = ["a", "hello world"]
-    padded = ours.with_padding("longest").encode_batch(texts)
+    padded = ours.with_padding(None).encode_batch(texts)
     assert padded.to_lists() == theirs(texts, padding=True)["input_ids"]
     short = ours.with_truncation(64).encode(long).ids
     assert short == theirs(long, truncation=True, max_length=64)["input_ids"]
@@ -234,7 +234,7 @@ def test_padding_and_truncation_are_those_of_the_folder(
     batch = tok.encode_batch(TEXTS)
     assert batch.to_lists() == rows["input_ids"]
     # A tokenizer.json without padding has its side in the configuration.
-    tok.with_padding(None).with_truncation(None).save(f"{tmp_path}/g/")
+    tok.without_padding().without_truncation().save(f"{tmp_path}/g/")
     assert opened(tmp_path / "g").padding_side == side
     assert pw.Tokenizer.load(tmp_path / "g").truncation_side == side
 
@@ -293,7 +293,7 @@ def test_folders_of_save_pretrained_are_read(name: str, tmp_path: Path) -> None:
     theirs.add_tokens(["ordinaryword"])
     theirs.add_special_tokens({"pad_token": "<|new pad|>"})
     theirs.save_pretrained(tmp_path / "f")
-    ours = pw.Tokenizer.load(tmp_path / "f").with_truncation(None).with_padding(None)
+    ours = pw.Tokenizer.load(tmp_path / "f").without_truncation().without_padding()
     again = opened(tmp_path / "f")
     extra = ["a <new_1> ordinaryword<new_2> b", "<|new pad|>x"]
     # Declared roles are added to those of the configuration, where this one has none.

@@ -470,7 +470,7 @@ def test_other_tokenizers_are_refused() -> None:
 
 
 def test_transformers_takes_a_backend_as_its_tokenizer_object(name: str) -> None:
-    tok = pw.Tokenizer.load(tokenizer_json_of(name)).with_truncation(None).with_padding(None)
+    tok = pw.Tokenizer.load(tokenizer_json_of(name)).without_truncation().without_padding()
     ours = TokenizersBackend(tokenizer_object=BackendTokenizer(tok), **roles_of(name))
     theirs = theirs_of(name)
     rng = random.Random(f"backend {name}")
@@ -482,7 +482,7 @@ def test_transformers_takes_a_backend_as_its_tokenizer_object(name: str) -> None
 
 def test_the_class_reads_files_and_tokenizers(name: str) -> None:
     theirs = theirs_of(name)
-    tok = pw.Tokenizer.load(tokenizer_json_of(name)).with_truncation(None).with_padding(None)
+    tok = pw.Tokenizer.load(tokenizer_json_of(name)).without_truncation().without_padding()
     for ours in (
         PieceworkTokenizerFast(tokenizer_object=tok, **roles_of(name)),
         PieceworkTokenizerFast(tokenizer_file=tokenizer_json_of(name), **roles_of(name)),

@@ -46,8 +46,8 @@ _HERE = {
     "from_buffer": "Tokenizer.from_bytes(data)",
     "from_pretrained": "Tokenizer.load(name), with download=True for one of the hub",
     "model": "spec.model",
-    "no_padding": "with_padding(None), which returns a new tokenizer",
-    "no_truncation": "with_truncation(None), which returns a new tokenizer",
+    "no_padding": "without_padding(), which returns a new tokenizer",
+    "no_truncation": "without_truncation(), which returns a new tokenizer",
     "normalizer": "spec.normalizer, or with_normalizer for another",
     "padding": "spec.padding, or with_padding for another",
     "post_process": "encode",
@@ -105,7 +105,7 @@ _OF_BATCH = {
 _KEYWORDS = {
     # transformers
     "max_length": "tokenizer.with_truncation(N)",
-    "padding": 'tokenizer.with_padding("longest"), or with_padding(N) for N tokens',
+    "padding": "tokenizer.with_padding(None) for the longest row, or with_padding(N) for N tokens",
     "pad_to_multiple_of": "tokenizer.with_padding(pad_to_multiple_of=N)",
     "return_attention_mask": "attention_mask of the result",
     "return_offsets_mapping": "encode_batch(texts, offsets=True), or offsets of an Encoding",

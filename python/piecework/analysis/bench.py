@@ -134,7 +134,7 @@ class _Run:
     def __init__(
         self, tokenizer: Tokenizer, texts: list[str], peers: list[Peer], num_threads: int | None
     ) -> None:
-        bare = tokenizer.with_truncation(None).with_padding(None)
+        bare = tokenizer.without_truncation().without_padding()
         self._spec = _without_dropout(bare.spec)
         # A tokenizer from ranks raises for special tokens in text by default.
         self._parse_special = False if bare.spec.special_in_text == "refuse" else None

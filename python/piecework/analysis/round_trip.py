@@ -301,8 +301,8 @@ def without_truncation_and_padding(tokenizer: Tokenizer) -> Tokenizer:
     """Return the tokenizer without its stored truncation and padding."""
     spec = tokenizer.spec
     if spec.truncation is not None:
-        tokenizer = tokenizer.with_truncation(None)
-    return tokenizer if spec.padding is None else tokenizer.with_padding(None)
+        tokenizer = tokenizer.without_truncation()
+    return tokenizer if spec.padding is None else tokenizer.without_padding()
 
 
 def _changes(word: str, normalized: str) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def chunk_text(
         raise ArgumentError("overlap", str(overlap), f"less than max_tokens, which is {max_tokens}")
     if not text:
         return []
-    whole = tokenizer.with_truncation(None).with_padding(None)
+    whole = tokenizer.without_truncation().without_padding()
     options: dict[str, typing.Any] = {"parse_special": parse_special, "sampling": best_only()}
 
     def count(texts: list[str]) -> list[int]:

@@ -46,7 +46,7 @@ class GrowingText:
     ) -> None:
         stages = tokenizer._stages()
         added_tokens = stages.added_tokens
-        self._tokenizer = tokenizer.with_truncation(None).with_padding(None)
+        self._tokenizer = tokenizer.without_truncation().without_padding()
         self._parse_special = parse_special
         self._has_cuts = can_be_cut(stages) and tokenizer._core.dropout is None
         # Whether these match does not depend on what follows, except on a longer token.

@@ -268,7 +268,7 @@ def _differences(before: pw.Tokenizer, after: pw.Tokenizer, *, in_folder: bool) 
     )
 
     def inserted(tokenizer: pw.Tokenizer) -> list[list[int]]:
-        bare = tokenizer.with_truncation(None).with_padding(None)
+        bare = tokenizer.without_truncation().without_padding()
         return [bare.encode("").ids, bare.encode("", "").ids]
 
     def added(tokenizer: pw.Tokenizer) -> dict[str, int]:
@@ -293,7 +293,7 @@ def _settings(model: pw.spec.Model) -> pw.spec.Model:
 
 def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
     """Encode each line with both tokenizers; exit with code 1 at the first difference."""
-    before, after = (side.with_truncation(None).with_padding(None) for side in (before, after))
+    before, after = (side.without_truncation().without_padding() for side in (before, after))
     lines = tokens = 0
     for rows in pw.corpus.read_corpus(corpus, whole_lines=True):
         texts = rows.to_list()

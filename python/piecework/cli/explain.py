@@ -174,7 +174,7 @@ def explain(
 
 def _whole(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
     """Return the tokenizer without the lengths that its file stores: the whole text is explained."""
-    return tokenizer.with_truncation(None).with_padding(None)
+    return tokenizer.without_truncation().without_padding()
 
 
 def _print_lineage(

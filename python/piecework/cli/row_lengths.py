@@ -58,11 +58,13 @@ def with_row_lengths(
     """
     _check(max_length, padding, no_truncation, append_eod, pack)
     if max_length is not None:
-        padded = tokenizer.with_padding(None if padding is None else max_length)
-        return padded.with_truncation(max_length - (append_eod is not None))
+        tokenizer = tokenizer.with_truncation(max_length - (append_eod is not None))
+        return (
+            tokenizer.without_padding() if padding is None else tokenizer.with_padding(max_length)
+        )
     if not no_truncation:
         _note_stored_lengths(tokenizer)
-    return tokenizer.with_truncation(None).with_padding(None)
+    return tokenizer.without_truncation().without_padding()
 
 
 def _check(

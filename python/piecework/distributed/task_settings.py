@@ -104,4 +104,4 @@ def _unpadded(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
     """Return the tokenizer without padding to the longest row, because batches depend on the engine."""
     padding = tokenizer.spec.padding
     depends_on_batch = padding is not None and padding.length is None
-    return tokenizer.with_padding(None) if depends_on_batch else tokenizer
+    return tokenizer.without_padding() if depends_on_batch else tokenizer

@@ -258,7 +258,7 @@ def without_batch_padding(tokenizer: Tokenizer) -> Tokenizer:
     """Return the tokenizer without padding to the longest row of a batch."""
     padding = tokenizer._stages().padding
     depends_on_batch = padding is not None and padding.length is None
-    return tokenizer.with_padding(None) if depends_on_batch else tokenizer
+    return tokenizer.without_padding() if depends_on_batch else tokenizer
 
 
 def with_eod(batch: Batch, eod: int | None) -> Batch:

@@ -44,7 +44,7 @@ def encode_column(
     check_tokenizer(tokenizer)
     padding = tokenizer.spec.padding
     depends_on_batch = padding is not None and padding.length is None
-    unpadded = tokenizer.with_padding(None) if depends_on_batch else tokenizer
+    unpadded = tokenizer.without_padding() if depends_on_batch else tokenizer
 
     def encode(pa: Any, array: Any) -> Any:
         batch = unpadded.encode_batch(

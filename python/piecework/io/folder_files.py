@@ -157,7 +157,7 @@ def _model_input_names(tokenizer: pw.Tokenizer) -> list[str]:
     roles = tokenizer._role_tokens()
     if "cls_token" not in roles or "sep_token" not in roles:
         return _WITHOUT_TYPE_IDS
-    bare = tokenizer.with_truncation(None).with_padding(None)
+    bare = tokenizer.without_truncation().without_padding()
     return _WITH_TYPE_IDS if any(bare.encode("", "").type_ids) else _WITHOUT_TYPE_IDS
 
 

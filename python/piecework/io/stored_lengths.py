@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 
 from piecework._core import Core
+from piecework._internal.validation import check_choice, check_size, check_type_id
 from piecework.errors import ArgumentError, FormatWarning
 from piecework.io.core_parts import stages_of
 from piecework.io.folder_settings import NO_SETTINGS, FolderSettings
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     Filling: TypeAlias = tuple[int | None, str, int, str]
 
 _PAD_TOKENS = ("[PAD]", "<pad>")
+_SIDES = ("right", "left")
+_STRATEGIES = ("longest_first", "only_first", "only_second")
 _APPLIED = "stored in the file and applied to every text"
 
 
@@ -57,11 +60,11 @@ def warn_of_lengths(core: Core, source: str, stacklevel: int) -> None:
     truncation, padding = active_lengths(core)
     found = {}
     if truncation is not None:
-        found["with_truncation(None)"] = f"truncation to {truncation['max_length']} tokens"
+        found["without_truncation()"] = f"truncation to {truncation['max_length']} tokens"
     if padding is not None:
         length = _fixed_length(padding)
         to = "the longest row" if length is None else f"{length} tokens"
-        found["with_padding(None)"] = f"padding to {to}"
+        found["without_padding()"] = f"padding to {to}"
     if found:
         are, turn = ("is", "turns it") if len(found) == 1 else ("are", "turn them")
         message = (
@@ -71,20 +74,32 @@ def warn_of_lengths(core: Core, source: str, stacklevel: int) -> None:
         warnings.warn(message, FormatWarning, stacklevel=stacklevel + 1)
 
 
-def truncation_to_apply(
-    core: Core, settings: FolderSettings, given: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments of `Core.with_truncation` with defaults for those in `given` that are None.
+def truncated(
+    core: Core, settings: FolderSettings, max_length: int | str | None, **given: Any
+) -> tuple[Core, str]:
+    """Return the core that truncates, and the side; an argument of `given` that is None has its default.
 
     `max_length` "stored" is the `model_max_length`, as in transformers, else the stored truncation, kept
     or active. Raises `ArgumentError` if there is none.
     """
+    if max_length is None:
+        expected = "a number of tokens; without_truncation() turns truncation off"
+        raise ArgumentError("max_length", "None", expected)
     side = settings.truncation_side or active_sides(core)[0]
-    defaults = {"stride": 0, "strategy": "longest_first", "direction": side}
-    if given["max_length"] == "stored":
-        defaults.update(_stored_truncation(core, settings))
-        given = {**given, "max_length": None}
-    return {name: defaults[name] if value is None else value for name, value in given.items()}
+    chosen: dict[str, Any] = {
+        "max_length": max_length,
+        "stride": 0,
+        "strategy": _STRATEGIES[0],
+        "direction": side,
+    }
+    if max_length == "stored":
+        chosen.update(_stored_truncation(core, settings))
+    chosen.update(_given(given))
+    check_size("max_length", chosen["max_length"])
+    check_size("stride", chosen["stride"])
+    check_choice("strategy", chosen["strategy"], _STRATEGIES)
+    check_choice("direction", chosen["direction"], _SIDES)
+    return core.with_truncation(**chosen), chosen["direction"]
 
 
 def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
@@ -99,23 +114,57 @@ def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
     return vars(Truncation.from_json({**stored}))
 
 
-def padding_to_apply(core: Core, settings: FolderSettings, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `Core.with_padding` with defaults for those in `given` that are None.
+def padded(
+    core: Core, settings: FolderSettings, length: int | str | None, **given: Any
+) -> tuple[Core, str]:
+    """Return the core that pads, and the side; an argument of `given` that is None has its default.
 
-    `length` "stored" is that of the stored padding, kept or active, with its multiple; "longest" without
-    one. A `pad_token` that is given keeps its `pad_id`, also None.
+    `length` "stored" is that of the stored padding, kept or active, with its multiple; None, for the
+    longest row, without one. A `pad_token` that is given has its own id.
     """
     id, token, type_id, side = filling_of(core, settings)
-    defaults = {"direction": side, "pad_to_multiple_of": None, "pad_type_id": type_id}
-    if given["length"] == "stored":
+    chosen: dict[str, Any] = {
+        "direction": side,
+        "pad_to_multiple_of": None,
+        "pad_type_id": type_id,
+        "pad_token": _PAD_TOKENS[0] if id is None else token,
+    }
+    if length == "stored":
         stored = settings.padding or active_lengths(core)[1] or {}
-        defaults["pad_to_multiple_of"] = stored.get("pad_to_multiple_of")
-        given = {**given, "length": _fixed_length(stored) or "longest"}
-    if given["pad_token"] is None:
-        defaults.update(
-            {"pad_token": "[PAD]"} if id is None else {"pad_token": token, "pad_id": id}
-        )
-    return {name: defaults.get(name) if value is None else value for name, value in given.items()}
+        chosen["pad_to_multiple_of"] = stored.get("pad_to_multiple_of")
+        length = _fixed_length(stored)
+    chosen.update(_given(given), length=length)
+    if length is not None:
+        _check_length(length)
+    if chosen["pad_to_multiple_of"] is not None:
+        check_size("pad_to_multiple_of", chosen["pad_to_multiple_of"])
+    check_choice("direction", chosen["direction"], _SIDES)
+    check_type_id("pad_type_id", chosen["pad_type_id"])
+    if given["pad_id"] is None:
+        own = id if given["pad_token"] is None else None
+        chosen["pad_id"] = _id_of(core, chosen["pad_token"]) if own is None else own
+    return core.with_padding(**chosen), chosen["direction"]
+
+
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _check_length(length: object) -> None:
+    if isinstance(length, str):
+        expected = 'a number of tokens, None for the longest row of each batch, or "stored"'
+        raise ArgumentError("length", repr(length), expected)
+    check_size("length", length)
+
+
+def _id_of(core: Core, pad_token: str) -> int:
+    id = core.token_to_id(pad_token)
+    if id is None:
+        token = repr(pad_token)
+        adding = f"with_added_tokens([{token}], special=True) adds it"
+        expected = f"a token of the vocabulary: {adding}, pad_id= pads with the id given"
+        raise ArgumentError("pad_token", token, expected)
+    return id
 
 
 def filling_of(core: Core, settings: FolderSettings) -> Filling:

@@ -74,7 +74,7 @@ class ServedTokenizer:
         if isinstance(loaded, PieceworkError):
             self.error = str(loaded)
             return
-        whole = loaded.with_truncation(None).with_padding(None)
+        whole = loaded.without_truncation().without_padding()
         self._tokenizer = whole.with_special_in_text("parse")
 
     @property

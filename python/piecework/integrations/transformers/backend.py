@@ -50,7 +50,7 @@ class BackendTokenizer:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         spec = tokenizer.spec
-        plain = tokenizer.with_truncation(None).with_padding(None)
+        plain = tokenizer.without_truncation().without_padding()
         truncation = _fields(spec.truncation, ("max_length", *_TRUNCATION))
         padding = _fields(spec.padding, _PADDING)
         self._assign(Pipeline(plain), truncation, padding, False)
@@ -222,7 +222,7 @@ class BackendTokenizer:
             padded = tokenizer
             if padding is not None and padding["length"] is None and len(rows) > 1:
                 # Every row is padded to the longest of all.
-                unpadded = tokenizer.with_padding(None)
+                unpadded = tokenizer.without_padding()
                 length = max(len(unpadded.encode(*row, *settings).ids) for row in rows)
                 if length:
                     padded = _padded(unpadded, {**padding, "length": length})
@@ -501,8 +501,7 @@ def _as_pair(row: Any, is_pretokenized: bool) -> tuple[Any, Any]:
 
 
 def _padded(tokenizer: Tokenizer, padding: dict[str, Any]) -> Tokenizer:
-    length = padding["length"]
-    return tokenizer.with_padding(**{**padding, "length": "longest" if length is None else length})
+    return tokenizer.with_padding(**padding)
 
 
 def _set_lengths(
