@@ -75,7 +75,7 @@ def test_ids_that_do_not_fit_a_dtype_are_named() -> None:
 
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_model_inputs_have_the_names_and_the_order_of_transformers(side: Any) -> None:
-    inputs = BERT.encode_batch(TEXTS, TEXTS[::-1]).to_dict(padding_side=side, return_tensors="np")
+    inputs = BERT.encode_batch(TEXTS, TEXTS[::-1]).to_dict(side=side, return_tensors="np")
     assert list(inputs) == ["input_ids", "token_type_ids", "attention_mask"]
     rows = [BERT.encode(*pair) for pair in zip(TEXTS, TEXTS[::-1], strict=True)]
     assert inputs["input_ids"].tolist() == rows_padded([row.ids for row in rows], 3, side)
@@ -114,14 +114,14 @@ def test_lists_of_a_tokenizer_that_pads_are_padded() -> None:
     assert {len(row) for column in lists.values() for row in column} == {8}
 
 
-@pytest.mark.parametrize("argument", [{"pad": 0}, {"padding_side": "left"}, {"dtype": "int32"}])
+@pytest.mark.parametrize("argument", [{"pad": 0}, {"side": "left"}, {"dtype": "int32"}])
 def test_lists_take_no_setting_of_rectangles(argument: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match=r"return_tensors=\"np\" or \"pt\""):
         BERT.encode_batch(TEXTS).to_dict(**argument)
 
 
 def test_padding_that_was_applied_is_masked() -> None:
-    padded = BERT.with_padding(8, direction="left", pad_type_id=1).encode_batch(TEXTS)
+    padded = BERT.with_padding(8, side="left", pad_type_id=1).encode_batch(TEXTS)
     inputs = padded.to_dict(return_tensors="np")
     assert inputs["input_ids"].shape == (3, 8)
     assert (inputs["attention_mask"] == (inputs["input_ids"] != 3)).all()

@@ -53,13 +53,13 @@ def test_a_given_id_goes_before_all_others() -> None:
 
 
 def test_the_padding_setting_decides_the_id_the_type_and_the_side() -> None:
-    tok = with_special("[PAD]").with_padding(3, pad_token="[CLS]", direction="left", pad_type_id=1)
+    tok = with_special("[PAD]").with_padding(3, pad_token="[CLS]", side="left", pad_type_id=1)
     batch = tok.encode_batch(["a", "abab"], offsets=True)
     assert batch.to_numpy().tolist() == [[5, 5, 5, 1], [1, 2, 1, 2]]
     assert batch.to_numpy(column="type_ids").tolist() == [[1, 1, 1, 0], [0, 0, 0, 0]]
     assert batch.to_numpy(column="attention_mask").tolist() == [[0, 0, 0, 1], [1, 1, 1, 1]]
     assert batch.to_numpy(column="special_tokens_mask").tolist() == [[1, 1, 1, 0], [0, 0, 0, 0]]
-    right = batch.to_numpy(padding_side="right")
+    right = batch.to_numpy(side="right")
     assert right.tolist() == [[5, 5, 1, 5], [1, 2, 1, 2]]
 
 
@@ -85,9 +85,9 @@ def test_every_column_has_the_shape_of_the_ids(side: Any) -> None:
     template = pw.spec.TemplateProcessing(("[CLS]:0", "$A:0"), ("$A:0", "$B:1"), {"[CLS]": (5,)})
     tok = tok._replaced(post_processor=template)
     batch = tok.encode_batch(TEXTS, TEXTS[::-1], offsets=True)
-    ids = batch.to_numpy(padding_side=side)
+    ids = batch.to_numpy(side=side)
     filled = {
-        column: batch.to_numpy(column=column, padding_side=side)
+        column: batch.to_numpy(column=column, side=side)
         for column in (
             *("type_ids", "attention_mask", "special_tokens_mask"),
             *("word_ids", "sequence_ids", "offsets"),
@@ -109,11 +109,11 @@ def test_every_column_has_the_shape_of_the_ids(side: Any) -> None:
 
 def test_filling_equals_padding_to_the_longest() -> None:
     for side in ("right", "left"):
-        padded = with_special("[PAD]").with_padding(direction=side)  # type: ignore[arg-type]
+        padded = with_special("[PAD]").with_padding(side=side)  # type: ignore[arg-type]
         theirs = padded.encode_batch(TEXTS, offsets=True)
         ours = with_special("[PAD]").encode_batch(TEXTS, offsets=True)
         for column in ("ids", "attention_mask", "type_ids", "special_tokens_mask", "word_ids"):
-            filled = ours.to_numpy(column=column, padding_side=side)  # type: ignore[arg-type]
+            filled = ours.to_numpy(column=column, side=side)  # type: ignore[arg-type]
             assert filled.reshape(-1).tolist() == getattr(theirs, column).tolist(), column
 
 
@@ -126,7 +126,7 @@ def test_filling_equals_padding_to_the_longest() -> None:
         ({"pad": "[PAD]"}, InputTypeError, "pad"),
         ({"pad": 0, "column": "attention_mask"}, ArgumentError, "pad"),
         ({"column": "token"}, ArgumentError, "column"),
-        ({"padding_side": "both"}, ArgumentError, "padding_side"),
+        ({"side": "both"}, ArgumentError, "side"),
         ({"column": "offsets"}, ArgumentError, "offsets"),
         ({"column": "special_tokens_mask"}, ArgumentError, "offsets"),
     ],

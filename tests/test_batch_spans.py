@@ -162,9 +162,9 @@ def test_rows_are_those_of_encode(kind: str) -> None:
 @pytest.mark.parametrize("direction", ["left", "right"])
 def test_rows_are_cut_and_filled_as_those_of_encode(kind: str, direction: Any) -> None:
     first, second = texts(3), texts(4)
-    cut = KINDS[kind]().with_truncation(7, stride=2, direction=direction)
+    cut = KINDS[kind]().with_truncation(7, stride=2, side=direction)
     pad = cut.get_vocab()
-    filled = cut.with_padding(9, direction=direction, pad_token=next(iter(pad)), pad_type_id=1)
+    filled = cut.with_padding(9, side=direction, pad_token=next(iter(pad)), pad_type_id=1)
     for tok in (cut, filled):
         same(tok.encode_batch(first, offsets=True), [tok.encode(text) for text in first])
         pairs = list(zip(first, second, strict=True))

@@ -63,8 +63,8 @@ def test_settings_are_carried_by_every_variant_and_by_pickles() -> None:
         .with_chat_template("{{ tools }}", name="tool_use")
         .with_model_max_length(77)
         .with_roles(eos_token="[SEP]", mask_token=None)
-        .with_padding(direction="left")
-        .with_truncation(9, direction="left")
+        .with_padding(side="left")
+        .with_truncation(9, side="left")
     )
     variants = [
         tok,
@@ -86,7 +86,7 @@ def test_settings_are_carried_by_every_variant_and_by_pickles() -> None:
         assert variant.model_max_length == 77
         assert (variant.padding_side, variant.truncation_side) == ("left", "left")
         assert (variant.eos_token, variant.mask_token) == ("[SEP]", None)
-    assert tok == bert().with_padding(direction="left").with_truncation(9, direction="left")
+    assert tok == bert().with_padding(side="left").with_truncation(9, side="left")
 
 
 def test_settings_are_removed_with_none() -> None:
@@ -166,8 +166,8 @@ def test_a_folder_keeps_everything(tmp_path: Path) -> None:
         .with_chat_template("{% for m in messages %}\n{{ m }}é{% endfor %}")
         .with_chat_template("tools", name="tool_use")
         .with_model_max_length(512)
-        .with_padding(4, direction="left")
-        .with_truncation(4, direction="left")
+        .with_padding(4, side="left")
+        .with_truncation(4, side="left")
     )
     tok.save(f"{tmp_path}/f/")
     config = json_of(tmp_path / "f" / "tokenizer_config.json")

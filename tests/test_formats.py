@@ -53,9 +53,7 @@ def load_changed(tmp_path: Path, change: object) -> pw.Tokenizer:
     "tokenizer",
     [
         trained(),
-        trained(preset="bert-cased")
-        .with_truncation(8, stride=2)
-        .with_padding(12, direction="left"),
+        trained(preset="bert-cased").with_truncation(8, stride=2).with_padding(12, side="left"),
         trained(preset="whitespace"),
         pw.Tokenizer.train_from_iterator(["to be or not"], model="word"),
         pw.Tokenizer.train_from_iterator(["to be or not"], model="char"),

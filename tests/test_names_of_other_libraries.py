@@ -246,7 +246,7 @@ def test_what_is_not_a_pair_is_named(texts: list[object], message: str) -> None:
         ),
         ("bos_token", None, r"with_roles\(bos_token=None\)"),
         ("eos_token_id", 2, r"with_roles\(eos_token=\.\.\.\)"),
-        ("padding_side", "left", r"with_padding\(direction=\.\.\.\)"),
+        ("padding_side", "left", r"with_padding\(side=\.\.\.\)"),
         ("model_max_length", 512, r"with_model_max_length.*with_truncation"),
         ("chat_template", "{{ messages }}", "with_chat_template"),
         ("normalizer", None, "with_normalizer"),

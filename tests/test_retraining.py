@@ -62,8 +62,8 @@ def made(post_processor: PostProcessor | None) -> pw.Tokenizer:
                 AddedToken("<mask>", 43, lstrip=True),
                 AddedToken("<word>", 44, single_word=True, rstrip=True, special=False),
             ),
-            truncation=Truncation(max_length=9, stride=2, direction="left"),
-            padding=Padding(pad_id=42, pad_token="<pad>", direction="left", length=12),
+            truncation=Truncation(max_length=9, stride=2, side="left"),
+            padding=Padding(pad_id=42, pad_token="<pad>", side="left", length=12),
             special_in_text="text",
         )
     )

@@ -14,12 +14,12 @@ from tests.test_batch_spans import KINDS, texts
 Change = Callable[[pw.Tokenizer], pw.Tokenizer]
 
 SHARING: dict[str, Change] = {
-    "truncation": lambda tok: tok.with_truncation(6, stride=1, direction="left"),
+    "truncation": lambda tok: tok.with_truncation(6, stride=1, side="left"),
     "longest first": lambda tok: tok.with_truncation(7, strategy="longest_first"),
     "no truncation": lambda tok: tok.with_truncation(6).without_truncation(),
     "padding": lambda tok: tok.with_padding(9, pad_token=first_token(tok), pad_type_id=3),
     "padding to a multiple": lambda tok: tok.with_padding(
-        direction="left", pad_to_multiple_of=4, pad_token=first_token(tok)
+        side="left", pad_to_multiple_of=4, pad_token=first_token(tok)
     ),
     "no padding": lambda tok: tok.with_padding(9, pad_token=first_token(tok)).without_padding(),
     "both": lambda tok: tok.with_truncation(6).with_padding(8, pad_token=first_token(tok)),

@@ -94,7 +94,7 @@ def test_stored_lengths_are_applied_when_asked(folder: Path) -> None:
     assert tok.with_truncation().with_padding() == file
     assert tok.with_padding().with_truncation() == file
     assert tok.with_truncation().spec.truncation == file.spec.truncation
-    assert tok.with_padding(None, direction="right").spec.padding == pw.spec.Padding(
+    assert tok.with_padding(None, side="right").spec.padding == pw.spec.Padding(
         None, "right", pad_id=0, pad_type_id=1
     )
 
@@ -105,14 +105,14 @@ def test_the_length_of_the_model_wins_over_the_stored_one(folder: Path) -> None:
         {"tokenizer_class": "BertTokenizer", "model_max_length": 5, "truncation_side": "left"},
     )
     tok = pw.Tokenizer.load(folder).with_truncation()
-    assert tok.spec.truncation == pw.spec.Truncation(5, direction="left")
+    assert tok.spec.truncation == pw.spec.Truncation(5, side="left")
     assert tok.encode(TEXT).ids == [2, *WHOLE[-4:]]
 
 
 def test_arguments_win_over_stored_settings(folder: Path) -> None:
     tok = pw.Tokenizer.load(folder)
-    changed = tok.with_truncation(stride=0, direction="left").with_padding(direction="right")
-    assert changed.spec.truncation == pw.spec.Truncation(4, direction="left")
+    changed = tok.with_truncation(stride=0, side="left").with_padding(side="right")
+    assert changed.spec.truncation == pw.spec.Truncation(4, side="left")
     assert changed.spec.padding == pw.spec.Padding(6, "right", pad_type_id=1)
     assert tok.with_truncation(8).spec.truncation == pw.spec.Truncation(8)
 
@@ -131,6 +131,12 @@ def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) 
         tok.with_truncation(None)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="length: found 'longest', .*None for the longest row"):
         tok.with_padding("longest")  # type: ignore[arg-type]
+
+
+def test_the_earlier_name_of_the_side_is_answered() -> None:
+    for call in (bert().with_padding, bert().with_truncation, pw.spec.Padding, pw.spec.Truncation):
+        with pytest.raises(ArgumentError, match=r"direction: .*expected side="):
+            call(direction="left")  # type: ignore[operator]
 
 
 def test_without_lengths_nothing_is_stored_any_more(folder: Path) -> None:
@@ -158,7 +164,7 @@ def test_the_role_and_the_side_of_a_folder_fill_rows(folder: Path) -> None:
     tok = pw.Tokenizer.load(folder)
     assert tok.encode_batch(["a", "hug a"]).to_numpy().tolist() == [[4, 2, 7, 3], [2, 5, 7, 3]]
     assert tok.with_padding().spec.padding == pw.spec.Padding(
-        direction="left", pad_id=4, pad_token="[MASK]"
+        side="left", pad_id=4, pad_token="[MASK]"
     )
 
 
@@ -282,7 +288,7 @@ def test_stored_padding_goes_with_its_token(folder: Path) -> None:
     (folder / "tokenizer.json").write_text(stored_json(padding=other))
     smaller, _ = pw.vocabulary.prune(pw.Tokenizer.load(folder), ["hug"])
     assert smaller.token_to_id("cafe") is None
-    assert smaller.with_padding().spec.padding == pw.spec.Padding(direction="left")
+    assert smaller.with_padding().spec.padding == pw.spec.Padding(side="left")
 
 
 # ---- the command line

@@ -56,7 +56,7 @@ def test_words_are_those_of_a_metaspace_pre_tokenizer(text: str, pair: str | Non
 @settings(deadline=None, max_examples=300)
 def test_windows_count_the_words_of_the_whole_text(text: str, length: int, side: Any) -> None:
     split, whole = (
-        tok.with_truncation(length, stride=length - 1, direction=side) for tok in split_and_whole()
+        tok.with_truncation(length, stride=length - 1, side=side) for tok in split_and_whole()
     )
     expected, found = split.encode(text), whole.encode(text)
     assert found.word_ids == expected.word_ids

@@ -20,6 +20,7 @@ from piecework._internal.rectangles import (
     integer_dtype,
     padding_id,
 )
+from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.validation import check_choice
 from piecework.encoding import Encoding, missing_column
 from piecework.errors import ArgumentError, InputTypeError
@@ -160,11 +161,12 @@ class Batch(metaclass=WithForeignNames):
         """Return the ids as a list of lists, without importing numpy."""
         return self._raw.lists()
 
+    @renamed_argument("padding_side", "side")
     def to_numpy(
         self,
         pad: int | None = None,
         *,
-        padding_side: typing.Literal["right", "left"] | None = None,
+        side: typing.Literal["right", "left"] | None = None,
         column: str = "ids",
         dtype: npt.DTypeLike | None = None,
     ) -> npt.NDArray[typing.Any]:
@@ -179,12 +181,12 @@ class Batch(metaclass=WithForeignNames):
                [2, 1]], dtype=uint32)
         >>> batch.to_numpy(column="attention_mask").tolist()
         [[1, 1], [1, 0]]
-        >>> batch.to_numpy(pad=1, padding_side="left").tolist()
+        >>> batch.to_numpy(pad=1, side="left").tolist()
         [[2, 3], [1, 2]]
 
         `pad` is the padding id. None uses the id of the tokenizer's padding settings, else of the padding
-        piece of its SentencePiece model, else of its special token `[PAD]` or `<pad>`. `padding_side`
-        None uses the side of the padding settings, else "right".
+        piece of its SentencePiece model, else of its special token `[PAD]` or `<pad>`. `side` None
+        uses the side of the padding settings, else "right".
 
         `column` is "ids", "type_ids", "attention_mask", "special_tokens_mask", "word_ids",
         "sequence_ids" or "offsets" (of shape (rows, longest row, 2)), with its value for padding tokens.
@@ -198,13 +200,14 @@ class Batch(metaclass=WithForeignNames):
             raise ArgumentError("pad", str(pad), f"None for {column}: only ids take an id")
         values = getattr(self, column)
         found_dtype = values.dtype if dtype is None else integer_dtype(dtype)
-        return self._fill(self._rectangle(padding_side), column, values, pad, found_dtype)
+        return self._fill(self._rectangle(side), column, values, pad, found_dtype)
 
+    @renamed_argument("padding_side", "side")
     def to_torch(
         self,
         pad: int | None = None,
         *,
-        padding_side: typing.Literal["right", "left"] | None = None,
+        side: typing.Literal["right", "left"] | None = None,
         column: str = "ids",
         dtype: typing.Any = None,
         padded: bool = True,
@@ -215,7 +218,7 @@ class Batch(metaclass=WithForeignNames):
             batch.to_torch(padded=False)         # int32 of shape (tokens,), without a copy
             batch.to_torch(column="row_offsets", padded=False)
 
-        `pad`, `padding_side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
+        `pad`, `side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
         numpy; None uses int64, which every embedding accepts.
 
         `padded=False` returns the flat column, or `row_offsets`. Without a dtype it shares the memory of
@@ -227,12 +230,12 @@ class Batch(metaclass=WithForeignNames):
         if padded:
             filled = self.to_numpy(
                 pad,
-                padding_side=padding_side,
+                side=side,
                 column=column,
                 dtype=np.int64 if dtype is None else dtype,
             )
             return as_tensor(filled, "Batch.to_torch")
-        for argument, value in (("pad", pad), ("padding_side", padding_side)):
+        for argument, value in (("pad", pad), ("side", side)):
             if value is not None:
                 raise ArgumentError(argument, repr(value), "None with padded=False")
         check_choice("column", column, (*_COLUMNS, "row_offsets"))
@@ -246,11 +249,12 @@ class Batch(metaclass=WithForeignNames):
             values = values.astype(found_dtype)
         return as_tensor(values, "Batch.to_torch")
 
+    @renamed_argument("padding_side", "side")
     def to_dict(
         self,
         pad: int | None = None,
         *,
-        padding_side: typing.Literal["right", "left"] | None = None,
+        side: typing.Literal["right", "left"] | None = None,
         dtype: typing.Any = None,
         return_tensors: typing.Literal["np", "pt"] | None = None,
         return_token_type_ids: bool | None = None,
@@ -270,21 +274,21 @@ class Batch(metaclass=WithForeignNames):
         `return_tensors` is None for lists of int, each as long as its row; "np" for numpy arrays and "pt" for
         torch tensors (extra `torch`), in which shorter rows are padded. `token_type_ids` are included when
         the template or the padding of the tokenizer has types other than 0; `return_token_type_ids` decides
-        otherwise. `pad`, `padding_side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
+        otherwise. `pad`, `side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
         take none of the three.
         """
         has_types = self._raw.type_ids is not None
         if return_token_type_ids is not None:
             has_types = return_token_type_ids
         if return_tensors is None:
-            for name, value in (("pad", pad), ("padding_side", padding_side), ("dtype", dtype)):
+            for name, value in (("pad", pad), ("side", side), ("dtype", dtype)):
                 if value is not None:
                     expected = 'return_tensors="np" or "pt" with it, because lists are not padded'
                     raise ArgumentError(name, repr(value), expected)
             return self._row_lists(has_types)
         check_choice("return_tensors", return_tensors, ("np", "pt"))
         found_dtype = integer_dtype("int64" if dtype is None else dtype)
-        rectangle = self._rectangle(padding_side)
+        rectangle = self._rectangle(side)
         columns = {"input_ids": self._fill(rectangle, "ids", self.ids, pad, found_dtype)}
         if has_types:
             columns["token_type_ids"] = self._fill(
@@ -342,11 +346,11 @@ class Batch(metaclass=WithForeignNames):
         samples = {} if raw.samples is None else {"overflow_to_sample_mapping": raw.samples}
         return arrow_table(raw.row_offsets, columns, samples)
 
-    def _rectangle(self, padding_side: str | None) -> Rectangle:
-        if padding_side is None:
+    def _rectangle(self, side: str | None) -> Rectangle:
+        if side is None:
             return Rectangle(self.lengths, self._filling[3])
-        check_choice("padding_side", padding_side, ("right", "left"))
-        return Rectangle(self.lengths, padding_side)
+        check_choice("side", side, ("right", "left"))
+        return Rectangle(self.lengths, side)
 
     def _fill(
         self,

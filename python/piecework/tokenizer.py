@@ -19,6 +19,7 @@ from piecework._core import (
 )
 from piecework._internal.foreign_names import WithForeignNames, add_foreign_names, reject_keywords
 from piecework._internal.lazy import hints, np, pw, typing
+from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.role_attributes import ROLES, RoleId, RoleToken
 from piecework._internal.special_tokens import (
     checked_special_in_text,
@@ -1224,7 +1225,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "[UNK]": 1, "a": 2}))
-        >>> tok.padding_side, tok.with_padding(direction="left").padding_side
+        >>> tok.padding_side, tok.with_padding(side="left").padding_side
         ('right', 'left')
         """
         return self._settings.padding_side or active_sides(self._core)[1]
@@ -1454,13 +1455,14 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("decoder", decoder, Decoder)
         return self._replaced(decoder=decoder)
 
+    @renamed_argument("direction", "side")
     def with_truncation(
         self,
         max_length: int | typing.Literal["stored"] = "stored",
         *,
         stride: int | None = None,
         strategy: typing.Literal["longest_first", "only_first", "only_second"] | None = None,
-        direction: typing.Literal["right", "left"] | None = None,
+        side: typing.Literal["right", "left"] | None = None,
     ) -> hints.Self:
         """Return a tokenizer that truncates encodings to `max_length` tokens.
 
@@ -1479,7 +1481,7 @@ class Tokenizer(metaclass=WithForeignNames):
         `max_length` includes special tokens. The other windows of a text are `overflowing` of its encoding;
         each repeats `stride` tokens of the window before it (None: 0). `encode_batch` drops them unless
         `overflow=True`. `strategy` selects the text of a pair to truncate (None: "longest_first"),
-        `direction` the side (None: `truncation_side`). The compiled tables are shared.
+        `side` the side to truncate (None: `truncation_side`). The compiled tables are shared.
 
         Raises `ArgumentError` if no length is stored, and if `max_length` leaves no room for special tokens
         and stride.
@@ -1490,7 +1492,7 @@ class Tokenizer(metaclass=WithForeignNames):
             max_length,
             stride=stride,
             strategy=strategy,
-            direction=direction,
+            side=side,
         )
         return self._variant(core, truncation_side=used)
 
@@ -1504,11 +1506,12 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(self._core.with_truncation(None), truncation=None)
 
+    @renamed_argument("direction", "side")
     def with_padding(
         self,
         length: int | typing.Literal["stored"] | None = "stored",
         *,
-        direction: typing.Literal["right", "left"] | None = None,
+        side: typing.Literal["right", "left"] | None = None,
         pad_to_multiple_of: int | None = None,
         pad_token: str | None = None,
         pad_id: int | None = None,
@@ -1525,7 +1528,7 @@ class Tokenizer(metaclass=WithForeignNames):
         length, it and `pad_to_multiple_of` are those of the padding stored in the `tokenizer.json` that was
         loaded, None if there is none. `pad_to_multiple_of` rounds the length up.
 
-        `direction` is the side (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
+        `side` is the side to pad (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
         else `[PAD]`), `pad_id` its id (None: that of the token), `pad_type_id` its type id (None: the one
         stored, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
@@ -1534,7 +1537,7 @@ class Tokenizer(metaclass=WithForeignNames):
             self._core,
             self._settings,
             length,
-            direction=direction,
+            side=side,
             pad_to_multiple_of=pad_to_multiple_of,
             pad_token=pad_token,
             pad_id=pad_id,

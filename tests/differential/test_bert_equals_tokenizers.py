@@ -156,9 +156,7 @@ def test_pairs_truncation_and_padding_agree() -> None:
             with pytest.raises(pw.errors.ArgumentError):
                 ours.with_truncation(max_length, stride=stride)
             continue
-        cut = ours.with_truncation(
-            max_length, stride=stride, strategy=strategy, direction=direction
-        )
+        cut = ours.with_truncation(max_length, stride=stride, strategy=strategy, side=direction)
         for _ in range(40):
             text = " ".join(rng.choices(words, k=rng.randint(0, 9)))
             pair = " ".join(rng.choices(words, k=rng.randint(0, 9)))
@@ -197,7 +195,7 @@ def compare_cut(
 def test_padding_agrees(direction: str, length: int | None, multiple: int | None) -> None:
     ours, theirs = both("bert-base-uncased")
     theirs.enable_padding(direction=direction, length=length, pad_to_multiple_of=multiple, pad_id=0)
-    padded = ours.with_padding(length, direction=direction, pad_to_multiple_of=multiple)
+    padded = ours.with_padding(length, side=direction, pad_to_multiple_of=multiple)
     texts = [
         "a",
         "the unaffable cat",

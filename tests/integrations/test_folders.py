@@ -225,8 +225,8 @@ def test_padding_and_truncation_are_those_of_the_folder(
     name: str, side: Any, tmp_path: Path
 ) -> None:
     pad = published(name).pad_token or "[PAD]"
-    tok = published(name).with_padding(direction=side, pad_token=pad)
-    tok = tok.with_truncation(9, direction=side)
+    tok = published(name).with_padding(side=side, pad_token=pad)
+    tok = tok.with_truncation(9, side=side)
     tok.save(f"{tmp_path}/f/")
     theirs = opened(tmp_path / "f")
     assert_same_settings(tok, theirs)

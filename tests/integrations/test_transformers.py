@@ -557,7 +557,7 @@ def test_classes_that_build_their_pipeline_encode_here(name: str, tmp_path: Path
 def test_the_class_takes_the_settings_of_a_tokenizer(tmp_path: Path) -> None:
     tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
     tok = tok.with_model_max_length(7).with_chat_template(CHAT)
-    tok = tok.with_padding(direction="left").with_truncation(5, direction="left")
+    tok = tok.with_padding(side="left").with_truncation(5, side="left")
     chat = [{"role": "user", "content": "hugs"}]
     tok.save(tmp_path)
     for ours in (

@@ -220,12 +220,12 @@ truncations = st.none() | st.builds(
     max_length=st.integers(0, 9),
     stride=st.integers(0, 2),
     strategy=st.sampled_from(["longest_first", "longest_first", "only_first", "only_second"]),
-    direction=st.sampled_from(["right", "left"]),
+    side=st.sampled_from(["right", "left"]),
 )
 paddings = st.none() | st.builds(
     Padding,
     length=st.none() | st.integers(1, 12),
-    direction=st.sampled_from(["right", "left"]),
+    side=st.sampled_from(["right", "left"]),
     pad_id=st.sampled_from([0, 5]),
     pad_type_id=st.integers(0, 2),
     pad_to_multiple_of=st.none() | st.integers(1, 5),

@@ -20,7 +20,7 @@ LETTERS = {"[UNK]": 0, "a": 1, "b": 2}
 paddings = st.builds(
     Padding,
     length=st.none() | st.integers(1, 9),
-    direction=st.sampled_from(["right", "left"]),
+    side=st.sampled_from(["right", "left"]),
     pad_type_id=st.integers(0, 1),
     pad_to_multiple_of=st.none() | st.integers(1, 4),
 )

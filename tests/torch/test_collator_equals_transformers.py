@@ -63,7 +63,7 @@ def assert_equal(ours: dict[str, Any], theirs: Any) -> None:
 def test_padding(theirs: Any, pairs: bool, side: Any, multiple: int | None) -> None:
     theirs.padding_side = side
     collate = DataCollatorWithPadding(theirs, pad_to_multiple_of=multiple)
-    ours = Collator(tokenizer(), padding_side=side, pad_to_multiple_of=multiple)
+    ours = Collator(tokenizer(), side=side, pad_to_multiple_of=multiple)
     for seed in range(9):
         rows = [row | {"label": n % 3} for n, row in enumerate(features(seed, pairs=pairs))]
         assert_equal(ours([dict(row) for row in rows]), collate(rows))
@@ -75,9 +75,7 @@ def test_labels_of_tokens(theirs: Any, side: Any) -> None:
     collate = DataCollatorForTokenClassification(theirs)
     for seed in range(9):
         rows = [row | {"labels": row["input_ids"]} for row in features(seed, pairs=False)]
-        assert_equal(
-            Collator(tokenizer(), padding_side=side)([dict(row) for row in rows]), collate(rows)
-        )
+        assert_equal(Collator(tokenizer(), side=side)([dict(row) for row in rows]), collate(rows))
 
 
 def test_labels_of_another_sequence(theirs: Any) -> None:

@@ -35,8 +35,8 @@ def test_tensors_equal_the_rectangles_of_numpy(dtype: Any) -> None:
     batch = BERT.encode_batch(TEXTS, TEXTS, offsets=True)
     for column in ("ids", "type_ids", "attention_mask", "word_ids", "offsets"):
         for side in ("right", "left"):
-            tensor = batch.to_torch(column=column, padding_side=side, dtype=dtype)  # type: ignore[arg-type]
-            expected = batch.to_numpy(column=column, padding_side=side)  # type: ignore[arg-type]
+            tensor = batch.to_torch(column=column, side=side, dtype=dtype)  # type: ignore[arg-type]
+            expected = batch.to_numpy(column=column, side=side)  # type: ignore[arg-type]
             assert tensor.tolist() == expected.tolist()
             names = str(dtype).rpartition(".")[2].rstrip("'>")
             assert str(tensor.dtype) == f"torch.{'int64' if dtype is None else names}"
@@ -89,7 +89,7 @@ def test_arrays_that_must_not_be_written_are_copied() -> None:
         ({"dtype": torch.float32}, "dtype"),
         ({"dtype": torch.uint8, "pad": 256}, "pad"),
         ({"padded": False, "pad": 0}, "pad"),
-        ({"padded": False, "padding_side": "left"}, "padding_side"),
+        ({"padded": False, "side": "left"}, "side"),
         ({"padded": False, "column": "tokens"}, "column"),
         ({"column": "row_offsets"}, "column"),
     ],
@@ -154,7 +154,7 @@ def test_labels_are_kept_and_padded() -> None:
     rows = [{"input_ids": row, "labels": row} for row in IDS]
     tensors = Collator(TOK)(rows)
     assert tensors["labels"].tolist() == [[1, 2, 1, 2], [1, -100, -100, -100], [1, 2, -100, -100]]
-    left = Collator(TOK, padding_side="left", label_pad=-1)(rows)
+    left = Collator(TOK, side="left", label_pad=-1)(rows)
     assert left["labels"].tolist() == [[1, 2, 1, 2], [-1, -1, -1, 1], [-1, -1, 1, 2]]
     assert left["input_ids"].tolist() == [[1, 2, 1, 2], [3, 3, 3, 1], [3, 3, 1, 2]]
     # Targets of another sequence have a width of their own.
@@ -196,7 +196,7 @@ def test_widths_are_rounded_or_fixed() -> None:
 
 
 def test_the_settings_of_the_tokenizer_are_followed() -> None:
-    tok = TOK.with_padding(6, direction="left")
+    tok = TOK.with_padding(6, side="left")
     tensors = Collator(tok)(TEXTS)
     assert lists(tensors) == lists(tok.encode_batch(TEXTS).to_dict(return_tensors="pt"))
     assert Collator(tok)(IDS)["input_ids"].tolist()[1] == [3, 3, 3, 1]
@@ -263,7 +263,7 @@ def test_items_that_cannot_be_collated_are_named(items: Any, error: type, place:
     [
         {"length": 0},
         {"pad_to_multiple_of": 0},
-        {"padding_side": "both"},
+        {"side": "both"},
         {"label_pad": 0.5},
         {"masking": 0.15},
         {"text": 1},

@@ -14,9 +14,9 @@ _METHODS = {
     "chat_template": "with_chat_template(...)",
     "chat_templates": "with_chat_template(..., name=...)",
     "model_max_length": "with_model_max_length(...), or with_truncation(...) to truncate",
-    "padding_side": "with_padding(direction=...)",
+    "padding_side": "with_padding(side=...)",
     "special_tokens_map": "with_roles(...)",
-    "truncation_side": "with_truncation(..., direction=...)",
+    "truncation_side": "with_truncation(..., side=...)",
     "vocab_size": "piecework.vocabulary.shrink(tokenizer, size), or extend(tokenizer, corpus, n)",
     # tokenizers
     "encode_special_tokens": "with_special_in_text('text')",

@@ -10,6 +10,7 @@ from piecework.errors import ArgumentError
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Class = TypeVar("Class", bound=type)
 
 
 def renamed_argument(
@@ -52,3 +53,13 @@ def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoRetu
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
 
     return get
+
+
+def renamed_field(old: str, new: str) -> Callable[[Class], Class]:
+    """Return a class decorator that raises `ArgumentError` with the new name for a field of a dataclass."""
+
+    def decorate(cls: Class) -> Class:
+        cls.__init__ = renamed_argument(old, new)(cls.__init__)  # type: ignore[misc]
+        return cls
+
+    return decorate

@@ -15,6 +15,7 @@ import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework._internal.lazy import np, npt
 from piecework._internal.rectangles import Rectangle, as_tensor
+from piecework._internal.renamed_arguments import renamed_field
 from piecework._internal.validation import (
     check_choice,
     check_fraction,
@@ -64,6 +65,7 @@ class Masking:
             raise ArgumentError("masking", found, "shares whose sum is at most 1")
 
 
+@renamed_field("padding_side", "side")
 @dataclass(frozen=True)
 class Collator:
     """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.
@@ -79,7 +81,7 @@ class Collator:
 
     The result has `input_ids`, `attention_mask` and, for pairs, `token_type_ids`, as int64 of shape (rows,
     width). The width is `length`, else the longest row of the batch, rounded up to `pad_to_multiple_of`.
-    Padding has the `pad_token_id` of the tokenizer. `padding_side=None` uses the side of the tokenizer's
+    Padding has the `pad_token_id` of the tokenizer. `side=None` uses the side of the tokenizer's
     padding settings, else "right". Only a tokenizer with truncation truncates texts.
 
     The other keys of dicts are kept; `label` and `label_ids` become `labels`. A number for each row becomes a
@@ -95,7 +97,7 @@ class Collator:
 
     tokenizer: pw.Tokenizer
     _: KW_ONLY
-    padding_side: Literal["right", "left"] | None = None
+    side: Literal["right", "left"] | None = None
     length: int | None = None
     pad_to_multiple_of: int | None = None
     label_pad: int = IGNORED_LABEL
@@ -106,8 +108,8 @@ class Collator:
         import_extra("torch", "torch", "Collator")
         if not isinstance(self.tokenizer, pw.Tokenizer):
             raise InputTypeError("tokenizer", type(self.tokenizer).__name__, "a Tokenizer")
-        if self.padding_side is not None:
-            check_choice("padding_side", self.padding_side, ("right", "left"))
+        if self.side is not None:
+            check_choice("side", self.side, ("right", "left"))
         optional_number("length", self.length, 1)
         optional_number("pad_to_multiple_of", self.pad_to_multiple_of, 1)
         check_number("label_pad", self.label_pad, (int,), "int")
@@ -216,8 +218,8 @@ class Collator:
 
     @cached_property
     def _side(self) -> str:
-        if self.padding_side is not None:
-            return self.padding_side
+        if self.side is not None:
+            return self.side
         return self.tokenizer.padding_side
 
     # ---- masked language modelling

@@ -47,9 +47,11 @@ def core_of_folder(core: Core, settings: FolderSettings) -> Core:
 
     truncation, padding = active_lengths(core)
     if truncation is None and settings.truncation is not None:
-        core = core.with_truncation(**vars(Truncation.from_json({**settings.truncation})))
+        core = core.with_truncation(
+            **_for_core(vars(Truncation.from_json({**settings.truncation})))
+        )
     if padding is None and settings.padding is not None:
-        stored = vars(Padding.from_json({**settings.padding}))
+        stored = _for_core(vars(Padding.from_json({**settings.padding})))
         id = core.token_to_id(stored["pad_token"])  # the vocabulary can have been renumbered
         core = core.with_padding(**{**stored, **({} if id is None else {"pad_id": id})})
     return core
@@ -90,7 +92,7 @@ def truncated(
         "max_length": max_length,
         "stride": 0,
         "strategy": _STRATEGIES[0],
-        "direction": side,
+        "side": side,
     }
     if max_length == "stored":
         chosen.update(_stored_truncation(core, settings))
@@ -98,8 +100,8 @@ def truncated(
     check_size("max_length", chosen["max_length"])
     check_size("stride", chosen["stride"])
     check_choice("strategy", chosen["strategy"], _STRATEGIES)
-    check_choice("direction", chosen["direction"], _SIDES)
-    return core.with_truncation(**chosen), chosen["direction"]
+    check_choice("side", chosen["side"], _SIDES)
+    return core.with_truncation(**_for_core(chosen)), chosen["side"]
 
 
 def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
@@ -124,7 +126,7 @@ def padded(
     """
     id, token, type_id, side = filling_of(core, settings)
     chosen: dict[str, Any] = {
-        "direction": side,
+        "side": side,
         "pad_to_multiple_of": None,
         "pad_type_id": type_id,
         "pad_token": _PAD_TOKENS[0] if id is None else token,
@@ -138,12 +140,17 @@ def padded(
         _check_length(length)
     if chosen["pad_to_multiple_of"] is not None:
         check_size("pad_to_multiple_of", chosen["pad_to_multiple_of"])
-    check_choice("direction", chosen["direction"], _SIDES)
+    check_choice("side", chosen["side"], _SIDES)
     check_type_id("pad_type_id", chosen["pad_type_id"])
     if given["pad_id"] is None:
         own = id if given["pad_token"] is None else None
         chosen["pad_id"] = _id_of(core, chosen["pad_token"]) if own is None else own
-    return core.with_padding(**chosen), chosen["direction"]
+    return core.with_padding(**_for_core(chosen)), chosen["side"]
+
+
+def _for_core(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with the name that `tokenizer.json` has for the side."""
+    return {"direction" if name == "side" else name: value for name, value in chosen.items()}
 
 
 def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def windows(length: int, size: int, spec: Truncation) -> list[tuple[int, int]]:
 
     >>> windows(7, 3, Truncation(stride=1))
     [(0, 3), (2, 5), (4, 7)]
-    >>> windows(7, 3, Truncation(stride=1, direction="left"))
+    >>> windows(7, 3, Truncation(stride=1, side="left"))
     [(4, 7), (2, 5), (0, 3)]
     """
     if length <= size:
@@ -88,7 +88,7 @@ def windows(length: int, size: int, spec: Truncation) -> list[tuple[int, int]]:
     spans = []
     for start in count(0, size - min(spec.stride, size - 1)):
         end = min(start + size, length)
-        spans.append((start, end) if spec.direction == "right" else (length - end, length - start))
+        spans.append((start, end) if spec.side == "right" else (length - end, length - start))
         if end == length:
             break
     return spans
@@ -118,5 +118,5 @@ def pad(windows: Windows, spec: Padding, length: int) -> Windows:
     padded = []
     for window in windows:
         fill = [filling] * (length - len(window))
-        padded.append(window + fill if spec.direction == "right" else fill + window)
+        padded.append(window + fill if spec.side == "right" else fill + window)
     return padded

@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, TypeVar
+
+from piecework.errors import ArgumentError
+
+Class = TypeVar("Class", bound=type)
 
 
+def _answering_direction(cls: Class) -> Class:
+    """Raise `ArgumentError` for `direction`, the name of `side` in `tokenizer.json`."""
+    made = cls.__init__  # type: ignore[misc]
+
+    @wraps(made)
+    def init(self: object, *args: Any, **kwargs: Any) -> None:
+        if "direction" in kwargs:
+            raise ArgumentError("direction", "an argument of an earlier version", "side=")
+        made(self, *args, **kwargs)
+
+    cls.__init__ = init  # type: ignore[misc]
+    return cls
+
+
+@_answering_direction
 @dataclass(frozen=True)
 class Truncation:
     """Truncate encodings to `max_length` tokens, special tokens included.
@@ -23,12 +43,12 @@ class Truncation:
     max_length: int = 512
     stride: int = 0
     strategy: Literal["longest_first", "only_first", "only_second"] = "longest_first"
-    direction: Literal["right", "left"] = "right"
+    side: Literal["right", "left"] = "right"
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
         return {
-            "direction": self.direction.capitalize(),
+            "direction": self.side.capitalize(),
             "max_length": self.max_length,
             "strategy": _STRATEGIES[self.strategy],
             "stride": self.stride,
@@ -41,10 +61,11 @@ class Truncation:
             max_length=value["max_length"],
             stride=value["stride"],
             strategy={name: key for key, name in _STRATEGIES.items()}[value["strategy"]],  # type: ignore[arg-type]
-            direction=value["direction"].lower(),
+            side=value["direction"].lower(),
         )
 
 
+@_answering_direction
 @dataclass(frozen=True)
 class Padding:
     """Pad encodings to `length` tokens; None means the longest encoding of the batch.
@@ -56,7 +77,7 @@ class Padding:
     """
 
     length: int | None = None
-    direction: Literal["right", "left"] = "right"
+    side: Literal["right", "left"] = "right"
     pad_id: int = 0
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
@@ -66,7 +87,7 @@ class Padding:
         """Return the `tokenizer.json` object."""
         return {
             "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
-            "direction": self.direction.capitalize(),
+            "direction": self.side.capitalize(),
             "pad_to_multiple_of": self.pad_to_multiple_of,
             "pad_id": self.pad_id,
             "pad_type_id": self.pad_type_id,
@@ -79,7 +100,7 @@ class Padding:
         strategy = value["strategy"]
         return cls(
             length=strategy["Fixed"] if isinstance(strategy, dict) else None,
-            direction=value["direction"].lower(),
+            side=value["direction"].lower(),
             pad_id=value["pad_id"],
             pad_type_id=value["pad_type_id"],
             pad_token=value["pad_token"],

@@ -141,7 +141,7 @@ class BackendTokenizer:
         if self._variant is None or self._variant[0] is not compiled:
             variant = compiled
             if self._truncation is not None:
-                variant = variant.with_truncation(**self._truncation)
+                variant = variant.with_truncation(**_with_side(self._truncation))
             if self._padding is not None:
                 variant = _padded(variant, self._padding)
             self._variant = compiled, variant
@@ -501,7 +501,12 @@ def _as_pair(row: Any, is_pretokenized: bool) -> tuple[Any, Any]:
 
 
 def _padded(tokenizer: Tokenizer, padding: dict[str, Any]) -> Tokenizer:
-    return tokenizer.with_padding(**padding)
+    return tokenizer.with_padding(**_with_side(padding))
+
+
+def _with_side(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of `tokenizers`, whose `direction` is called `side` here."""
+    return {"side" if name == "direction" else name: value for name, value in settings.items()}
 
 
 def _set_lengths(
