@@ -47,7 +47,7 @@ def test_rectangles_have_the_dtype_that_was_asked_for(dtype: Any) -> None:
     ("dtype", "pad", "place"),
     [
         *(("float32", 3, "dtype"), ("no", 3, "dtype"), (object, 3, "dtype"), (bool, 3, "dtype")),
-        *(("uint8", 256, "pad"), ("int16", 2**15, "pad"), ("int32", 2**31, "pad")),
+        *(("uint8", 256, "pad_id"), ("int16", 2**15, "pad_id"), ("int32", 2**31, "pad_id")),
     ],
 )
 def test_dtypes_that_cannot_represent_ids_are_rejected(dtype: Any, pad: int, place: str) -> None:
@@ -114,7 +114,7 @@ def test_lists_of_a_tokenizer_that_pads_are_padded() -> None:
     assert {len(row) for column in lists.values() for row in column} == {8}
 
 
-@pytest.mark.parametrize("argument", [{"pad": 0}, {"side": "left"}, {"dtype": "int32"}])
+@pytest.mark.parametrize("argument", [{"pad_id": 0}, {"side": "left"}, {"dtype": "int32"}])
 def test_lists_take_no_setting_of_rectangles(argument: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError, match=r"return_tensors=\"np\" or \"pt\""):
         BERT.encode_batch(TEXTS).to_dict(**argument)
@@ -174,8 +174,8 @@ def test_a_pad_id_that_is_no_id_is_rejected() -> None:
     for pad, error in ((-1, ArgumentError), (2**32, ArgumentError), ("x", InputTypeError)):
         with pytest.raises(error) as raised:
             batch.to_dict(pad, return_tensors="np")  # type: ignore[arg-type]
-        assert raised.value.place == "pad"  # type: ignore[attr-defined]
-    with pytest.raises(ArgumentError, match="pad"):
+        assert raised.value.place == "pad_id"  # type: ignore[attr-defined]
+    with pytest.raises(ArgumentError, match="pad_id"):
         BARE.encode_batch(TEXTS).to_dict(return_tensors="np")
 
 

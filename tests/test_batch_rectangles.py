@@ -21,9 +21,9 @@ def with_special(*tokens: str) -> pw.Tokenizer:
 
 def test_no_id_is_guessed() -> None:
     batch = BARE.encode_batch(TEXTS)
-    with pytest.raises(ArgumentError, match=r"pad: .*to_numpy\(pad=") as raised:
+    with pytest.raises(ArgumentError, match=r"pad_id: .*to_numpy\(pad_id=") as raised:
         batch.to_numpy()
-    assert raised.value.place == "pad"
+    assert raised.value.place == "pad_id"
     # Two names of the role leave it open which one is meant.
     with pytest.raises(ArgumentError):
         with_special("[PAD]", "<pad>").encode_batch(TEXTS).to_numpy()
@@ -48,7 +48,7 @@ def test_the_special_padding_token_fills(token: str, id: int) -> None:
 def test_a_given_id_goes_before_all_others() -> None:
     for tok in (BARE, with_special("[PAD]"), with_special("[PAD]").with_padding(3)):
         batch = tok.encode_batch(["ab", "bab", "b" * 4])
-        assert batch.to_numpy(pad=5)[-1].tolist() == [2, 2, 2, 2]
+        assert batch.to_numpy(pad_id=5)[-1].tolist() == [2, 2, 2, 2]
         assert batch.to_numpy(np.uint32(5))[1].tolist() == [2, 1, 2, 5]
 
 
@@ -75,7 +75,7 @@ def test_a_sentencepiece_model_declares_its_padding_piece() -> None:
     )
     assert declared.encode_batch(["a", ""]).to_numpy().tolist() == [[4, 5], [3, 3]]
     other = pw.Tokenizer(pw.spec.SentencePiece(scored, pad_piece="a"), normalizer=normalizer)
-    with pytest.raises(ArgumentError, match="pad"):
+    with pytest.raises(ArgumentError, match="pad_id"):
         other.encode_batch(["a", ""]).to_numpy()
 
 
@@ -120,11 +120,11 @@ def test_filling_equals_padding_to_the_longest() -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "place"),
     [
-        ({"pad": -1}, ArgumentError, "pad"),
-        ({"pad": 2**32}, ArgumentError, "pad"),
-        ({"pad": True}, InputTypeError, "pad"),
-        ({"pad": "[PAD]"}, InputTypeError, "pad"),
-        ({"pad": 0, "column": "attention_mask"}, ArgumentError, "pad"),
+        ({"pad_id": -1}, ArgumentError, "pad_id"),
+        ({"pad_id": 2**32}, ArgumentError, "pad_id"),
+        ({"pad_id": True}, InputTypeError, "pad_id"),
+        ({"pad_id": "[PAD]"}, InputTypeError, "pad_id"),
+        ({"pad_id": 0, "column": "attention_mask"}, ArgumentError, "pad_id"),
         ({"column": "token"}, ArgumentError, "column"),
         ({"side": "both"}, ArgumentError, "side"),
         ({"column": "offsets"}, ArgumentError, "offsets"),

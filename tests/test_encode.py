@@ -106,7 +106,7 @@ def test_a_batch_is_flat_and_indexable(tok: pw.Tokenizer) -> None:
     assert batch.row_offsets.dtype == np.int64
     assert batch.row_offsets.tolist() == [0, 4, 6, 10]
     assert batch.to_lists() == [[2, 4, 5, 3], [2, 3], [2, 6, 4, 3]]
-    assert batch.to_numpy(pad=9).tolist() == [[2, 4, 5, 3], [2, 3, 9, 9], [2, 6, 4, 3]]
+    assert batch.to_numpy(pad_id=9).tolist() == [[2, 4, 5, 3], [2, 3, 9, 9], [2, 6, 4, 3]]
     assert batch.lengths.tolist() == [4, 2, 4]
     assert (batch[2].tokens, batch[-1].ids) == (["[CLS]", "pug", "hug", "[SEP]"], batch[2].ids)
     assert [row.ids for row in batch] == batch.to_lists()

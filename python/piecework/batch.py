@@ -161,10 +161,11 @@ class Batch(metaclass=WithForeignNames):
         """Return the ids as a list of lists, without importing numpy."""
         return self._raw.lists()
 
+    @renamed_argument("pad", "pad_id")
     @renamed_argument("padding_side", "side")
     def to_numpy(
         self,
-        pad: int | None = None,
+        pad_id: int | None = None,
         *,
         side: typing.Literal["right", "left"] | None = None,
         column: str = "ids",
@@ -176,36 +177,37 @@ class Batch(metaclass=WithForeignNames):
         >>> vocab = {"[UNK]": 0, "[PAD]": 1, "hug": 2, "##s": 3}
         >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab)).without_padding()
         >>> batch = tok.encode_batch(["hugs", "hug"])
-        >>> batch.to_numpy(pad=1)
+        >>> batch.to_numpy(pad_id=1)
         array([[2, 3],
                [2, 1]], dtype=uint32)
         >>> batch.to_numpy(column="attention_mask").tolist()
         [[1, 1], [1, 0]]
-        >>> batch.to_numpy(pad=1, side="left").tolist()
+        >>> batch.to_numpy(pad_id=1, side="left").tolist()
         [[2, 3], [1, 2]]
 
-        `pad` is the padding id. None uses the id of the tokenizer's padding settings, else of the padding
+        `pad_id` is the padding id. None uses the id of the tokenizer's padding settings, else of the padding
         piece of its SentencePiece model, else of its special token `[PAD]` or `<pad>`. `side` None
         uses the side of the padding settings, else "right".
 
         `column` is "ids", "type_ids", "attention_mask", "special_tokens_mask", "word_ids",
         "sequence_ids" or "offsets" (of shape (rows, longest row, 2)), with its value for padding tokens.
-        `dtype` is an integer dtype; None uses the dtype of the property. Only "ids" takes `pad`.
+        `dtype` is an integer dtype; None uses the dtype of the property. Only "ids" takes `pad_id`.
 
         Raises `ArgumentError` when a row needs padding and no padding id is known, for values that the
         dtype cannot represent, and for columns that need `encode_batch(..., offsets=True)`.
         """
         check_choice("column", column, _COLUMNS)
-        if column != "ids" and pad is not None:
-            raise ArgumentError("pad", str(pad), f"None for {column}: only ids take an id")
+        if column != "ids" and pad_id is not None:
+            raise ArgumentError("pad_id", str(pad_id), f"None for {column}: only ids take an id")
         values = getattr(self, column)
         found_dtype = values.dtype if dtype is None else integer_dtype(dtype)
-        return self._fill(self._rectangle(side), column, values, pad, found_dtype)
+        return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)
 
+    @renamed_argument("pad", "pad_id")
     @renamed_argument("padding_side", "side")
     def to_torch(
         self,
-        pad: int | None = None,
+        pad_id: int | None = None,
         *,
         side: typing.Literal["right", "left"] | None = None,
         column: str = "ids",
@@ -218,7 +220,7 @@ class Batch(metaclass=WithForeignNames):
             batch.to_torch(padded=False)         # int32 of shape (tokens,), without a copy
             batch.to_torch(column="row_offsets", padded=False)
 
-        `pad`, `side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
+        `pad_id`, `side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
         numpy; None uses int64, which every embedding accepts.
 
         `padded=False` returns the flat column, or `row_offsets`. Without a dtype it shares the memory of
@@ -229,13 +231,13 @@ class Batch(metaclass=WithForeignNames):
         """
         if padded:
             filled = self.to_numpy(
-                pad,
+                pad_id,
                 side=side,
                 column=column,
                 dtype=np.int64 if dtype is None else dtype,
             )
             return as_tensor(filled, "Batch.to_torch")
-        for argument, value in (("pad", pad), ("side", side)):
+        for argument, value in (("pad_id", pad_id), ("side", side)):
             if value is not None:
                 raise ArgumentError(argument, repr(value), "None with padded=False")
         check_choice("column", column, (*_COLUMNS, "row_offsets"))
@@ -249,10 +251,11 @@ class Batch(metaclass=WithForeignNames):
             values = values.astype(found_dtype)
         return as_tensor(values, "Batch.to_torch")
 
+    @renamed_argument("pad", "pad_id")
     @renamed_argument("padding_side", "side")
     def to_dict(
         self,
-        pad: int | None = None,
+        pad_id: int | None = None,
         *,
         side: typing.Literal["right", "left"] | None = None,
         dtype: typing.Any = None,
@@ -266,7 +269,7 @@ class Batch(metaclass=WithForeignNames):
         >>> batch = tok.encode_batch(["hugs", "hug"])
         >>> batch.to_dict()
         {'input_ids': [[2, 3], [2]], 'attention_mask': [[1, 1], [1]]}
-        >>> batch.to_dict(pad=1, return_tensors="np")
+        >>> batch.to_dict(pad_id=1, return_tensors="np")
         {'input_ids': array([[2, 3],
                [2, 1]]), 'attention_mask': array([[1, 1],
                [1, 0]])}
@@ -274,14 +277,14 @@ class Batch(metaclass=WithForeignNames):
         `return_tensors` is None for lists of int, each as long as its row; "np" for numpy arrays and "pt" for
         torch tensors (extra `torch`), in which shorter rows are padded. `token_type_ids` are included when
         the template or the padding of the tokenizer has types other than 0; `return_token_type_ids` decides
-        otherwise. `pad`, `side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
+        otherwise. `pad_id`, `side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
         take none of the three.
         """
         has_types = self._raw.type_ids is not None
         if return_token_type_ids is not None:
             has_types = return_token_type_ids
         if return_tensors is None:
-            for name, value in (("pad", pad), ("side", side), ("dtype", dtype)):
+            for name, value in (("pad_id", pad_id), ("side", side), ("dtype", dtype)):
                 if value is not None:
                     expected = 'return_tensors="np" or "pt" with it, because lists are not padded'
                     raise ArgumentError(name, repr(value), expected)
@@ -289,7 +292,7 @@ class Batch(metaclass=WithForeignNames):
         check_choice("return_tensors", return_tensors, ("np", "pt"))
         found_dtype = integer_dtype("int64" if dtype is None else dtype)
         rectangle = self._rectangle(side)
-        columns = {"input_ids": self._fill(rectangle, "ids", self.ids, pad, found_dtype)}
+        columns = {"input_ids": self._fill(rectangle, "ids", self.ids, pad_id, found_dtype)}
         if has_types:
             columns["token_type_ids"] = self._fill(
                 rectangle, "type_ids", self.type_ids, None, found_dtype
@@ -357,7 +360,7 @@ class Batch(metaclass=WithForeignNames):
         rectangle: Rectangle,
         column: str,
         values: npt.NDArray[typing.Any],
-        pad: int | None,
+        pad_id: int | None,
         dtype: np.dtype[typing.Any],
     ) -> npt.NDArray[typing.Any]:
         """Return a column in a rectangle; raise if the dtype cannot represent its values."""
@@ -370,19 +373,19 @@ class Batch(metaclass=WithForeignNames):
         }
         filling = fillings.get(column, 0)
         if column == "ids":
-            filling = self._pad_id(pad, is_needed=rectangle.needs_padding)
+            filling = self._pad_id(pad_id, is_needed=rectangle.needs_padding)
         if rectangle.needs_padding:
-            check_number_fits("pad" if column == "ids" else "dtype", filling, dtype)
+            check_number_fits("pad_id" if column == "ids" else "dtype", filling, dtype)
         return rectangle.fill(values, filling, dtype)
 
-    def _pad_id(self, pad: int | None, *, is_needed: bool) -> int:
+    def _pad_id(self, pad_id: int | None, *, is_needed: bool) -> int:
         """Return the padding id; raise if none is known and rows differ in length."""
-        if pad is not None:
-            return padding_id(pad)
+        if pad_id is not None:
+            return padding_id(pad_id)
         known = self._filling[0]
         if known is None and is_needed:
             found = "rows of different lengths and a tokenizer without a known padding token"
-            raise ArgumentError("pad", found, "to_numpy(pad=...) with a padding id")
+            raise ArgumentError("pad_id", found, "to_numpy(pad_id=...) with a padding id")
         return known or 0
 
     def __len__(self) -> int:

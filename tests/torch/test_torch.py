@@ -87,8 +87,8 @@ def test_arrays_that_must_not_be_written_are_copied() -> None:
     ("settings", "place"),
     [
         ({"dtype": torch.float32}, "dtype"),
-        ({"dtype": torch.uint8, "pad": 256}, "pad"),
-        ({"padded": False, "pad": 0}, "pad"),
+        ({"dtype": torch.uint8, "pad_id": 256}, "pad_id"),
+        ({"padded": False, "pad_id": 0}, "pad_id"),
         ({"padded": False, "side": "left"}, "side"),
         ({"padded": False, "column": "tokens"}, "column"),
         ({"column": "row_offsets"}, "column"),

@@ -75,13 +75,13 @@ def check_number_fits(argument: str, number: int, dtype: np.dtype[typing.Any]) -
         raise ArgumentError(argument, f"{number} as {dtype}", expected)
 
 
-def padding_id(pad: typing.Any) -> int:
+def padding_id(pad_id: typing.Any) -> int:
     """Return a padding id as an int; raise unless it is an id."""
-    if isinstance(pad, bool) or not hasattr(pad, "__index__"):
-        raise InputTypeError("pad", type(pad).__name__, "an id or None")
-    if not 0 <= pad <= _MAX_ID:
-        raise ArgumentError("pad", str(pad), f"an id from 0 to {_MAX_ID}")
-    return int(pad)
+    if isinstance(pad_id, bool) or not hasattr(pad_id, "__index__"):
+        raise InputTypeError("pad_id", type(pad_id).__name__, "an id or None")
+    if not 0 <= pad_id <= _MAX_ID:
+        raise ArgumentError("pad_id", str(pad_id), f"an id from 0 to {_MAX_ID}")
+    return int(pad_id)
 
 
 def as_tensor(values: npt.NDArray[typing.Any], needed_for: str) -> typing.Any:
