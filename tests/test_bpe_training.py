@@ -213,24 +213,6 @@ def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
         ByteBPETrainer(vocab_size=200).learn(pw.count_texts(["a"], preset="gpt2"))
 
 
-@pytest.mark.parametrize(
-    ("settings", "place"),
-    [
-        ({"vocab_size": 0}, "vocab_size"),
-        ({"min_frequency": -1}, "min_frequency"),
-        ({"ties": "first"}, "ties"),
-        ({"alphabet_order": "byte-values"}, "alphabet_order"),
-        ({"limit_alphabet": 0}, "limit_alphabet"),
-        ({"max_token_length": 0}, "max_token_length"),
-        ({"end_of_word_suffix": 1}, "end_of_word_suffix"),
-    ],
-)
-def test_unusable_settings_are_named(settings: dict[str, Any], place: str) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        BPETrainer(**settings)
-    assert caught.value.place == place
-
-
 def test_progress_is_told_and_stops_the_learner() -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.errors import ArgumentError, CorpusError, TrainingError
+from piecework.errors import CorpusError, TrainingError
 from piecework.reference import unigram_training as reference
 from piecework.reference.lattice import Lattice
 from piecework.spec import ByteFallback, MetaspaceDecoder, SequenceDecoder, Unigram
-from piecework.train import PRESETS, Merges, Preset, UnigramTrainer
+from piecework.train import PRESETS, Preset, UnigramTrainer
 from tests.case_files import read_cases
 
 TEXTS = [
@@ -182,37 +182,6 @@ def test_a_lower_count_exponent_reduces_the_effect_of_frequent_words() -> None:
 
 
 # ---- wrong use
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"vocab_size": 0}, "vocab_size: found 0"),
-        ({"character_coverage": 0}, "character_coverage: found 0, expected a number above 0"),
-        ({"character_coverage": math.nan}, "character_coverage: found nan"),
-        (
-            {"shrinking_factor": 1.0},
-            "shrinking_factor: found 1.0, expected a number above 0 and below",
-        ),
-        ({"shrinking_factor": "0.5"}, "shrinking_factor: found '0.5'"),
-        ({"num_sub_iterations": 0}, "num_sub_iterations: found 0"),
-        ({"seed_size": True}, "seed_size: found True"),
-        ({"count_exponent": 0}, "count_exponent: found 0, expected a number above 0 and at most 1"),
-        ({"count_exponent": 1.5}, "count_exponent: found 1.5"),
-        ({"user_defined_symbols": [""]}, "user_defined_symbols: found an empty string"),
-        ({"score": "pmi"}, "score: found an unknown setting"),
-        ({"learner": Merges()}, "found Merges(score='likelihood', ties=None) with UnigramTrainer"),
-    ],
-)
-def test_settings_out_of_range_are_named(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        train(**settings)
-    assert message in str(caught.value)
-
-
-def test_too_long_pieces_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="max_piece_length: found 513, expected 1 to 512"):
-        train(vocab_size=90, max_piece_length=513)
 
 
 def test_an_empty_corpus_is_refused() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 import numpy as np
 
 from piecework._core import Learner as CoreLearner
-from piecework._internal import validation as checks
 from piecework.train.learners.learner import Learner
+from piecework.train.setting_fields import Choice, check_settings, setting
 from piecework.train.word_sizes import Amount, WordSizes, packed_words
 
 if TYPE_CHECKING:
@@ -66,13 +66,25 @@ class Merges(Learner):
     merges_pairs = True
     nests = True
 
-    score: Score = "likelihood"
-    ties: Ties | None = None
+    score: Score = setting(
+        "likelihood",
+        Choice(
+            "Score that selects the next pair. pmi is the textbook formula; with a low minimum frequency it "
+            "learns rare, noisy tokens.",
+            names=SCORES,
+        ),
+    )
+    ties: Ties | None = setting(
+        None,
+        Choice(
+            "Which of several pairs with equal scores to merge; first-seen needs counts with positions.",
+            names=TIES,
+            none="smallest-strings; frequency: lowest-ids; pmi: first-seen",
+        ),
+    )
 
     def __post_init__(self) -> None:
-        checks.check_choice("score", self.score, self.SCORES)
-        if self.ties is not None:
-            checks.check_choice("ties", self.ties, self.TIES)
+        check_settings(self)
 
     @property
     def chosen_ties(self) -> Ties:

@@ -9,12 +9,10 @@ import numpy as np
 
 from piecework._core import Learner as CoreLearner
 from piecework._internal import validation as checks
-from piecework.errors import ArgumentError
 from piecework.train.learners.learner import Learner, Segmentation
+from piecework.train.setting_fields import Choice, Integer, Number, check_settings, setting
 from piecework.train.word_sizes import Amount, WordSizes
 
-_MAX_BALANCE = 1000.0
-_MIN_USE_COST, _MAX_USE_COST = 1e-4, 1e6
 _SEEDS_PER_ENTRY = 8
 _BYTES_OF_SEED = 250
 
@@ -46,20 +44,38 @@ class Pruning(Learner):
     name = "pruning"
     learns_sizes = True
 
-    balance: float = 0.0
-    max_use_cost: float | None = None
-    seed_size: int | None = None
-    segmentation: Segmentation = "greedy"
+    balance: float = setting(
+        0.0,
+        Number(
+            "Weight of surprisal in the cost of a token; 2 gives boundaries nearer to those of morphemes, "
+            "and more tokens.",
+            least=0,
+            most=1000,
+        ),
+    )
+    max_use_cost: float | None = setting(
+        None,
+        Number(
+            "The most that one use of an entry counts for; 1.5 leaves fewer rarely used entries.",
+            least=1e-4,
+            most=1e6,
+            none="no limit",
+        ),
+    )
+    seed_size: int | None = setting(
+        None,
+        Integer("Number of substrings to start from.", least=1, none="8 for each entry"),
+    )
+    segmentation: Segmentation = setting(
+        "greedy",
+        Choice(
+            "Learn for longest match, or for the fewest tokens, which other libraries do not have.",
+            names=SEGMENTATIONS,
+        ),
+    )
 
     def __post_init__(self) -> None:
-        balance = _weight("balance", self.balance, 0.0, _MAX_BALANCE)
-        object.__setattr__(self, "balance", balance)
-        if self.max_use_cost is not None:
-            cost = _weight("max_use_cost", self.max_use_cost, _MIN_USE_COST, _MAX_USE_COST)
-            object.__setattr__(self, "max_use_cost", cost)
-        seeds = checks.optional_number("seed_size", self.seed_size, 1)
-        object.__setattr__(self, "seed_size", seeds)
-        checks.check_choice("segmentation", self.segmentation, self.SEGMENTATIONS)
+        check_settings(self)
 
     @property
     def model_segmentation(self) -> Segmentation:
@@ -86,13 +102,3 @@ class Pruning(Learner):
             seed_size=self.seed_size,
             record_removals=record_removals,
         )
-
-
-def _weight(name: str, value: object, least: float, most: float) -> float:
-    """Return a number in a range as a float; raise `ArgumentError` for anything else."""
-    expected = f"a number from {least:g} to {most:g}"
-    checks.check_number(name, value, (int, float), expected)
-    assert isinstance(value, (int, float))
-    if not least <= value <= most:
-        raise ArgumentError(name, repr(value), expected)
-    return float(value)

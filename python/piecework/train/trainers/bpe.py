@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from piecework._core import learn_bpe
-from piecework._internal import validation as checks
 from piecework._internal.validation import PathLike
 from piecework.errors import TrainingWarning
 from piecework.spec import BPE
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
+from piecework.train.setting_fields import Choice, Integer, Text, check_settings, setting
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import (
     ALPHABET_ORDERS,
+    INITIAL_ALPHABET,
+    LIMIT_ALPHABET,
+    MAX_TOKEN_LENGTH,
+    MIN_FREQUENCY,
+    SPECIAL_TOKENS,
+    UNK_TOKEN,
+    VOCAB_SIZE,
     LearnedVocabulary,
+    add_unknown_token,
     check_counts,
-    check_special_tokens,
     resumable,
-    set_field,
     vocabulary_of,
 )
 
@@ -30,6 +36,10 @@ BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 
 _BYTES_BY_VALUE = tuple(sorted(BYTE_OF_CHARACTER, key=BYTE_OF_CHARACTER.__getitem__))
 _TIES = ("lowest-ids", "greatest-strings", "first-seen")
+_TIE_CHOICE = Choice(
+    "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
+    names=_TIES,
+)
 
 
 @dataclass(frozen=True)
@@ -42,22 +52,10 @@ class BPETrainer(Trainer):
     >>> model.merges
     (('u', 'g'), ('u', 'n'), ('h', 'ug'))
 
-    - `vocab_size` counts special tokens and alphabet: an alphabet of 478 and 40,000 merges make 40,478
-      entries.
-    - `min_frequency`: pairs with fewer occurrences are not merged.
-    - `limit_alphabet`: maximum number of characters in the alphabet; those of `initial_alphabet` come
-      first, then the most frequent ones.
-    - `max_token_length`: maximum length of an entry in characters, without prefix and suffix.
-    - `continuing_subword_prefix` precedes each character except the first of a word;
-      `end_of_word_suffix` follows the last.
-    - `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
-      them; None drops unknown characters.
-    - `ties` selects among equally frequent pairs: "lowest-ids", the pair with the lower ids, as
-      `tokenizers` does, "greatest-strings", the pair with the greater strings, as subword-nmt does, or
-      "first-seen", the pair that occurs first in the corpus, as tiktoken's teaching module does.
-    - `alphabet_order`: the order of the alphabet in the vocabulary. "sorted" is by code points, "first-seen"
-      by first occurrence in the corpus, "given" that of `initial_alphabet`, then by code points.
-    - "first-seen" needs counts with first positions.
+    `vocab_size` counts special tokens and alphabet: an alphabet of 478 and 40,000 merges make 40,478 entries.
+    Of equally frequent pairs, `ties` selects the one with the lower ids, as `tokenizers` does, with the
+    greater strings, as subword-nmt does, or the one that occurs first in the corpus, as tiktoken's teaching
+    module does. "first-seen" needs counts with first positions.
 
     Source: Sennrich et al. 2016, section 3.2.
     """
@@ -67,27 +65,34 @@ class BPETrainer(Trainer):
     TIES: ClassVar[tuple[str, ...]] = _TIES
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ALPHABET_ORDERS
 
-    vocab_size: int = 30_000
-    min_frequency: int = 2
-    limit_alphabet: int | None = None
-    initial_alphabet: tuple[str, ...] = ()
-    special_tokens: tuple[str, ...] = ("<unk>",)
-    continuing_subword_prefix: str = ""
-    end_of_word_suffix: str = ""
-    max_token_length: int | None = None
-    ties: str = "lowest-ids"
-    unk_token: str | None = "<unk>"
-    alphabet_order: str = "sorted"
+    vocab_size: int = setting(30_000, VOCAB_SIZE)
+    min_frequency: int = setting(2, MIN_FREQUENCY)
+    limit_alphabet: int | None = setting(None, LIMIT_ALPHABET)
+    initial_alphabet: tuple[str, ...] = setting((), INITIAL_ALPHABET)
+    special_tokens: tuple[str, ...] = setting(("<unk>",), SPECIAL_TOKENS)
+    continuing_subword_prefix: str = setting(
+        "", Text("Prefix of each character except the first of a word.", metavar="PREFIX")
+    )
+    end_of_word_suffix: str = setting(
+        "", Text("Suffix of the last character of a word, such as </w>.", metavar="SUFFIX")
+    )
+    max_token_length: int | None = setting(None, MAX_TOKEN_LENGTH)
+    ties: str = setting("lowest-ids", _TIE_CHOICE)
+    unk_token: str | None = setting(
+        "<unk>", replace(UNK_TOKEN, none="unknown characters are dropped")
+    )
+    alphabet_order: str = setting(
+        "sorted",
+        Choice(
+            "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
+            "that of the initial alphabet.",
+            names=ALPHABET_ORDERS,
+        ),
+    )
 
     def __post_init__(self) -> None:
-        _check_settings(self)
-        alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
-        set_field(self, "initial_alphabet", alphabet)
-        limit = checks.optional_number("limit_alphabet", self.limit_alphabet, 1)
-        set_field(self, "limit_alphabet", limit)
-        checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
-        checks.check_text("end_of_word_suffix", self.end_of_word_suffix)
-        checks.check_choice("alphabet_order", self.alphabet_order, self.ALPHABET_ORDERS)
+        check_settings(self)
+        add_unknown_token(self)
 
     def learn(
         self,
@@ -162,16 +167,24 @@ class ByteBPETrainer(Trainer):
     TIES: ClassVar[tuple[str, ...]] = _TIES
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ("sorted", "byte-values")
 
-    vocab_size: int = 50_257
-    min_frequency: int = 2
-    special_tokens: tuple[str, ...] = ("<|endoftext|>",)
-    max_token_length: int | None = None
-    ties: str = "lowest-ids"
-    alphabet_order: str = "sorted"
+    vocab_size: int = setting(50_257, VOCAB_SIZE)
+    min_frequency: int = setting(2, MIN_FREQUENCY)
+    special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), SPECIAL_TOKENS)
+    max_token_length: int | None = setting(
+        None, Integer("Longest entry to learn, in bytes.", least=1, none="no limit")
+    )
+    ties: str = setting("lowest-ids", _TIE_CHOICE)
+    alphabet_order: str = setting(
+        "sorted",
+        Choice(
+            "Order of the bytes in the vocabulary: by the characters that stand for them, as in GPT-2, or by "
+            "value.",
+            names=ALPHABET_ORDERS,
+        ),
+    )
 
     def __post_init__(self) -> None:
-        _check_settings(self)
-        checks.check_choice("alphabet_order", self.alphabet_order, self.ALPHABET_ORDERS)
+        check_settings(self)
 
     @property
     def unk_token(self) -> None:
@@ -219,16 +232,6 @@ class ByteBPETrainer(Trainer):
             ties=self.ties,
             unk_token=None,
         )
-
-
-def _check_settings(trainer: BPETrainer | ByteBPETrainer) -> None:
-    set_field(trainer, "vocab_size", checks.whole_number("vocab_size", trainer.vocab_size, 1))
-    frequency = checks.whole_number("min_frequency", trainer.min_frequency, 0)
-    set_field(trainer, "min_frequency", frequency)
-    check_special_tokens(trainer, needs_unknown=False)
-    longest = checks.optional_number("max_token_length", trainer.max_token_length, 1)
-    set_field(trainer, "max_token_length", longest)
-    checks.check_choice("ties", trainer.ties, _TIES)
 
 
 def _model(

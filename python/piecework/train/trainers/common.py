@@ -16,6 +16,7 @@ from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
 from piecework.train.counts import Counts
 from piecework.train.learned_files import read_learned, write_learned
+from piecework.train.setting_fields import Characters, Integer, Number, Switch, Text, Tokens
 
 if TYPE_CHECKING:
     from piecework.train.counting import Progress
@@ -129,7 +130,44 @@ class LearnedVocabulary:
         return len(self.entries)
 
 
+# ---- settings that several trainers have
+
 ALPHABET_ORDERS = ("sorted", "first-seen", "given")
+
+VOCAB_SIZE = Integer(
+    "Size of the vocabulary: special tokens, alphabet and learned entries.", least=1
+)
+MIN_FREQUENCY = Integer("Do not merge pairs that occur less often.", least=0)
+LIMIT_ALPHABET = Integer(
+    "Number of characters in the alphabet: those of the initial alphabet, then the most frequent.",
+    least=1,
+    none="no limit",
+)
+INITIAL_ALPHABET = Characters(
+    "Characters to include even if the corpus lacks them.", metavar="CHARS"
+)
+SPECIAL_TOKENS = Tokens(
+    "Special tokens, which get the first ids in this order.",
+    option="--special-token",
+    metavar="TOKEN",
+)
+UNK_TOKEN = Text(
+    "Token of unknown characters; follows the special tokens if it is none of them.",
+    metavar="TOKEN",
+)
+MAX_TOKEN_LENGTH = Integer(
+    "Longest entry to learn, in characters without prefix and suffix.", least=1, none="no limit"
+)
+USER_DEFINED_SYMBOLS = Tokens(
+    "Strings that are always one token.", option="--user-defined-symbol", metavar="TOKEN"
+)
+BYTE_FALLBACK = Switch("Encode unknown characters as byte tokens such as <0x0A>.")
+CHARACTER_COVERAGE = Number(
+    "Share of the text that the alphabet covers; the rarest characters are left out.",
+    above=0,
+    most=1,
+)
+SHRINKING_FACTOR = Number("Share of the pieces that each pruning step keeps.", above=0, below=1)
 
 # ---- checkpoints
 
@@ -183,21 +221,15 @@ def set_field(trainer: Any, name: str, value: object) -> None:
     object.__setattr__(trainer, name, value)
 
 
-def check_special_tokens(
-    trainer: Any, *, needs_unknown: bool = True, can_be_empty: bool = False
-) -> None:
-    """Check and store `special_tokens` and `unk_token`, which can be None unless `needs_unknown`.
+def add_unknown_token(trainer: Any, *, can_be_empty: bool = False) -> None:
+    """Make the unknown token the last special token, unless it is one of them.
 
-    An `unk_token` that is not among the special tokens becomes the last of them, so that the others keep
-    their ids. With `can_be_empty`, no special tokens at all are accepted too.
+    With `can_be_empty`, no special tokens at all stay none.
     """
-    if needs_unknown or trainer.unk_token is not None:
-        checks.check_text("unk_token", trainer.unk_token)
-    tokens = checks.distinct_tokens("special_tokens", trainer.special_tokens)
-    unknown, stays_empty = trainer.unk_token, can_be_empty and not tokens
-    if unknown is not None and unknown not in tokens and not stays_empty:
-        tokens = checks.distinct_tokens("unk_token", (*tokens, unknown))
-    set_field(trainer, "special_tokens", tokens)
+    tokens, unknown = trainer.special_tokens, trainer.unk_token
+    if unknown is None or unknown in tokens or (can_be_empty and not tokens):
+        return
+    set_field(trainer, "special_tokens", checks.distinct_tokens("unk_token", (*tokens, unknown)))
 
 
 def check_counts(counts: Counts) -> None:

@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from piecework._internal import validation as checks
 from piecework.errors import TrainingError
+from piecework.train.setting_fields import check_settings, setting
 from piecework.train.trainer import Trainer
-from piecework.train.trainers.common import check_special_tokens, set_field, vocabulary_of
+from piecework.train.trainers.common import (
+    MIN_FREQUENCY,
+    SPECIAL_TOKENS,
+    UNK_TOKEN,
+    VOCAB_SIZE,
+    add_unknown_token,
+    vocabulary_of,
+)
 
 
 @dataclass(frozen=True)
 class RankingTrainer(Trainer):
-    """The settings of a trainer that ranks units by frequency.
+    """The settings of a trainer that ranks units by frequency."""
 
-    `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
-    them.
-    """
-
-    vocab_size: int | None = None
-    min_frequency: int = 1
-    special_tokens: tuple[str, ...] = ("[UNK]",)
-    unk_token: str = "[UNK]"
+    vocab_size: int | None = setting(
+        None,
+        replace(VOCAB_SIZE, help="Size, special tokens included.", none="all units of the corpus"),
+    )
+    min_frequency: int = setting(
+        1, replace(MIN_FREQUENCY, help="Leave out units that occur less often.")
+    )
+    special_tokens: tuple[str, ...] = setting(("[UNK]",), SPECIAL_TOKENS)
+    unk_token: str = setting("[UNK]", UNK_TOKEN)
 
     def __post_init__(self) -> None:
-        check_special_tokens(self)
-        least_size = len(self.special_tokens) + 1
-        size = checks.optional_number("vocab_size", self.vocab_size, least_size)
-        set_field(self, "vocab_size", size)
-        frequency = checks.whole_number("min_frequency", self.min_frequency, 0)
-        set_field(self, "min_frequency", frequency)
+        check_settings(self)
+        add_unknown_token(self)
+        checks.optional_number("vocab_size", self.vocab_size, len(self.special_tokens) + 1)
 
     def _vocabulary(self, counts: Iterable[tuple[str, int]]) -> dict[str, int]:
         """Return the special tokens, then the units by decreasing count and by code points."""

@@ -28,8 +28,23 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
+from piecework.train.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    RulesFile,
+    Switch,
+    Text,
+    Tokens,
+    check_settings,
+    setting,
+)
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import (
+    BYTE_FALLBACK,
+    CHARACTER_COVERAGE,
+    SHRINKING_FACTOR,
+    USER_DEFINED_SYMBOLS,
     check_counts,
     learn_at_most,
     resumable,
@@ -41,7 +56,8 @@ from piecework.train.trainers.sentencepiece_settings import (
     ROLES,
     SENTENCEPIECE_TYPES,
     Rules,
-    check_settings,
+    check_contradictions,
+    read_files,
     read_seeds,
     resolve_rules,
     settings_as_bytes,
@@ -49,6 +65,15 @@ from piecework.train.trainers.sentencepiece_settings import (
 from piecework.train.trainers.unigram import LearnedPieces
 
 _RESERVED = "▅"
+_MAX_SIZE = 2**31 - 1
+
+
+def _role_id(role: str) -> Integer:
+    return Integer(f"Id of the {role} piece; -1 for none.", least=-1, most=_MAX_SIZE)
+
+
+def _role_piece(role: str) -> Text:
+    return Text(f"Name of the {role} piece.", can_be_empty=False)
 
 
 @dataclass(frozen=True)
@@ -111,63 +136,130 @@ class SentencePieceTrainer(Trainer):
 
     TYPES: ClassVar[tuple[str, ...]] = SENTENCEPIECE_TYPES
 
-    model_type: SentencePieceKind = "unigram"
-    vocab_size: int = 8_000
-    hard_vocab_limit: bool | None = None
-    use_all_vocab: bool = False
+    model_type: SentencePieceKind = setting(
+        "unigram", Choice("Type of the model.", names=SENTENCEPIECE_TYPES)
+    )
+    vocab_size: int = setting(
+        8_000, Integer("Size of the vocabulary, all pieces included.", least=1, most=_MAX_SIZE)
+    )
+    hard_vocab_limit: bool | None = setting(
+        None,
+        Switch(
+            "Fail if the corpus has too few pieces for the size, or take fewer as spm_train does.",
+            none="take fewer, with a warning",
+        ),
+    )
+    use_all_vocab: bool = setting(
+        False, Switch("Keep all words or characters of the corpus (word, char).")
+    )
 
-    normalization_rule_name: str = "nmt_nfkc"
-    normalization_rule_tsv: Rules | None = None
-    denormalization_rule_tsv: Rules | None = None
-    add_dummy_prefix: bool = True
-    remove_extra_whitespaces: bool = True
-    escape_whitespaces: bool = True
-    treat_whitespace_as_suffix: bool = False
+    normalization_rule_name: str = setting(
+        "nmt_nfkc", Choice("Named normalization rules.", names=NormalizationRules.NAMES)
+    )
+    normalization_rule_tsv: Rules | None = setting(
+        None, RulesFile("File of normalization rules, in place of named ones.", none="no file")
+    )
+    denormalization_rule_tsv: Rules | None = setting(
+        None, RulesFile("File of rules to apply to decoded text.", none="no file")
+    )
+    add_dummy_prefix: bool = setting(True, Switch("Add a space before the text."))
+    remove_extra_whitespaces: bool = setting(
+        True, Switch("Remove leading, trailing and repeated spaces.")
+    )
+    escape_whitespaces: bool = setting(
+        True, Switch("Must be True: the trainer recognizes words by ▁.", option=None)
+    )
+    treat_whitespace_as_suffix: bool = setting(
+        False, Switch("Put the metaspace at the end of words.")
+    )
 
-    character_coverage: float = 0.9995
-    required_chars: str = ""
-    required_chars_file: PathLike | None = None
+    character_coverage: float = setting(0.9995, CHARACTER_COVERAGE)
+    required_chars: str = setting(
+        "", Text("Characters to include even if the corpus lacks them.", metavar="CHARS")
+    )
+    required_chars_file: PathLike | None = setting(
+        None, File("File of further required characters.", none="no file")
+    )
 
-    max_sentencepiece_length: int = 16
-    split_by_unicode_script: bool = True
-    split_by_number: bool = True
-    split_digits: bool = False
-    split_by_whitespace: bool = True
-    allow_whitespace_only_pieces: bool = False
-    pretokenization_delimiter: str = ""
+    max_sentencepiece_length: int = setting(
+        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
+    )
+    split_by_unicode_script: bool = setting(
+        True, Switch("Do not learn pieces of several Unicode scripts.")
+    )
+    split_by_number: bool = setting(
+        True, Switch("Do not learn pieces of digits and other characters.")
+    )
+    split_digits: bool = setting(False, Switch("Make each digit a piece."))
+    split_by_whitespace: bool = setting(True, Switch("Do not learn pieces that cross whitespace."))
+    allow_whitespace_only_pieces: bool = setting(False, Switch("Allow pieces of several spaces."))
+    pretokenization_delimiter: str = setting("", Text("String that no learned piece crosses."))
 
-    unk_id: int = 0
-    bos_id: int = 1
-    eos_id: int = 2
-    pad_id: int = -1
-    unk_piece: str = "<unk>"
-    bos_piece: str = "<s>"
-    eos_piece: str = "</s>"
-    pad_piece: str = "<pad>"
-    unk_surface: str = " ⁇ "
-    control_symbols: tuple[str, ...] = ()
-    control_symbols_file: PathLike | None = None
-    user_defined_symbols: tuple[str, ...] = ()
-    user_defined_symbols_file: PathLike | None = None
-    byte_fallback: bool = False
+    unk_id: int = setting(
+        0, Integer("Id of the unknown piece, which is required.", least=0, most=_MAX_SIZE)
+    )
+    bos_id: int = setting(1, _role_id("BOS"))
+    eos_id: int = setting(2, _role_id("EOS"))
+    pad_id: int = setting(-1, _role_id("padding"))
+    unk_piece: str = setting("<unk>", _role_piece("unknown"))
+    bos_piece: str = setting("<s>", _role_piece("BOS"))
+    eos_piece: str = setting("</s>", _role_piece("EOS"))
+    pad_piece: str = setting("<pad>", _role_piece("padding"))
+    unk_surface: str = setting(" ⁇ ", Text("Text that an unknown piece decodes to."))
+    control_symbols: tuple[str, ...] = setting(
+        (), Tokens("Pieces that never match text.", option="--control-symbol", metavar="TOKEN")
+    )
+    control_symbols_file: PathLike | None = setting(
+        None, File("File of further control symbols, one per line.", none="no file")
+    )
+    user_defined_symbols: tuple[str, ...] = setting((), USER_DEFINED_SYMBOLS)
+    user_defined_symbols_file: PathLike | None = setting(
+        None, File("File of further user-defined symbols, one per line.", none="no file")
+    )
+    byte_fallback: bool = setting(False, BYTE_FALLBACK)
 
-    input_format: Literal["text", "tsv"] = "text"
-    max_sentence_length: int = 4192
-    input_sentence_size: int = 0
-    shuffle_input_sentence: bool = True
-    seed: int = 0
-    self_test_sample_size: int = 0
+    input_format: Literal["text", "tsv"] = setting(
+        "text", Choice("text, or tsv: sentence, tab, count.", names=("text", "tsv"))
+    )
+    max_sentence_length: int = setting(
+        4192, Integer("Longest sentence, in bytes; longer ones are skipped.", least=1)
+    )
+    input_sentence_size: int = setting(
+        0, Integer("Maximum number of sentences to train on; 0 means all.", least=0)
+    )
+    shuffle_input_sentence: bool = setting(
+        True, Switch("Draw that number of sentences at random, or take the first.")
+    )
+    seed: int = setting(0, Integer("Seed of the random sentences.", least=0))
+    self_test_sample_size: int = setting(
+        0,
+        Integer(
+            "Number of sentences to store in the model with their pieces, for self-tests.",
+            least=0,
+            most=1000,
+        ),
+    )
 
-    seed_sentencepiece_size: int = 1_000_000
-    seed_sentencepieces_file: PathLike | None = None
-    shrinking_factor: float = 0.75
-    num_sub_iterations: int = 2
+    seed_sentencepiece_size: int = setting(
+        1_000_000, Integer("Number of pieces to start from (unigram).", least=1, most=_MAX_SIZE)
+    )
+    seed_sentencepieces_file: PathLike | None = setting(
+        None, File("File of pieces to start from: piece, tab, count (unigram).", none="no file")
+    )
+    shrinking_factor: float = setting(0.75, SHRINKING_FACTOR)
+    num_sub_iterations: int = setting(
+        2, Integer("EM iterations before each pruning step (unigram).", least=1, most=10)
+    )
 
-    vocabulary_output_piece_score: bool = True
-    accept_language: tuple[str, ...] = ()
+    vocabulary_output_piece_score: bool = setting(True, Switch("Write scores to the .vocab file."))
+    accept_language: tuple[str, ...] = setting(
+        (), Tokens("Languages of the model, stored in the file.", metavar="LANGUAGE")
+    )
 
     def __post_init__(self) -> None:
         check_settings(self)
+        read_files(self)
+        check_contradictions(self)
 
     # ---- stages and pieces that follow from the settings
 
@@ -199,7 +291,7 @@ class SentencePieceTrainer(Trainer):
     @property
     def decoder(self) -> SentencePieceDecoder:
         """The decoder of the model."""
-        rules = resolve_rules("denormalization_rule_tsv", self.denormalization_rule_tsv)
+        rules = resolve_rules(self.denormalization_rule_tsv)
         return SentencePieceDecoder(
             add_dummy_prefix=self.add_dummy_prefix,
             remove_extra_whitespaces=self.remove_extra_whitespaces,
@@ -325,7 +417,7 @@ class SentencePieceTrainer(Trainer):
 
     @cached_property
     def _rules(self) -> NormalizationRules:
-        own = resolve_rules("normalization_rule_tsv", self.normalization_rule_tsv)
+        own = resolve_rules(self.normalization_rule_tsv)
         return NormalizationRules.named(self.normalization_rule_name) if own is None else own
 
     @cached_property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import fields
 from typing import Any, TypeAlias
 
@@ -19,19 +18,7 @@ Rules: TypeAlias = PathLike | NormalizationRules
 
 ROLES = ("unk", "bos", "eos", "pad")
 
-_INPUT_FORMATS = ("text", "tsv")
 SENTENCEPIECE_TYPES = ("unigram", "bpe", "word", "char")
-_RANGES = (
-    ("vocab_size", 1, 2**31 - 1),
-    ("max_sentencepiece_length", 1, 512),
-    ("max_sentence_length", 1, None),
-    ("input_sentence_size", 0, None),
-    ("seed", 0, None),
-    ("self_test_sample_size", 0, 1000),
-    ("seed_sentencepiece_size", 1, 2**31 - 1),
-    ("num_sub_iterations", 1, 10),
-)
-
 _NOT_WRITTEN = {
     "model_type",  # written as a number
     "vocab_size",  # written as the size of the model
@@ -52,26 +39,49 @@ _NOT_WRITTEN = {
 # ---- checks
 
 
-def check_settings(trainer: Any) -> None:
-    """Raise `ArgumentError` for settings of a wrong type, out of range or in conflict; store the others."""
-    checks.check_choice("model_type", trainer.model_type, SENTENCEPIECE_TYPES)
-    checks.check_choice("input_format", trainer.input_format, _INPUT_FORMATS)
-    _read_files(trainer)
-    _check_types(trainer)
-    _check_numbers(trainer)
-    _check_contradictions(trainer)
+def read_files(trainer: Any) -> None:
+    """Add the lines of `..._file` settings to the settings of the same name."""
+    for name in ("control_symbols", "user_defined_symbols", "required_chars"):
+        path = getattr(trainer, f"{name}_file")
+        if path is None:
+            continue
+        lines = [line for line in text_lines(path) if line]
+        value = getattr(trainer, name)
+        if isinstance(value, str):
+            set_field(trainer, name, value + "".join(lines))
+        else:
+            set_field(trainer, name, checks.distinct_tokens(name, (*value, *lines)))
+        set_field(trainer, f"{name}_file", None)
+
+
+def check_contradictions(trainer: Any) -> None:
+    """Raise `ArgumentError` for settings that do not go together."""
+    if not trainer.escape_whitespaces:
+        raise ArgumentError(
+            "escape_whitespaces", "False", "True: the trainer recognizes words by ▁"
+        )
+    if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
+        expected = "None: only unigram models start with seed pieces"
+        raise ArgumentError("seed_sentencepieces_file", "a path", expected)
+    is_ranking = trainer.model_type in ("word", "char")
+    if trainer.use_all_vocab and not is_ranking:
+        expected = "False: only word and char models can take all words or characters"
+        raise ArgumentError("use_all_vocab", "True", expected)
+    if trainer.pretokenization_delimiter and is_ranking:
+        expected = "none: only unigram and bpe models learn pieces that could cross it"
+        raise ArgumentError(
+            "pretokenization_delimiter", repr(trainer.pretokenization_delimiter), expected
+        )
     needed = max(len(trainer.meta_pieces), max(trainer.meta_pieces) + 1)
     if not trainer.use_all_vocab and trainer.vocab_size < needed:
         expected = f"at least {needed}, the number of pieces that are not learned"
         raise ArgumentError("vocab_size", str(trainer.vocab_size), expected)
 
 
-def resolve_rules(name: str, rules: Rules | None) -> NormalizationRules | None:
+def resolve_rules(rules: Rules | None) -> NormalizationRules | None:
     """Return rules unchanged, or read them from a file."""
     if rules is None or isinstance(rules, NormalizationRules):
         return rules
-    if not isinstance(rules, (str, os.PathLike)):
-        raise ArgumentError(name, type(rules).__name__, "a path or NormalizationRules")
     return NormalizationRules.from_tsv(rules)
 
 
@@ -86,75 +96,6 @@ def _seed(line: str, place: str) -> tuple[str, int]:
     if not (count.isascii() and count.isdigit() and 0 < int(count) < 2**63):
         raise FormatError(place, repr(line[:80]), "a piece, a tab, and an integer of at least 1")
     return piece, int(count)
-
-
-def _read_files(trainer: Any) -> None:
-    """Add the lines of `..._file` settings to the settings of the same name."""
-    for name in ("control_symbols", "user_defined_symbols", "required_chars"):
-        path = getattr(trainer, f"{name}_file")
-        if path is None:
-            continue
-        if not isinstance(path, (str, os.PathLike)):
-            raise ArgumentError(f"{name}_file", type(path).__name__, "a path")
-        lines = [line for line in text_lines(path) if line]
-        value = getattr(trainer, name)
-        more: Any = "".join(lines) if isinstance(value, str) else tuple(lines)
-        set_field(trainer, name, (value if isinstance(value, str) else tuple(value)) + more)
-        set_field(trainer, f"{name}_file", None)
-
-
-def _check_types(trainer: Any) -> None:
-    """Check each setting by the type of its default; lists become tuples."""
-    for field in fields(trainer):
-        value = getattr(trainer, field.name)
-        if isinstance(field.default, bool) or field.name == "hard_vocab_limit":
-            if not isinstance(value, bool) and value is not field.default:
-                raise ArgumentError(field.name, repr(value), "True or False")
-        elif isinstance(field.default, str):
-            checks.check_text(field.name, value)
-        elif isinstance(field.default, tuple):
-            set_field(trainer, field.name, checks.distinct_tokens(field.name, value))
-    for role in ROLES:
-        if not getattr(trainer, f"{role}_piece"):
-            raise ArgumentError(f"{role}_piece", "an empty string", "at least one character")
-
-
-def _check_numbers(trainer: Any) -> None:
-    for name, least, most in _RANGES:
-        number = checks.whole_number(name, getattr(trainer, name), least)
-        if most is not None and number > most:
-            raise ArgumentError(name, str(number), f"an integer from {least} to {most}")
-        set_field(trainer, name, number)
-    for role in ROLES:
-        id = getattr(trainer, f"{role}_id")
-        if isinstance(id, bool) or not isinstance(id, int) or not -1 <= id < 2**31:
-            raise ArgumentError(f"{role}_id", repr(id), "an id, or -1 for none")
-    checks.check_fraction("character_coverage", trainer.character_coverage, allow_one=True)
-    checks.check_fraction("shrinking_factor", trainer.shrinking_factor, allow_one=False)
-
-
-def _check_contradictions(trainer: Any) -> None:
-    checks.check_choice(
-        "normalization_rule_name", trainer.normalization_rule_name, NormalizationRules.NAMES
-    )
-    if not trainer.escape_whitespaces:
-        raise ArgumentError(
-            "escape_whitespaces", "False", "True: the trainer recognizes words by ▁"
-        )
-    if trainer.unk_id < 0:
-        raise ArgumentError("unk_id", str(trainer.unk_id), "an id: the unknown piece is required")
-    if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
-        expected = "None: only unigram models start with seed pieces"
-        raise ArgumentError("seed_sentencepieces_file", "a path", expected)
-    is_ranking = trainer.model_type in ("word", "char")
-    if trainer.use_all_vocab and not is_ranking:
-        expected = "False: only word and char models can take all words or characters"
-        raise ArgumentError("use_all_vocab", "True", expected)
-    if trainer.pretokenization_delimiter and is_ranking:
-        expected = "none: only unigram and bpe models learn pieces that could cross it"
-        raise ArgumentError(
-            "pretokenization_delimiter", repr(trainer.pretokenization_delimiter), expected
-        )
 
 
 # ---- serialization

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
-from piecework._internal import validation as checks
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike
 from piecework.spec import Unigram
 from piecework.train.counting import Progress
 from piecework.train.counts import Counts
+from piecework.train.setting_fields import Integer, Number, check_settings, setting
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import (
+    BYTE_FALLBACK,
+    CHARACTER_COVERAGE,
+    INITIAL_ALPHABET,
+    SHRINKING_FACTOR,
+    SPECIAL_TOKENS,
+    UNK_TOKEN,
+    USER_DEFINED_SYMBOLS,
+    VOCAB_SIZE,
+    add_unknown_token,
     check_counts,
-    check_special_tokens,
     learn_at_most,
     resumable,
-    set_field,
     warn_of_few,
 )
 
@@ -66,50 +73,49 @@ class UnigramTrainer(Trainer):
     >>> [(piece, round(score, 2)) for piece, score in model.pieces[:5]]
     [('<unk>', 0.0), ('pun', -1.13), ('hug', -1.32), ('hugs', -2.06), ('pug', -2.07)]
 
-    - `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts
-      `special_tokens`, `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet.
-    - `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
-      them; None leaves characters outside the alphabet without a token.
-    - `user_defined_symbols` are always tokens of their own.
-    - The alphabet has `initial_alphabet` and the most frequent characters that make up the fraction
-      `character_coverage` of the text.
-    - `seed_size`: number of seed substrings, of at most `max_piece_length` characters; by default 16 times
-      `vocab_size`.
-    - `count_exponent`: EM and pruning weight a word by its count to this power, above 0 and at most 1. Lower
-      ones give boundaries nearer to those of morphemes, for more tokens.
-    - Each round runs `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of
-      the pieces.
+    `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts `special_tokens`,
+    `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet. Each round runs
+    `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of the pieces. The defaults
+    are those of SentencePiece, except for the number of seeds.
 
-    The other defaults are those of SentencePiece. Source: Kudo 2018, section 3.2.
+    Source: Kudo 2018, section 3.2.
     """
 
     kind = "unigram"
 
-    vocab_size: int = 8_000
-    special_tokens: tuple[str, ...] = ("<unk>", "<s>", "</s>")
-    user_defined_symbols: tuple[str, ...] = ()
-    byte_fallback: bool = False
-    character_coverage: float = 0.9995
-    initial_alphabet: tuple[str, ...] = ()
-    seed_size: int | None = None
-    max_piece_length: int = 16
-    shrinking_factor: float = 0.75
-    num_sub_iterations: int = 2
-    unk_token: str | None = "<unk>"
-    count_exponent: float = 1.0
+    vocab_size: int = setting(8_000, VOCAB_SIZE)
+    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), SPECIAL_TOKENS)
+    user_defined_symbols: tuple[str, ...] = setting((), USER_DEFINED_SYMBOLS)
+    byte_fallback: bool = setting(False, BYTE_FALLBACK)
+    character_coverage: float = setting(0.9995, CHARACTER_COVERAGE)
+    initial_alphabet: tuple[str, ...] = setting((), INITIAL_ALPHABET)
+    seed_size: int | None = setting(
+        None,
+        Integer("Number of substrings to start from.", least=1, none="16 for each entry"),
+    )
+    max_piece_length: int = setting(
+        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
+    )
+    shrinking_factor: float = setting(0.75, SHRINKING_FACTOR)
+    num_sub_iterations: int = setting(
+        2, Integer("EM iterations before each pruning step.", least=1)
+    )
+    unk_token: str | None = setting(
+        "<unk>", replace(UNK_TOKEN, none="unknown characters have no token")
+    )
+    count_exponent: float = setting(
+        1.0,
+        Number(
+            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+            "morphemes, and more tokens.",
+            above=0,
+            most=1,
+        ),
+    )
 
     def __post_init__(self) -> None:
-        check_special_tokens(self, needs_unknown=False)
-        for name in ("vocab_size", "max_piece_length", "num_sub_iterations"):
-            set_field(self, name, checks.whole_number(name, getattr(self, name), 1))
-        set_field(self, "seed_size", checks.optional_number("seed_size", self.seed_size, 1))
-        alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
-        set_field(self, "initial_alphabet", alphabet)
-        symbols = checks.distinct_tokens("user_defined_symbols", self.user_defined_symbols)
-        set_field(self, "user_defined_symbols", symbols)
-        checks.check_fraction("character_coverage", self.character_coverage, allow_one=True)
-        checks.check_fraction("count_exponent", self.count_exponent, allow_one=True)
-        checks.check_fraction("shrinking_factor", self.shrinking_factor, allow_one=False)
+        check_settings(self)
+        add_unknown_token(self)
 
     def learn(
         self,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from piecework._core import LearnedEntries, learn_wordpiece
-from piecework._internal import validation as checks
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, TrainingWarning
@@ -17,18 +16,26 @@ from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.learners import (
     DEFAULT_LEARNER,
+    LEARNERS,
     Learner,
     check_learner,
     former_settings,
 )
+from piecework.train.setting_fields import Choice, Text, Variant, check_settings, setting
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import (
     ALPHABET_ORDERS,
+    INITIAL_ALPHABET,
+    LIMIT_ALPHABET,
+    MAX_TOKEN_LENGTH,
+    MIN_FREQUENCY,
+    SPECIAL_TOKENS,
+    UNK_TOKEN,
+    VOCAB_SIZE,
     LearnedVocabulary,
+    add_unknown_token,
     check_counts,
-    check_special_tokens,
     resumable,
-    set_field,
     vocabulary_of,
 )
 
@@ -52,33 +59,50 @@ class WordPieceTrainer(Trainer):
     - `Merges()`: replace the pair with the best score by one token, and repeat.
     - `TopDown()`: the longest frequent substrings.
 
-    `limit_alphabet` is the maximum number of characters in the alphabet; those of `initial_alphabet` come
-    first. `max_token_length` is in characters, without the prefix.
-
     `alphabet_order` is the order of the entries of one character: "sorted" by code points; "first-seen" by
     first occurrence in the corpus, which needs counts with first positions; "given" has those of
     `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start of words
     before those inside, each part by code points, as `Merges("frequency")` always has.
 
-    `special_tokens` are the first entries, in this order. An `unk_token` that is not one of them follows
-    them. `()` is for looking at what a trainer learns, as in a course: the model has no unknown token, so a
-    `Tokenizer` does not take it.
+    `special_tokens=()` is for looking at what a trainer learns, as in a course: the model has no unknown
+    token, so a `Tokenizer` does not take it.
     """
 
     kind = "wordpiece"
 
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*ALPHABET_ORDERS, "word-starts-first")
 
-    vocab_size: int = 30_000
-    learner: Learner = DEFAULT_LEARNER
-    min_frequency: int = 2
-    limit_alphabet: int | None = None
-    initial_alphabet: tuple[str, ...] = ()
-    special_tokens: tuple[str, ...] = BERT_SPECIAL_TOKENS
-    continuing_subword_prefix: str = "##"
-    max_token_length: int | None = None
-    unk_token: str = "[UNK]"
-    alphabet_order: str = "sorted"
+    vocab_size: int = setting(30_000, VOCAB_SIZE)
+    learner: Learner = setting(
+        DEFAULT_LEARNER,
+        Variant(
+            "How to learn: remove the least useful of many substrings, merge pairs, or keep the longest "
+            "frequent substrings.",
+            kinds=LEARNERS,
+            check=check_learner,
+        ),
+    )
+    min_frequency: int = setting(
+        2, replace(MIN_FREQUENCY, help="Do not learn pairs or substrings that occur less often.")
+    )
+    limit_alphabet: int | None = setting(None, LIMIT_ALPHABET)
+    initial_alphabet: tuple[str, ...] = setting((), INITIAL_ALPHABET)
+    special_tokens: tuple[str, ...] = setting(BERT_SPECIAL_TOKENS, SPECIAL_TOKENS)
+    continuing_subword_prefix: str = setting(
+        "##", Text("Prefix of the entries that continue a word.", metavar="PREFIX")
+    )
+    max_token_length: int | None = setting(
+        None, replace(MAX_TOKEN_LENGTH, none="no limit with merges, else 50")
+    )
+    unk_token: str = setting("[UNK]", UNK_TOKEN)
+    alphabet_order: str = setting(
+        "sorted",
+        Choice(
+            "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, "
+            "that of the initial alphabet, or starts of words first.",
+            names=ALPHABET_ORDERS,
+        ),
+    )
 
     @classmethod
     def check_names(cls, settings: Mapping[str, Any]) -> None:
@@ -88,20 +112,9 @@ class WordPieceTrainer(Trainer):
             raise error
 
     def __post_init__(self) -> None:
-        set_field(self, "vocab_size", checks.whole_number("vocab_size", self.vocab_size, 1))
-        check_learner(self.learner)
+        check_settings(self)
         self.learner.check(self.vocab_size)
-        frequency = checks.whole_number("min_frequency", self.min_frequency, 0)
-        set_field(self, "min_frequency", frequency)
-        limit = checks.optional_number("limit_alphabet", self.limit_alphabet, 1)
-        set_field(self, "limit_alphabet", limit)
-        alphabet = checks.distinct_characters("initial_alphabet", self.initial_alphabet)
-        set_field(self, "initial_alphabet", alphabet)
-        check_special_tokens(self, can_be_empty=True)
-        checks.check_text("continuing_subword_prefix", self.continuing_subword_prefix)
-        longest = checks.optional_number("max_token_length", self.max_token_length, 1)
-        set_field(self, "max_token_length", longest)
-        checks.check_choice("alphabet_order", self.alphabet_order, self.ALPHABET_ORDERS)
+        add_unknown_token(self, can_be_empty=True)
 
     def learn(
         self,

@@ -1,0 +1,197 @@
+"""Declare a setting once: a dataclass field with its check, its help and its option.
+
+The check of a trainer, the options of the command line, the tables of docs/reference/training-settings.md and
+the tests of bad values come from these fields.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any
+
+from piecework._internal import validation as checks
+from piecework.errors import ArgumentError
+from piecework.normalization_rules import NormalizationRules
+
+_MAX_U32 = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a field says of its values besides the default.
+
+    `none` is the meaning of None, "" if None is not a value. `option` is the flag of the command line, by
+    default that of the name; None if there is none. `metavar` stands for the value in the help.
+    """
+
+    help: str
+    _: KW_ONLY
+    none: str = ""
+    option: str | None = ""
+    metavar: str | None = None
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return a value as it is stored; raise `ArgumentError` unless it is valid."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Switch(Setting):
+    """True or False."""
+
+    def checked(self, name: str, value: Any) -> bool:
+        """Return the value."""
+        if not isinstance(value, bool):
+            raise ArgumentError(name, repr(value), "True or False")
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integer(Setting):
+    """An integer from `least` to `most`; integers of numpy are accepted."""
+
+    least: int
+    most: int = _MAX_U32
+
+    def checked(self, name: str, value: Any) -> int:
+        """Return the number as an int."""
+        number = checks.whole_number(name, value, self.least)
+        if number > self.most:
+            raise ArgumentError(name, str(number), f"an integer from {self.least} to {self.most}")
+        return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Setting):
+    """A number of at least `least`, or above `above`, and at most `most`, or below `below`."""
+
+    least: float = -math.inf
+    above: float = -math.inf
+    most: float = math.inf
+    below: float = math.inf
+
+    def checked(self, name: str, value: Any) -> float:
+        """Return the number; no range has NaN."""
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not (
+            self.least <= value <= self.most and self.above < value < self.below
+        ):
+            raise ArgumentError(name, repr(value), self._expected)
+        return float(value)
+
+    @property
+    def _expected(self) -> str:
+        if self.above == -math.inf:
+            return f"a number from {self.least:g} to {self.most:g}"
+        end = f"below {self.below:g}" if self.most == math.inf else f"at most {self.most:g}"
+        return f"a number above {self.above:g} and {end}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Setting):
+    """One of several names."""
+
+    names: Collection[str]
+
+    def checked(self, name: str, value: Any) -> str:
+        """Return the name."""
+        checks.check_choice(name, value, self.names)
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Text(Setting):
+    """A string, of at least one character unless `can_be_empty`."""
+
+    can_be_empty: bool = True
+
+    def checked(self, name: str, value: Any) -> str:
+        """Return the string."""
+        checks.check_text(name, value)
+        if not value and not self.can_be_empty:
+            raise ArgumentError(name, "an empty string", "at least one character")
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Tokens(Setting):
+    """Distinct strings of at least one character."""
+
+    def checked(self, name: str, value: Any) -> tuple[str, ...]:
+        """Return the strings as a tuple."""
+        return checks.distinct_tokens(name, value)
+
+
+@dataclass(frozen=True)
+class Characters(Setting):
+    """Distinct characters, as one string or as several."""
+
+    def checked(self, name: str, value: Any) -> tuple[str, ...]:
+        """Return the characters as a tuple."""
+        return checks.distinct_characters(name, value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant(Setting):
+    """A value of one of several kinds with settings of their own; `check` raises for others."""
+
+    kinds: Mapping[str, type]
+    check: Callable[[object], None]
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        self.check(value)
+        return value
+
+
+@dataclass(frozen=True)
+class File(Setting):
+    """A path."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the path."""
+        if not isinstance(value, (str, os.PathLike)):
+            raise ArgumentError(name, type(value).__name__, "a path")
+        return value
+
+
+@dataclass(frozen=True)
+class RulesFile(Setting):
+    """Normalization rules, or the path of a file of them."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the rules or the path."""
+        if not isinstance(value, (str, os.PathLike, NormalizationRules)):
+            raise ArgumentError(name, type(value).__name__, "a path or NormalizationRules")
+        return value
+
+
+def setting(default: Any, about: Setting) -> Any:
+    """Return the field of a dataclass for a setting.
+
+    >>> @dataclass
+    ... class Sized:
+    ...     size: int = setting(8, Integer("Number of entries.", least=1))
+    ...     def __post_init__(self) -> None:
+    ...         check_settings(self)
+    >>> Sized(0)
+    Traceback (most recent call last):
+    piecework.errors.ArgumentError: size: found 0, expected an integer of at least 1 and at most 4294967295
+    """
+    return field(default=default, metadata={"setting": about})
+
+
+def settings_of(cls: type) -> dict[str, tuple[Setting, Any]]:
+    """Return the settings of a dataclass and their defaults, by name."""
+    return {one.name: (one.metadata["setting"], one.default) for one in fields(cls)}
+
+
+def check_settings(instance: Any) -> None:
+    """Check each setting of a frozen dataclass, and store it as its kind does; for `__post_init__`."""
+    for name, (about, _) in settings_of(type(instance)).items():
+        value = getattr(instance, name)
+        if value is not None or not about.none:
+            object.__setattr__(instance, name, about.checked(name, value))

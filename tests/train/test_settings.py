@@ -1,0 +1,138 @@
+"""The settings of all trainers: bad values, from the table that the fields are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import piecework as pw
+from piecework.errors import ArgumentError
+from piecework.train import LEARNERS
+from piecework.train import setting_fields as kinds
+from piecework.train.setting_fields import Setting, check_settings, setting, settings_of
+from piecework.train.trainers import TRAINERS
+
+WITH_SETTINGS: tuple[type, ...] = (*TRAINERS.values(), *LEARNERS.values())
+
+
+def bad_values(about: Setting) -> Iterator[Any]:
+    """Yield values of a wrong type, out of range, and unknown names."""
+    if not about.none:
+        yield None
+    match about:
+        case kinds.Switch():
+            yield from (1, "yes")
+        case kinds.Integer():
+            yield from ("8", 2.5, True, about.least - 1, about.most + 1)
+        case kinds.Number():
+            low = max(about.above, about.least - 1)
+            high = min(about.below, about.most + 1)
+            yield from ("0.5", True, math.nan, math.inf, low, high)
+        case kinds.Choice():
+            yield from ("unheard-of", "", 3, [next(iter(about.names))])
+        case kinds.Text():
+            yield from (3, "\ud800", *([] if about.can_be_empty else [""]))
+        case kinds.Tokens():
+            yield from ("[UNK]", 3, [3], [""], ["a", "a"], ["\ud800"])
+        case kinds.Characters():
+            yield from (3, [3], ["ab"], ["\ud800"])
+        case kinds.Variant():
+            yield from (next(iter(about.kinds)), 3, *about.kinds.values())
+        case kinds.File() | kinds.RulesFile():
+            yield 3
+        case _:
+            raise AssertionError(f"no bad values for {type(about).__name__}")
+
+
+def cases() -> Iterator[Any]:
+    for cls in WITH_SETTINGS:
+        for name, (about, _) in settings_of(cls).items():
+            for value in bad_values(about):
+                yield pytest.param(cls, name, value, id=f"{cls.__name__}-{name}-{value!a}")
+
+
+@pytest.mark.parametrize(("cls", "name", "value"), list(cases()))
+def test_a_bad_value_is_an_error_that_names_the_setting(cls: type, name: str, value: Any) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        cls(**{name: value})
+    assert caught.value.place == name
+
+
+@pytest.mark.parametrize("cls", WITH_SETTINGS)
+def test_defaults_are_valid_and_stored_as_given(cls: type) -> None:
+    defaults = {name: default for name, (_, default) in settings_of(cls).items()}
+    assert cls(**defaults) == cls()
+
+
+@pytest.mark.parametrize("cls", WITH_SETTINGS)
+def test_every_setting_says_what_it_is(cls: type) -> None:
+    for about, default in settings_of(cls).values():
+        assert about.help.endswith(".")
+        assert default is not None or about.none
+
+
+def test_type_checkers_know_every_setting() -> None:
+    names = {name for cls in TRAINERS.values() for name in settings_of(cls)}
+    known = set(pw.train.TrainSettings.__annotations__)
+    assert known == names
+
+
+@dataclass(frozen=True)
+class Example:
+    """A setting of each kind."""
+
+    switch: bool = setting(False, kinds.Switch("S."))
+    integer: int = setting(1, kinds.Integer("I.", least=1))
+    small: int = setting(1, kinds.Integer("I.", least=1, most=9))
+    ranged: float = setting(1.0, kinds.Number("N.", least=0.5, most=1e6))
+    fraction: float = setting(0.5, kinds.Number("N.", above=0, below=1))
+    share: float = setting(0.5, kinds.Number("N.", above=0, most=1))
+    choice: str = setting("a", kinds.Choice("C.", names=("a", "b")))
+    text: str = setting("a", kinds.Text("T.", can_be_empty=False))
+    tokens: tuple[str, ...] = setting((), kinds.Tokens("T."))
+    characters: tuple[str, ...] = setting((), kinds.Characters("C."))
+    file: str | None = setting(None, kinds.File("F.", none="no file"))
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("switch", 1, "found 1, expected True or False"),
+        ("integer", 0, "found 0, expected an integer of at least 1"),
+        ("integer", 2.5, "found 2.5, expected an integer of at least 1"),
+        ("integer", 10**30, "and at most 4294967295"),
+        ("small", 10, "found 10, expected an integer from 1 to 9"),
+        ("ranged", "1", "found '1', expected a number from 0.5 to 1e+06"),
+        ("fraction", 1, "found 1, expected a number above 0 and below 1"),
+        ("share", math.nan, "found nan, expected a number above 0 and at most 1"),
+        ("choice", "c", "found 'c', expected one of a, b"),
+        ("choice", None, "found None, expected one of a, b"),
+        ("text", "", "found an empty string, expected at least one character"),
+        ("text", "\ud800", "a string without lone surrogates"),
+        ("tokens", "ab", "found 'ab', expected a list of strings"),
+        ("tokens", ["a", "a"], "found 'a' twice, expected distinct tokens"),
+        ("characters", ["ab"], "found 'ab', expected single characters"),
+        ("file", 3, "found int, expected a path"),
+    ],
+)
+def test_an_error_says_what_was_found_and_what_is_valid(
+    name: str, value: Any, message: str
+) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        Example(**{name: value})
+    assert str(caught.value).startswith(f"{name}: ")
+    assert message in str(caught.value)
+
+
+def test_values_are_stored_in_one_form() -> None:
+    stored = Example(integer=np.int64(3), tokens=["b", "a"], characters="aba")
+    assert (type(stored.integer), stored.integer) == (int, 3)
+    assert (stored.tokens, stored.characters) == (("b", "a"), ("a", "b"))
