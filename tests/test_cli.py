@@ -92,8 +92,9 @@ def test_every_help_shows_an_example(cli: Run, verb: str | None) -> None:
 
 
 def test_the_verbs_are_those_documented() -> None:
-    verbs = "train count encode concat decode inspect explain serve compare bench extend add prune"
-    assert list(VERBS) == [*verbs.split(), "shrink", "convert", "normalize", "completion"]
+    verbs = "train train-sentencepiece count encode concat decode inspect explain explain-training serve"
+    verbs += " compare bench extend add prune shrink convert normalize completion"
+    assert list(VERBS) == verbs.split()
 
 
 def test_it_runs_as_a_module() -> None:
@@ -443,7 +444,7 @@ def test_explain_hides_what_a_terminal_would_obey(cli: Run, tokenizer: str) -> N
 
 
 def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> None:
-    code, out, _ = cli("explain", "--training", corpus, *PMI, "--steps", "1")
+    code, out, _ = cli("explain-training", corpus, *PMI, "--steps", "1")
     assert code == 0
     for line in (
         "  This              3",
@@ -461,9 +462,9 @@ def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> No
 
 
 def test_explain_training_has_the_published_examples(cli: Run, corpus: str) -> None:
-    _, out, _ = cli("explain", "--training", "--example", "course", "--all")
-    assert out == cli("explain", "--training", corpus, *PMI, "--all")[1]
-    code, out, _ = cli("explain", "--training", "--example", "hugs", "--steps", "1,3")
+    _, out, _ = cli("explain-training", "--example", "course", "--steps", "all")
+    assert out == cli("explain-training", corpus, *PMI, "--steps", "all")[1]
+    code, out, _ = cli("explain-training", "--example", "hugs", "--steps", "1,3")
     assert code == 0
     assert "  the best score, 5 / (20 x 5) = 1/20; h ##u is second" in out
     assert "  Erratum: the published text merges hu ##g here" in out
@@ -477,54 +478,53 @@ def test_explain_training_replaces_settings_of_an_example(cli: Run) -> None:
         ["--model", "bpe"],
         ["--model", "unigram"],
     ):
-        code, out, err = cli("explain", "--training", "--example", "hugs", *options, "--json")
+        code, out, err = cli("explain-training", "--example", "hugs", *options, "--json")
         assert (code, err) == (0, "")
         assert json.loads(out)["vocab"]
 
 
 def test_explain_training_writes_a_page(cli: Run, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
-    code, out, _ = cli("explain", "--training", "--example", "hugs", "--html", str(path))
+    code, out, _ = cli("explain-training", "--example", "hugs", "--html", str(path))
     assert code == 0
     assert "merge 1: ##g ##s" in out
     page = path.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "default-src 'none'" in page
     assert "<td>##g ##s</td>" in page
-    shown = cli("explain", "--training", "--example", "hugs", "--html", "-")[1]
+    shown = cli("explain-training", "--example", "hugs", "--html", "-")[1]
     assert shown == page
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--training"], "CORPUS: found none, expected files with text, or --example"),
+        ([], "CORPUS: found none, expected files with text, or --example"),
         (
-            ["--training", "--example", "hugs", "x.txt"],
+            ["--example", "hugs", "x.txt"],
             "CORPUS: found x.txt together with --example",
         ),
-        (["--example", "hugs"], "--example: found hugs, expected --training with --example"),
         (
-            ["--training", "--example", "hugs", "--steps", "9"],
+            ["--example", "hugs", "--steps", "9"],
             "--steps: found 9, expected at most 4",
         ),
         (
-            ["--training", "--example", "hugs", "--steps", "x"],
+            ["--example", "hugs", "--steps", "x"],
             "--steps: found 'x', expected step numb",
         ),
-        (["--training", "--example", "hugs", "--steps", "1", "--all"], "together with --all"),
-        (["--training", "--example", "hugs", "--json", "--html", "-"], "- together with --json"),
+        (["--example", "hugs", "--all"], "No such option '--all'; use --steps all"),
+        (["--example", "hugs", "--json", "--html", "-"], "- together with --json"),
     ],
 )
 def test_explain_training_rejects_wrong_arguments(cli: Run, words: list[str], message: str) -> None:
-    code, out, err = cli("explain", *words)
+    code, out, err = cli("explain-training", *words)
     assert (code, out) == (2, "")
     assert message in err
 
 
 @pytest.mark.parametrize("model", ["bpe", "byte-bpe"])
 def test_explain_training_shows_merges(cli: Run, corpus: str, model: str) -> None:
-    code, out, _ = cli("explain", "--training", corpus, "--model", model, "--vocab-size", "270")
+    code, out, _ = cli("explain-training", corpus, "--model", model, "--vocab-size", "270")
     assert code == 0
     for title in ("word counts", "alphabet", "splits", "best pairs", "changed words", "vocabulary"):
         assert f"{title} (" in out
@@ -532,7 +532,7 @@ def test_explain_training_shows_merges(cli: Run, corpus: str, model: str) -> Non
 
 def test_explain_training_shows_estimates(cli: Run, corpus: str) -> None:
     size = ("--model", "unigram", "--vocab-size", "45")
-    code, out, _ = cli("explain", "--training", corpus, *size, "--steps", "2", "--lines", "4")
+    code, out, _ = cli("explain-training", corpus, *size, "--steps", "2", "--lines", "4")
     assert code == 0
     assert "pieces, log-likelihood -" in out
     assert "scores (42)" in out
@@ -542,12 +542,15 @@ def test_explain_training_shows_estimates(cli: Run, corpus: str) -> None:
 def test_train_takes_the_largest_vocabulary_that_can_be(
     cli: Run, corpus: str, tmp_path: Path
 ) -> None:
-    for options, name in ((["--model", "unigram"], "u.json"), (["--type", "unigram"], "u.model")):
-        code, _, err = cli("train", corpus, *options, "-o", str(tmp_path / name))
+    for verb, name in (
+        (["train", "--model", "unigram"], "u.json"),
+        (["train-sentencepiece"], "u.model"),
+    ):
+        code, _, err = cli(*verb, corpus, "-o", str(tmp_path / name))
         assert code == 0
         assert "of 8000 entries learned" in err
-    hard = ("--type", "unigram", "--hard-vocab-limit", "-o", str(tmp_path / "hard.model"))
-    code, _, err = cli("train", corpus, *hard)
+    hard = ("--hard-vocab-limit", "-o", str(tmp_path / "hard.model"))
+    code, _, err = cli("train-sentencepiece", corpus, *hard)
     assert code == 2
     assert "--vocab-size: found 8000, expected at most " in err
 
@@ -558,7 +561,7 @@ def test_train_takes_the_largest_vocabulary_that_can_be(
 def test_explain_training_knows_learners_without_joins(
     cli: Run, corpus: str, options: list[str]
 ) -> None:
-    code, out, _ = cli("explain", "--training", corpus, "--vocab-size", "60", *options)
+    code, out, _ = cli("explain-training", corpus, "--vocab-size", "60", *options)
     assert code == 0
     assert "vocabulary (" in out
 
@@ -598,7 +601,7 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (
             ["train", corpus, "--model", "word", "--score", "pmi", "-o", "x.json"],
-            "--score: found an unkn",
+            "No such option '--score'; it is an option of --model wordpiece",
         ),
         (
             ["train", corpus, str(counts), "-o", "x.json"],

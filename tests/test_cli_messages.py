@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -14,6 +15,8 @@ import piecework as pw
 from piecework._internal.close_names import close_names
 from piecework.cli.app import VERBS, commands
 from piecework.cli.parameters import Context
+from piecework.train.setting_fields import Variant, settings_of
+from piecework.train.trainers import TRAINERS
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -70,9 +73,17 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
         ("encode --input x", "'--input'; FILE is an argument, without an option (see"),
         ("train x --model_prefix m", "'--model_prefix'; it is called '--output' here (see"),
         ("train x --model wordpeice", "'char'; did you mean 'wordpiece'? (see"),
-        ("train x --model sentencepiece", "'char'; use --type unigram or --type bpe (see"),
+        ("train x --model sentencepiece", "'char'; use piecework train-sentencepiece (see"),
+        ("train x --type bpe", "'--type'; use piecework train-sentencepiece --model-type (see"),
+        ("train x --preset llama", "qwen2; use piecework train-sentencepiece (see"),
+        ("train-sentencepiece x --preset gpt2", "xlnet; use piecework train (see"),
+        ("train x --byte-fallback", "'--byte-fallback'; it is an option of --model unigram (see"),
+        ("train x --bos-id 1", "'--bos-id'; it is an option of piecework train-sentencepiece (see"),
+        ("explain --training x", "'--training'; use piecework explain-training (see"),
+        ("count x --sample-seed 1", "'--sample-seed'; it is called '--seed' here (see"),
+        ("train x --help-all", "use --help, which lists all options of --model (see"),
         ("train x --model bbpe", "'char'; did you mean 'byte-bpe'? (see"),
-        ("train x --preset bert-uncasd", "xlnet; did you mean 'bert-uncased'? (see"),
+        ("train x --preset bert-uncasd", "qwen2; did you mean 'bert-uncased'? (see"),
         (
             "train x -o y.json --num-threads 0",
             "'--num-threads': 0 is not an integer of at least 1. (see",
@@ -105,7 +116,7 @@ def test_help_of_a_command_is_its_help(cli: Run, verb: str) -> None:
 
 def test_help_alone_is_the_help_of_the_program(cli: Run) -> None:
     assert cli("help") == cli("--help")
-    assert "help        Print the help of a command." in cli("help")[1]
+    assert "Print the help of a command." in cli("help")[1]
 
 
 def test_help_of_an_unknown_command_is_an_error(cli: Run) -> None:
@@ -120,27 +131,51 @@ def headings(text: str) -> list[str]:
     return [line[:-1] for line in text.splitlines() if line.endswith(":") and line[0] != " "]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sections"),
-    [
-        ("", []),
-        ("--model bpe", ["WordPiece and BPE", "BPE"]),
-        ("--model byte-bpe", ["WordPiece and BPE"]),
-        ("--model unigram", ["Unigram and SentencePiece", "Unigram"]),
-        ("--type bpe", ["Unigram and SentencePiece", "SentencePiece"]),
-    ],
-)
-def test_the_help_of_train_has_the_options_of_the_model(
-    cli: Run, arguments: str, sections: list[str]
+@pytest.mark.parametrize("verb", ["train", "explain-training"])
+@pytest.mark.parametrize("model", [*TRAINERS])
+def test_the_help_has_the_options_of_the_model_and_no_other(
+    cli: Run, verb: str, model: str
 ) -> None:
-    _, out, _ = cli("train", *arguments.split(), "--help")
-    assert headings(out) == ["Corpus", "Vocabulary", *sections, "Output", "Other"]
-    assert "piecework train --help-all lists all" in " ".join(out.split())
+    if (verb, model) == ("train", "sentencepiece"):
+        arguments = ["train-sentencepiece"]
+    else:
+        arguments = [verb, "--model", model]
+    known = flags_in(cli(*arguments, "--help")[1])
+    assert known >= set(flags_of_settings(TRAINERS[model]))
+    others = {flag for cls in TRAINERS.values() for flag in flags_of_settings(cls)}
+    own = {"--seed"}  # of sampling too
+    assert known & (others - own) == set(flags_of_settings(TRAINERS[model])) - own
 
 
-def test_the_short_help_of_train_fits_a_few_screens(cli: Run) -> None:
-    assert len(cli("train", "--help")[1].splitlines()) < 100
-    assert len(cli("train", "--help-all")[1].splitlines()) > 200
+@pytest.mark.parametrize("model", [model for model in TRAINERS if model != "sentencepiece"])
+def test_the_help_of_train_fits_a_few_screens(
+    cli: Run, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    _, out, _ = cli("train", "--model", model, "--help")
+    assert out.count("\n  -") <= 45
+    assert len(out.splitlines()) < 140
+
+
+def test_the_help_without_a_model_has_what_all_models_have(cli: Run) -> None:
+    out = cli("train", "--help")[1]
+    known = flags_in(out)
+    assert {"--vocab-size", "--special-token", "--preset", "--model"} <= known
+    assert not known & {"--learner", "--min-frequency", "--byte-fallback"}
+    assert "piecework train --model bpe --help" in " ".join(out.split())
+
+
+def flags_in(text: str) -> set[str]:
+    return set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.MULTILINE))
+
+
+def flags_of_settings(cls: type) -> Iterator[str]:
+    for name, (about, _) in settings_of(cls).items():
+        if about.option is not None:
+            yield about.option or f"--{name.replace('_', '-')}"
+        if isinstance(about, Variant):
+            for kind in about.kinds.values():
+                yield from flags_of_settings(kind)
 
 
 # ---- colors
@@ -255,7 +290,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(
     assert fields["text"] == "Hug pug hugs"
     assert text.count("hug  pug  hugs") == 1
     assert fields["preset"].startswith("bert-uncased: BertNormalizer")
-    assert fields["model"] == "WordPiece (pruning)"
+    assert fields["model"] == "wordpiece (pruning)"
     assert fields["entries"] == "5,000"
     assert fields["output"] == f"a .json file, {out}"
     assert text.endswith("Dry run: nothing was trained or written.\n")

@@ -68,16 +68,18 @@ def test_shards_that_are_counted_and_merged_train_the_tokenizer_of_the_whole(
     pytest.importorskip("pyarrow")
     preset, options = WAYS[way]
     size = "3000" if way == "likelihood" else "800"
-    name = "out.model" if way in ("llama", "t5") else "out.json"
+    is_sentencepiece = way in ("llama", "t5")
+    verb = "train-sentencepiece" if is_sentencepiece else "train"
+    name = "out.model" if is_sentencepiece else "out.json"
     train = ("--preset", preset, *options, "--vocab-size", size)
     whole, merged = tmp_path / f"whole-{name}", tmp_path / f"merged-{name}"
-    assert cli("train", str(corpus), *train, "-o", str(whole))[0] == 0
+    assert cli(verb, str(corpus), *train, "-o", str(whole))[0] == 0
     counts = []
     for number, shard in enumerate(shards_of(corpus, tmp_path)):
         counts.append(str(tmp_path / f"{number}.parquet"))
         code, _, err = cli("count", shard, "--preset", preset, "-o", counts[-1])
         assert code == 0, err
-    code, _, err = cli("train", *reversed(counts), *train, "-o", str(merged))
+    code, _, err = cli(verb, *reversed(counts), *train, "-o", str(merged))
     assert code == 0, err
     assert saved(merged) == saved(whole)
 

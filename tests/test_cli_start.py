@@ -85,7 +85,7 @@ def test_help_imports_no_command(arguments: list[str]) -> None:
     parts = {"spec", "train", "vocabulary", "analysis", "export", "reference"}
     assert not modules & heavy
     assert not modules & {f"piecework.{part}" for part in parts}
-    assert not modules & {f"piecework.cli.{verb}" for verb in VERBS}
+    assert not modules & {f"piecework.cli.{verb.replace('-', '_')}" for verb in VERBS}
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -107,35 +107,32 @@ def test_help_fits_its_terminal(
     assert max(map(len, lines)) <= width
 
 
-def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
-    _, out, _ = cli("train", "--help-all")
-    sections = {}
+def sections_of(text: str) -> dict[str, list[str]]:
+    """Return the options of a help by section."""
+    sections: dict[str, list[str]] = {}
     title = ""
-    for line in out.splitlines():
+    for line in text.splitlines():
         if line.endswith(":") and not line.startswith(" "):
             title = line[:-1]
         elif line.startswith("  -"):
             sections.setdefault(title, []).append(line.split()[0])
+    return sections
+
+
+def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
+    sections = sections_of(cli("train", "--model", "bpe", "--help")[1])
     assert list(sections) == [
+        "Vocabulary",
         "Corpus",
         "Large corpora",
-        "Vocabulary",
-        "WordPiece",
-        "WordPiece and BPE",
-        "BPE",
-        "Unigram and SentencePiece",
-        "Unigram",
-        "SentencePiece",
         "Clusters",
         "Output",
         "Other",
     ]
+    assert sections["Vocabulary"][:2] == ["--model", "--vocab-size"]
+    assert "--end-of-word-suffix" in sections["Vocabulary"]
     assert "--preset" in sections["Corpus"]
-    assert "--vocab-size" in sections["Vocabulary"]
-    assert "--score" in sections["WordPiece"]
-    assert "--end-of-word-suffix" in sections["BPE"]
-    assert "--bos-id" in sections["SentencePiece"]
-    assert sections["Other"] == ["-q,", "--color", "--help-all", "-h,"]
+    assert sections["Other"] == ["-q,", "--color", "-h,"]
 
 
 def test_headings_are_bold_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,14 +217,15 @@ def test_an_option_with_one_value_is_refused_when_repeated(cli: Run, verb: str) 
         flag = max(option.opts, key=len)
         if option.is_flag and not option.secondary_opts:
             continue
-        twice = [flag, flag] if option.is_flag else [flag, "1", flag, "2"]
+        value = "bpe" if flag == "--model" else "1"
+        twice = [flag, flag] if option.is_flag else [flag, value, flag, value]
         code, out, err = cli(verb, *twice)
         assert (code, out) == (2, ""), flag
         assert f"Option '{flag}' is given more than once" in err
 
 
 def test_opposite_switches_are_refused_together(cli: Run) -> None:
-    code, _, err = cli("train", "x", "--split-digits", "--no-split-digits", "-o", "t.json")
+    code, _, err = cli("train-sentencepiece", "x", "--split-digits", "--no-split-digits")
     assert code == 2
     assert "'--split-digits' is given more than once" in err
 
@@ -395,10 +393,13 @@ def test_words_that_name_no_argument_do_not_change() -> None:
     [
         ("train CORPUS --vocab-size 0 -o -", "--vocab-size: "),
         ("train CORPUS --min-frequency -1 -o -", "--min-frequency: "),
-        ("train CORPUS --type unigram --num-sub-iterations 0 -o -", "--num-sub-iterations: "),
-        ("train CORPUS --type bpe --max-sentence-length 0 -o -", "--max-sentence-length: "),
+        ("train-sentencepiece CORPUS --num-sub-iterations 0 -o -", "--num-sub-iterations: "),
+        (
+            "train-sentencepiece CORPUS --model-type bpe --max-sentence-length 0 -o -",
+            "--max-sentence-length: ",
+        ),
         ("train CORPUS --model unigram --shrinking-factor 2 -o -", "--shrinking-factor: "),
-        ("train CORPUS --model word --end-of-word-suffix x -o -", "--end-of-word-suffix: "),
+        ("train CORPUS --model word --vocab-size 1 -o -", "--vocab-size: "),
         ("encode RANKS CORPUS", "--encoding: "),
         ("encode RANKS --pattern gpt2 --special-token <x> CORPUS", "--special-token: "),
         ("encode RANKS --encoding cl100k_base --pattern gpt2 CORPUS", "--pattern: "),
@@ -509,9 +510,8 @@ ALL_PRESETS = [*dict.fromkeys((*pw.train.PRESETS, *pw.train.SENTENCEPIECE_PRESET
 @pytest.mark.parametrize(
     "words",
     [
-        ["train", "c", "-o", "t.json", "--preset"],
         ["count", "c", "-o", "c.tsv", "--preset"],
-        ["explain", "--training", "c", "--preset"],
+        ["explain-training", "c", "--preset"],
         ["compare", "t", "--corpus", "c", "--words"],
     ],
 )
@@ -543,9 +543,10 @@ def test_every_preset_works_in_every_command_that_takes_one(
         out = str(tmp_path / "t.model")
         settings += ["--no-hard-vocab-limit"]
     assert cli("count", corpus, "--preset", preset, "-o", counts)[0] == 0
-    code, _, err = cli("train", counts, *settings, "-o", out)
+    verb = "train-sentencepiece" if preset in pw.train.SENTENCEPIECE_PRESETS else "train"
+    code, _, err = cli(verb, counts, *settings, "-o", out)
     assert code == 0, err
-    code, text, err = cli("explain", "--training", corpus, *settings)
+    code, text, err = cli("explain-training", corpus, *settings)
     assert (code, err) == (0, "")
     assert "vocabulary (" in text
     code, text, _ = cli("compare", out, "--corpus", corpus, "--words", preset, "--json")

@@ -44,21 +44,18 @@ def counts(preset: str) -> pw.Counts:
         ("whitespace", ["--model", "bpe"]),
         ("whitespace", ["--model", "wordpiece"]),
         ("sentencepiece", ["--model", "unigram", "--vocab-size", "20"]),
-        ("t5", ["--vocab-size", "20"]),
         ("llama", ["--vocab-size", "270"]),
-        ("llama", ["--vocab-size", "270", "--model", "unigram"]),
-        ("llama", ["--vocab-size", "270", "--type", "unigram"]),
+        ("llama", ["--vocab-size", "270", "--model-type", "unigram"]),
     ],
 )
 def test_a_counts_file_is_trained_with_its_preset(
     cli: Run, folder: Path, preset: str, options: list[str], suffix: str
 ) -> None:
     assert cli("count", "corpus.txt", "--preset", preset, "-o", f"c.{suffix}")[0] == 0
-    code, _, errors = cli("train", f"c.{suffix}", *options, "-o", "without.piecework")
+    verb = "train-sentencepiece" if preset in pw.train.SENTENCEPIECE_PRESETS else "train"
+    code, _, errors = cli(verb, f"c.{suffix}", *options, "-o", "without.piecework")
     assert code == 0, errors
-    code, _, errors = cli(
-        "train", f"c.{suffix}", *options, "--preset", preset, "-o", "with.piecework"
-    )
+    code, _, errors = cli(verb, f"c.{suffix}", *options, "--preset", preset, "-o", "with.piecework")
     assert code == 0, errors
     files = [folder / "without.piecework", folder / "with.piecework"]
     assert files[0].read_bytes() == files[1].read_bytes()
@@ -94,8 +91,13 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
         ),
         (
             "bert-cased",
-            ["--type", "unigram"],
+            ["--model-type", "unigram"],
             "counts: found words of preset 'bert-cased', expected counts made with --preset t5",
+        ),
+        (
+            "t5",
+            [],
+            "CORPUS: found counts of preset t5, expected piecework train-sentencepiece for them",
         ),
         (
             "t5",
@@ -108,7 +110,8 @@ def test_a_mismatch_names_the_option(
     cli: Run, folder: Path, preset: str, options: list[str], message: str
 ) -> None:
     cli("count", "corpus.txt", "--preset", preset, "-o", "c.tsv")
-    code, _, errors = cli("train", "c.tsv", *options, "-o", "tok.piecework")
+    verb = "train-sentencepiece" if "--model-type" in options else "train"
+    code, _, errors = cli(verb, "c.tsv", *options, "-o", "tok.piecework")
     assert code == 2
     assert message in errors
     assert not Path("tok.piecework").exists()

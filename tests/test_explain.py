@@ -409,7 +409,7 @@ def test_tokens_are_colored_on_a_terminal_that_wants_it(
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
 def test_every_merge_of_training_shows_its_words_in_colors() -> None:
-    arguments = ("explain", "--training", "--example", "hugs", "--all")
+    arguments = ("explain-training", "--example", "hugs", "--steps", "all")
     shown = shown_on_terminal({"TERM": "xterm-256color"}, *arguments)
     for symbols in (["h", "##u", "##g"], ["h", "##u", "##gs"], ["hu", "##g"], ["hugs"]):
         colors = ((30, 106), (30, 103), (30, 102))

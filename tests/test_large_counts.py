@@ -683,7 +683,7 @@ def test_invalid_weights_are_rejected(tmp_path: Path, arguments: dict[str, objec
 
 def test_the_command_has_the_options(corpus: list[Path], tmp_path: Path) -> None:
     output = tmp_path / "counts.tsv"
-    options = ["--sample", "0.5", "--sample-seed", "2", "--max-word-length", "9"]
+    options = ["--sample", "0.5", "--seed", "2", "--max-word-length", "9"]
     options += ["--memory", "200MB", "--source-weights", "1,2,1,1/2"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -439,6 +439,9 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework._internal.counted",
         "piecework._internal.memory_budget",
         "piecework._internal.progress",
+        "piecework.train.preset_choice",
+        "piecework.train.setting_fields",
+        "piecework.train.trainers",
     )
     found = [
         f"{path.relative_to(ROOT)} imports {name}"

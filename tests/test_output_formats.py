@@ -32,17 +32,17 @@ def trained(model: str) -> pw.Tokenizer:
         ),
         (["--model", "bpe"], "z.txt", "stores no merges; write .json or .piecework, or a folder"),
         (["--model", "unigram"], "z.txt", "a vocab.txt stores no scores; write .json or .piecework"),
-        (["--type", "bpe"], "z.txt", "a vocab.txt stores no scores; write .json, .model or .piecework"),
+        (["--model-type", "bpe"], "z.txt", "a vocab.txt stores no scores; write .json, .model or .piecework"),
         (["--model", "char"], "z.txt", "a vocab.txt is read as WordPiece; write .json"),
-        (["--model", "unigram"], "z.model", "or .piecework, or a folder, or train with --type unigram"),
-        (["--model", "bpe"], "z.model", "or train with --type bpe"),
-        (["--model", "word"], "z.vocab", "or train with --type word"),
+        (["--model", "unigram"], "z.model", "train with piecework train-sentencepiece --model-type unigram"),
+        (["--model", "bpe"], "z.model", "or train with piecework train-sentencepiece --model-type bpe"),
+        (["--model", "word"], "z.vocab", "or train with piecework train-sentencepiece --model-type word"),
         ([], "z.tiktoken", "byte-level BPE only; write .json, .txt or .piecework, or a folder, or train "),
         (["--model", "bpe"], "z.tiktoken", "or train with --model byte-bpe"),
         ([], "z.vocab", "SentencePiece files store SentencePiece models only"),
-        (["--type", "word"], "z.json", "write .model or .piecework"),
-        (["--type", "word"], "z/", "write .model or .piecework"),
-        (["--type", "word"], "-", "write .model or .piecework"),
+        (["--model-type", "word"], "z.json", "write .model or .piecework"),
+        (["--model-type", "word"], "z/", "write .model or .piecework"),
+        (["--model-type", "word"], "-", "write .model or .piecework"),
         (["--model", "bpe", "--vocab-size", "20,30"], "z-{size}.txt", "stores no merges"),
         (["--model", "bpe", "--vocab-size", "20,30"], "z.txt", "stores no merges"),
     ],
@@ -52,7 +52,8 @@ def test_train_refuses_a_format_before_it_reads_the_corpus(
     options: list[str], name: str, message: str,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    code, _, errors = cli("train", NO_CORPUS, *options, "-o", name)
+    verb = "train-sentencepiece" if "--model-type" in options else "train"
+    code, _, errors = cli(verb, NO_CORPUS, *options, "-o", name)
     assert code == 2
     assert message in errors
     assert errors.startswith(f"piecework: error: --output {name.split('.')[0].split('-{')[0]}")
@@ -170,8 +171,8 @@ def test_a_tokenizer_that_its_format_cannot_store_after_all_is_kept(
         return to_str(tokenizer, **options)
 
     monkeypatch.setattr(pw.Tokenizer, "to_str", refused)
-    options = ["--type", "unigram", "--normalization-rule-name", "identity", "--vocab-size", "12"]
-    code, _, errors = cli("train", "digits.txt", *options, "-o", "z.json")
+    options = ["--normalization-rule-name", "identity", "--vocab-size", "12"]
+    code, _, errors = cli("train-sentencepiece", "digits.txt", *options, "-o", "z.json")
     assert code == 2
     assert "saved as z.piecework instead, which `piecework convert` reads" in errors
     assert "would match in text" in errors

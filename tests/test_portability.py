@@ -314,8 +314,8 @@ def test_special_tokens_of_ranks_keep_their_ids_elsewhere(name: str) -> None:
 
 def test_training_refuses_an_unportable_output_before_it_reads_the_corpus(tmp_path: Path) -> None:
     target = tmp_path / "t.json"
-    options = ["--preset", "llama", "--type", "word"]
-    assert run(["train", "no-such-corpus.txt", *options, "-o", str(target)]) == 2
+    options = ["--preset", "llama", "--model-type", "word"]
+    assert run(["train-sentencepiece", "no-such-corpus.txt", *options, "-o", str(target)]) == 2
     assert not target.exists()
 
 

@@ -244,7 +244,7 @@ def test_three_lines_of_text_give_whole_words() -> None:
 def test_explain_shows_removals_and_what_they_cost(cli: Run, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(WORDS))
-    code, out, err = cli("explain", "--training", str(corpus), "--vocab-size", "15", "--json")
+    code, out, err = cli("explain-training", str(corpus), "--vocab-size", "15", "--json")
     assert code == 0, err
     steps = json.loads(out)["steps"]
     assert [(step["removed"]["entry"], step["removed"]["loss"]) for step in steps[-2:]] == [

@@ -67,8 +67,8 @@ def test_words_that_are_counted_for_a_preset_are_those_it_learns_from(tmp_path: 
     corpus.write_text("\n".join(TEXTS))
     assert run(["count", str(corpus), "--preset", "t5", "-o", str(counts)]) == 0
     arguments = ["--preset", "t5", "--vocab-size", "60", "-o"]
-    assert run(["train", str(counts), *arguments, f"{tmp_path}/a.model"]) == 0
-    assert run(["train", str(corpus), *arguments, f"{tmp_path}/b.model"]) == 0
+    assert run(["train-sentencepiece", str(counts), *arguments, f"{tmp_path}/a.model"]) == 0
+    assert run(["train-sentencepiece", str(corpus), *arguments, f"{tmp_path}/b.model"]) == 0
     assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
     assert pw.count_files(corpus, preset="t5") == pw.Counts.load(counts)
 
@@ -95,10 +95,10 @@ def test_the_command_line_takes_the_kind_from_the_preset(tmp_path: Path) -> None
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(TEXTS))
     path = tmp_path / "llama.model"
-    options = ["train", str(corpus), "--preset", "llama", "--vocab-size", "300", "-o", str(path)]
-    assert run(options) == 0
+    options = ["--preset", "llama", "--vocab-size", "300", "-o", str(path)]
+    assert run(["train-sentencepiece", str(corpus), *options]) == 0
     model = pw.Tokenizer.load(path).spec.model
     assert (model.kind, model.byte_fallback) == ("bpe", True)  # type: ignore[union-attr]
-    options = ["--model", "bpe", "--preset", "t5", "--vocab-size", "60", "-o"]
-    assert run(["train", str(corpus), *options, f"{tmp_path}/t.model"]) == 0
+    options = ["--model-type", "bpe", "--preset", "t5", "--vocab-size", "60", "-o"]
+    assert run(["train-sentencepiece", str(corpus), *options, f"{tmp_path}/t.model"]) == 0
     assert pw.Tokenizer.load(tmp_path / "t.model").spec.model.kind == "bpe"  # type: ignore[union-attr]

@@ -223,7 +223,16 @@ def test_rules_of_ones_own_take_the_place_of_the_named_ones(tmp_path: Path) -> N
 def test_the_command_line_has_every_setting(tmp_path: Path) -> None:
     corpus, model = tmp_path / "corpus.txt", tmp_path / "x.model"
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
-    arguments = ["train", str(corpus), "--type", "bpe", "--vocab-size", "60", "-o", str(model)]
+    arguments = [
+        "train-sentencepiece",
+        str(corpus),
+        "--model-type",
+        "bpe",
+        "--vocab-size",
+        "60",
+        "-o",
+        str(model),
+    ]
     arguments += ["--no-split-by-whitespace", "--control-symbol", "<c>", "--pad-id", "3"]
     assert run(arguments) == 0
     expected = train(
@@ -235,7 +244,7 @@ def test_the_command_line_has_every_setting(tmp_path: Path) -> None:
 def test_the_command_line_refuses_a_setting_of_another_trainer(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
-    arguments = ["train", str(corpus), "--type", "bpe", "--min-frequency", "2", "-o", "x.model"]
+    arguments = ["train-sentencepiece", str(corpus), "--min-frequency", "2", "-o", "x.model"]
     assert run(arguments) == 2
 
 
@@ -275,7 +284,15 @@ def test_samples_for_the_self_test_have_no_counts(tmp_path: Path) -> None:
 
 def test_the_command_line_takes_counts(tmp_path: Path) -> None:
     corpus, model = write_tsv(tmp_path / "c.tsv"), tmp_path / "x.model"
-    arguments = ["train", str(corpus), "--type", "word", "--use-all-vocab", "-o", str(model)]
+    arguments = [
+        "train-sentencepiece",
+        str(corpus),
+        "--model-type",
+        "word",
+        "--use-all-vocab",
+        "-o",
+        str(model),
+    ]
     assert run([*arguments, "--input-format", "tsv"]) == 0
     assert entries(pw.Tokenizer.load(model))[3:] == ["▁hug", "▁pug", "▁hugs", "▁abc"]
     assert run([*arguments, "--input-format", "csv"]) == 2
@@ -335,7 +352,16 @@ def test_seeds_without_a_count_are_refused(line: str, tmp_path: Path) -> None:
 def test_the_command_line_keeps_sentences_for_a_self_test(tmp_path: Path) -> None:
     corpus, model = tmp_path / "corpus.txt", tmp_path / "x.model"
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
-    arguments = ["train", str(corpus), "--type", "bpe", "--vocab-size", "60", "-o", str(model)]
+    arguments = [
+        "train-sentencepiece",
+        str(corpus),
+        "--model-type",
+        "bpe",
+        "--vocab-size",
+        "60",
+        "-o",
+        str(model),
+    ]
     assert run([*arguments, "--self-test-sample-size", "2"]) == 0
     tests = pw.Tokenizer.load(model).spec.model.self_test  # type: ignore[union-attr]
     assert len(tests) == 2

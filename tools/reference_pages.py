@@ -1,6 +1,6 @@
-"""Write the generated parts of docs/reference/: the index of the Python API and the help of each command.
+"""Write the generated parts of docs/reference/: the Python API, the help of commands, the settings.
 
-    python tools/reference_pages.py          # write both pages
+    python tools/reference_pages.py          # write the pages
     python tools/reference_pages.py --check  # exit code 1 when a page differs
 
 The index has each public name with the first sentence of its docstring. Text above the line
@@ -23,7 +23,23 @@ from types import ModuleType, UnionType
 from typing import get_origin
 
 from piecework._internal.foreign_names import ForeignName
+from piecework.train.setting_fields import (
+    Characters,
+    Choice,
+    File,
+    Integer,
+    Number,
+    RulesFile,
+    Setting,
+    Switch,
+    Text,
+    Tokens,
+    Variant,
+    settings_of,
+)
+from piecework.train.trainers import TRAINERS
 
+MAX_INTEGER = 2**31  # larger limits are those of the machine
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
 MARK = "<!-- generated -->\n"
@@ -172,13 +188,10 @@ def commands(names: Iterable[str]) -> Iterator[str]:
 
 
 def printed_help(*command: str) -> Iterator[str]:
-    """Yield the lines that a command prints for `--help`, with all options, in a block."""
-    from piecework.cli.app import has_short_help
-
-    option = "--help-all" if has_short_help(*command) else "--help"
+    """Yield the lines that a command prints for `--help`, in a block."""
     program = "from piecework.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", program, *command, option],
+        [sys.executable, "-c", program, *command, "--help"],
         capture_output=True,
         text=True,
         check=True,
@@ -204,10 +217,67 @@ def corpus_formats() -> str:
     return "\n".join([*lines, ""])
 
 
+def settings_tables() -> str:
+    """Return the settings of each trainer, and of each learner, as Markdown."""
+    return "\n".join(line for cls in TRAINERS.values() for line in settings_table(cls, "##"))
+
+
+def settings_table(cls: type, level: str) -> Iterator[str]:
+    """Yield the lines of a section with the settings of a class, and of the kinds of its values."""
+    settings = settings_of(cls)
+    yield from (f"{level} `{cls.__name__}`", "", first_sentence(cls), "")
+    if settings:
+        yield from ("| setting | option | default | values | meaning |", "|---|---|---|---|---|")
+        yield from (settings_row(name, *found) for name, found in settings.items())
+        yield ""
+    for about, _ in settings.values():
+        if isinstance(about, Variant):
+            for kind in about.kinds.values():
+                yield from settings_table(kind, f"{level}#")
+
+
+def settings_row(name: str, about: Setting, default: object) -> str:
+    """Return the row of a setting."""
+    option = about.option if about.option != "" else f"--{name.replace('_', '-')}"
+    cells = (
+        f"`{name}`",
+        f"`{option}`" if option else "",
+        f"{about.none}" if default is None else f"`{default!r}`",
+        values_of(about),
+        about.help,
+    )
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def values_of(about: Setting) -> str:
+    """Return what values a setting takes."""
+    match about:
+        case Integer() if about.most > MAX_INTEGER:
+            return f"at least {about.least}"
+        case Integer():
+            return f"{about.least} to {about.most:,}"
+        case Number():
+            return about.expected.removeprefix("a number ")
+        case Choice():
+            return ", ".join(f"`{name}`" for name in about.names)
+        case Variant():
+            return ", ".join(f"`{kind.__name__}`" for kind in about.kinds.values())
+        case _:
+            return {
+                Switch: "true or false",
+                Text: "a string",
+                Tokens: "strings",
+                Characters: "characters",
+                File: "a path",
+                RulesFile: "a path, or `NormalizationRules`",
+            }[type(about)]
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "python-api.md": api_index,
     "command-line.md": command_help,
     "corpus-formats.md": corpus_formats,
+    "training-settings.md": settings_tables,
 }
 
 if __name__ == "__main__":

@@ -34,12 +34,14 @@ Example:
 # Command -> first sentence of its help. The module of a command is imported when it runs.
 VERBS = {
     "train": "Train a tokenizer on CORPUS.",
+    "train-sentencepiece": "Train a SentencePiece model on CORPUS, with the flags of spm_train.",
     "count": "Count the words of CORPUS, for later training.",
     "encode": "Encode each line of the FILEs with TOKENIZER.",
     "concat": "Concatenate the Megatron-LM datasets PAIRs.",
     "decode": "Decode the ids in the FILEs to text, one line per row.",
     "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
-    "explain": "Print each stage of encoding TEXT, or each step of training on CORPUS.",
+    "explain": "Print each stage of encoding TEXT, or the merges that made a token.",
+    "explain-training": "Print each step of a training on CORPUS.",
     "serve": "Serve a local web page that shows the tokens of a text, until Ctrl-C.",
     "compare": "Measure several TOKENIZERs on a corpus and print a table.",
     "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
@@ -92,7 +94,8 @@ class Commands(click.Group):
         """Import and return a command, None for an unknown name."""
         if cmd_name not in VERBS:
             return None
-        found = getattr(import_module(f"piecework.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        found = getattr(import_module(f"piecework.cli.{name}"), name)
         assert isinstance(found, click.Command)
         return found
 
@@ -142,12 +145,6 @@ commands.params.append(color_option())
 click.version_option(
     pw.__version__, "-V", "--version", prog_name="piecework", message="%(prog)s %(version)s"
 )(commands)
-
-
-def has_short_help(verb: str = "") -> bool:
-    """Return whether `--help` of a command leaves out options, which `--help-all` shows."""
-    command = commands.get_command(Context(commands), verb)
-    return command is not None and any("--help-all" in one.opts for one in command.params)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -227,7 +224,7 @@ def _stopped(message: str, code: int) -> int:
 def _print_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         context = click.get_current_context(silent=True)
-        flags = {} if context is None else flags_of(context.command.params)
+        flags = {} if context is None else flags_of(context.command.get_params(context))
         text = in_flags(" ".join(str(message).split()), flags)
         label = click.style("warning:", fg="yellow", bold=True)
         click.echo(f"piecework: {label} {text}", err=True, color=forced_color())

@@ -12,9 +12,16 @@ from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
 from piecework.cli.notes import progress
-from piecework.cli.options import PRESET, OnError, on_error_option, reading_options
+from piecework.cli.options import ALL_PRESETS, OnError, on_error_option, reading_options
 from piecework.cli.outputs import check_output
-from piecework.cli.parameters import InputFile, OutputFile, command, option, quiet_option
+from piecework.cli.parameters import (
+    InputFile,
+    NameChoice,
+    OutputFile,
+    command,
+    option,
+    quiet_option,
+)
 from piecework.cli.sources import NamedInput, NamedPath, sources_of_corpus
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
@@ -56,7 +63,7 @@ Example:
 @option(
     "--words",
     section="Corpus",
-    type=PRESET,
+    type=NameChoice(ALL_PRESETS, "preset"),
     default="whitespace",
     show_default=True,
     help="Preset that defines the words for fertility.",

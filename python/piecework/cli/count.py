@@ -45,7 +45,7 @@ Example:
 
 @command(epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
-@corpus_options
+@corpus_options()
 @option(
     "--first-source",
     section="Corpus",
@@ -121,8 +121,10 @@ def count(
             counts.save(path)
     name = preset or "bert-uncased"
     given = f" --preset {preset}" if preset else ""
-    output = "spm.model" if name in pw.train.SENTENCEPIECE_PRESETS else "tokenizer.json"
-    following = f"piecework train {quote(path)}{given} --vocab-size 8000 -o {output}"
+    is_sentencepiece = name in pw.train.SENTENCEPIECE_PRESETS
+    train = "train-sentencepiece" if is_sentencepiece else "train"
+    output = "spm.model" if is_sentencepiece else "tokenizer.json"
+    following = f"piecework {train} {quote(path)}{given} --vocab-size 8000 -o {output}"
     lines = [
         f"{counted(words, 'word')}, {distinct:,} distinct {timing}, saved as {path}",
         f"preset {name} {normalization_text(plan.pipeline.normalizer, found)}",

@@ -1,15 +1,84 @@
-"""The trace of a training run, for the arguments of `piecework explain --training`."""
+"""`piecework explain-training`: print each step of a small training run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
+
+import click
 
 import piecework as pw
-from piecework.cli.options import LEARNER_OPTIONS, OnError, count_or_load, plan_of
+from piecework.cli.explanations import check_html, explanation_options, show
+from piecework.cli.options import OnError, corpus_options, count_or_load
+from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.training_options import (
+    PRESET_MODELS,
+    SENTENCEPIECE,
+    TrainingCommand,
+    given_settings,
+    model_option,
+)
+
+_MODELS = (*PRESET_MODELS, SENTENCEPIECE)
+_EXAMPLE = """\b
+Example:
+  piecework explain-training --example course --steps 1-3
+  piecework explain-training corpus.txt --learner merges --score frequency --vocab-size 70 --steps all
+"""
 
 
-def trace_corpus(
+@command(cls=TrainingCommand, models=_MODELS, epilog=_EXAMPLE)
+@click.argument("corpus", nargs=-1, type=InputFile())
+@model_option(_MODELS)
+@option(
+    "--example",
+    section="Explanation",
+    type=click.Choice(pw.analysis.EXAMPLES),
+    help="Train on a published example in place of CORPUS.",
+)
+@option(
+    "--word",
+    section="Explanation",
+    metavar="WORD",
+    help="With --model unigram: the lattice of this word of the corpus at each step.",
+)
+@explanation_options("Steps", "1-10")
+@corpus_options()
+def explain_training(
+    corpus: tuple[str, ...],
+    model: str | None,
+    preset: str | None,
+    example: str | None,
+    word: str | None,
+    steps: str,
+    lines: int,
+    as_json: bool,
+    html_path: str | None,
+    field: str | None,
+    errors: Literal["replace", "strict"],
+    on_error: OnError,
+    num_threads: int | None,
+    **settings: Any,
+) -> None:
+    """Print each step of a training on CORPUS.
+
+    CORPUS is small; the files are of the same kinds as for `piecework train`, whose options hold here too.
+    """
+    check_html(html_path, as_json)
+    if (example is None) == (not corpus):
+        found = f"{corpus[0]} together with --example" if corpus else "none"
+        raise pw.errors.ArgumentError("CORPUS", found, "files with text, or --example")
+    given = given_settings(settings)
+    how = {"steps": steps, "top": lines, "word": word}
+    if example is not None:
+        trace = _trace_example(example, model, preset, given, **how)
+    else:
+        reading = {"field": field, "errors": errors, "num_threads": num_threads}
+        trace = _trace_corpus(corpus, model, preset, given, reading, on_error, **how)
+    show(trace, as_json, html_path, lines)
+
+
+def _trace_corpus(
     corpus: Sequence[str],
     model: str | None,
     preset: str | None,
@@ -19,14 +88,14 @@ def trace_corpus(
     **how: Any,
 ) -> pw.analysis.TrainingTrace:
     """Train on a corpus of files; `how` selects steps."""
-    plan = plan_of(model, preset, given)
+    plan = pw.train.Plan.of(None, model, preset, given)
     counts = count_or_load(
         corpus, plan.pipeline, sentences=plan.sentences, on_error=on_error, **reading
     )
     return pw.analysis.explain_training(counts, plan.trainer, **how)
 
 
-def trace_example(
+def _trace_example(
     name: str, model: str | None, preset: str | None, given: Mapping[str, Any], **how: Any
 ) -> pw.analysis.TrainingTrace:
     """Train on a built-in example with its settings; given ones replace them."""
@@ -34,25 +103,22 @@ def trace_example(
     trainer: pw.train.Trainer = example.trainer
     counts = example.counts
     if model is not None or preset is not None or given:
-        settings = {**_settings(example.trainer, model, given), **given}
-        plan = plan_of(model, preset or _preset(model, example.preset), settings)
+        settings = {**_settings(example.trainer, model), **given}
+        plan = pw.train.Plan.of(None, model, preset or _preset(model, example.preset), settings)
         trainer = plan.trainer
         if example.texts:
             counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)
     return pw.analysis.explain_training(counts, trainer, **how)
 
 
-def _settings(
-    trainer: pw.WordPieceTrainer, model: str | None, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the settings of an example that a model of this kind takes and that were not replaced."""
+def _settings(trainer: pw.WordPieceTrainer, model: str | None) -> dict[str, Any]:
+    """Return the settings of an example that a model of this kind takes."""
     found: dict[str, Any] = {"vocab_size": trainer.vocab_size}
     if model in (None, "wordpiece", "bpe", "byte-bpe"):
         found["min_frequency"] = trainer.min_frequency
     if model in (None, "wordpiece"):
         found["special_tokens"] = trainer.special_tokens
-        if not LEARNER_OPTIONS & given.keys():
-            found["learner"] = trainer.learner
+        found["learner"] = trainer.learner
     return found
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import piecework as pw
 from piecework._internal.close_names import did_you_mean
 
 # Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools;
 # and options of earlier versions.
 _HERE = {
-    "--algorithm": "--learner",
     "--bpe-model": "TOKENIZER",
     "--corpus": "CORPUS or FILE",
+    "--algorithm": "--learner",
     "--coverage": "--character-coverage",
     "--codes": "TOKENIZER",
     "--cased": "--preset bert-cased",
@@ -36,7 +37,7 @@ _HERE = {
     "--model": "TOKENIZER",
     "--model-name-or-path": "TOKENIZER",
     "--model-prefix": "--output",
-    "--model-type": "--type",
+    "--model-type": "--model",
     "--normalization": "--normalization-rule-name",
     "--nproc": "--num-threads",
     "--num-merges": "--vocab-size",
@@ -48,6 +49,7 @@ _HERE = {
     "--output-format": "--format",
     "--output-prefix": "--output",
     "--pre-tokenizer": "--preset",
+    "--sample-seed": "--seed",
     "--save-dir": "--output",
     "--symbols": "--vocab-size",
     "--text-column": "--field",
@@ -58,12 +60,22 @@ _HERE = {
     "--tokenizer-type": "--model",
     "--train-files": "CORPUS or FILE",
     "--uncased": "--preset bert-uncased",
-    "--unk": "--special-token",
+    "--type": "--model-type",
+    "--unk": "--unk-token",
     "--use-cap": "--max-use-cost",
     "--vocab": "TOKENIZER",
     "--vocab-file": "TOKENIZER",
     "--vocabulary-size": "--vocab-size",
     "--workers": "--num-threads",
+}
+
+
+# Options that moved to a command of their own.
+_MOVED = {
+    "--type": "piecework train-sentencepiece --model-type",
+    "--all": "--steps all",
+    "--training": "piecework explain-training",
+    "--help-all": "--help, which lists all options of --model",
 }
 
 
@@ -85,6 +97,8 @@ def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) ->
             return f"{here} is an argument, without an option"
         if here and here.split()[0] in flags:
             return f"it is called {here!r} here"
+    if wanted in _MOVED:
+        return f"use {_MOVED[wanted]}"
     return did_you_mean(option, flags)
 
 
@@ -102,13 +116,20 @@ def value_hint(value: object, flags: Collection[str], known: Sequence[str]) -> s
 
     >>> value_hint("wordpeice", ["--model"], ["bpe", "wordpiece"])
     "did you mean 'wordpiece'?"
-    >>> value_hint("sentencepiece", ["--model"], ["bpe", "wordpiece"])
-    'use --type unigram or --type bpe'
+    >>> value_hint("llama", ["--preset"], ["gpt2", "bert-cased"])
+    'use piecework train-sentencepiece'
     """
     if "--model" in flags and isinstance(value, str):
         if value.lower() in ("sentencepiece", "spm"):
-            return "use --type unigram or --type bpe"
+            return "use piecework train-sentencepiece"
         value = _MODELS.get(value.lower(), value)
     if "--score" in flags and value == "top-down":
         return "use --learner top-down"
+    if "--preset" in flags:
+        for command, presets in (
+            ("train-sentencepiece", pw.train.SENTENCEPIECE_PRESETS),
+            ("train", pw.train.PRESETS),
+        ):
+            if value in presets:
+                return f"use piecework {command}"
     return did_you_mean(value, known)

@@ -45,14 +45,14 @@ def check_trained_format(plan: pw.train.Plan, path: str) -> None:
 
 
 def _training_for(suffix: str, plan: pw.train.Plan) -> str:
-    """Return the option of `piecework train` whose model a format can store."""
+    """Return the command or option of the training whose model a format can store."""
     if suffix == ".txt":
         return "--model wordpiece"
     if suffix == ".tiktoken":
         return "--model byte-bpe"
-    types = {pw.BPETrainer: "bpe", pw.train.ByteBPETrainer: "bpe"}
-    types |= {pw.train.WordTrainer: "word", pw.train.CharTrainer: "char"}
-    return f"--type {types.get(type(plan.trainer), 'unigram')}"
+    types = {"bpe": "bpe", "byte-bpe": "bpe", "word": "word", "char": "char"}
+    model_type = types.get(plan.trainer.kind, "unigram")
+    return f"piecework train-sentencepiece --model-type {model_type}"
 
 
 def check_output(path: str) -> None:

@@ -27,21 +27,7 @@ COMPLETE = "_PIECEWORK_COMPLETE"
 _QUIET = "piecework.quiet"
 _LAST_SECTION = "Other"
 _NAMES_WIDTH = 30  # width of the option column; longer names get a line of their own
-_TYPED = "piecework.typed"  # the options of the command as typed, before they are checked
-_SENTENCEPIECE = "sentencepiece"
 _FORMATS = "{formats}"
-
-# Sections of `train` that its short help leaves out, with the models that have their options.
-_LONG_SECTIONS: dict[str, tuple[str, ...]] = {
-    "Large corpora": (),
-    "WordPiece": ("wordpiece",),
-    "WordPiece and BPE": ("wordpiece", "bpe", "byte-bpe"),
-    "BPE": ("bpe",),
-    "Unigram and SentencePiece": ("unigram", _SENTENCEPIECE),
-    "Unigram": ("unigram",),
-    "SentencePiece": (_SENTENCEPIECE,),
-    "Clusters": (),
-}
 
 
 # ---- help
@@ -111,24 +97,29 @@ class Option(click.Option):
 class Command(click.Command):
     """A command whose help lists options by section, and which rejects repeated options.
 
-    With `short_sections`, `--help` leaves out the sections that only some models need, unless the options
-    name the model; `--help-all` prints all of them. `{formats}` in the help stands for the formats of a
-    corpus.
+    `{formats}` in the help stands for the formats of a corpus.
     """
 
     context_class = Context
 
-    def __init__(self, *arguments: Any, short_sections: bool = False, **settings: Any) -> None:
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
         if _FORMATS in (settings.get("help") or ""):
             settings["help"] = settings["help"].replace(_FORMATS, pw.corpus.formats_text())
         super().__init__(*arguments, **settings)
-        self.short_sections = short_sections
-        self.params += [color_option(), *([_help_all_option()] if short_sections else [])]
+        self.params += [color_option()]
+
+    def shown_params(self, ctx: click.Context) -> Sequence[click.Parameter]:
+        """Return the parameters that the help lists."""
+        return self.get_params(ctx)
+
+    def hint_elsewhere(self, flag: str) -> str:
+        """Return where an option is that this command does not have, "" if nowhere."""
+        return ""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by section; options without a section come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
+        for parameter in self.shown_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
                 name = getattr(parameter, "section", _LAST_SECTION)
@@ -138,26 +129,14 @@ class Command(click.Command):
         names = [name for records in sections.values() for name, _ in records]
         width = min(max(map(len, names)), _NAMES_WIDTH)
         for title, records in sections.items():
-            if self._is_shown(title, ctx):
-                with formatter.section(title):
-                    formatter.write_dl([(name.ljust(width), about) for name, about in records])
-        if self.short_sections and not ctx.meta.get(_ALL_SECTIONS):
-            formatter.write_paragraph()
-            formatter.write_text(_MORE_OPTIONS.format(path=ctx.command_path))
-
-    def _is_shown(self, section: str, ctx: click.Context) -> bool:
-        if not self.short_sections or section not in _LONG_SECTIONS or ctx.meta.get(_ALL_SECTIONS):
-            return True
-        typed = ctx.meta.get(_TYPED, {})
-        model = _SENTENCEPIECE if typed.get("model_type") else typed.get("model")
-        return model in _LONG_SECTIONS[section]
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), about) for name, about in records])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; raise if an option is unknown, or has a single value and is repeated."""
         if not ctx.resilient_parsing:
             with hints_for_options(self, ctx):
-                typed, _, order = self.make_parser(ctx).parse_args(list(args))
-            ctx.meta[_TYPED] = typed
+                _, _, order = self.make_parser(ctx).parse_args(list(args))
             _check_repeated(ctx, order)
         return super().parse_args(ctx, args)
 
@@ -166,31 +145,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except pw.PieceworkError as error:
-            raise click.ClickException(with_flags(error, self.params)) from error
-
-
-_ALL_SECTIONS = "piecework.all_sections"
-_MORE_OPTIONS = (
-    "More options: {path} --help-all lists all; {path} --model bpe --help, those of a model; "
-    "{path} --type unigram --help, those of SentencePiece."
-)
-
-
-def _help_all_option() -> click.Option:
-    def show(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-        if value and not ctx.resilient_parsing:
-            ctx.meta[_ALL_SECTIONS] = True
-            click.echo(ctx.get_help(), color=ctx.color)
-            ctx.exit()
-
-    return click.Option(
-        ["--help-all"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=show,
-        help="Show the options of all models, and exit.",
-    )
+            raise click.ClickException(with_flags(error, self.get_params(ctx))) from error
 
 
 def color_option() -> click.Option:
@@ -220,6 +175,8 @@ def hints_for_options(command: click.Command, ctx: click.Context) -> Iterator[No
         known = [flag for option in command.get_params(ctx) for flag in _long_flags(option)]
         arguments = [one for one in command.params if isinstance(one, click.Argument)]
         hint = hint_for(error.option_name, known, flags_of(arguments).values())
+        if isinstance(command, Command) and error.option_name.replace("_", "-") not in known:
+            hint = command.hint_elsewhere(error.option_name) or hint
         message = f"No such option {error.option_name!r}"
         raise click.UsageError(f"{message}; {hint}" if hint else f"{message}.", ctx) from None
 

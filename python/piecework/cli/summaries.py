@@ -157,15 +157,7 @@ def model_name(plan: pw.train.Plan) -> str:
     trainer = plan.trainer
     if isinstance(trainer, pw.SentencePieceTrainer):
         return f"SentencePiece {trainer.model_type}"
-    kinds = {
-        pw.WordPieceTrainer: "wordpiece",
-        pw.BPETrainer: "bpe",
-        pw.ByteBPETrainer: "byte-bpe",
-        pw.UnigramTrainer: "unigram",
-        pw.WordTrainer: "word",
-        pw.CharTrainer: "char",
-    }
-    return kinds[type(trainer)]
+    return trainer.kind
 
 
 def warn_of_loss(found: pw.analysis.RoundTrip, path: str) -> None:

@@ -6,8 +6,8 @@ import os
 import shutil
 import textwrap
 from collections.abc import Sequence
-from dataclasses import MISSING, fields
-from typing import Any, Literal
+from dataclasses import fields
+from typing import Literal
 
 import click
 
@@ -15,6 +15,7 @@ import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size
 from piecework.cli.options import are_counts_files
+from piecework.cli.summaries import model_name
 from piecework.io.saving import is_folder_path
 
 _LABEL_WIDTH = 15
@@ -46,7 +47,8 @@ def print_plan(
         _print_beginning(files[0], plan, field, errors)
     name = getattr(plan.preset, "name", None)
     _print_paragraph("preset", f"{name or 'none'}: {plan.pipeline}")
-    _print_field("model", _model(trainer))
+    learner = getattr(trainer, "learner", None)
+    _print_field("model", model_name(plan) + (f" ({learner.name})" if learner else ""))
     _print_field("entries", ", ".join(f"{size:,}" for size in sizes) or _size(trainer))
     _print_paragraph("settings", ", ".join(_changed(trainer)) or "defaults")
     _print_field("memory", f"at most {format_size(budget)} for word counts; more goes to files")
@@ -87,36 +89,16 @@ def _print_beginning(
     _print_paragraph("its words", "  ".join(words) + (" ..." if len(text) > len(shown) else ""))
 
 
-def _model(trainer: pw.train.Trainer) -> str:
-    name = next(name for name, kind in _trainers().items() if type(trainer) is kind)
-    learner = getattr(trainer, "learner", None)
-    detail = learner.name if learner else getattr(trainer, "model_type", None)
-    return f"{name} ({detail})" if detail else name
-
-
 def _size(trainer: pw.train.Trainer) -> str:
     return "all" if trainer.vocab_size is None else f"{trainer.vocab_size:,}"
-
-
-def _trainers() -> dict[str, type[Any]]:
-    return {
-        "WordPiece": pw.WordPieceTrainer,
-        "BPE": pw.BPETrainer,
-        "byte-level BPE": pw.ByteBPETrainer,
-        "Unigram": pw.UnigramTrainer,
-        "SentencePiece": pw.train.SentencePieceTrainer,
-        "word": pw.train.WordTrainer,
-        "char": pw.train.CharTrainer,
-    }
 
 
 def _changed(trainer: pw.train.Trainer) -> list[str]:
     """Return the settings that differ from the defaults of the trainer, as `name=value`."""
     changed = []
     for field in fields(trainer):
-        default = field.default if field.default_factory is MISSING else field.default_factory()
         value = getattr(trainer, field.name)
-        if field.name != "vocab_size" and value != default:
+        if field.name != "vocab_size" and value != field.default:
             changed.append(f"{field.name}={value!r}")
     return changed
 

@@ -79,11 +79,12 @@ class Number(Setting):
         if not is_number or not (
             self.least <= value <= self.most and self.above < value < self.below
         ):
-            raise ArgumentError(name, repr(value), self._expected)
+            raise ArgumentError(name, repr(value), self.expected)
         return float(value)
 
     @property
-    def _expected(self) -> str:
+    def expected(self) -> str:
+        """The range in words."""
         if self.above == -math.inf:
             return f"a number from {self.least:g} to {self.most:g}"
         end = f"below {self.below:g}" if self.most == math.inf else f"at most {self.most:g}"

@@ -5,8 +5,10 @@ To add a trainer, write its module here, then add
 - the class to `TRAINERS` and to `PresetTrainer`, and to the lists in `train/__init__.py` and
   `piecework/__init__.py`;
 - its default preset to `_DEFAULT_PRESETS` in `train/presets.py`;
-- its settings to `TrainSettings` in `train/settings.py`, or to `RetrainSettings` if retraining takes them;
-- its kind and its options to `cli/options.py`.
+- the names of its settings to `TrainSettings` in `train/settings.py`, or to `RetrainSettings` if retraining
+  takes them.
+
+Checks, options and tables of the reference come from the fields (`train/setting_fields.py`).
 """
 
 from __future__ import annotations

@@ -134,9 +134,7 @@ class LearnedVocabulary:
 
 ALPHABET_ORDERS = ("sorted", "first-seen", "given")
 
-VOCAB_SIZE = Integer(
-    "Size of the vocabulary: special tokens, alphabet and learned entries.", least=1
-)
+VOCAB_SIZE = Integer("Size of the vocabulary, special tokens and alphabet included.", least=1)
 MIN_FREQUENCY = Integer("Do not merge pairs that occur less often.", least=0)
 LIMIT_ALPHABET = Integer(
     "Number of characters in the alphabet: those of the initial alphabet, then the most frequent.",

@@ -88,46 +88,22 @@ class SentencePieceTrainer(Trainer):
 
     `Tokenizer.save` writes the model as `.model` (and `.vocab`), which `sentencepiece` reads.
 
-    *Size.* `vocab_size` counts all pieces. By default, a corpus that cannot fill it gives the pieces that it
-    has, with a `TrainingWarning`. `hard_vocab_limit=True`, the default of `spm_train`, raises `TrainingError`
-    instead, which names the largest possible size; False is that of `spm_train` and does not warn.
-    `use_all_vocab` takes all words or characters ("word" and "char" only).
+    *Size.* By default, a corpus that cannot fill `vocab_size` gives the pieces that it has, with a
+    `TrainingWarning`. `hard_vocab_limit=True`, the default of `spm_train`, raises `TrainingError` instead,
+    which names the largest possible size; False is that of `spm_train` and does not warn.
 
-    *Text.* `normalization_rule_name` is one of `NormalizationRules.NAMES`. `normalization_rule_tsv`, a
-    file or `NormalizationRules`, replaces it; `denormalization_rule_tsv` applies to decoded text.
-    `add_dummy_prefix`, `remove_extra_whitespaces` and `treat_whitespace_as_suffix` are those of
-    `spec.SentencePieceNormalizer`; `escape_whitespaces` must be True.
+    *Limits on learned pieces.* `split_by_unicode_script` counts Han, Hiragana and Katakana as one; without
+    `split_by_number`, digits combine with every script. With `split_by_whitespace`, ▁ is the first
+    character of a piece only; without it, any but the last. `treat_whitespace_as_suffix` swaps first and
+    last.
 
-    *Alphabet.* The most frequent characters that make up the fraction `character_coverage` of the text,
-    and `required_chars`, become pieces. Other characters are unknown.
+    *Pieces that are not learned.* Unknown, bos, eos and pad have their ids. `control_symbols` get the
+    lowest free ids, then `user_defined_symbols`, then the 256 bytes of `byte_fallback`. A word model has
+    each user-defined symbol with ▁ too.
 
-    *Limits on learned pieces.*
-
-    - At most `max_sentencepiece_length` characters.
-    - `split_by_unicode_script`: characters of one script; Han, Hiragana and Katakana count as one. Without
-      `split_by_number`, digits combine with every script.
-    - `split_digits`: each digit is a piece of its own.
-    - `split_by_whitespace`: ▁ only as the first character. Without it, ▁ anywhere except as the last
-      character. `treat_whitespace_as_suffix` swaps first and last.
-    - `allow_whitespace_only_pieces`: pieces of several ▁ are allowed.
-    - `pretokenization_delimiter`: no piece crosses this string, which is not learned itself.
-
-    *Pieces that are not learned.* Unknown, bos, eos and pad have the ids `unk_id`, `bos_id`, `eos_id`,
-    `pad_id` and the texts `unk_piece`, ...; -1 omits a piece, but the unknown piece must exist.
-    `control_symbols` get the lowest free ids, then `user_defined_symbols` (always tokens of their own),
-    then the 256 bytes of `byte_fallback`.
-
-    *Sentences.* With `input_format="tsv"`, each line is a sentence, a tab and a count. Sentences over
-    `max_sentence_length` bytes are skipped. At most `input_sentence_size` sentences are used (0: all),
-    drawn at random with `shuffle_input_sentence` and `seed`. `self_test_sample_size` sentences are stored
-    in the model with their pieces.
-
-    *Unigram only.* `seed_sentencepiece_size`, `shrinking_factor` and `num_sub_iterations` are `seed_size`,
-    ... of `UnigramTrainer`. `seed_sentencepieces_file` has a seed piece, a tab and a count on each line;
-    those that occur in the corpus replace the seed substrings.
-
-    *Files.* `required_chars_file`, `control_symbols_file` and `user_defined_symbols_file` add to the
-    settings of the same name, one symbol on each line.
+    *Sentences.* With `input_format="tsv"`, each line is a sentence, a tab and a count.
+    `seed_sentencepieces_file` has a seed piece, a tab and a count on each line; those that occur in the
+    corpus replace the seed substrings.
 
     Source: Kudo and Richardson 2018; `spm_train` of sentencepiece 0.2.3.
     """

@@ -1,0 +1,258 @@
+"""The options of the trainers, made from their settings: a command has those of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cache
+from typing import Any, TypeVar
+
+import click
+
+import piecework as pw
+from piecework.cli.options import given_options
+from piecework.cli.parameters import Command, InputFile, Option, VocabSize, VocabSizes, option
+from piecework.train.preset_choice import model_of
+from piecework.train.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    Number,
+    RulesFile,
+    Setting,
+    Switch,
+    Tokens,
+    Variant,
+    settings_of,
+)
+from piecework.train.trainers import TRAINERS
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+SENTENCEPIECE = "sentencepiece"
+PRESET_MODELS = tuple(model for model in TRAINERS if model != SENTENCEPIECE)
+"""The models that `piecework train` trains; their pipeline comes from a preset."""
+
+_MODEL = "piecework.model"  # the model of the command line, None for that of the preset
+_SECTION = "Vocabulary"
+_MORE_OPTIONS = "Each model has further options: {} --model bpe --help lists those of BPE."
+
+
+class TrainingCommand(Command):
+    """A command with the settings of the trainer of its model as options.
+
+    The model is that of `--model`, of `--preset`, or the only one of the command. Without one of these, the
+    command has the options of WordPiece, and its help shows those that all models have.
+    """
+
+    def __init__(
+        self, *arguments: Any, models: Sequence[str], several_sizes: bool = False, **settings: Any
+    ) -> None:
+        super().__init__(*arguments, **settings)
+        self.models = models
+        self.several_sizes = several_sizes
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Find the model in the arguments, then parse them with its options."""
+        ctx.meta[_MODEL] = self._model(ctx, args)
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the options of the model, and those of the command."""
+        model = ctx.meta.get(_MODEL) or self.models[0]
+        return self._with_own(ctx, options_of(model, self.several_sizes))
+
+    def shown_params(self, ctx: click.Context) -> Sequence[click.Parameter]:
+        """Return the parameters that the help lists."""
+        if ctx.meta.get(_MODEL):
+            return self.get_params(ctx)
+        return self._with_own(ctx, _common_options(self.models, self.several_sizes))
+
+    def _with_own(self, ctx: click.Context, options: Sequence[Option]) -> list[click.Parameter]:
+        """Return options of settings between `--model` and the other options of the command."""
+        own = super().get_params(ctx)
+        names = {parameter.name for parameter in own}
+        own.sort(key=lambda parameter: parameter.name != "model")
+        first = own[:1] if "model" in names else []
+        return [*first, *(one for one in options if one.name not in names), *own[len(first) :]]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options; without a model, say how to see those of each."""
+        super().format_options(ctx, formatter)
+        if not ctx.meta.get(_MODEL):
+            formatter.write_paragraph()
+            formatter.write_text(_MORE_OPTIONS.format(ctx.command_path))
+
+    def hint_elsewhere(self, flag: str) -> str:
+        """Return the models that have an option."""
+        flag = flag.replace("_", "-")
+        models = [model for model in self.models if flag in _flags_of(model)]
+        if models:
+            return f"it is an option of --model {' and '.join(models)}"
+        if SENTENCEPIECE not in self.models and flag in _flags_of(SENTENCEPIECE):
+            return "it is an option of piecework train-sentencepiece"
+        return ""
+
+    def _model(self, ctx: click.Context, args: Sequence[str]) -> str | None:
+        """Return the model that the arguments name; raise for an unknown one."""
+        if len(self.models) == 1:
+            return self.models[0]
+        model = _typed_value("--model", args)
+        if model is not None and not ctx.resilient_parsing:
+            [parameter] = [one for one in self.params if one.name == "model"]
+            return str(parameter.type_cast_value(ctx, model))
+        preset = _typed_value("--preset", args)
+        if preset in pw.train.SENTENCEPIECE_PRESETS:
+            return SENTENCEPIECE
+        return model_of(preset) if preset in pw.train.PRESETS else None
+
+
+def model_option(models: Sequence[str]) -> Callable[[Function], Function]:
+    """Return the option `--model`."""
+    return option(
+        "--model",
+        section=_SECTION,
+        type=click.Choice(list(models)),
+        help="Type of the model.  [default: that of the preset, such as byte-bpe for gpt2; else wordpiece]",
+    )
+
+
+def _typed_value(flag: str, args: Sequence[str]) -> str | None:
+    """Return the value of an option in arguments that are not parsed yet."""
+    for at, argument in enumerate(args):
+        if argument == "--":
+            return None
+        if argument == flag:
+            return args[at + 1] if at + 1 < len(args) else None
+        if argument.startswith(f"{flag}="):
+            return argument[len(flag) + 1 :]
+    return None
+
+
+# ---- settings as options
+
+
+@cache
+def options_of(model: str, several_sizes: bool = False) -> tuple[Option, ...]:
+    """Return the options of the settings of a model; with `several_sizes`, of more than one vocabulary."""
+    made = _options(settings_of(TRAINERS[model]), _SECTION)
+    return tuple(
+        _with_sizes(one) if several_sizes and one.name == "vocab_size" else one for one in made
+    )
+
+
+@cache
+def _common_options(models: Sequence[str], several_sizes: bool) -> tuple[Option, ...]:
+    """Return the options that all models have, without the defaults, which differ."""
+    names = set.intersection(*({one.name for one in options_of(model)} for model in models))
+    common = [copy(one) for one in options_of(models[0], several_sizes) if one.name in names]
+    for one in common:
+        one.help = (one.help or "").partition("  [default")[0]
+    return tuple(common)
+
+
+def _with_sizes(one: Option) -> Option:
+    one.type, one.metavar = VocabSizes(), "N[,N...]"
+    several = "several, such as 8k,16k,32k, write one tokenizer each."
+    one.help = (one.help or "").replace("32k.", f"32k; {several}")
+    return one
+
+
+@cache
+def _flags_of(model: str) -> tuple[str, ...]:
+    return tuple(flag for one in options_of(model) for flag in (*one.opts, *one.secondary_opts))
+
+
+def _options(settings: Mapping[str, tuple[Setting, Any]], section: str) -> Iterator[Option]:
+    for name, (about, default) in settings.items():
+        if about.option is not None:
+            flag = about.option or f"--{name.replace('_', '-')}"
+            shown = _default_text(about, default)
+            text = f"{_help(name, about)}  [default: {shown}]" if shown else _help(name, about)
+            yield Option(
+                [*_names(flag, about), name], section=section, help=text, **_how(name, about)
+            )
+        if isinstance(about, Variant):
+            for kind, cls in about.kinds.items():
+                yield from _options(settings_of(cls), f"{name.capitalize()} {kind}")
+
+
+def _help(name: str, about: Setting) -> str:
+    if name == "vocab_size":
+        return about.help.replace(".", ", such as 32000 or 32k.")
+    return f"{about.help} Repeatable." if isinstance(about, Tokens) else about.help
+
+
+def _names(flag: str, about: Setting) -> list[str]:
+    return [f"{flag}/--no{flag[1:]}"] if isinstance(about, Switch) else [flag]
+
+
+def _how(name: str, about: Setting) -> dict[str, Any]:
+    """Return the type of an option, and how it reads its values."""
+    if name == "vocab_size":
+        return {"type": VocabSize(), "metavar": "N"}
+    match about:
+        case Switch():
+            return {"default": None}
+        case Integer():
+            return {"type": int}
+        case Number():
+            return {"type": float}
+        case Choice():
+            return {"type": click.Choice(list(about.names))}
+        case Variant():
+            return {"type": click.Choice(list(about.kinds))}
+        case File() | RulesFile():
+            return {"type": InputFile()}
+        case Tokens():
+            return {"multiple": True, "metavar": about.metavar}
+        case _:
+            return {"metavar": about.metavar}
+
+
+def _default_text(about: Setting, default: Any) -> str:
+    """Return a default as the user would type it, "" if there is nothing to type."""
+    if default is None:
+        return "" if isinstance(about, File | RulesFile) else about.none
+    if isinstance(about, Switch):
+        return "on" if default else "off"
+    if isinstance(about, Variant):
+        kind = next(kind for kind, cls in about.kinds.items() if isinstance(default, cls))
+        return f"{kind}, or the one that has the given options"
+    if isinstance(default, float):
+        return f"{default:g}"
+    text = " ".join(default) if isinstance(default, tuple) else str(default)
+    return repr(text) if text != text.strip() else text
+
+
+# ---- options as settings
+
+
+def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that were given, for the trainer of the model of the command."""
+    context = click.get_current_context()
+    assert isinstance(context.command, TrainingCommand)
+    model = context.meta.get(_MODEL) or context.command.models[0]
+    given = given_options(dict(options))
+    for name, (about, _) in settings_of(TRAINERS[model]).items():
+        if isinstance(about, Variant):
+            given = _with_variant(name, about, given)
+    return given
+
+
+def _with_variant(name: str, about: Variant, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with those of one kind as one value; raise for settings of two kinds.
+
+    Without the option of the kind, its settings name it.
+    """
+    kinds = {setting: kind for kind, cls in about.kinds.items() for setting in settings_of(cls)}
+    values = {setting: given.pop(setting) for setting in kinds if setting in given}
+    if not values and name not in given:
+        return given
+    kind = given.get(name, kinds[next(iter(values), next(iter(kinds)))])
+    for setting, value in values.items():
+        if kinds[setting] != kind:
+            found = f"{value!r} with --{name} {kind}"
+            expected = f"--{name} {kinds[setting]}, which has this option"
+            raise pw.errors.ArgumentError(setting, found, expected)
+    return {**given, name: about.kinds[kind](**values)}
