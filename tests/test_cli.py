@@ -245,7 +245,7 @@ def test_encode_takes_files_in_order_and_writes_one(
 def test_encode_replaces_invalid_utf8_or_refuses_it(tokenizer: str) -> None:
     code, _, err = piped(b"is\nis\xff\n", "encode", tokenizer)
     assert (code, err) == (0, "2 lines read, 2 written, 1 invalid UTF-8 sequences replaced\n")
-    code, _, err = piped(b"is\nis\xff\n", "encode", tokenizer, "--errors", "strict")
+    code, _, err = piped(b"is\nis\xff\n", "encode", tokenizer, "--encoding-errors", "strict")
     assert code == 2
     assert_one_line(err, "<stdin> line 2: found invalid UTF-8 at byte 2")
 
@@ -648,7 +648,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
     for name, options, parts in (
         ("empty.txt", [], ["empty.txt: found no words"]),
         ("blank.txt", [], ["blank.txt: found no words"]),
-        ("bad.txt", ["--errors", "strict"], ["bad.txt", "byte 4"]),
+        ("bad.txt", ["--encoding-errors", "strict"], ["bad.txt", "byte 4"]),
         ("bad.jsonl", [], ["bad.jsonl line 2 field 'text': found a number"]),
         ("cut.gz", [], ["cut.gz: found truncated gzip data"]),
         ("bad.tsv", [], ["bad.tsv column 'count' line 2: found 'b'"]),
@@ -694,7 +694,7 @@ def test_a_failure_while_encoding_leaves_the_old_output(
     out = tmp_path / "out.txt"
     out.write_text("old")
     (tmp_path / "bad").write_bytes(b"is\n\xff\n")
-    options = ["--errors", "strict", "-o", str(out)]
+    options = ["--encoding-errors", "strict", "-o", str(out)]
     assert cli("encode", tokenizer, str(tmp_path / "bad"), *options)[0] == 2
     assert out.read_text() == "old"
 

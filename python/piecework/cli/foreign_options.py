@@ -20,6 +20,7 @@ _HERE = {
     "--content-key": "--field",
     "--cpus": "--num-threads",
     "--do-lower-case": "--preset bert-uncased",
+    "--errors": "--encoding-errors",
     "--file": "CORPUS or FILE",
     "--files": "CORPUS or FILE",
     "--input": "CORPUS or FILE",

@@ -128,7 +128,8 @@ def on_error_option(command: Command) -> Command:
 def errors_option(command: Command) -> Command:
     """Add the option for invalid UTF-8."""
     decorate = option(
-        "--errors",
+        "--encoding-errors",
+        "errors",
         section="Corpus",
         type=click.Choice(["replace", "strict"]),
         default="replace",
