@@ -47,7 +47,7 @@ def no_choice_of_colors(monkeypatch: pytest.MonkeyPatch) -> None:
         ("wordpeice", MODELS, ["wordpiece"]),
         ("BPE", MODELS, ["bpe"]),
         ("t5-small", ["llama", "t5"], ["t5"]),
-        ("--vocab_size", ["--vocab-size", "--seed-size"], ["--vocab-size"]),
+        ("--vocab_size", ["--vocab-size", "--seed-vocab-size"], ["--vocab-size"]),
         ("--min-freq", ["--min-frequency", "--field"], ["--min-frequency"]),
         ("--json", ["--score", "--on-error"], []),
         ("--padding", ["--encoding"], []),

@@ -23,7 +23,7 @@ WAYS = {
     "bpe": ("whitespace", ("--model", "bpe")),
     "byte-bpe": ("gpt2", ("--model", "byte-bpe")),
     "byte-bpe-cl100k": ("cl100k", ("--model", "byte-bpe")),
-    "unigram": ("sentencepiece", ("--model", "unigram", "--seed-size", "4000")),
+    "unigram": ("sentencepiece", ("--model", "unigram", "--seed-vocab-size", "4000")),
     "word": ("punctuation", ("--model", "word")),
     "llama": ("llama", ("--byte-fallback",)),
     "t5": ("t5", ()),

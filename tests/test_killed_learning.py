@@ -75,9 +75,9 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     ("preset", "settings"),
     [
         ("bert-uncased", {"learner": Merges("frequency"), "vocab_size": 20_000}),
-        ("bert-uncased", {"learner": Pruning(seed_size=80_000), "vocab_size": 20_000}),
+        ("bert-uncased", {"learner": Pruning(seed_vocab_size=80_000), "vocab_size": 20_000}),
         ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 20_000}),
-        ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "seed_size": 1_000_000}),
+        ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "seed_vocab_size": 1_000_000}),
         (
             "spm",
             {"model": "sentencepiece", "vocab_size": 2_000, "seed_sentencepiece_size": 50_000},

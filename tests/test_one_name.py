@@ -49,4 +49,4 @@ def test_no_setting_has_a_second_name_for_a_concept(cls: type) -> None:
 
 def test_every_option_of_the_table_is_one_of_a_command() -> None:
     known = {flag for verb in VERBS for flag in options(verb)}
-    assert {option for _, _, [option], _ in ROWS} <= known
+    assert {option for row in ROWS for option in row[2]} <= known

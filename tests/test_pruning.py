@@ -133,16 +133,16 @@ def test_a_size_below_the_alphabet_is_an_error() -> None:
 
 
 def test_there_are_at_least_as_many_seeds_as_entries() -> None:
-    message = "seed_size: found 29999, expected an integer of at least 30000"
+    message = "seed_vocab_size: found 29999, expected an integer of at least 30000"
     with pytest.raises(pw.errors.ArgumentError, match=message):
-        WordPieceTrainer(learner=Pruning(seed_size=29_999))
+        WordPieceTrainer(learner=Pruning(seed_vocab_size=29_999))
 
 
 LEARNERS = [
     Merges(),
     Merges("pmi", "smallest-strings"),
     Pruning(),
-    Pruning(2, 1.5, seed_size=40_000, segmentation="shortest"),
+    Pruning(2, 1.5, seed_vocab_size=40_000, segmentation="shortest"),
     TopDown(),
 ]
 
@@ -171,7 +171,7 @@ def test_learners_are_values() -> None:
         ({"balance": 2}, "learner=Pruning(balance=2)"),
         ({"use_cap": 1.5, "balance": 2}, "learner=Pruning(balance=2, max_use_cost=1.5)"),
         ({"segmentation": "shortest"}, "learner=Pruning(segmentation='shortest')"),
-        ({"seed_size": 9}, "learner=Pruning(seed_size=9)"),
+        ({"seed_size": 9}, "learner=Pruning(seed_vocab_size=9)"),
         ({"algorithm": "merges", "score": "pmi"}, "learner=Merges(score='pmi')"),
     ],
 )
@@ -209,7 +209,9 @@ def test_a_learner_of_the_wrong_trainer_is_a_type_error_that_lists_what_fits(
 def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None:
     trainer = pw.WordPieceTrainer()
     specs = learn_specs(counts, trainer, [300, 1000])
-    alone = learn_spec(counts, replace(trainer, vocab_size=300, learner=Pruning(seed_size=8000)))
+    alone = learn_spec(
+        counts, replace(trainer, vocab_size=300, learner=Pruning(seed_vocab_size=8000))
+    )
     assert specs[300] == alone
     assert specs[1000] == learn_spec(counts, replace(trainer, vocab_size=1000))
     with pytest.raises(pw.errors.ArgumentError, match=r"sizes: found learner=Merges\("):
@@ -217,7 +219,7 @@ def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None
 
 
 def test_removals_end_with_the_learned_vocabulary(counts: pw.Counts) -> None:
-    trainer = pw.WordPieceTrainer(vocab_size=500, learner=Pruning(seed_size=900))
+    trainer = pw.WordPieceTrainer(vocab_size=500, learner=Pruning(seed_vocab_size=900))
     learned = trainer.learn_removals(counts)
     assert learned.entries == trainer.learn_vocabulary(counts).entries
     present = set(learned.entries)
@@ -271,7 +273,14 @@ def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
     ):
         code, _, err = cli("train", str(corpus), old, "top-down", "-o", str(out))
         assert (code, new in err) == (2, True), err
-    sizes = ["--vocab-size", "15,18", "--seed-size", "20", "--checkpoint", str(tmp_path / "state")]
+    sizes = [
+        "--vocab-size",
+        "15,18",
+        "--seed-vocab-size",
+        "20",
+        "--checkpoint",
+        str(tmp_path / "state"),
+    ]
     code, _, err = cli("train", str(corpus), *sizes, "-o", str(tmp_path / "v.txt"))
     assert (code, "separately" in err) == (0, False), err
     assert [len((tmp_path / f"v-{size}.txt").read_text().split()) for size in (15, 18)] == [15, 18]

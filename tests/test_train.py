@@ -260,6 +260,11 @@ def test_what_is_no_learner_is_refused(value: object, message: str) -> None:
         trainer_for("wordpiece", {"learner": value})
 
 
+def test_the_earlier_name_of_seed_vocab_size_names_it() -> None:
+    with pytest.raises(pw.errors.ArgumentError, match="seed_size: .* expected seed_vocab_size="):
+        pw.UnigramTrainer(seed_size=9)
+
+
 def test_only_wordpiece_takes_a_learner() -> None:
     with pytest.raises(
         pw.errors.InputTypeError, match="with UnigramTrainer, expected WordPieceTrainer"
@@ -290,7 +295,7 @@ def test_an_unknown_setting_lists_those_there_are() -> None:
     ("settings", "hint"),
     [
         ({"vocabsize": 3}, r"; did you mean 'vocab_size'\?$"),
-        ({"model": "bpe", "seed_size": 9}, "; model 'unigram' has this setting$"),
+        ({"model": "bpe", "seed_vocab_size": 9}, "; model 'unigram' has this setting$"),
         (
             {"model": "bpe", "balance": 1.0},
             r"; model 'wordpiece' has learner=Pruning\(balance=1.0\)$",

@@ -161,7 +161,7 @@ def test_there_are_sixteen_seeds_for_each_entry_by_default() -> None:
     counts = pw.Counts(words, [1 + 7 * row % 50 for row in range(len(words))])
     settings: dict[str, Any] = {"vocab_size": 20, "special_tokens": ("<unk>",)}
     found = UnigramTrainer(**settings).learn_pieces(counts)
-    assert found == UnigramTrainer(**settings, seed_size=320).learn_pieces(counts)
+    assert found == UnigramTrainer(**settings, seed_vocab_size=320).learn_pieces(counts)
     assert found.steps[0].pieces == 320
 
 

@@ -57,7 +57,7 @@ def pruning_settings(draw: st.DrawFn) -> dict[str, Any]:
     learner = Pruning(
         balance=draw(st.sampled_from([0.0, 0.0, 0.5, 2.0])),
         max_use_cost=draw(st.sampled_from([None, None, 0.3, 1.0, 1.5])),
-        seed_size=draw(st.none() | seeds),
+        seed_vocab_size=draw(st.none() | seeds),
         segmentation=draw(st.sampled_from(["greedy", "shortest"])),
     )
     return {**shared, "learner": learner}

@@ -166,8 +166,8 @@ def test_every_size_of_one_pruning_run_equals_a_run_with_the_same_seeds(
     sizes = data.draw(st.lists(st.integers(1, largest.vocab_size), unique=True, max_size=3))
     sizes.append(largest.vocab_size)
     sizes = data.draw(st.permutations(list(dict.fromkeys(sizes))))
-    seeds = largest.learner.seed_size or 8 * largest.vocab_size
-    learner = replace(largest.learner, seed_size=seeds)
+    seeds = largest.learner.seed_vocab_size or 8 * largest.vocab_size
+    learner = replace(largest.learner, seed_vocab_size=seeds)
     expected = {}
     for size in sizes:
         alone = replace(largest, vocab_size=size, learner=learner)
@@ -214,7 +214,7 @@ def test_unigram_continues_after_any_round(
             byte_fallback=False,
             character_coverage=trainer.character_coverage,
             initial_alphabet=(),
-            seed_size=16 * size,
+            seed_vocab_size=16 * size,
             count_exponent=1.0,
             max_piece_length=trainer.max_piece_length,
             shrinking_factor=0.5,

@@ -27,7 +27,7 @@ train_settings = st.fixed_dictionaries(
         "user_defined_symbols": st.sampled_from([(), (), ("ab",), ("b", "bc", "aa")]),
         "character_coverage": st.sampled_from([1.0, 1.0, 0.9, 0.6]),
         "initial_alphabet": st.sampled_from([(), ("z", "a")]),
-        "seed_size": st.sampled_from([None, 1_000_000, 12]),
+        "seed_vocab_size": st.sampled_from([None, 1_000_000, 12]),
         "count_exponent": st.sampled_from([1.0, 1.0, 0.8, 0.25]),
         "max_piece_length": st.sampled_from([16, 16, 5, 3, 2, 1]),
         "shrinking_factor": st.sampled_from([0.75, 0.5, 0.9]),
@@ -76,8 +76,8 @@ def test_the_core_learns_what_the_reference_learns(words: Words, how: dict[str, 
     assert learned_by_core(words, how) == expected
     assert len(expected) <= how["vocab_size"]
     if len(expected) < how["vocab_size"]:  # which is the largest vocabulary of these seeds
-        seeds = how["seed_size"] or 16 * how["vocab_size"]
-        largest = how | {"vocab_size": len(expected), "seed_size": seeds}
+        seeds = how["seed_vocab_size"] or 16 * how["vocab_size"]
+        largest = how | {"vocab_size": len(expected), "seed_vocab_size": seeds}
         assert learned_by_core(words, largest) == expected
 
 

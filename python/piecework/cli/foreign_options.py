@@ -52,6 +52,7 @@ _HERE = {
     "--pre-tokenizer": "--preset",
     "--sample-seed": "--seed",
     "--save-dir": "--output",
+    "--seed-size": "--seed-vocab-size",
     "--symbols": "--vocab-size",
     "--text-column": "--field",
     "--text-field": "--field",

@@ -37,7 +37,7 @@ class Settings:
     byte_fallback: bool = False
     character_coverage: float = 0.9995
     initial_alphabet: Sequence[str] = ()
-    seed_size: int | None = None
+    seed_vocab_size: int | None = None
     max_piece_length: int = 16
     shrinking_factor: float = 0.75
     num_sub_iterations: int = 2
@@ -178,7 +178,7 @@ def seeds(segments: Words, reserved: Sequence[str], settings: Settings) -> dict[
         and (len(piece) == 1 or (count >= 2 and (piece, count) not in extended))
         and len(piece) <= settings.max_piece_length
     }
-    return heaviest(weights, settings.seed_size or SEEDS_PER_ENTRY * settings.vocab_size)
+    return heaviest(weights, settings.seed_vocab_size or SEEDS_PER_ENTRY * settings.vocab_size)
 
 
 def heaviest(weights: Mapping[str, int], size: int) -> dict[str, float]:

@@ -64,7 +64,7 @@ class PruningSettings(Settings):
 
     balance: float = 0.0
     max_use_cost: float | None = None
-    seed_size: int | None = None
+    seed_vocab_size: int | None = None
     segmentation: Literal["greedy", "shortest"] = "greedy"
 
 
@@ -129,7 +129,7 @@ def find_seeds(words: Sequence[tuple[str, int]], settings: PruningSettings) -> d
     seeds.sort(
         key=lambda entry: (-counts[entry] * length_of(entry, prefix), *spelling(entry, prefix))
     )
-    limit = settings.seed_size or SEEDS_PER_ENTRY * settings.vocab_size
+    limit = settings.seed_vocab_size or SEEDS_PER_ENTRY * settings.vocab_size
     return {entry: counts[entry] for entry in seeds[: max(limit, settings.vocab_size)]}
 
 

@@ -141,7 +141,7 @@ def learn_specs(
     Where smaller vocabularies are prefixes of larger ones (see `nests`), one run learns all sizes, and so
     does pruning, whose sizes share the seeds of the largest one. The other models are learned once for each
     size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
-    `seed_size` of the largest. The other arguments are those of `learn_spec`.
+    `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.
     """
     check_can_encode(trainer)
     chosen_sizes = _checked_sizes(sizes)

@@ -30,7 +30,7 @@ class RetrainSettings(TypedDict, total=False):
     user_defined_symbols: Sequence[str]
     byte_fallback: bool
     character_coverage: float
-    seed_size: int | None
+    seed_vocab_size: int | None
     count_exponent: float
     max_piece_length: int
     shrinking_factor: float

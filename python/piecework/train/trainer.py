@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import Self
 
-from piecework.errors import FormatError, InputTypeError
+from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.train.learners import LEARNERS
 
 
@@ -39,6 +39,8 @@ class Trainer(ABC):
             found = f"{settings['learner']!r} with {cls.__name__}"
             expected = f"WordPieceTrainer, which alone takes {names}, or {cls._settings_text()}"
             raise InputTypeError("learner", found, expected)
+        if "seed_size" in settings:
+            raise ArgumentError("seed_size", "a setting of an earlier version", "seed_vocab_size=")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled trainer; raise `FormatError` for one of an earlier version."""

@@ -66,7 +66,7 @@ def _meant_by(name: object) -> Learner | None:
 
 # ---- settings of WordPieceTrainer that are learners now
 
-_FORMER_NAMES = {"use_cap": "max_use_cost"}
+_FORMER_NAMES = {"use_cap": "max_use_cost", "seed_size": "seed_vocab_size"}
 FORMER_SETTINGS = ("algorithm", "score", "ties", "segmentation", "balance", "use_cap", "seed_size")
 
 

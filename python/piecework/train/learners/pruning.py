@@ -32,8 +32,8 @@ class Pruning(Learner):
       boundaries nearer to those of morphemes, for about 1 per cent more tokens.
     - `max_use_cost`: the most that one use of an entry counts for, in units of cost; None means no limit.
       1.5 leaves fewer rarely used entries.
-    - `seed_size`: the number of substrings to start from, at least `vocab_size`; None means eight for each
-      entry. More take longer.
+    - `seed_vocab_size`: the number of substrings to start from, at least `vocab_size`; None means eight for
+      each entry. More take longer.
     - `segmentation`: the segmentation of the model, for which the vocabulary is learned. "greedy" is the
       longest match of every WordPiece library. "shortest" takes the fewest tokens. Other libraries segment
       that vocabulary greedily, with other ids, so save it as `.piecework`.
@@ -62,7 +62,7 @@ class Pruning(Learner):
             none="no limit",
         ),
     )
-    seed_size: int | None = setting(
+    seed_vocab_size: int | None = setting(
         None,
         Integer("Number of substrings to start from.", least=1, none="8 for each entry"),
     )
@@ -84,11 +84,13 @@ class Pruning(Learner):
 
     def check(self, vocab_size: int) -> None:
         """Raise `ArgumentError` for fewer seeds than entries."""
-        checks.optional_number("seed_size", self.seed_size, vocab_size)
+        checks.optional_number("seed_vocab_size", self.seed_vocab_size, vocab_size)
 
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the sorted text, the words by entry, sums by thread, and the seeds."""
-        seeds = _SEEDS_PER_ENTRY * vocab_size if self.seed_size is None else self.seed_size
+        seeds = (
+            _SEEDS_PER_ENTRY * vocab_size if self.seed_vocab_size is None else self.seed_vocab_size
+        )
         # A position begins at most `max_token_length` substrings, 50 by default.
         stored = np.minimum(seeds, 50 * words.chars)
         return 24 * words.chars + 30 * words.words + _BYTES_OF_SEED * stored
@@ -99,6 +101,6 @@ class Pruning(Learner):
             segmentation=self.segmentation,
             balance=self.balance,
             max_use_cost=self.max_use_cost,
-            seed_size=self.seed_size,
+            seed_size=self.seed_vocab_size,
             record_removals=record_removals,
         )

@@ -85,10 +85,10 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
 
 def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
     known = TRAINERS[model].setting_names()
-    hint = did_you_mean(name, known)
     kinds = [kind for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
     former = former_settings({name: value})
-    if kinds and not hint:
+    hint = "" if kinds else did_you_mean(name, known)
+    if kinds:
         hint = f"model {' and '.join(map(repr, kinds))} has this setting"
     elif former and not hint:
         hint = f"model 'wordpiece' has {former.expected}"

@@ -89,7 +89,7 @@ class UnigramTrainer(Trainer):
     byte_fallback: bool = setting(False, BYTE_FALLBACK)
     character_coverage: float = setting(0.9995, CHARACTER_COVERAGE)
     initial_alphabet: tuple[str, ...] = setting((), INITIAL_ALPHABET)
-    seed_size: int | None = setting(
+    seed_vocab_size: int | None = setting(
         None,
         Integer("Number of substrings to start from.", least=1, none="16 for each entry"),
     )
@@ -164,7 +164,7 @@ class UnigramTrainer(Trainer):
             byte_fallback=self.byte_fallback,
             character_coverage=self.character_coverage,
             initial_alphabet=self.initial_alphabet,
-            seed_size=self.seed_size or min(SEEDS_PER_ENTRY * self.vocab_size, _MAX_SEEDS),
+            seed_size=self.seed_vocab_size or min(SEEDS_PER_ENTRY * self.vocab_size, _MAX_SEEDS),
             count_exponent=self.count_exponent,
             max_piece_length=self.max_piece_length,
             shrinking_factor=self.shrinking_factor,

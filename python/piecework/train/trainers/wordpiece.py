@@ -176,8 +176,8 @@ class WordPieceTrainer(Trainer):
         [('bug', 'hug', 'hugs'), ('bug', 'bugs', 'hug', 'hugs')]
 
         All sizes start from the same substrings, those of the largest size. So each vocabulary equals that
-        of a run of its own with `seed_size` set to eight times the largest size, or to that of this learner.
-        Raises `ArgumentError` for another learner.
+        of a run of its own with `seed_vocab_size` set to eight times the largest size, or to that of this
+        learner. Raises `ArgumentError` for another learner.
         """
         if not self.learner.learns_sizes:
             raise ArgumentError("sizes", f"learner={self.learner}", "learner=Pruning()")
