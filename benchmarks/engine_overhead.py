@@ -73,7 +73,7 @@ def main() -> None:
             print(
                 f"count, {attempt} time: one process {alone:.1f} s, {given.engine} {engine:.1f} s"
             )
-        tok = pw.Tokenizer.train_from_counts(one, vocab_size=30_000, show_progress=False)
+        tok = pw.Tokenizer.train_from_counts(one, vocab_size=30_000, progress=False)
         _, alone = seconds(
             lambda: [
                 pw.encode_files(tok, path, folder / "o.npy", format="npy", num_threads=given.cpus)

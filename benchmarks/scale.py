@@ -85,7 +85,7 @@ def measure(path: Path, pipeline: str, vocab_size: int, scratch: Path) -> dict[s
     merged, merging = cpu_seconds(lambda: merge_counts(tables))
     tok, learning = cpu_seconds(
         lambda: pw.Tokenizer.train_from_counts(
-            counts, vocab_size=vocab_size, preset=pipeline, num_threads=1, show_progress=False
+            counts, vocab_size=vocab_size, preset=pipeline, num_threads=1, progress=False
         )
     )
     out = scratch / "ids.npy"
@@ -204,7 +204,7 @@ def print_memory(words: int, vocab_size: int) -> None:
     start = peak()
     _, seconds = cpu_seconds(
         lambda: pw.Tokenizer.train_from_counts(
-            counts, vocab_size=vocab_size, num_threads=1, show_progress=False
+            counts, vocab_size=vocab_size, num_threads=1, progress=False
         )
     )
     print(f"learning: {(peak() - start) / words:.0f} bytes a word, {seconds:.1f} CPU seconds")

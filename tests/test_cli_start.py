@@ -569,11 +569,9 @@ def test_quiet_leaves_out_the_notes_and_the_progress(
     shown: list[bool] = []
     original = bars.progress_bar
 
-    def noted(
-        title: str, *, shown_: list[bool] = shown, shown: bool = True, in_bytes: bool = False
-    ) -> object:
-        shown_.append(shown)
-        return original(title, shown=shown, in_bytes=in_bytes)
+    def noted(title: str, progress: bool, *, in_bytes: bool = False) -> object:
+        shown.append(progress)
+        return original(title, progress, in_bytes=in_bytes)
 
     monkeypatch.setattr("piecework.cli.notes.progress_bar", noted)
     path, ids = str(tmp_path / "t.json"), str(tmp_path / "ids")
@@ -615,10 +613,59 @@ def test_without_a_terminal_progress_is_a_line_every_thirty_seconds(
 
 def test_progress_is_silent_when_it_is_not_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
-    with bars.progress_bar("counting", shown=False, clock=lambda: now) as progress:
+    with bars.progress_bar("counting", False, clock=lambda: now) as progress:
         now = 3600.0
         progress(1, 2)
     assert capsys.readouterr().err == ""
+
+
+def test_progress_is_a_bar_a_function_or_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bars, "SECONDS_BETWEEN_LINES", 0)
+    texts = ["hug pug"] * 9
+    steps: list[tuple[int, int]] = []
+    for call in (
+        lambda progress: pw.count_texts(texts, progress=progress),
+        lambda progress: pw.Tokenizer.train_from_iterator(
+            texts, model="bpe", vocab_size=8, progress=progress
+        ),
+        lambda progress: pw.train.BPETrainer(vocab_size=8).learn(
+            pw.count_texts(texts), progress=progress
+        ),
+        lambda progress: pw.vocabulary.extend(
+            pw.Tokenizer.train_from_iterator(texts, model="bpe", vocab_size=7),
+            texts,
+            1,
+            progress=progress,
+        ),
+    ):
+        for silent in (None, False):
+            call(silent)
+            assert capsys.readouterr().err == ""
+        call(True)
+        assert "ing: " in capsys.readouterr().err
+        steps.clear()
+        call(lambda done, total: steps.append((done, total)))
+        assert steps
+        assert capsys.readouterr().err == ""
+        with pytest.raises(pw.errors.InputTypeError, match="progress: found int, expected True"):
+            call(1)
+
+
+def test_the_former_name_of_progress_is_an_error() -> None:
+    tok = pw.Tokenizer.train_from_iterator(["hug pug"] * 9, model="bpe", vocab_size=7)
+    counts = pw.count_texts(["hug"])
+    for call, arguments in (
+        (pw.Tokenizer.train, ("a.txt",)),
+        (pw.Tokenizer.train_from_iterator, (["hug"],)),
+        (pw.Tokenizer.train_from_counts, (counts,)),
+        (tok.train_new_from_iterator, (["hug"], 9)),
+        (pw.vocabulary.extend, (tok, ["hug"], 1)),
+        (pw.vocabulary.to_unigram, (tok, ["hug"])),
+    ):
+        with pytest.raises(pw.errors.ArgumentError, match=r"show_progress: .* expected progress="):
+            call(*arguments, show_progress=True)
 
 
 def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:

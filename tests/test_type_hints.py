@@ -13,7 +13,7 @@ import pytest
 import piecework as pw
 from tests.test_public_names import public_members
 
-HOMES = (pw, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.errors)
+HOMES = (pw, pw.corpus, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.errors)
 
 
 def functions_of(thing: object) -> list[object]:

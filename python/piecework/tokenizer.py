@@ -338,7 +338,7 @@ class Tokenizer(metaclass=WithForeignNames):
         errors: typing.Literal["replace", "strict"] = "replace",
         on_error: typing.Literal["fail", "skip"] = "fail",
         num_threads: int | None = None,
-        show_progress: bool = False,
+        progress: hints.Progress = None,
         memory: int | str | None = None,
         checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
@@ -367,8 +367,9 @@ class Tokenizer(metaclass=WithForeignNames):
         would lose text is refused. The SentencePiece presets "t5", "llama", "albert" and "xlnet" name
         settings of `SentencePieceTrainer`; `model` can select another of its types.
 
-        The result does not depend on `num_threads` (None: one for each CPU). `show_progress` draws a bar on
-        a terminal and prints a line every 30 seconds elsewhere.
+        The result does not depend on `num_threads` (None: one for each CPU). `progress=True` shows a
+        bar on a terminal and prints a line every 30 seconds elsewhere; a function is called with how much of
+        the counting, and then of the learning, is done, and the total.
 
         `memory` is the budget of learning besides the counts, such as "2GB" (None: a quarter of the memory
         of the machine); if more is needed, rare words are dropped with a `TrainingWarning`. `checkpoint` is
@@ -388,7 +389,7 @@ class Tokenizer(metaclass=WithForeignNames):
             errors=errors,
             on_error=on_error,
             num_threads=num_threads,
-            show_progress=show_progress,
+            progress=progress,
             memory=memory,
             checkpoint=checkpoint,
         )
@@ -403,7 +404,7 @@ class Tokenizer(metaclass=WithForeignNames):
         model: str | None = None,
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         num_threads: int | None = None,
-        show_progress: bool = False,
+        progress: hints.Progress = None,
         memory: int | str | None = None,
         checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
@@ -426,7 +427,7 @@ class Tokenizer(metaclass=WithForeignNames):
             plan,
             cls._tokens_of,
             num_threads=num_threads,
-            show_progress=show_progress,
+            progress=progress,
             memory=memory,
             checkpoint=checkpoint,
         )
@@ -441,7 +442,7 @@ class Tokenizer(metaclass=WithForeignNames):
         model: str | None = None,
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         num_threads: int | None = None,
-        show_progress: bool = False,
+        progress: hints.Progress = None,
         memory: int | str | None = None,
         checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
@@ -467,7 +468,7 @@ class Tokenizer(metaclass=WithForeignNames):
             counts,
             plan,
             num_threads=num_threads,
-            show_progress=show_progress,
+            progress=progress,
             memory=memory,
             checkpoint=checkpoint,
         )
@@ -484,7 +485,7 @@ class Tokenizer(metaclass=WithForeignNames):
         vocab_size: int,
         *,
         num_threads: int | None = None,
-        show_progress: bool = False,
+        progress: hints.Progress = None,
         **settings: hints.Unpack[pw.train.RetrainSettings],
     ) -> hints.Self:
         """Train a new vocabulary with the pipeline, the model type and the special tokens of this tokenizer.
@@ -504,7 +505,7 @@ class Tokenizer(metaclass=WithForeignNames):
             texts,
             vocab_size,
             num_threads=num_threads,
-            show_progress=show_progress,
+            progress=progress,
             **settings,
         )
         return type(self).from_spec(spec, like=self)

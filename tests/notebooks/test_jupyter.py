@@ -52,7 +52,7 @@ with progress_bar("counting <b>") as progress:
 def test_training_shows_a_bar_and_nothing_on_stderr() -> None:
     source = """
 import piecework as pw
-tok = pw.Tokenizer.train_from_iterator(["hug pug"] * 9, model="bpe", vocab_size=8, show_progress=True)
+tok = pw.Tokenizer.train_from_iterator(["hug pug"] * 9, model="bpe", vocab_size=8, progress=True)
 """
     notebook = new_notebook(cells=[new_code_cell(source)])
     NotebookClient(notebook, timeout=60, kernel_name="python3").execute()

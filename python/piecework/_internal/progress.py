@@ -9,15 +9,16 @@ import os
 import sys
 from time import monotonic
 
+from piecework.errors import InputTypeError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
-    from typing import TypeAlias
 
     from rich.progress import ProgressColumn
 
-    Update: TypeAlias = Callable[[int, int], None]
+    from piecework._internal.types import Progress, Update
 
 SECONDS_BETWEEN_LINES = 30
 _MAX_NAME_CHARS = 30
@@ -25,25 +26,31 @@ _MAX_NAME_CHARS = 30
 
 def progress_bar(
     title: str,
+    progress: Progress = True,
     *,
-    shown: bool = True,
     clock: Callable[[], float] | None = None,
     in_bytes: bool = False,
 ) -> AbstractContextManager[Update]:
     """Return a context manager that yields a function `update(done, total)`; total 0 means unknown.
 
-    `shown=False` yields a function that does nothing. `clock` returns seconds (None: `time.monotonic`).
-    With `in_bytes`, the numbers are bytes of files, and `show_source` sets the current file.
+    True shows a bar, None and False nothing; a function is yielded as it is. `clock` returns seconds (None:
+    `time.monotonic`). With `in_bytes`, the numbers are bytes of files, and `show_source` sets the current
+    file. Raises `InputTypeError` for another value.
     """
     from contextlib import contextmanager, nullcontext
 
-    if not shown or sys.stderr is None:
+    if callable(progress):
+        return nullcontext(progress)
+    given: object = progress
+    if given is not None and not isinstance(given, bool):
+        expected = "True, or a function that takes how much is done and the total"
+        raise InputTypeError("progress", type(given).__name__, expected)
+    if not progress or sys.stderr is None:
         return nullcontext(_ignore)
     if sys.stderr.isatty():
         return contextmanager(_terminal_bar)(title, in_bytes)
     if _is_notebook():
         return contextmanager(_notebook_bar)(title)
-
     return nullcontext(_LinePrinter(title, clock or monotonic, in_bytes))
 
 
@@ -70,10 +77,11 @@ class _ProgressOfFiles:
 
 def _terminal_bar(title: str, in_bytes: bool) -> Iterator[Update]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
 
     bar = (TextColumn(title, markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(
+    with Bars(
         *bar, *_further_columns(in_bytes), console=Console(stderr=True), transient=True
     ) as shown:
         task = shown.add_task(title, total=None, source="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import NoReturn, ParamSpec, TypeVar
 
@@ -38,6 +38,12 @@ def renamed_argument(
         return call
 
     return decorate
+
+
+def reject_former_name(given: Iterable[str], old: str, new: str) -> None:
+    """Raise `ArgumentError` with the new name if the old one is among the given arguments."""
+    if old in given:
+        raise ArgumentError(old, "an argument of an earlier version", f"{new}=")
 
 
 def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoReturn]:

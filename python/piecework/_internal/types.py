@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 
 import numpy as np
@@ -40,6 +40,12 @@ Texts: TypeAlias = (
     Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
 )
 
+Update: TypeAlias = Callable[[int, int], None]
+"""Takes how much is done, and the total, 0 if it is unknown."""
+
+Progress: TypeAlias = bool | Update | None
+"""What to show: True for a bar, a function to call, None or False for nothing."""
+
 
 __all__ = [
     "Any",
@@ -47,8 +53,10 @@ __all__ = [
     "ArrowStream",
     "Ids",
     "Memory",
+    "Progress",
     "Self",
     "T",
     "Texts",
     "Unpack",
+    "Update",
 ]

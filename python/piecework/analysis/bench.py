@@ -17,6 +17,8 @@ from time import perf_counter
 from typing import TypeAlias, TypeVar
 
 from piecework._internal.counted import counted
+from piecework._internal.progress import progress_bar
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_positive, listed
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
@@ -26,7 +28,6 @@ from piecework.corpus.rows import Utf8Errors
 from piecework.errors import CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 from piecework.tokenizer import Tokenizer
-from piecework.train.counting import Progress
 
 _DOCUMENT_CHARS = 2_000
 _MIN_TEXTS = 4
@@ -42,7 +43,7 @@ def bench(
     peers: Iterable[Peer] = (),
     repetitions: int = 3,
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Benchmark:
     """Measure the speed of encoding, decoding and offsets on texts.
 
@@ -54,8 +55,8 @@ def bench(
 
     Texts are encoded without special tokens, truncation, padding and dropout. `num_threads` is the number
     of threads of an additional steady pass: None means one for each CPU, and 1 skips the pass. `peers` come
-    from `analysis.peers.read_peer`. `progress(done, total)` receives repetitions. More text gives more
-    stable figures: a few megabytes at least.
+    from `analysis.peers.read_peer`. `progress=True` shows a bar; a function receives the repetitions so
+    far and all. More text gives more stable figures: a few megabytes at least.
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` for fewer than four texts.
     """
@@ -67,10 +68,10 @@ def bench(
         if not isinstance(text, str):
             raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
     run = _Run(tokenizer, rows, list(peers), num_threads)
-    for done in range(repetitions):
-        if progress is not None:
-            progress(done, repetitions)
-        run.repeat()
+    with progress_bar("measuring", progress) as update:
+        for done in range(repetitions):
+            update(done, repetitions)
+            run.repeat()
     return run.benchmark()
 
 
@@ -84,7 +85,7 @@ def bench_files(
     errors: Utf8Errors = "replace",
     repetitions: int = 3,
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     tokenizer: Tokenizer | None = None,
 ) -> Benchmark:
     """Measure a tokenizer file on the first `megabytes` of a corpus, together with other libraries.

@@ -13,7 +13,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from piecework._internal.progress import show_source
+from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
@@ -50,7 +51,6 @@ from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.tokenizer import Tokenizer
 from piecework.train import Pipeline, count_texts
-from piecework.train.counting import Progress
 
 Paths: TypeAlias = PathLike | Sequence[PathLike]
 
@@ -90,7 +90,7 @@ def compare(
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Measure tokenizers, given by name, on texts.
 
@@ -105,8 +105,8 @@ def compare(
 
     Texts are encoded without special tokens, truncation, padding and dropout. Special tokens written in a
     text are plain text. Empty texts are skipped. `words` defines a word, the same for all tokenizers: the
-    name of a preset or a `Pipeline`. `gold` adds boundary scores. `progress(done, total)` receives numbers
-    of texts; total is 0 if it is unknown.
+    name of a preset or a `Pipeline`. `gold` adds boundary scores. `progress=True` shows
+    a bar; a function receives numbers of texts, the total is 0 if it is unknown.
 
     With a mapping of names to texts, such as languages or domains, each of these sources is also measured.
 
@@ -117,13 +117,13 @@ def compare(
     totals = [text_total(one) for one in sources.values()]
     total = sum(totals) if all(totals) else 0
     done = 0
-    for name, source in sources.items():
-        for rows in rows_of_texts(source):
-            corpus.add(rows)
-            done += len(rows)
-            if progress is not None:
-                progress(done, total)
-        corpus.end_source(name)
+    with progress_bar("comparing", progress) as update:
+        for name, source in sources.items():
+            for rows in rows_of_texts(source):
+                corpus.add(rows)
+                done += len(rows)
+                update(done, total)
+            corpus.end_source(name)
     return corpus.comparison(gold)
 
 
@@ -137,7 +137,7 @@ def compare_files(
     errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Measure tokenizers on files: plain text with one text a line, or a format with records.
 
@@ -153,7 +153,7 @@ def compare_files(
 
     `paths`, `field`, `errors` and `on_error` are those of `count_files`, the other arguments those of
     `compare`. With a mapping of names to paths, each of these sources is also measured. Texts exclude line
-    breaks. `progress(done, total)` receives bytes of the files.
+    breaks. `progress=True` shows a bar; a function receives the bytes read and the total.
 
     Raises `FileError`, `InvalidUtf8Error`, and the errors of `compare`.
     """
@@ -162,16 +162,16 @@ def compare_files(
     sources = {name: corpus_files(one) for name, one in given.items()}
     total_bytes = corpus_bytes(list(chain.from_iterable(sources.values())))
     bytes_before = 0
-    for name, files in sources.items():
-        bytes_read = 0
-        for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
-            corpus.add(rows)
-            bytes_read = rows.file_bytes_read
-            if progress is not None:
-                show_source(progress, rows.name)
-                progress(bytes_before + bytes_read, total_bytes)
-        bytes_before += bytes_read
-        corpus.end_source(name)
+    with progress_bar("comparing", progress, in_bytes=True) as update:
+        for name, files in sources.items():
+            bytes_read = 0
+            for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+                corpus.add(rows)
+                bytes_read = rows.file_bytes_read
+                show_source(update, rows.name)
+                update(bytes_before + bytes_read, total_bytes)
+            bytes_before += bytes_read
+            corpus.end_source(name)
     return corpus.comparison(gold)
 
 

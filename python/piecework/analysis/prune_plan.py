@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.progress import show_source
+from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_size
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.corpus.paths import corpus_bytes, corpus_files
@@ -18,7 +19,6 @@ from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.tokenizer import Tokenizer
-from piecework.train.counting import Progress
 from piecework.vocabulary import IdMap
 from piecework.vocabulary.changed_vocabulary import changed
 from piecework.vocabulary.pruning import most_used, prune
@@ -144,7 +144,7 @@ def plan_prune_files(
     errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> PrunePlan:
     """Prune a vocabulary by its use in files, which are read twice, and measure the loss in tokens.
 
@@ -158,7 +158,8 @@ def plan_prune_files(
     {'[UNK]': 0, 'a': 1, 'b': 2}
 
     The settings are those of `plan_prune`; `paths`, `field`, `errors` and `on_error` those of `count_files`.
-    `progress(done, total)` receives bytes of the files. Raises `FileError` and `InvalidUtf8Error` too.
+    `progress=True` shows a bar; a function receives the bytes read and the total. Raises `FileError` and
+    `InvalidUtf8Error` too.
     """
     files = corpus_files(paths)
     if "-" in files:
@@ -169,13 +170,13 @@ def plan_prune_files(
         nonlocal passes
         for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
             yield rows.to_list()
-            if progress is not None:
-                show_source(progress, rows.name)
-                progress(passes * total // 2 + rows.file_bytes_read, total)
+            show_source(update, rows.name)
+            update(passes * total // 2 + rows.file_bytes_read, total)
         passes += 1
 
     chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)
-    return _plan(tokenizer, batches, chosen, num_threads)
+    with progress_bar("pruning", progress, in_bytes=True) as update:
+        return _plan(tokenizer, batches, chosen, num_threads)
 
 
 class _Settings(NamedTuple):

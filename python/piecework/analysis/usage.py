@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.progress import show_source
+from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.corpus.paths import corpus_bytes, corpus_files
@@ -15,7 +16,6 @@ from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.tokenizer import Tokenizer
-from piecework.train.counting import Progress
 
 
 def token_counts(
@@ -26,7 +26,7 @@ def token_counts(
     errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> npt.NDArray[np.int64]:
     """Encode files and count each id; returns int64 of shape (highest id + 1,).
 
@@ -39,16 +39,16 @@ def token_counts(
     array([1, 3, 3])
 
     Texts are encoded as in `compare`. `paths`, `field`, `errors` and `on_error` are those of `count_files`.
-    `progress(done, total)` receives bytes of the files.
+    `progress=True` shows a bar; a function receives the bytes read and the total.
 
     Raises `FileError` and `InvalidUtf8Error`.
     """
     counts = CorpusCounts(tokenizer)
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
-    for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
-        counts.add(rows.to_list(), num_threads)
-        if progress is not None:
-            show_source(progress, rows.name)
-            progress(rows.file_bytes_read, total_bytes)
+    with progress_bar("counting", progress, in_bytes=True) as update:
+        for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+            counts.add(rows.to_list(), num_threads)
+            show_source(update, rows.name)
+            update(rows.file_bytes_read, total_bytes)
     return counts.id_counts

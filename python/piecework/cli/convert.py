@@ -108,9 +108,7 @@ def convert(
         _check_unigram(original, name, merges_output, force=force)
         pipeline = pw.train.pipeline_of(original.spec)
         counts = count_or_load((unigram_corpus,), pipeline, None, "replace", None)
-        original = pw.vocabulary.to_unigram(
-            original, counts, show_progress=not is_quiet()
-        ).tokenizer
+        original = pw.vocabulary.to_unigram(original, counts, progress=not is_quiet()).tokenizer
     if merges_output is not None:
         if target == "-" or is_folder_path(target):
             raise pw.errors.ArgumentError(

@@ -89,6 +89,6 @@ def extend(
         learner=None if score is None else pw.train.Merges(score),
         min_frequency=min_frequency,
         max_token_length=max_token_length,
-        show_progress=not is_quiet(),
+        progress=not is_quiet(),
     )
     save_resized(larger, id_map, path, map_path)

@@ -24,4 +24,4 @@ def progress(
 
     With `in_bytes`, the numbers are bytes of files; the rate and the current file are shown too.
     """
-    return progress_bar(title, shown=not is_quiet(), in_bytes=in_bytes)
+    return progress_bar(title, not is_quiet(), in_bytes=in_bytes)

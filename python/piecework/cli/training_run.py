@@ -151,7 +151,7 @@ def train_tokenizer(
             errors=errors,
             on_error=on_error,
             num_threads=num_threads,
-            show_progress=not is_quiet(),
+            progress=not is_quiet(),
             memory=budget,
             checkpoint=counting["checkpoint"],
             **given,

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from piecework._internal.progress import progress_bar
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import (
     PathLike,
     check_choice,
@@ -31,7 +33,6 @@ from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export.encoded_files import (
-    Progress,
     system_errors_as_file_errors,
     with_eod,
     without_batch_padding,
@@ -102,7 +103,7 @@ def encode_corpus(
     errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> EncodedCorpus:
     """Encode the documents of files into shards in a folder, with a manifest.
 
@@ -139,8 +140,8 @@ def encode_corpus(
 
     Memory is constant, apart from the longest document. Documents of over a million characters are cut for
     encoding, where that does not change ids, so that all threads work on them. The result does not depend
-    on `num_threads` (None: one for each CPU). `progress` is called with the bytes read and their total. The
-    other arguments are those of `encode_files`.
+    on `num_threads` (None: one for each CPU). `progress=True` shows a bar; a function receives the bytes read
+    and their total. The other arguments are those of `encode_files`.
 
     Raises `ArgumentError` if the folder has a manifest and `resume` is False, or one of another tokenizer or
     other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
@@ -189,9 +190,10 @@ def encode_corpus(
             lambda name: LineSource([name], options, kept=job.layout.kept),
             keep_empty=keep_empty,
         )
-        with closing(reader), system_errors_as_file_errors([str(folder)]):
+        shown = progress_bar("encoding", progress, in_bytes=True)
+        with closing(reader), system_errors_as_file_errors([str(folder)]), shown as update:
             try:
-                write_shards(job, reader, manifest, names, wanted, progress)
+                write_shards(job, reader, manifest, names, wanted, update)
             finally:
                 manifest.save()
     options.warn_of_skipped()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import compress
@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
-from piecework._internal.progress import show_source
+from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
 from piecework.corpus.line_blocks import SHORT_LINE_BYTES
@@ -35,7 +36,6 @@ from piecework.tokenizer import Tokenizer
 FormatName: TypeAlias = Literal[
     "tokens", "ids", "jsonl", "npy", "arrow", "arrow-stream", "parquet", "megatron"
 ]
-Progress: TypeAlias = Callable[[int, int], None]
 Columns: TypeAlias = list[Texts]
 """The same number of lines from each source."""
 Step: TypeAlias = tuple[int, Columns]
@@ -82,7 +82,7 @@ def encode_files(
     errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> EncodedFiles:
     """Encode each line of `inputs` as one document and write files of tokens or ids.
 
@@ -126,8 +126,9 @@ def encode_files(
 
     Memory is constant: a few batches of about 2 MB of text, and 8 to 40 times the longest line. A line has at
     most a 48th of the memory of the process, otherwise it raises `MemoryLimitError`. `num_threads` threads
-    encode (None: one for each CPU) while other lines are read and written. `progress` is called with the
-    bytes read and their total, 0 if that is unknown. Output files are written atomically.
+    encode (None: one for each CPU) while other lines are read and written. `progress=True` shows a
+    bar; a function receives the bytes read and their total, 0 if that is unknown. Output files are written
+    atomically.
 
     Raises `CorpusError` for binary input and for parallel inputs of different lengths, `InvalidUtf8Error`
     with `errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
@@ -170,8 +171,9 @@ def encode_files(
     def is_large(step: Step) -> bool:
         return any(longest(texts) > SHORT_LINE_BYTES for texts in step[1])
 
-    tally = _Tally(sources, parallel, keep_empty or form.has_offsets, progress)
     with system_errors_as_file_errors(targets), ExitStack() as stack:
+        update = stack.enter_context(progress_bar("encoding", progress, in_bytes=True))
+        tally = _Tally(sources, parallel, keep_empty or form.has_offsets, update)
         writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
         encoded = overlapped(
             encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle, is_large=is_large
@@ -193,12 +195,12 @@ class _Tally:
         sources: Sequence[LineSource],
         parallel: bool,
         keep_empty: bool,
-        progress: Progress | None,
+        update: Update,
     ) -> None:
         self._sources = sources
         self._groups = [sources] if parallel else [[source] for source in sources]
         self._keep_empty = keep_empty
-        self._progress = progress
+        self._update = update
         self._total_bytes = corpus_bytes([path for source in sources for path in source.paths])
         self._lines_read = self._lines_kept = 0
         self._tokens = [0] * len(sources)
@@ -213,9 +215,8 @@ class _Tally:
                 self._lines_kept += len(kept[0])
                 if len(kept[0]):
                     yield first_output, kept
-                if self._progress:
-                    show_source(self._progress, group[0].current_name)
-                    self._progress(sum(s.bytes_read for s in self._sources), self._total_bytes)
+                show_source(self._update, group[0].current_name)
+                self._update(sum(s.bytes_read for s in self._sources), self._total_bytes)
             first_output += len(group)
 
     def add_tokens(self, output: int, lines: EncodedLines) -> None:

@@ -13,9 +13,10 @@ from contextlib import ExitStack, closing
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
+from piecework._internal.types import Update
 from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.texts import longest
-from piecework.export.encoded_files import BATCHES_IN_FLIGHT, Progress
+from piecework.export.encoded_files import BATCHES_IN_FLIGHT
 from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
 from piecework.export.manifest import Manifest, Shard, StoredFile
 from piecework.export.packing import Packer, new_packer
@@ -63,7 +64,7 @@ def write_shards(
     manifest: Manifest,
     names: Sequence[str],
     wanted: Sequence[int],
-    progress: Progress | None,
+    update: Update,
 ) -> None:
     """Write the shards with the numbers `wanted`, in order, and record them in the manifest."""
     folder = manifest.path.parent
@@ -88,8 +89,7 @@ def write_shards(
                 while batch is not None and batch[0].shard == number:
                     rearrange.add(batch[1])
                     tally.add_documents(*batch)
-                    if progress:
-                        progress(reader.bytes_read, reader.total_bytes)
+                    update(reader.bytes_read, reader.total_bytes)
                     batch = next(batches, None)
                 rearrange.finish()
             tally.rows = rearrange.rows

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._core import LearningLog
+from piecework._internal.types import Update
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers import (
     BPETrainer,
@@ -103,16 +103,15 @@ class LearningCheckpoint:
         """Whether the run continues an earlier one."""
         return self._earlier is not None
 
-    def progress(self, progress: Progress | None) -> Progress:
+    def progress(self, update: Update) -> Update:
         """Return a progress function that also writes the checkpoint once a minute."""
 
-        def update(done: int, total: int) -> None:
+        def write_and_update(done: int, total: int) -> None:
             if monotonic() - self._written >= SECONDS_BETWEEN_WRITES:
                 self.write()
-            if progress is not None:
-                progress(done, total)
+            update(done, total)
 
-        return update
+        return write_and_update
 
     @contextmanager
     def kept_on_failure(self) -> Iterator[None]:

@@ -6,17 +6,18 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 from piecework._core import OrderedWords, WordCounter
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import memory_budget
-from piecework._internal.progress import show_source
+from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
 from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.reader import CorpusReader
@@ -37,8 +38,6 @@ from piecework.train.source_weights import (
     weights_as_given,
     weights_of_temperature,
 )
-
-Progress: TypeAlias = Callable[[int, int], None]
 
 _MAX_SOURCES = 1 << 24  # a first position has 24 bits for the number of the source
 # The rest of the budget is for blocks of text, and for the columns of the result while they are written.
@@ -178,7 +177,7 @@ class CorpusCount:
         return [name for files in self.groups for name in files]
 
     @contextmanager
-    def run(self, progress: Progress | None) -> Iterator[tuple[OrderedWords, int]]:
+    def run(self, progress: Progress) -> Iterator[tuple[OrderedWords, int]]:
         """Count; yield the words in order and the number of invalid sequences.
 
         Files of words are deleted at the end, but those of a checkpoint only if the body succeeds.
@@ -193,7 +192,8 @@ class CorpusCount:
                 keep_line_ends=self.pipeline.is_byte_level,
                 durable=checkpoint is not None,
             )
-            self._count(counter, checkpoint, progress)
+            with progress_bar("counting", progress, in_bytes=True) as update:
+                self._count(counter, checkpoint, update)
             if checkpoint is not None and self.keep_checkpoint:
                 checkpoint.save(counter)
             replacements = counter.replacements()
@@ -222,7 +222,7 @@ class CorpusCount:
         return CountCheckpoint(self.checkpoint, self.checkpoint_seconds, settings, self.files)
 
     def _count(
-        self, counter: WordCounter, checkpoint: CountCheckpoint | None, progress: Progress | None
+        self, counter: WordCounter, checkpoint: CountCheckpoint | None, update: Update
     ) -> None:
         """Count all files, from the saved state on."""
         done = FilePosition() if checkpoint is None else checkpoint.restore(counter)
@@ -240,9 +240,8 @@ class CorpusCount:
                 self._add(counter, item)
                 if checkpoint is not None:
                     checkpoint.save_if_due(counter)
-                if progress is not None:
-                    show_source(progress, item.name)
-                    progress(bytes_before + item.file_bytes_read, total_bytes)
+                show_source(update, item.name)
+                update(bytes_before + item.file_bytes_read, total_bytes)
         except KeyboardInterrupt:
             # A custom stage can be interrupted within a block: the last saved state stays.
             if checkpoint is not None and not counter.is_partial():

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from piecework._core import TextColumn, WordCounter
+from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.text_columns import text_column
-from piecework._internal.types import Texts, Unpack
+from piecework._internal.types import Progress, Texts, Unpack, Update
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.rows import LIST_TEXTS, Utf8Errors
@@ -21,7 +22,6 @@ from piecework.train.corpus_count import (
     scratch_folder,
     warn_of_replacements,
 )
-from piecework.train.corpus_count import Progress as Progress
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
@@ -39,7 +39,7 @@ def count_files(
     errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     first_source: int = 0,
     sentences: Sentences | None = None,
     memory: int | str | None = None,
@@ -63,9 +63,10 @@ def count_files(
     `preset` is the name of a preset, a `Preset` or a `Pipeline`. `sentences` selects lines or texts. Each
     line of plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of
     shards add up to the counts of the whole corpus. The files are the sources `first_source`,
-    `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers.
-    `progress(done, total)` receives bytes as stored; total 0 means unknown. `corpus.read_corpus`
-    describes the formats, `field` and `on_error`.
+    `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers. `progress=True`
+    shows a bar on a terminal or in a notebook, and prints a line every 30 seconds elsewhere; a function
+    receives bytes as stored, done and in all (0: unknown). `corpus.read_corpus` describes the formats,
+    `field` and `on_error`.
 
     - `memory` (bytes, or text such as "512MB"; None: a quarter of the memory) bounds the word counts: over
       it they are written to sorted files in the temporary folder, and merged at the end. The result does not
@@ -116,7 +117,7 @@ def count_files_to(
     paths: PathLike | Sequence[PathLike],
     *,
     preset: str | Preset | Pipeline = "bert-uncased",
-    progress: Progress | None = None,
+    progress: Progress = None,
     **options: Unpack[CountOptions],
 ) -> CountsSummary:
     """Count the words of files and write them to `*.parquet` or `*.tsv`, within the memory budget.
@@ -148,7 +149,7 @@ def count_texts(
     *,
     preset: str | Preset | Pipeline = "bert-uncased",
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress = None,
     source: int = 0,
     sentences: Sentences | None = None,
     memory: int | str | None = None,
@@ -163,8 +164,8 @@ def count_texts(
 
     `texts` is an iterable of strings or of lists of strings, or a column of strings that is read without a
     copy, as for `Tokenizer.encode_batch`. All texts are one source with the number `source`. The other
-    arguments are those of `count_files`. `progress(done, total)` receives numbers of texts; total 0 means
-    unknown. Raises `InputTypeError` with the index of an item that is not a string.
+    arguments are those of `count_files`. A function as `progress` receives numbers of texts. Raises
+    `InputTypeError` with the index of an item that is not a string.
     """
     resolved = _pipeline_of(preset)
     check_sources("source", source, 1)
@@ -178,7 +179,7 @@ def _count_texts(
     texts: Iterable[str | Sequence[str]] | Texts,
     pipeline: Pipeline,
     settings: CountSettings,
-    progress: Progress | None,
+    progress: Progress,
     source: int,
 ) -> Counts:
     sentences = settings.sentences
@@ -187,10 +188,11 @@ def _count_texts(
     column = None if sentences.size else text_column(texts)
     with scratch_folder() as folder:
         counter = settings.counter(pipeline, folder, keep_line_ends=False)
-        if column is not None:
-            _add_column(counter, column, source, progress)
-        else:
-            _add_texts(counter, texts, source, progress)
+        with progress_bar("counting", progress) as update:
+            if column is not None:
+                _add_column(counter, column, source, update)
+            else:
+                _add_texts(counter, texts, source, update)
         replacements = counter.replacements()
         warn_of_replacements(replacements, stacklevel=5)
         settings.warn_of_left_out(counter, stacklevel=5)
@@ -201,25 +203,21 @@ def _add_texts(
     counter: WordCounter,
     texts: Iterable[str | Sequence[str]] | Texts,
     source: int,
-    progress: Progress | None,
+    update: Update,
 ) -> None:
     total = text_total(texts)
     done = 0
     for rows in rows_of_texts(texts):
         counter.add_texts(rows.texts, source, rows.replacements)
         done += len(rows)
-        if progress is not None:
-            progress(done, total)
+        update(done, total)
 
 
-def _add_column(
-    counter: WordCounter, column: TextColumn, source: int, progress: Progress | None
-) -> None:
+def _add_column(counter: WordCounter, column: TextColumn, source: int, update: Update) -> None:
     for start in range(0, len(column), LIST_TEXTS):
         end = min(start + LIST_TEXTS, len(column))
         counter.add_column(column, source, start, end)
-        if progress is not None:
-            progress(end, len(column))
+        update(end, len(column))
 
 
 def _check_unused(**arguments: object) -> None:

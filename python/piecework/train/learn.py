@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.spec import (
@@ -36,7 +37,6 @@ from piecework.spec import (
 from piecework.spec.patterns import Behavior
 from piecework.spec.templates import template_for
 from piecework.train.checkpoints import has_checkpoints
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
@@ -64,7 +64,7 @@ def learn_spec(
     trainer: Trainer,
     preset: Preset | SentencePiecePreset | str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress = None,
     num_threads: int | None = None,
     memory: int | str | None = None,
     checkpoint: PathLike | None = None,
@@ -125,7 +125,7 @@ def learn_specs(
     sizes: Sequence[int],
     preset: Preset | SentencePiecePreset | str | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress = None,
     num_threads: int | None = None,
     memory: int | str | None = None,
     checkpoint: PathLike | None = None,
@@ -319,7 +319,7 @@ def _learn_sentencepiece(
     counts: Counts,
     trainer: SentencePieceTrainer,
     preset: Preset | SentencePiecePreset | str | None,
-    progress: Progress | None,
+    progress: Progress,
     num_threads: int | None,
     checkpoint: PathLike | None,
 ) -> TokenizerSpec:

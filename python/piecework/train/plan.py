@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.validation import unknown_choice
 from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
@@ -57,6 +58,7 @@ class Plan:
         the preset. `counted` is the pipeline of counts, which replaces the default preset, and the default
         model if it is byte-level. Raises `ArgumentError` for arguments in conflict.
         """
+        reject_former_name(settings, "show_progress", "progress")
         model = model.lower() if isinstance(model, str) else model
         _check_preset_name(preset)
         if preset is None and counted is not None:

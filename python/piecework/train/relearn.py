@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from piecework._internal.types import Progress
 from piecework.errors import ArgumentError
 from piecework.spec import (
     BPE,
@@ -18,7 +19,6 @@ from piecework.spec import (
     WordPiece,
 )
 from piecework.spec.renumbering import inserted_ids, renumbered
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.learn import check_can_encode, check_pipeline, pipeline_of
 from piecework.train.learners import Pruning
@@ -44,7 +44,7 @@ def relearn_spec(
     vocab_size: int,
     settings: Mapping[str, Any] | None = None,
     *,
-    progress: Progress | None = None,
+    progress: Progress = None,
     num_threads: int | None = None,
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline, kind of model, options and added tokens of `spec`.

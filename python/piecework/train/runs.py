@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from piecework._internal.progress import progress_bar
-from piecework._internal.types import Texts
+from piecework._internal.renamed_arguments import reject_former_name
+from piecework._internal.types import Progress, Texts
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts
 from piecework.corpus.skipped import OnError
@@ -42,7 +42,7 @@ def spec_from_files(
     errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
-    show_progress: bool,
+    progress: Progress,
     memory: int | str | None = None,
     checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
@@ -55,29 +55,28 @@ def spec_from_files(
             plan,
             tokens_of,
             num_threads=num_threads,
-            show_progress=show_progress,
+            progress=progress,
             memory=memory,
             checkpoint=checkpoint,
         )
-    with progress_bar("counting", shown=show_progress, in_bytes=True) as progress:
-        counts = count_files(
-            files,
-            preset=plan.pipeline,
-            field=field,
-            errors=errors,
-            on_error=on_error,
-            num_threads=num_threads,
-            progress=progress,
-            sentences=plan.sentences,
-            memory=memory,
-            checkpoint=None if plan.sentences.size else checkpoint,
-            keep_checkpoint=True,
-        )
+    counts = count_files(
+        files,
+        preset=plan.pipeline,
+        field=field,
+        errors=errors,
+        on_error=on_error,
+        num_threads=num_threads,
+        progress=progress,
+        sentences=plan.sentences,
+        memory=memory,
+        checkpoint=None if plan.sentences.size else checkpoint,
+        keep_checkpoint=True,
+    )
     spec = spec_from_counts(
         counts,
         plan,
         num_threads=num_threads,
-        show_progress=show_progress,
+        progress=progress,
         memory=memory,
         checkpoint=checkpoint,
     )
@@ -92,7 +91,7 @@ def spec_from_texts(
     tokens_of: TokensOf,
     *,
     num_threads: int | None,
-    show_progress: bool,
+    progress: Progress,
     memory: int | str | None = None,
     checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
@@ -102,20 +101,19 @@ def spec_from_texts(
     if plan.tests:
         strings = (text for rows in rows_of_texts(texts) for text in rows.texts)
         texts = samples.sample_while_iterating(strings, plan.sentences.keep)
-    with progress_bar("counting", shown=show_progress) as progress:
-        counts = count_texts(
-            texts,
-            preset=plan.pipeline,
-            num_threads=num_threads,
-            progress=progress,
-            sentences=plan.sentences,
-            memory=memory,
-        )
+    counts = count_texts(
+        texts,
+        preset=plan.pipeline,
+        num_threads=num_threads,
+        progress=progress,
+        sentences=plan.sentences,
+        memory=memory,
+    )
     spec = spec_from_counts(
         counts,
         plan,
         num_threads=num_threads,
-        show_progress=show_progress,
+        progress=progress,
         memory=memory,
         checkpoint=checkpoint,
     )
@@ -131,21 +129,20 @@ def spec_from_counts(
     plan: Plan,
     *,
     num_threads: int | None,
-    show_progress: bool,
+    progress: Progress,
     memory: int | str | None = None,
     checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Learn from word counts."""
-    with progress_bar("learning", shown=show_progress) as progress:
-        return learn_spec(
-            counts,
-            plan.trainer,
-            plan.preset,
-            progress=progress,
-            num_threads=num_threads,
-            memory=memory,
-            checkpoint=checkpoint,
-        )
+    return learn_spec(
+        counts,
+        plan.trainer,
+        plan.preset,
+        progress=progress,
+        num_threads=num_threads,
+        memory=memory,
+        checkpoint=checkpoint,
+    )
 
 
 def retrained_spec(
@@ -154,15 +151,17 @@ def retrained_spec(
     vocab_size: int,
     *,
     num_threads: int | None,
-    show_progress: bool,
+    progress: Progress,
     **settings: Unpack[RetrainSettings],
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline and model type of a specification."""
-    counts = _counted(spec, texts, num_threads, show_progress)
-    with progress_bar("learning", shown=show_progress) as progress:
-        return relearn_spec(
-            spec, counts, vocab_size, settings, progress=progress, num_threads=num_threads
-        )
+    reject_former_name(settings, "show_progress", "progress")
+    counts = count_texts(
+        texts, preset=pipeline_of(spec), num_threads=num_threads, progress=progress
+    )
+    return relearn_spec(
+        spec, counts, vocab_size, settings, progress=progress, num_threads=num_threads
+    )
 
 
 def counts_for(
@@ -170,26 +169,14 @@ def counts_for(
     corpus: Iterable[str | Sequence[str]] | Counts,
     *,
     num_threads: int | None,
-    show_progress: bool,
+    progress: Progress,
 ) -> Counts:
     """Return word counts as they are; count texts with the pipeline of a specification."""
     if isinstance(corpus, Counts):
         return corpus
     if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):
         raise InputTypeError("corpus", type(corpus).__name__, "texts or Counts")
-    return _counted(spec, corpus, num_threads, show_progress)
-
-
-def _counted(
-    spec: TokenizerSpec,
-    texts: Iterable[str | Sequence[str]],
-    num_threads: int | None,
-    show_progress: bool,
-) -> Counts:
-    with progress_bar("counting", shown=show_progress) as progress:
-        return count_texts(
-            texts, preset=pipeline_of(spec), num_threads=num_threads, progress=progress
-        )
+    return count_texts(corpus, preset=pipeline_of(spec), num_threads=num_threads, progress=progress)
 
 
 def _check_paths(files: PathLike | Sequence[PathLike]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from piecework._core import Core
+from piecework._internal.types import Update
 from piecework.errors import TrainingError
 from piecework.spec import (
     ScoredPiece,
@@ -16,7 +17,6 @@ from piecework.spec import (
     Unigram,
 )
 from piecework.train import Counts, SentencePieceTrainer
-from piecework.train.counting import Progress
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.pieces import with_pieces
 from piecework.vocabulary.segmenter import compiled_model, segment
@@ -30,7 +30,7 @@ def learn_pieces(
     n: int,
     min_frequency: int,
     max_token_length: int | None,
-    progress: Progress | None,
+    progress: Update | None,
 ) -> tuple[list[tuple[str, float, tuple[int, ...]]], str | None]:
     """Return at most `n` pieces with scores and the old ids of their texts, and why there are fewer.
 
@@ -85,7 +85,7 @@ def _proposals(
     counts: Counts,
     size: int,
     max_token_length: int | None,
-    progress: Progress | None,
+    progress: Update | None,
 ) -> dict[str, float]:
     """Return pieces that a model of the counts has and the present one lacks, with their scores.
 

@@ -10,11 +10,11 @@ from piecework._core import Core, LearnedEntries, continue_training
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train import Counts, Merges, pipeline_of
-from piecework.train.counting import Progress
 from piecework.train.learners import check_learner
 from piecework.train.runs import counts_for
 from piecework.vocabulary.alphabet import BYTE_TOKENS, required_entries
@@ -29,6 +29,7 @@ _BY_FREQUENCY = Merges("frequency")
 
 
 @renamed_argument("score", "learner")
+@renamed_argument("show_progress", "progress")
 def extend(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Counts,
@@ -38,7 +39,7 @@ def extend(
     min_frequency: int = 2,
     max_token_length: int | None = None,
     num_threads: int | None = None,
-    show_progress: bool = False,
+    progress: Progress = None,
 ) -> ChangedVocabulary:
     """Learn `n` more vocabulary entries from new text.
 
@@ -67,10 +68,8 @@ def extend(
     """
     check_size("n", n)
     check_size("min_frequency", min_frequency)
-    counts = counts_for(
-        tokenizer.spec, corpus, num_threads=num_threads, show_progress=show_progress
-    )
-    with progress_bar("learning", shown=show_progress) as progress:
+    counts = counts_for(tokenizer.spec, corpus, num_threads=num_threads, progress=progress)
+    with progress_bar("learning", progress) as update:
         spec, id_map = extend_spec(
             tokenizer._core,
             tokenizer.spec,
@@ -79,7 +78,7 @@ def extend(
             learner=learner,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
-            progress=progress,
+            progress=update,
         )
     return changed(tokenizer, spec, id_map)
 
@@ -93,7 +92,7 @@ def extend_spec(
     learner: Merges | None = None,
     min_frequency: int = 2,
     max_token_length: int | None = None,
-    progress: Progress | None = None,
+    progress: Update | None = None,
 ) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with `n` more entries, and the id map.
 

@@ -10,7 +10,9 @@ from dataclasses import replace
 from piecework._core import learn_unigram
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
+from piecework._internal.renamed_arguments import renamed_argument
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import whole_number
 from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
@@ -22,7 +24,6 @@ from piecework.spec import (
     WordPiece,
 )
 from piecework.train import Counts
-from piecework.train.counting import Progress
 from piecework.train.runs import counts_for
 from piecework.vocabulary.alphabet import all_ids
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
@@ -35,13 +36,14 @@ _LONGEST_PIECE = 512  # the limit of the trainer
 _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
 
 
+@renamed_argument("show_progress", "progress")
 def to_unigram(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Counts,
     *,
     iterations: int = 8,
     num_threads: int | None = None,
-    show_progress: bool = False,
+    progress: Progress = None,
 ) -> ChangedVocabulary:
     """Convert a WordPiece tokenizer to Unigram, keeping entries and ids.
 
@@ -64,11 +66,9 @@ def to_unigram(
     for another model and for ids with gaps, and `CorpusError` for a corpus without words.
     """
     iterations = whole_number("iterations", iterations, 1)
-    counts = counts_for(
-        tokenizer.spec, corpus, num_threads=num_threads, show_progress=show_progress
-    )
-    with progress_bar("estimating", shown=show_progress) as progress:
-        spec = unigram_spec(tokenizer.spec, counts, iterations, num_threads, progress)
+    counts = counts_for(tokenizer.spec, corpus, num_threads=num_threads, progress=progress)
+    with progress_bar("estimating", progress) as update:
+        spec = unigram_spec(tokenizer.spec, counts, iterations, num_threads, update)
     before = all_ids(tokenizer.spec)
     id_map = map_of(before, int, before, dict.fromkeys(all_ids(spec) - before, ()))
     # Without checks: the pieces are written otherwise than the entries.
@@ -80,7 +80,7 @@ def unigram_spec(
     counts: Counts,
     iterations: int,
     num_threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Update | None = None,
 ) -> TokenizerSpec:
     """Return a Unigram specification with the entries and ids of a WordPiece one.
 
@@ -165,7 +165,7 @@ def _estimate(
     counts: Counts,
     iterations: int,
     num_threads: int | None,
-    progress: Progress | None,
+    progress: Update | None,
 ) -> dict[str, float]:
     """Return the log probabilities of the pieces that occur."""
     words = [_word(word) for word in counts.words]

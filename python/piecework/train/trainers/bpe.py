@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from piecework._core import learn_bpe
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import TrainingWarning
 from piecework.spec import BPE
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.setting_fields import Choice, Integer, Text, check_settings, setting
 from piecework.train.trainer import Trainer
@@ -97,7 +97,7 @@ class BPETrainer(Trainer):
     def learn(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -122,7 +122,7 @@ class BPETrainer(Trainer):
     def learn_vocabulary(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -194,7 +194,7 @@ class ByteBPETrainer(Trainer):
     def learn(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -210,7 +210,7 @@ class ByteBPETrainer(Trainer):
     def learn_vocabulary(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from piecework._internal.types import Progress
 from piecework.spec import Char
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import check_counts
 from piecework.train.trainers.ranking import RankingTrainer
@@ -27,7 +27,7 @@ class CharTrainer(RankingTrainer):
     kind = "char"
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self, counts: Counts, progress: Progress = None, num_threads: int | None = None
     ) -> Char:
         """Return the model; of equally frequent characters the lower code point comes first."""
         check_counts(counts)

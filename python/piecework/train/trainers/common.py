@@ -7,19 +7,18 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from piecework._core import LearnedEntries
 from piecework._core import LearnedPieces as CorePieces
 from piecework._internal import validation as checks
+from piecework._internal.progress import progress_bar
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
 from piecework.train.counts import Counts
 from piecework.train.learned_files import read_learned, write_learned
 from piecework.train.setting_fields import Characters, Integer, Number, Switch, Text, Tokens
-
-if TYPE_CHECKING:
-    from piecework.train.counting import Progress
 
 
 @dataclass(frozen=True)
@@ -174,20 +173,21 @@ SHRINKING_FACTOR = Number("Share of the pieces that each pruning step keeps.", a
 def resumable(
     trainer: Any,
     counts: Counts,
-    progress: Progress | None,
+    progress: Progress,
     checkpoint: PathLike | None,
     sizes: Sequence[int] = (),
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of the core for a run that continues the one in a checkpoint folder."""
-    if checkpoint is None:
-        yield {"progress": progress}
-        return
-    # Imported here because checkpoints import the trainers.
-    from piecework.train.checkpoints import LearningCheckpoint
+    with progress_bar("learning", progress) as update:
+        if checkpoint is None:
+            yield {"progress": update}
+            return
+        # Imported here because checkpoints import the trainers.
+        from piecework.train.checkpoints import LearningCheckpoint
 
-    run = LearningCheckpoint(checkpoint, counts, trainer, sizes)
-    with run.kept_on_failure():
-        yield {"progress": run.progress(progress), **run.arguments}
+        run = LearningCheckpoint(checkpoint, counts, trainer, sizes)
+        with run.kept_on_failure():
+            yield {"progress": run.progress(update), **run.arguments}
 
 
 # ---- corpora with too few pieces

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_sentencepiece
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
@@ -24,7 +25,6 @@ from piecework.spec import (
     Split,
     TokenizerSpec,
 )
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
@@ -313,7 +313,7 @@ class SentencePieceTrainer(Trainer):
     def learn(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -341,7 +341,7 @@ class SentencePieceTrainer(Trainer):
     def learn_pieces(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,

@@ -8,9 +8,9 @@ from typing import Any
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.spec import Unigram
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.setting_fields import Integer, Number, check_settings, setting
 from piecework.train.trainer import Trainer
@@ -120,7 +120,7 @@ class UnigramTrainer(Trainer):
     def learn(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -139,7 +139,7 @@ class UnigramTrainer(Trainer):
     def learn_pieces(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,

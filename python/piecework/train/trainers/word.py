@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from piecework._internal.types import Progress
 from piecework.spec import WordLevel
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.trainers.common import check_counts
 from piecework.train.trainers.ranking import RankingTrainer
@@ -26,7 +26,7 @@ class WordTrainer(RankingTrainer):
     kind = "word"
 
     def learn(
-        self, counts: Counts, progress: Progress | None = None, num_threads: int | None = None
+        self, counts: Counts, progress: Progress = None, num_threads: int | None = None
     ) -> WordLevel:
         """Return the model; of equally frequent words the one with lower code points comes first."""
         check_counts(counts)

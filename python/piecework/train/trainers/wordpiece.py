@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from piecework._core import LearnedEntries, learn_wordpiece
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import WordPiece
-from piecework.train.counting import Progress
 from piecework.train.counts import Counts
 from piecework.train.learners import (
     DEFAULT_LEARNER,
@@ -119,7 +119,7 @@ class WordPieceTrainer(Trainer):
     def learn(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -149,7 +149,7 @@ class WordPieceTrainer(Trainer):
     def learn_vocabulary(
         self,
         counts: Counts,
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -161,7 +161,7 @@ class WordPieceTrainer(Trainer):
         self,
         counts: Counts,
         sizes: Sequence[int],
-        progress: Progress | None = None,
+        progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
@@ -199,7 +199,7 @@ class WordPieceTrainer(Trainer):
     def _learn(
         self,
         counts: Counts,
-        progress: Progress | None,
+        progress: Progress,
         num_threads: int | None,
         checkpoint: PathLike | None,
         *,
