@@ -214,7 +214,7 @@ def test_unigram_continues_after_any_round(
             byte_fallback=False,
             character_coverage=trainer.character_coverage,
             initial_alphabet=(),
-            seed_vocab_size=16 * size,
+            seed_size=16 * size,
             count_exponent=1.0,
             max_piece_length=trainer.max_piece_length,
             shrinking_factor=0.5,
