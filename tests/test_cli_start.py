@@ -566,17 +566,11 @@ def test_every_long_command_takes_quiet(verb: str) -> None:
 def test_quiet_leaves_out_the_notes_and_the_progress(
     cli: Run, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[bool] = []
-    original = bars.progress_bar
-
-    def noted(title: str, progress: bool, *, in_bytes: bool = False) -> object:
-        shown.append(progress)
-        return original(title, progress, in_bytes=in_bytes)
-
-    monkeypatch.setattr("piecework.cli.notes.progress_bar", noted)
+    monkeypatch.setattr(bars, "SECONDS_BETWEEN_LINES", 0)
     path, ids = str(tmp_path / "t.json"), str(tmp_path / "ids")
     small, counts = str(tmp_path / "s.json"), str(tmp_path / "c.tsv")
     settings = ["--vocab-size", "15", "--model", "bpe"]
+    shown: list[bool] = []
     for arguments in (
         ["train", corpus, *settings, "-o", path],
         ["count", corpus, "-o", counts],
@@ -587,9 +581,10 @@ def test_quiet_leaves_out_the_notes_and_the_progress(
     ):
         code, out, err = cli(*arguments, "--quiet")
         assert (code, out, err) == (0, "", ""), arguments
-        assert cli(*arguments)[2] != ""
-    assert shown
-    assert shown.count(False) == shown.count(True)
+        err = cli(*arguments)[2]
+        assert err != ""
+        shown.append(" after 0:00" in err)
+    assert shown == [True, True, True, True, True, False]
 
 
 def test_without_a_terminal_progress_is_a_line_every_thirty_seconds(

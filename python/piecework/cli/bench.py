@@ -9,9 +9,8 @@ import click
 
 import piecework as pw
 from piecework.analysis.speed import speed_table
-from piecework.cli.notes import progress
 from piecework.cli.options import reading_options
-from piecework.cli.parameters import InputFile, command, option, quiet_option
+from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -76,19 +75,18 @@ def bench(
     """
     loaded = load_tokenizer(tokenizer, hints)
     file = tokenizer_file(tokenizer, encoding=hints["encoding"], revision=hints["revision"])
-    with progress("measuring") as update:
-        found = pw.analysis.bench_files(
-            file,
-            list(corpus),
-            tokenizer=loaded,
-            against=against,
-            megabytes=megabytes,
-            field=field,
-            errors=errors,
-            repetitions=repetitions,
-            num_threads=num_threads,
-            progress=update,
-        )
+    found = pw.analysis.bench_files(
+        file,
+        list(corpus),
+        tokenizer=loaded,
+        against=against,
+        megabytes=megabytes,
+        field=field,
+        errors=errors,
+        repetitions=repetitions,
+        num_threads=num_threads,
+        progress=not is_quiet(),
+    )
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:

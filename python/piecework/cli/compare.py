@@ -11,7 +11,6 @@ import piecework as pw
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
-from piecework.cli.notes import progress
 from piecework.cli.options import ALL_PRESETS, OnError, on_error_option, reading_options
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
@@ -19,6 +18,7 @@ from piecework.cli.parameters import (
     NameChoice,
     OutputFile,
     command,
+    is_quiet,
     option,
     quiet_option,
 )
@@ -118,18 +118,17 @@ def compare(
         check_plots()
     named = load_each(names_of_files(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
-    with progress("measuring", in_bytes=True) as update:
-        found = pw.analysis.compare_files(
-            named,
-            sources_of_corpus(corpus),
-            gold=standard,
-            words=words,
-            field=field,
-            errors=errors,
-            on_error=on_error,
-            num_threads=num_threads,
-            progress=update,
-        )
+    found = pw.analysis.compare_files(
+        named,
+        sources_of_corpus(corpus),
+        gold=standard,
+        words=words,
+        field=field,
+        errors=errors,
+        on_error=on_error,
+        num_threads=num_threads,
+        progress=not is_quiet(),
+    )
     if html_path:
         with atomic_stream(html_path) as stream:
             stream.write(pw.analysis.html_report(found).encode())

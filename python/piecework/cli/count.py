@@ -10,7 +10,6 @@ import click
 
 import piecework as pw
 from piecework._internal.counted import counted
-from piecework.cli.notes import progress
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
     OnError,
@@ -21,7 +20,14 @@ from piecework.cli.options import (
     given_options,
 )
 from piecework.cli.outputs import check_output
-from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.cli.parameters import (
+    InputFile,
+    command,
+    is_quiet,
+    option,
+    output_option,
+    quiet_option,
+)
 from piecework.cli.summaries import (
     Timing,
     changes_of,
@@ -87,20 +93,19 @@ def count(
     hint = preset_hint(plan, found)
     with_files = not are_counts_files(corpus, field, plan.sentences) and not plan.sentences.size
     if path != "-" and with_files:
-        with progress("counting", in_bytes=True) as update:
-            words, distinct = pw.train.count_files_to(
-                path,
-                corpus,
-                preset=plan.pipeline,
-                progress=update,
-                field=field,
-                errors=errors,
-                on_error=on_error,
-                num_threads=num_threads,
-                first_source=first_source,
-                sentences=plan.sentences,
-                **given_options(counting),
-            )
+        words, distinct = pw.train.count_files_to(
+            path,
+            corpus,
+            preset=plan.pipeline,
+            progress=not is_quiet(),
+            field=field,
+            errors=errors,
+            on_error=on_error,
+            num_threads=num_threads,
+            first_source=first_source,
+            sentences=plan.sentences,
+            **given_options(counting),
+        )
     else:
         counts = count_or_load(
             corpus,

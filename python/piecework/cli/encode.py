@@ -17,9 +17,15 @@ from piecework.cli.folder_options import (
     encode_to_folder,
     folder_options,
 )
-from piecework.cli.notes import progress
 from piecework.cli.options import on_error_option, reading_options
-from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.cli.parameters import (
+    InputFile,
+    command,
+    is_quiet,
+    option,
+    output_option,
+    quiet_option,
+)
 from piecework.cli.row_lengths import length_options, with_row_lengths
 from piecework.cli.sources import check_no_text
 from piecework.cli.summaries import (
@@ -146,8 +152,7 @@ def encode(
     settings = {name: value for name, value in settings.items() if name not in FOLDER_NAMES}
     settings["format"] = settings["format"] or "ids"
     outputs = outputs or ("-",)
-    with progress("encoding", in_bytes=True) as update:
-        done = pw.encode_files(loaded, inputs or ["-"], outputs, progress=update, **settings)
+    done = pw.encode_files(loaded, inputs or ["-"], outputs, progress=not is_quiet(), **settings)
     following = _next(tokenizer, outputs, settings["format"])
     _report(done, outputs, loaded, timing, following, as_json=as_json)
 

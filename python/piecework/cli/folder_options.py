@@ -12,9 +12,9 @@ import click
 
 import piecework as pw
 from piecework._internal.counted import counted
-from piecework.cli.notes import note, progress
+from piecework.cli.notes import note
 from piecework.cli.options import given_options
-from piecework.cli.parameters import apply, option
+from piecework.cli.parameters import apply, is_quiet, option
 from piecework.cli.summaries import (
     Timing,
     special_text,
@@ -83,10 +83,9 @@ def encode_to_folder(
 ) -> None:
     """Write a folder of shards, and print a summary."""
     try:
-        with progress("encoding", in_bytes=True) as update:
-            done = pw.export.encode_corpus(
-                tokenizer, sources, out_dir, progress=update, **given_options(dict(settings))
-            )
+        done = pw.export.encode_corpus(
+            tokenizer, sources, out_dir, progress=not is_quiet(), **given_options(dict(settings))
+        )
     except KeyboardInterrupt:
         note(f"the same command with --resume keeps the finished shards in {out_dir} and continues")
         raise

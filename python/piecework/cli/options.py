@@ -9,8 +9,7 @@ from typing import Any, Literal, TypeVar
 import click
 
 import piecework as pw
-from piecework.cli.notes import progress
-from piecework.cli.parameters import NameChoice, apply, option
+from piecework.cli.parameters import NameChoice, apply, is_quiet, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -187,19 +186,18 @@ def count_or_load(
         for name in given.keys() - _ALSO_FOR_COUNTS:
             raise pw.errors.ArgumentError(name, "counts files", "text files")
         return reduce(pw.Counts.merge, map(pw.Counts.load, pw.corpus.corpus_files(corpus)))
-    with progress("counting", in_bytes=True) as update:
-        counts = pw.count_files(
-            corpus,
-            preset=pipeline,
-            field=field,
-            errors=errors,
-            on_error=on_error,
-            num_threads=num_threads,
-            progress=update,
-            sentences=sentences,
-            first_source=first_source,
-            **given,
-        )
+    counts = pw.count_files(
+        corpus,
+        preset=pipeline,
+        field=field,
+        errors=errors,
+        on_error=on_error,
+        num_threads=num_threads,
+        progress=not is_quiet(),
+        sentences=sentences,
+        first_source=first_source,
+        **given,
+    )
     if not len(counts):
         raise pw.errors.CorpusError(", ".join(corpus), "no words", "files with text")
     return counts

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
-from piecework.cli.notes import note, progress
+from piecework.cli.notes import note
 from piecework.cli.options import OnError, on_error_option, reading_options
-from piecework.cli.parameters import InputFile, VocabSize, command, option
+from piecework.cli.parameters import InputFile, VocabSize, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -141,24 +141,22 @@ def _plan(
     reading: dict[str, Any],
 ) -> pw.analysis.PrunePlan:
     """Prune by the use in files, which are read twice."""
-    with progress("encoding", in_bytes=True) as update:
-        return pw.analysis.plan_prune_files(
-            loaded,
-            corpus,
-            keep=keep,
-            keep_alphabet=keep_alphabet,
-            progress=update,
-            **chosen,
-            **reading,
-        )
+    return pw.analysis.plan_prune_files(
+        loaded,
+        corpus,
+        keep=keep,
+        keep_alphabet=keep_alphabet,
+        progress=not is_quiet(),
+        **chosen,
+        **reading,
+    )
 
 
 def _used_in_stdin(
     loaded: pw.Tokenizer, corpus: tuple[str, ...], min_count: int, reading: dict[str, Any]
 ) -> list[int]:
     """Return the ids that a corpus uses, which is read once."""
-    with progress("counting", in_bytes=True) as update:
-        counts = pw.analysis.token_counts(loaded, corpus, progress=update, **reading)
+    counts = pw.analysis.token_counts(loaded, corpus, progress=not is_quiet(), **reading)
     ids: list[int] = (counts >= min_count).nonzero()[0].tolist()
     return ids
 

@@ -11,7 +11,7 @@ import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size, memory_budget
 from piecework.cli.engines import count_on_engine, engine_options
-from piecework.cli.notes import note, progress
+from piecework.cli.notes import note
 from piecework.cli.options import (
     COUNTING_NAMES,
     OnError,
@@ -310,24 +310,23 @@ def _train(
     training_log: str | None,
 ) -> Iterator[tuple[int | None, pw.Tokenizer]]:
     """Yield the tokenizer of each size, or of the size of the trainer."""
-    with progress("learning") as update:
-        options: dict[str, Any] = {
-            "progress": update,
-            "num_threads": num_threads,
-            "memory": memory,
-            "checkpoint": checkpoint,
-        }
-        specs: dict[int | None, pw.TokenizerSpec] = {}
-        if sizes:
-            if not _learns_together(plan.trainer):
-                note("these vocabularies do not nest: each size is learned separately")
-            for size, spec in pw.train.learn_specs(
-                counts, plan.trainer, sizes, plan.preset, **options
-            ).items():
-                specs[size] = spec
-        else:
-            specs[None] = pw.train.learn_spec(
-                counts, plan.trainer, plan.preset, training_log=training_log, **options
-            )
+    options: dict[str, Any] = {
+        "progress": not is_quiet(),
+        "num_threads": num_threads,
+        "memory": memory,
+        "checkpoint": checkpoint,
+    }
+    specs: dict[int | None, pw.TokenizerSpec] = {}
+    if sizes:
+        if not _learns_together(plan.trainer):
+            note("these vocabularies do not nest: each size is learned separately")
+        for size, spec in pw.train.learn_specs(
+            counts, plan.trainer, sizes, plan.preset, **options
+        ).items():
+            specs[size] = spec
+    else:
+        specs[None] = pw.train.learn_spec(
+            counts, plan.trainer, plan.preset, training_log=training_log, **options
+        )
     for key, spec in specs.items():
         yield key, pw.Tokenizer.from_spec(spec)
