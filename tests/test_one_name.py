@@ -27,10 +27,11 @@ OTHER_NAMES = {other: argument for _, [argument], _, others in ROWS for other in
 
 def options(verb: str) -> Iterator[str]:
     """Yield the long flags of a command, with those of every model."""
-    command = commands.get_command(Context(commands), verb)
+    group = Context(commands, **commands.context_settings)
+    command = commands.get_command(group, verb)
     assert command is not None
     of_models = [one for model in TRAINERS for one in options_of(model)]
-    for parameter in [*command.get_params(Context(command)), *of_models]:
+    for parameter in [*command.get_params(Context(command, group)), *of_models]:
         if isinstance(parameter, click.Option):
             yield from (flag for flag in parameter.opts if flag.startswith("--"))
 

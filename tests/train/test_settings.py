@@ -43,7 +43,7 @@ def bad_values(about: Setting) -> Iterator[Any]:
             yield from (3, [3], ["ab"], ["\ud800"])
         case kinds.Variant():
             yield from (next(iter(about.kinds)), 3, *about.kinds.values())
-        case kinds.File() | kinds.RulesFile():
+        case kinds.File():
             yield 3
         case _:
             raise AssertionError(f"no bad values for {type(about).__name__}")
@@ -96,7 +96,7 @@ class Example:
     text: str = setting("a", kinds.Text("T.", can_be_empty=False))
     tokens: tuple[str, ...] = setting((), kinds.Tokens("T."))
     characters: tuple[str, ...] = setting((), kinds.Characters("C."))
-    file: str | None = setting(None, kinds.File("F.", none="no file"))
+    file: str | None = setting(None, kinds.File("F."))
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from functools import cache
 from typing import Any, TypeVar
 
@@ -18,7 +17,6 @@ from piecework.train.setting_fields import (
     File,
     Integer,
     Number,
-    RulesFile,
     Setting,
     Switch,
     Tokens,
@@ -70,10 +68,9 @@ class TrainingCommand(Command):
 
     def _with_own(self, ctx: click.Context, options: Sequence[Option]) -> list[click.Parameter]:
         """Return options of settings between `--model` and the other options of the command."""
-        own = super().get_params(ctx)
+        own = sorted(super().get_params(ctx), key=lambda parameter: parameter.name != "model")
         names = {parameter.name for parameter in own}
-        own.sort(key=lambda parameter: parameter.name != "model")
-        first = own[:1] if "model" in names else []
+        first = own[: "model" in names]
         return [*first, *(one for one in options if one.name not in names), *own[len(first) :]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -135,27 +132,17 @@ def _typed_value(flag: str, args: Sequence[str]) -> str | None:
 @cache
 def options_of(model: str, several_sizes: bool = False) -> tuple[Option, ...]:
     """Return the options of the settings of a model; with `several_sizes`, of more than one vocabulary."""
-    made = _options(settings_of(TRAINERS[model]), _SECTION)
-    return tuple(
-        _with_sizes(one) if several_sizes and one.name == "vocab_size" else one for one in made
-    )
+    return tuple(_options(settings_of(TRAINERS[model]), _SECTION, several_sizes))
 
 
 @cache
 def _common_options(models: Sequence[str], several_sizes: bool) -> tuple[Option, ...]:
     """Return the options that all models have, without the defaults, which differ."""
-    names = set.intersection(*({one.name for one in options_of(model)} for model in models))
-    common = [copy(one) for one in options_of(models[0], several_sizes) if one.name in names]
-    for one in common:
-        one.help = (one.help or "").partition("  [default")[0]
-    return tuple(common)
-
-
-def _with_sizes(one: Option) -> Option:
-    one.type, one.metavar = VocabSizes(), "N[,N...]"
-    several = "several, such as 8k,16k,32k, write one tokenizer each."
-    one.help = (one.help or "").replace("32k.", f"32k; {several}")
-    return one
+    first, *others = (settings_of(TRAINERS[model]) for model in models)
+    common = {
+        name: (about, "") for name, (about, _) in first.items() if all(name in o for o in others)
+    }
+    return tuple(_options(common, _SECTION, several_sizes))
 
 
 @cache
@@ -163,57 +150,61 @@ def _flags_of(model: str) -> tuple[str, ...]:
     return tuple(flag for one in options_of(model) for flag in (*one.opts, *one.secondary_opts))
 
 
-def _options(settings: Mapping[str, tuple[Setting, Any]], section: str) -> Iterator[Option]:
+def _options(
+    settings: Mapping[str, tuple[Setting, Any]], section: str, several_sizes: bool
+) -> Iterator[Option]:
     for name, (about, default) in settings.items():
+        how = _how(about)
+        if name == "vocab_size":
+            how = _how_of_sizes(about) if several_sizes else _how_of_size(about)
+        if shown := _default_text(about, default):
+            how["help"] += f"  [default: {shown}]"
         if about.option is not None:
             flag = about.option or f"--{name.replace('_', '-')}"
-            shown = _default_text(about, default)
-            text = f"{_help(name, about)}  [default: {shown}]" if shown else _help(name, about)
-            yield Option(
-                [*_names(flag, about), name], section=section, help=text, **_how(name, about)
-            )
+            flags = f"{flag}/--no{flag[1:]}" if isinstance(about, Switch) else flag
+            yield Option([flags, name], section=section, **how)
         if isinstance(about, Variant):
             for kind, cls in about.kinds.items():
-                yield from _options(settings_of(cls), f"{name.capitalize()} {kind}")
+                title = f"{name.capitalize()} {kind}"
+                yield from _options(settings_of(cls), title, several_sizes)
 
 
-def _help(name: str, about: Setting) -> str:
-    if name == "vocab_size":
-        return about.help.replace(".", ", such as 32000 or 32k.")
-    return f"{about.help} Repeatable." if isinstance(about, Tokens) else about.help
-
-
-def _names(flag: str, about: Setting) -> list[str]:
-    return [f"{flag}/--no{flag[1:]}"] if isinstance(about, Switch) else [flag]
-
-
-def _how(name: str, about: Setting) -> dict[str, Any]:
-    """Return the type of an option, and how it reads its values."""
-    if name == "vocab_size":
-        return {"type": VocabSize(), "metavar": "N"}
+def _how(about: Setting) -> dict[str, Any]:
+    """Return the help of an option, its type, and how it reads its values."""
+    how: dict[str, Any] = {"help": about.help, "metavar": about.metavar}
     match about:
         case Switch():
-            return {"default": None}
+            how["default"] = None
         case Integer():
-            return {"type": int}
+            how["type"] = int
         case Number():
-            return {"type": float}
+            how["type"] = float
         case Choice():
-            return {"type": click.Choice(list(about.names))}
+            how["type"] = click.Choice(list(about.names))
         case Variant():
-            return {"type": click.Choice(list(about.kinds))}
-        case File() | RulesFile():
-            return {"type": InputFile()}
+            how["type"] = click.Choice(list(about.kinds))
+        case File():
+            how["type"] = InputFile()
         case Tokens():
-            return {"multiple": True, "metavar": about.metavar}
-        case _:
-            return {"metavar": about.metavar}
+            how |= {"multiple": True, "help": f"{about.help} Repeatable."}
+    return how
+
+
+def _how_of_size(about: Setting) -> dict[str, Any]:
+    text = about.help.replace(".", ", such as 32000 or 32k.")
+    return {"help": text, "type": VocabSize(), "metavar": "N"}
+
+
+def _how_of_sizes(about: Setting) -> dict[str, Any]:
+    several = "several, such as 8k,16k,32k, write one tokenizer each."
+    text = about.help.replace(".", f", such as 32000 or 32k; {several}")
+    return {"help": text, "type": VocabSizes(), "metavar": "N[,N...]"}
 
 
 def _default_text(about: Setting, default: Any) -> str:
     """Return a default as the user would type it, "" if there is nothing to type."""
     if default is None:
-        return "" if isinstance(about, File | RulesFile) else about.none
+        return "" if isinstance(about, File) else about.none
     if isinstance(about, Switch):
         return "on" if default else "off"
     if isinstance(about, Variant):

@@ -150,7 +150,9 @@ class Variant(Setting):
 
 @dataclass(frozen=True)
 class File(Setting):
-    """A path."""
+    """A path, or None for no file."""
+
+    none: str = "no file"
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the path."""
@@ -160,8 +162,8 @@ class File(Setting):
 
 
 @dataclass(frozen=True)
-class RulesFile(Setting):
-    """Normalization rules, or the path of a file of them."""
+class RulesFile(File):
+    """Normalization rules, the path of a file of them, or None for no file."""
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the rules or the path."""

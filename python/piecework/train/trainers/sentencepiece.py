@@ -133,10 +133,10 @@ class SentencePieceTrainer(Trainer):
         "nmt_nfkc", Choice("Named normalization rules.", names=NormalizationRules.NAMES)
     )
     normalization_rule_tsv: Rules | None = setting(
-        None, RulesFile("File of normalization rules, in place of named ones.", none="no file")
+        None, RulesFile("File of normalization rules, in place of named ones.")
     )
     denormalization_rule_tsv: Rules | None = setting(
-        None, RulesFile("File of rules to apply to decoded text.", none="no file")
+        None, RulesFile("File of rules to apply to decoded text.")
     )
     add_dummy_prefix: bool = setting(True, Switch("Add a space before the text."))
     remove_extra_whitespaces: bool = setting(
@@ -154,7 +154,7 @@ class SentencePieceTrainer(Trainer):
         "", Text("Characters to include even if the corpus lacks them.", metavar="CHARS")
     )
     required_chars_file: PathLike | None = setting(
-        None, File("File of further required characters.", none="no file")
+        None, File("File of further required characters.")
     )
 
     max_sentencepiece_length: int = setting(
@@ -186,11 +186,11 @@ class SentencePieceTrainer(Trainer):
         (), Tokens("Pieces that never match text.", option="--control-symbol", metavar="TOKEN")
     )
     control_symbols_file: PathLike | None = setting(
-        None, File("File of further control symbols, one per line.", none="no file")
+        None, File("File of further control symbols, one per line.")
     )
     user_defined_symbols: tuple[str, ...] = setting((), USER_DEFINED_SYMBOLS)
     user_defined_symbols_file: PathLike | None = setting(
-        None, File("File of further user-defined symbols, one per line.", none="no file")
+        None, File("File of further user-defined symbols, one per line.")
     )
     byte_fallback: bool = setting(False, BYTE_FALLBACK)
 
@@ -220,7 +220,7 @@ class SentencePieceTrainer(Trainer):
         1_000_000, Integer("Number of pieces to start from (unigram).", least=1, most=_MAX_SIZE)
     )
     seed_sentencepieces_file: PathLike | None = setting(
-        None, File("File of pieces to start from: piece, tab, count (unigram).", none="no file")
+        None, File("File of pieces to start from: piece, tab, count (unigram).")
     )
     shrinking_factor: float = setting(0.75, SHRINKING_FACTOR)
     num_sub_iterations: int = setting(
