@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
 import piecework as pw
-from piecework.cli.options import OnError, count_or_load, on_error_option, reading_options
+from piecework.cli.options import (
+    OnError,
+    count_or_load,
+    given_options,
+    on_error_option,
+    reading_options,
+)
 from piecework.cli.parameters import InputFile, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
@@ -16,6 +22,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
+from piecework.cli.training_options import setting_options
 
 _EXAMPLE = """\b
 Example:
@@ -40,20 +47,7 @@ Example:
     type=click.Choice(pw.train.Merges.SCORES),
     help="Score that selects the next pair.  [default: likelihood; BPE: frequency]",
 )
-@option(
-    "--min-frequency",
-    section="Vocabulary",
-    type=click.IntRange(min=0),
-    default=2,
-    show_default=True,
-    help="Do not merge pairs that occur less often.",
-)
-@option(
-    "--max-token-length",
-    section="Vocabulary",
-    type=click.IntRange(min=1),
-    help="Longest token to learn, in characters.",
-)
+@setting_options(pw.BPETrainer, "min_frequency", "max_token_length")
 @reading_options
 @on_error_option
 @tokenizer_options
@@ -63,8 +57,6 @@ def extend(
     corpus: tuple[str, ...],
     n: int,
     score: Literal["likelihood", "frequency", "pmi"] | None,
-    min_frequency: int,
-    max_token_length: int | None,
     field: str | None,
     errors: Literal["replace", "strict"],
     on_error: OnError,
@@ -72,6 +64,7 @@ def extend(
     hints: Hints,
     map_path: str | None,
     path: str,
+    **settings: Any,
 ) -> None:
     """Add entries learned from CORPUS to TOKENIZER, without changing existing ids.
 
@@ -87,8 +80,7 @@ def extend(
         counts,
         n,
         learner=None if score is None else pw.train.Merges(score),
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
         progress=not is_quiet(),
+        **given_options(settings),
     )
     save_resized(larger, id_map, path, map_path)

@@ -10,7 +10,15 @@ import click
 
 import piecework as pw
 from piecework.cli.options import given_options
-from piecework.cli.parameters import Command, InputFile, Option, VocabSize, VocabSizes, option
+from piecework.cli.parameters import (
+    Command,
+    InputFile,
+    Option,
+    VocabSize,
+    VocabSizes,
+    apply,
+    option,
+)
 from piecework.train.preset_choice import model_of
 from piecework.train.setting_fields import (
     Choice,
@@ -132,7 +140,16 @@ def _typed_value(flag: str, args: Sequence[str]) -> str | None:
 @cache
 def options_of(model: str, several_sizes: bool = False) -> tuple[Option, ...]:
     """Return the options of the settings of a model; with `several_sizes`, of more than one vocabulary."""
-    return tuple(_options(settings_of(TRAINERS[model]), _SECTION, several_sizes))
+    declared = _declared(settings_of(TRAINERS[model]), _SECTION, several_sizes)
+    return tuple(Option(names, **how) for names, how in declared)
+
+
+def setting_options(cls: type, *names: str) -> Callable[[Function], Function]:
+    """Return the options of some settings of a class, for a command that learns but trains no model."""
+    chosen = {name: found for name, found in settings_of(cls).items() if name in names}
+    declared = _declared(chosen, _SECTION, several_sizes=False)
+    options = [option(*names, **how) for names, how in declared]
+    return lambda function: apply(options, function)
 
 
 @cache
@@ -142,7 +159,7 @@ def _common_options(models: Sequence[str], several_sizes: bool) -> tuple[Option,
     common = {
         name: (about, "") for name, (about, _) in first.items() if all(name in o for o in others)
     }
-    return tuple(_options(common, _SECTION, several_sizes))
+    return tuple(Option(names, **how) for names, how in _declared(common, _SECTION, several_sizes))
 
 
 @cache
@@ -150,9 +167,10 @@ def _flags_of(model: str) -> tuple[str, ...]:
     return tuple(flag for one in options_of(model) for flag in (*one.opts, *one.secondary_opts))
 
 
-def _options(
+def _declared(
     settings: Mapping[str, tuple[Setting, Any]], section: str, several_sizes: bool
-) -> Iterator[Option]:
+) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """Yield the names of each option, and its other arguments."""
     for name, (about, default) in settings.items():
         how = _how(about)
         if name == "vocab_size":
@@ -162,11 +180,11 @@ def _options(
         if about.option is not None:
             flag = about.option or f"--{name.replace('_', '-')}"
             flags = f"{flag}/--no{flag[1:]}" if isinstance(about, Switch) else flag
-            yield Option([flags, name], section=section, **how)
+            yield [flags, name], {"section": section, **how}
         if isinstance(about, Variant):
             for kind, cls in about.kinds.items():
                 title = f"{name.capitalize()} {kind}"
-                yield from _options(settings_of(cls), title, several_sizes)
+                yield from _declared(settings_of(cls), title, several_sizes)
 
 
 def _how(about: Setting) -> dict[str, Any]:
