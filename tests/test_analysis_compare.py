@@ -338,7 +338,7 @@ def test_invalid_utf8_is_replaced_and_counted_or_refused(tmp_path: Path) -> None
     with pytest.raises(
         pw.errors.InvalidUtf8Error, match=r"a\.txt line 1: found invalid UTF-8 at byte 4"
     ):
-        compare_files(ALL, path, errors="strict")
+        compare_files(ALL, path, encoding_errors="strict")
     assert compare(ALL, ["hug \ud800"]).replacements == 1
 
 

@@ -232,8 +232,8 @@ def test_what_is_not_a_path_is_refused(paths: object) -> None:
 
 
 def test_unknown_error_handling_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="errors: found 'ignore'"):
-        list(read_corpus(tmp_path, errors="ignore"))
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: found 'ignore'"):
+        list(read_corpus(tmp_path, encoding_errors="ignore"))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_json_text_that_is_not_unicode_is_replaced_and_counted_or_refused(
     with pytest.raises(
         pw.errors.InvalidUtf8Error, match=r"a\.jsonl line 1.* (byte 11|character 1)"
     ):
-        list(read_corpus(path, errors="strict"))
+        list(read_corpus(path, encoding_errors="strict"))
 
 
 @pytest.mark.parametrize(("compress", "kind"), KINDS)

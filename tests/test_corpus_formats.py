@@ -311,7 +311,7 @@ def test_invalid_utf8_in_csv_is_replaced_and_counted_or_refused(tmp_path: Path) 
     path = write(tmp_path / "a.csv", b"text\nok\na\xffb\n")
     assert [(p.texts, p.replacements) for p in read_corpus(path)] == [(["ok", "a\ufffdb"], 1)]
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r"a\.csv line 3: found invalid UTF-8"):
-        texts(path, errors="strict")
+        texts(path, encoding_errors="strict")
 
 
 # ---- Parquet and Arrow
@@ -370,7 +370,7 @@ def test_invalid_utf8_in_a_table_is_replaced_and_counted_or_refused(tmp_path: Pa
     path = write(tmp_path / "a.arrow", arrow_data("file", table))
     assert [(p.texts, p.replacements) for p in read_corpus(path)] == [(["ok", "a\ufffdb"], 1)]
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r"a\.arrow row 2 column 'text'"):
-        texts(path, errors="strict")
+        texts(path, encoding_errors="strict")
 
 
 @pytest.mark.parametrize("form", ["file", "stream"])

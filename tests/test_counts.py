@@ -132,7 +132,7 @@ def test_invalid_utf8_is_refused_with_its_byte_when_strict(tmp_path: Path) -> No
     path = tmp_path / "a.txt"
     path.write_bytes(b"hug\nhug \xff\n")
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r"a\.txt.* byte 8\b"):
-        count_files(path, errors="strict")
+        count_files(path, encoding_errors="strict")
 
 
 def test_the_byte_of_invalid_utf8_counts_from_the_start_of_the_file(
@@ -142,7 +142,7 @@ def test_the_byte_of_invalid_utf8_counts_from_the_start_of_the_file(
     path = tmp_path / "a.txt"
     path.write_bytes(b"hug pug\n" * 100 + b"\xff\n")
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r" byte 800\b"):
-        count_files(path, errors="strict")
+        count_files(path, encoding_errors="strict")
 
 
 def test_lone_surrogates_in_texts_are_replaced() -> None:

@@ -209,7 +209,7 @@ def test_an_unknown_unit_is_named() -> None:
         tok.encode_batch(["a"], offsets="words")  # type: ignore[arg-type]
 
 
-# ---- decode(errors=)
+# ---- decode(encoding_errors=)
 
 
 def byte_level() -> pw.Tokenizer:
@@ -236,15 +236,16 @@ def test_bytes_of_a_byte_level_model_decode_as_python_decodes_them(
         expected = data.decode(errors=errors)
     except UnicodeDecodeError:
         with pytest.raises(pw.errors.InvalidUtf8Error, match="ids: found the bytes"):
-            tok.decode([*data], errors=errors)
+            tok.decode([*data], encoding_errors=errors)
         with pytest.raises(ValueError, match=r"batch\[1\]: found the bytes"):
-            tok.decode_batch([[97], [*data]], errors=errors)
+            tok.decode_batch([[97], [*data]], encoding_errors=errors)
         return
-    assert tok.decode([*data], errors=errors) == expected
-    assert tok.decode_batch([[], [*data], [97]], errors=errors) == ["", expected, "a"]
-    assert tok.decode([257, *data, 1 << 20], errors=errors) == expected
+    assert tok.decode([*data], encoding_errors=errors) == expected
+    assert tok.decode_batch([[], [*data], [97]], encoding_errors=errors) == ["", expected, "a"]
+    assert tok.decode([257, *data, 1 << 20], encoding_errors=errors) == expected
     assert (
-        tok.decode([257, *data], errors=errors, skip_special_tokens=False) == f"<|end|>{expected}"
+        tok.decode([257, *data], encoding_errors=errors, skip_special_tokens=False)
+        == f"<|end|>{expected}"
     )
 
 
@@ -262,19 +263,19 @@ def test_byte_tokens_that_are_not_utf8_follow_errors(
     ids: list[int], strict: str | None, ignored: str
 ) -> None:
     tok = byte_fallback(METASPACE)
-    assert tok.decode(ids, errors="ignore") == ignored
+    assert tok.decode(ids, encoding_errors="ignore") == ignored
     if strict is None:
-        with pytest.raises(pw.errors.InvalidUtf8Error, match='UTF-8, or errors="replace"'):
-            tok.decode(ids, errors="strict")
+        with pytest.raises(pw.errors.InvalidUtf8Error, match='UTF-8, or encoding_errors="replace"'):
+            tok.decode(ids, encoding_errors="strict")
     else:
-        assert tok.decode(ids, errors="strict") == strict
+        assert tok.decode(ids, encoding_errors="strict") == strict
 
 
 def test_a_decoder_without_bytes_has_no_invalid_ones() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "\ufffd": 1}), decoder=pw.spec.CTC())
-    assert tok.decode([1], errors="strict") == "\ufffd"
+    assert tok.decode([1], encoding_errors="strict") == "\ufffd"
 
 
 def test_errors_is_checked() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="errors: found 'skip'"):
-        byte_level().decode([97], errors="skip")  # type: ignore[arg-type]
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: found 'skip'"):
+        byte_level().decode([97], encoding_errors="skip")  # type: ignore[arg-type]

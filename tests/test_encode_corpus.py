@@ -620,7 +620,7 @@ def test_columns_stay_with_their_documents(
         ({"keep": ["id"], "format": "arrow"}, ArgumentError, r"a\.txt, which has no fields"),
         ({"keep": ["id"], "format": "arrow", "pack": 8}, ArgumentError, "keep: found pack"),
         ({"append_eod": "no"}, ArgumentError, "append_eod"),
-        ({"errors": "ignore"}, ArgumentError, "errors"),
+        ({"encoding_errors": "ignore"}, ArgumentError, "encoding_errors"),
     ],
 )
 def test_invalid_arguments_are_rejected_before_the_folder_is_made(
@@ -742,7 +742,7 @@ def test_a_folder_of_an_earlier_run_needs_resume(
         ({"shuffle_seed": 1}, "shuffle_seed=None", "shuffle_seed=1"),
         ({"format": "megatron"}, "format='npy'", "format='megatron'"),
         ({"add_special_tokens": False}, "add_special_tokens=True", "add_special_tokens=False"),
-        ({"errors": "strict"}, "errors='replace'", "errors='strict'"),
+        ({"encoding_errors": "strict"}, "encoding_errors='replace'", "encoding_errors='strict'"),
         ({"pack": 9}, "pack=None", "pack=9"),
         ({"parse_special": {"[SEP]"}}, "parse_special=None", r"parse_special=\['\[SEP\]'\]"),
     ],

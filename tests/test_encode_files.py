@@ -253,7 +253,7 @@ def test_lines_in_memory_name_bad_input(tok: pw.Tokenizer, tmp_path: Path) -> No
     invalid = write(tmp_path / "a.txt", b"hug\n\xff\n")
     broken = write(tmp_path / "b.jsonl", '{"text": "hug"}\n{\n')
     with pytest.raises(pw.errors.InvalidUtf8Error, match="line 2"):
-        pw.export.encode_lines(tok, invalid, errors="strict")
+        pw.export.encode_lines(tok, invalid, encoding_errors="strict")
     with pytest.raises(pw.errors.CorpusError, match="line 2"):
         pw.export.encode_lines(tok, broken)
     with pytest.warns(pw.errors.CorpusWarning, match="1"):
@@ -263,8 +263,8 @@ def test_lines_in_memory_name_bad_input(tok: pw.Tokenizer, tmp_path: Path) -> No
         pw.export.encode_lines(tok, tmp_path / "missing.txt")
     with pytest.raises(pw.errors.ArgumentError, match="sources: found no paths"):
         pw.export.encode_lines(tok, [])
-    with pytest.raises(pw.errors.ArgumentError, match="errors: found 'ignore'"):
-        pw.export.encode_lines(tok, invalid, errors="ignore")  # type: ignore[arg-type]
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: found 'ignore'"):
+        pw.export.encode_lines(tok, invalid, encoding_errors="ignore")  # type: ignore[arg-type]
 
 
 def test_text_formats(tok: pw.Tokenizer, tmp_path: Path) -> None:
@@ -518,7 +518,7 @@ def test_invalid_utf8_is_replaced_and_counted_or_refused(tok: pw.Tokenizer, tmp_
     assert pw.encode_files(tok, source, out).replacements == 2
     assert ids_in(out)[1] == tok.encode("b\ufffdc\ufffd").ids
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r"in\.txt line 2: .* at byte 1 "):
-        pw.encode_files(tok, source, tmp_path / "none", errors="strict")
+        pw.encode_files(tok, source, tmp_path / "none", encoding_errors="strict")
     assert not (tmp_path / "none").exists()
 
 
@@ -717,7 +717,7 @@ def test_what_cannot_be_done_is_refused_before_the_work(
         (["-", "-"], [out, f"{out}2"], {}, "inputs", "'-' twice"),
         (a, "-", {"format": "npy"}, "outputs", "'-'"),
         (a, out, {"format": "json"}, "format", "'json'"),
-        (a, out, {"errors": "ignore"}, "errors", "'ignore'"),
+        (a, out, {"encoding_errors": "ignore"}, "encoding_errors", "'ignore'"),
         (a, out, {"append_eod": "</s>"}, "append_eod", "'</s>'"),
         (a, out, {"append_eod": "[SEP]", "format": "jsonl"}, "append_eod", "format 'jsonl'"),
         (a, out, {"append_eod": "[SEP]"}, "append_eod", None),
@@ -770,7 +770,7 @@ def test_an_output_is_replaced_whole_and_kept_on_failure(
     pw.encode_files(tok, good, folder / "out", format=form)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(pw.errors.InvalidUtf8Error):
-        pw.encode_files(tok, bad, folder / "out", format=form, errors="strict")
+        pw.encode_files(tok, bad, folder / "out", format=form, encoding_errors="strict")
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     pw.encode_files(tok, bad, folder / "out", format=form)
     assert set(folder.iterdir()) == set(before)

@@ -169,7 +169,7 @@ def test_bytes_that_are_no_text_are_named_when_sentences_are_drawn(tmp_path: Pat
     (tmp_path / "corpus.txt").write_bytes(b"good\nb\xffd\n")
     trainer = SentencePieceTrainer(model_type="char", input_sentence_size=5)
     with pytest.raises(InvalidUtf8Error, match=r"line 2: found invalid UTF-8 at byte 1 "):
-        pw.Tokenizer.train(tmp_path / "corpus.txt", trainer, errors="strict")
+        pw.Tokenizer.train(tmp_path / "corpus.txt", trainer, encoding_errors="strict")
 
 
 def test_nothing_to_learn_from_is_an_error() -> None:

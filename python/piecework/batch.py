@@ -20,7 +20,7 @@ from piecework._internal.rectangles import (
     integer_dtype,
     padding_id,
 )
-from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import check_choice
 from piecework.encoding import Encoding, missing_column
 from piecework.errors import ArgumentError, InputTypeError
@@ -161,8 +161,7 @@ class Batch(metaclass=WithForeignNames):
         """Return the ids as a list of lists, without importing numpy."""
         return self._raw.lists()
 
-    @renamed_argument("pad", "pad_id")
-    @renamed_argument("padding_side", "side")
+    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_numpy(
         self,
         pad_id: int | None = None,
@@ -203,8 +202,7 @@ class Batch(metaclass=WithForeignNames):
         found_dtype = values.dtype if dtype is None else integer_dtype(dtype)
         return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)
 
-    @renamed_argument("pad", "pad_id")
-    @renamed_argument("padding_side", "side")
+    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_torch(
         self,
         pad_id: int | None = None,
@@ -251,8 +249,7 @@ class Batch(metaclass=WithForeignNames):
             values = values.astype(found_dtype)
         return as_tensor(values, "Batch.to_torch")
 
-    @renamed_argument("pad", "pad_id")
-    @renamed_argument("padding_side", "side")
+    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_dict(
         self,
         pad_id: int | None = None,

@@ -149,7 +149,7 @@ class CorpusError(PieceworkError, ValueError):
 
 
 class InvalidUtf8Error(CorpusError):
-    """A corpus that is read, or ids that are decoded, with `errors="strict"` contain invalid UTF-8.
+    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` contain invalid UTF-8.
 
     >>> issubclass(InvalidUtf8Error, CorpusError)
     True

@@ -19,7 +19,7 @@ from piecework._core import (
 )
 from piecework._internal.foreign_names import WithForeignNames, add_foreign_names, reject_keywords
 from piecework._internal.lazy import hints, np, pw, typing
-from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.role_attributes import ROLES, RoleId, RoleToken
 from piecework._internal.special_tokens import (
     checked_special_in_text,
@@ -327,6 +327,7 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- train
 
     @classmethod
+    @renamed_arguments(errors="encoding_errors")
     def train(
         cls,
         files: PathLike | Sequence[PathLike],
@@ -335,7 +336,7 @@ class Tokenizer(metaclass=WithForeignNames):
         model: str | None = None,
         preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         field: str | None = None,
-        errors: typing.Literal["replace", "strict"] = "replace",
+        encoding_errors: typing.Literal["replace", "strict"] = "replace",
         on_error: typing.Literal["fail", "skip"] = "fail",
         num_threads: int | None = None,
         progress: hints.Progress = None,
@@ -356,9 +357,9 @@ class Tokenizer(metaclass=WithForeignNames):
         `files` are paths of text or of a format with fields (`corpus.FORMATS`), also compressed; a folder
         stands for its files, a pattern such as `"data/**/*.txt"` for the files it matches, `-` for stdin.
         `field` is the text field of JSON lines or the column ("text" by default; dots for nested fields);
-        with it, stdin is read as JSON lines. `errors="strict"` raises for invalid UTF-8 instead of replacing
-        it. `on_error="skip"` skips and counts lines and files with errors. `corpus.read_corpus` has the
-        details.
+        with it, stdin is read as JSON lines. `encoding_errors="strict"` raises for invalid UTF-8 instead of
+        replacing it. `on_error="skip"` skips and counts lines and files with errors. `corpus.read_corpus`
+        has the details.
 
         `model` is "wordpiece", "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char"; None means
         that of the preset, or "wordpiece". `settings` are those of its trainer, such as `vocab_size` and
@@ -386,7 +387,7 @@ class Tokenizer(metaclass=WithForeignNames):
             plan,
             cls._tokens_of,
             field=field,
-            errors=errors,
+            encoding_errors=encoding_errors,
             on_error=on_error,
             num_threads=num_threads,
             progress=progress,
@@ -930,7 +931,8 @@ class Tokenizer(metaclass=WithForeignNames):
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
-        errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+        encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+        **unknown: typing.NoReturn,
     ) -> str:
         """Return the text of ids.
 
@@ -942,21 +944,23 @@ class Tokenizer(metaclass=WithForeignNames):
         `clean_up` removes spaces before punctuation and in contractions; None follows the decoder. Ids that
         are not in the vocabulary are skipped.
 
-        `errors` says what to do with bytes of byte-level models and byte tokens that are not UTF-8, as in
-        `bytes.decode`: "replace" returns U+FFFD for them, "ignore" omits them, and "strict" raises
-        `InvalidUtf8Error`.
+        `encoding_errors` says what to do with bytes of byte-level models and byte tokens that are not
+        UTF-8, as in `bytes.decode`: "replace" returns U+FFFD for them, "ignore" omits them, and "strict"
+        raises `InvalidUtf8Error`.
         """
+        if unknown:
+            reject_keywords("decode", unknown)
         ids = id_list(ids, "ids")
         text = self._core.decode(ids, skip_special_tokens, clean_up)
-        if errors == "replace":
+        if encoding_errors == "replace":
             return text
-        return self._text_with_errors(text, ids, skip_special_tokens, errors, "ids")
+        return self._text_with_errors(text, ids, skip_special_tokens, encoding_errors, "ids")
 
     def _text_with_errors(
-        self, text: str, ids: hints.Ids, skip_special_tokens: bool, errors: str, place: str
+        self, text: str, ids: hints.Ids, skip_special_tokens: bool, encoding_errors: str, place: str
     ) -> str:
         """Return the decoded text of ids without U+FFFD for invalid bytes, or raise `InvalidUtf8Error`."""
-        check_choice("errors", errors, ("replace", "ignore", "strict"))
+        check_choice("encoding_errors", encoding_errors, ("replace", "ignore", "strict"))
         if "\ufffd" not in text:
             return text
         from piecework.vocabulary.decoding import text_with_errors
@@ -964,7 +968,7 @@ class Tokenizer(metaclass=WithForeignNames):
         skipped = self.special_token_ids if skip_special_tokens else ()
         tokens = [self._core.id_to_token(id) for id in ids if id not in skipped]
         known = [token for token in tokens if token is not None]
-        return text_with_errors(text, known, self.spec, errors, place)
+        return text_with_errors(text, known, self.spec, encoding_errors, place)
 
     def decode_bytes(self, ids: hints.Ids) -> bytes:
         r"""Return the bytes of ids, special tokens included; they need not be UTF-8.
@@ -983,13 +987,14 @@ class Tokenizer(metaclass=WithForeignNames):
             # The core reads lists of int fastest. Other ids are converted, or the invalid one is named.
             return decode_bytes(self._core, id_list(ids, "ids"))
 
+    @renamed_arguments(errors="encoding_errors")
     def decode_batch(
         self,
         batch: Batch | Sequence[hints.Ids],
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
-        errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+        encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
     ) -> list[str]:
         """Return the text of each row of a `Batch`, or of each list of ids.
 
@@ -1008,11 +1013,11 @@ class Tokenizer(metaclass=WithForeignNames):
             ids = np.array([id for row in rows for id in row], np.uint32)
             row_offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         texts = self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)
-        if errors == "replace":
+        if encoding_errors == "replace":
             return texts
         rows = [row.tolist() for row in np.split(ids, row_offsets[1:-1])]
         return [
-            self._text_with_errors(text, row, skip_special_tokens, errors, f"batch[{i}]")
+            self._text_with_errors(text, row, skip_special_tokens, encoding_errors, f"batch[{i}]")
             for i, (text, row) in enumerate(zip(texts, rows, strict=False))
         ]
 
@@ -1456,7 +1461,7 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("decoder", decoder, Decoder)
         return self._replaced(decoder=decoder)
 
-    @renamed_argument("direction", "side")
+    @renamed_arguments(direction="side")
     def with_truncation(
         self,
         max_length: int | typing.Literal["stored"] = "stored",
@@ -1507,7 +1512,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(self._core.with_truncation(None), truncation=None)
 
-    @renamed_argument("direction", "side")
+    @renamed_arguments(direction="side")
     def with_padding(
         self,
         length: int | typing.Literal["stored"] | None = "stored",

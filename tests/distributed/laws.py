@@ -133,7 +133,7 @@ class FileLaws:
         with pytest.raises(FileError, match="missing.txt"):
             count_files([corpus[0], tmp_path / "missing.txt"])
         with pytest.raises(InvalidUtf8Error, match="2.txt.*byte"):
-            count_files(corpus, errors="strict")
+            count_files(corpus, encoding_errors="strict")
         damaged = tmp_path / "damaged.jsonl"
         damaged.write_text('{"text": 1}\n')
         with pytest.raises(CorpusError, match="damaged"):

@@ -13,12 +13,12 @@ Result = TypeVar("Result")
 Class = TypeVar("Class", bound=type)
 
 
-def renamed_argument(
-    old: str, new: str
+def renamed_arguments(
+    **new_of_old: str,
 ) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Return a decorator that raises `ArgumentError` with the new name for a keyword argument.
+    """Return a decorator that raises `ArgumentError` with the new name for some keyword arguments.
 
-    >>> @renamed_argument("pipeline", "preset")
+    >>> @renamed_arguments(pipeline="preset")
     ... def count(*, preset: str) -> str:
     ...     return preset
     >>> count(preset="gpt2")
@@ -31,8 +31,9 @@ def renamed_argument(
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         @wraps(function)
         def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-            if old in kwargs:
-                raise ArgumentError(old, "an argument of an earlier version", f"{new}=")
+            if not kwargs.keys().isdisjoint(new_of_old):
+                for old, new in new_of_old.items():
+                    reject_former_name(kwargs, old, new)
             return function(*args, **kwargs)
 
         return call
@@ -61,11 +62,11 @@ def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoRetu
     return get
 
 
-def renamed_field(old: str, new: str) -> Callable[[Class], Class]:
-    """Return a class decorator that raises `ArgumentError` with the new name for a field of a dataclass."""
+def renamed_fields(**new_of_old: str) -> Callable[[Class], Class]:
+    """Return a class decorator that raises `ArgumentError` with the new name for fields of a dataclass."""
 
     def decorate(cls: Class) -> Class:
-        cls.__init__ = renamed_argument(old, new)(cls.__init__)  # type: ignore[misc]
+        cls.__init__ = renamed_arguments(**new_of_old)(cls.__init__)  # type: ignore[misc]
         return cls
 
     return decorate

@@ -20,18 +20,18 @@ def first_surrogate(text: str) -> int | None:
     return None
 
 
-def replace_surrogates(text: str, place: str, errors: str = "replace") -> tuple[str, int]:
+def replace_surrogates(text: str, place: str, encoding_errors: str = "replace") -> tuple[str, int]:
     """Return the text with U+FFFD for each surrogate, and the number of surrogates.
 
     >>> replace_surrogates("a\\ud800b", "texts[0]")
     ('a\ufffdb', 1)
 
-    With `errors="strict"`, raises `InvalidUtf8Error` that names `place` and the index instead.
+    With `encoding_errors="strict"`, raises `InvalidUtf8Error` that names `place` and the index instead.
     """
     start = first_surrogate(text)
     if start is None:
         return text, 0
-    if errors == "strict":
+    if encoding_errors == "strict":
         raise InvalidUtf8Error(place, f"a lone surrogate at character {start}", "Unicode text")
     replaced = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
     return replaced, sum(a != b for a, b in zip(text, replaced, strict=True))

@@ -18,6 +18,7 @@ from typing import TypeAlias, TypeVar
 
 from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_positive, listed
 from piecework.analysis.peers import Peer, read_peer
@@ -75,6 +76,7 @@ def bench(
     return run.benchmark()
 
 
+@renamed_arguments(errors="encoding_errors")
 def bench_files(
     path: PathLike,
     corpus: PathLike | Sequence[PathLike],
@@ -82,7 +84,7 @@ def bench_files(
     against: Iterable[str] = (),
     megabytes: float = 16,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     repetitions: int = 3,
     num_threads: int | None = None,
     progress: Progress = None,
@@ -111,7 +113,7 @@ def bench_files(
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
     check_positive("megabytes", megabytes)
     peers = [read_peer(name, path, loaded) for name in against]
-    texts = list(_limit_bytes(megabytes * 1e6, _documents(corpus, field, errors)))
+    texts = list(_limit_bytes(megabytes * 1e6, _documents(corpus, field, encoding_errors)))
     if len(texts) < _MIN_TEXTS:
         found = counted(len(texts), "text")
         expected = f"at least {_MIN_TEXTS}: JSON lines, or {_DOCUMENT_CHARS:,} characters each"
@@ -256,9 +258,9 @@ def _without_dropout(spec: TokenizerSpec) -> TokenizerSpec:
 
 
 def _documents(
-    corpus: PathLike | Sequence[PathLike], field: str | None, errors: Utf8Errors
+    corpus: PathLike | Sequence[PathLike], field: str | None, encoding_errors: Utf8Errors
 ) -> Iterator[str]:
-    for rows in read_corpus(corpus, field=field, errors=errors):
+    for rows in read_corpus(corpus, field=field, encoding_errors=encoding_errors):
         yield from _join_lines(rows.texts) if rows.are_lines else rows.texts
 
 

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.analysis.block_html import as_html
@@ -127,6 +128,7 @@ def compare(
     return corpus.comparison(gold)
 
 
+@renamed_arguments(errors="encoding_errors")
 def compare_files(
     tokenizers: Mapping[str, Tokenizer],
     paths: Paths | Mapping[str, Paths],
@@ -134,7 +136,7 @@ def compare_files(
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress = None,
@@ -151,9 +153,9 @@ def compare_files(
     >>> found.texts, found.measures[0].sequence.mean
     (2, 3.5)
 
-    `paths`, `field`, `errors` and `on_error` are those of `count_files`, the other arguments those of
-    `compare`. With a mapping of names to paths, each of these sources is also measured. Texts exclude line
-    breaks. `progress=True` shows a bar; a function receives the bytes read and the total.
+    `paths`, `field`, `encoding_errors` and `on_error` are those of `count_files`, the other arguments those
+    of `compare`. With a mapping of names to paths, each of these sources is also measured. Texts exclude
+    line breaks. `progress=True` shows a bar; a function receives the bytes read and the total.
 
     Raises `FileError`, `InvalidUtf8Error`, and the errors of `compare`.
     """
@@ -165,7 +167,9 @@ def compare_files(
     with progress_bar("comparing", progress, in_bytes=True) as update:
         for name, files in sources.items():
             bytes_read = 0
-            for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+            for rows in read_corpus(
+                files, field=field, encoding_errors=encoding_errors, on_error=on_error
+            ):
                 corpus.add(rows)
                 bytes_read = rows.file_bytes_read
                 show_source(update, rows.name)

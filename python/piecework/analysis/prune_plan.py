@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_size
 from piecework.analysis.corpus_counts import CorpusCounts
@@ -131,6 +132,7 @@ def plan_prune(
     return _plan(tokenizer, batches, chosen, num_threads)
 
 
+@renamed_arguments(errors="encoding_errors")
 def plan_prune_files(
     tokenizer: Tokenizer,
     paths: PathLike | Sequence[PathLike],
@@ -141,7 +143,7 @@ def plan_prune_files(
     residues: bool = False,
     keep_alphabet: bool = True,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress = None,
@@ -157,9 +159,9 @@ def plan_prune_files(
     >>> plan_prune_files(tok, path, min_count=1).tokenizer.get_vocab()
     {'[UNK]': 0, 'a': 1, 'b': 2}
 
-    The settings are those of `plan_prune`; `paths`, `field`, `errors` and `on_error` those of `count_files`.
-    `progress=True` shows a bar; a function receives the bytes read and the total. Raises `FileError` and
-    `InvalidUtf8Error` too.
+    The settings are those of `plan_prune`; `paths`, `field`, `encoding_errors` and `on_error` those of
+    `count_files`. `progress=True` shows a bar; a function receives the bytes read and the total. Raises
+    `FileError` and `InvalidUtf8Error` too.
     """
     files = corpus_files(paths)
     if "-" in files:
@@ -168,7 +170,9 @@ def plan_prune_files(
 
     def batches() -> Iterator[Sequence[str]]:
         nonlocal passes
-        for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+        for rows in read_corpus(
+            files, field=field, encoding_errors=encoding_errors, on_error=on_error
+        ):
             yield rows.to_list()
             show_source(update, rows.name)
             update(passes * total // 2 + rows.file_bytes_read, total)

@@ -75,7 +75,7 @@ def sample_of_files(
     paths: PathLike | Sequence[PathLike],
     *,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
 ) -> list[str]:
     """Return the first texts of the files of a corpus; nothing if one is a pipe or a URL.
@@ -92,7 +92,7 @@ def sample_of_files(
     sample = TextSample()
     if not all(map(os.path.isfile, files)):
         return sample.texts
-    for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+    for rows in read_corpus(files, field=field, encoding_errors=encoding_errors, on_error=on_error):
         sample.add(rows.texts)
         if sample.is_full:
             break

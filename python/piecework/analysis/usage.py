@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.analysis.corpus_counts import CorpusCounts
@@ -18,12 +19,13 @@ from piecework.corpus.skipped import OnError
 from piecework.tokenizer import Tokenizer
 
 
+@renamed_arguments(errors="encoding_errors")
 def token_counts(
     tokenizer: Tokenizer,
     paths: PathLike | Sequence[PathLike],
     *,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress = None,
@@ -38,8 +40,8 @@ def token_counts(
     >>> token_counts(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})), path)
     array([1, 3, 3])
 
-    Texts are encoded as in `compare`. `paths`, `field`, `errors` and `on_error` are those of `count_files`.
-    `progress=True` shows a bar; a function receives the bytes read and the total.
+    Texts are encoded as in `compare`. `paths`, `field`, `encoding_errors` and `on_error` are those of
+    `count_files`. `progress=True` shows a bar; a function receives the bytes read and the total.
 
     Raises `FileError` and `InvalidUtf8Error`.
     """
@@ -47,7 +49,9 @@ def token_counts(
     files = corpus_files(paths)
     total_bytes = corpus_bytes(files)
     with progress_bar("counting", progress, in_bytes=True) as update:
-        for rows in read_corpus(files, field=field, errors=errors, on_error=on_error):
+        for rows in read_corpus(
+            files, field=field, encoding_errors=encoding_errors, on_error=on_error
+        ):
             counts.add(rows.to_list(), num_threads)
             show_source(update, rows.name)
             update(rows.file_bytes_read, total_bytes)

@@ -65,7 +65,7 @@ def bench(
     hints: Hints,
     as_json: bool,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     num_threads: int | None,
 ) -> None:
     """Measure how fast TOKENIZER encodes and decodes a corpus.
@@ -82,7 +82,7 @@ def bench(
         against=against,
         megabytes=megabytes,
         field=field,
-        errors=errors,
+        encoding_errors=encoding_errors,
         repetitions=repetitions,
         num_threads=num_threads,
         progress=not is_quiet(),

@@ -68,7 +68,7 @@ def count(
     corpus: tuple[str, ...],
     preset: str | None,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
     first_source: int,
@@ -89,7 +89,7 @@ def count(
         )
     check_output(path)
     timing = Timing(corpus)
-    found = normalized(plan, first_texts(corpus, plan, field, errors, on_error))
+    found = normalized(plan, first_texts(corpus, plan, field, encoding_errors, on_error))
     hint = preset_hint(plan, found)
     with_files = not are_counts_files(corpus, field, plan.sentences) and not plan.sentences.size
     if path != "-" and with_files:
@@ -99,7 +99,7 @@ def count(
             preset=plan.pipeline,
             progress=not is_quiet(),
             field=field,
-            errors=errors,
+            encoding_errors=encoding_errors,
             on_error=on_error,
             num_threads=num_threads,
             first_source=first_source,
@@ -111,7 +111,7 @@ def count(
             corpus,
             plan.pipeline,
             field,
-            errors,
+            encoding_errors,
             num_threads,
             plan.sentences,
             first_source,

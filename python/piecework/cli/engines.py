@@ -39,7 +39,7 @@ def count_on_engine(
     corpus: Sequence[str],
     plan: pw.train.Plan,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     engine: str | None,
     address: str | None,
     master: str | None,
@@ -70,7 +70,7 @@ def count_on_engine(
         corpus,
         preset=plan.pipeline,
         field=field,
-        errors=errors,
+        encoding_errors=encoding_errors,
         sentences=plan.sentences,
         **where,
     )

@@ -55,7 +55,7 @@ def explain_training(
     as_json: bool,
     html_path: str | None,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
     **settings: Any,
@@ -73,7 +73,7 @@ def explain_training(
     if example is not None:
         trace = _trace_example(example, model, preset, given, **how)
     else:
-        reading = {"field": field, "errors": errors, "num_threads": num_threads}
+        reading = {"field": field, "encoding_errors": encoding_errors, "num_threads": num_threads}
         trace = _trace_corpus(corpus, model, preset, given, reading, on_error, **how)
     show(trace, as_json, html_path, lines)
 

@@ -58,7 +58,7 @@ def extend(
     n: int,
     score: Literal["likelihood", "frequency", "pmi"] | None,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
     hints: Hints,
@@ -74,7 +74,7 @@ def extend(
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(loaded, path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
-    counts = count_or_load(corpus, pipeline, field, errors, num_threads, on_error=on_error)
+    counts = count_or_load(corpus, pipeline, field, encoding_errors, num_threads, on_error=on_error)
     larger, id_map = pw.vocabulary.extend(
         loaded,
         counts,

@@ -40,7 +40,7 @@ def normalize(
     files: tuple[str, ...],
     rules: str,
     as_json: bool,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     path: str,
 ) -> None:
     """Normalize each line of the FILEs with normalization rules of SentencePiece.
@@ -51,7 +51,9 @@ def normalize(
     write = _normalize_to_json if as_json else pw.NormalizationRules.normalize
     with atomic_stream(path) as stream:
         for name in files or ("-",):
-            for rows in pw.corpus.read_corpus(name, errors=errors, whole_lines=True):
+            for rows in pw.corpus.read_corpus(
+                name, encoding_errors=encoding_errors, whole_lines=True
+            ):
                 stream.writelines(f"{write(loaded, line)}\n".encode() for line in rows.texts)
                 stream.flush()
 

@@ -128,7 +128,6 @@ def errors_option(command: Command) -> Command:
     """Add the option for invalid UTF-8."""
     decorate = option(
         "--encoding-errors",
-        "errors",
         section="Corpus",
         type=click.Choice(["replace", "strict"]),
         default="replace",
@@ -173,7 +172,7 @@ def count_or_load(
     corpus: Sequence[str],
     pipeline: pw.train.Pipeline,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     num_threads: int | None,
     sentences: pw.train.Sentences | None = None,
     first_source: int = 0,
@@ -190,7 +189,7 @@ def count_or_load(
         corpus,
         preset=pipeline,
         field=field,
-        errors=errors,
+        encoding_errors=encoding_errors,
         on_error=on_error,
         num_threads=num_threads,
         progress=not is_quiet(),

@@ -87,7 +87,7 @@ def prune(
     corpus: tuple[str, ...],
     drop_alphabet: bool,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
     hints: Hints,
@@ -111,7 +111,7 @@ def prune(
     keep: list[str | int] = [] if keep_path is None else [*listed_words(keep_path)]
     reading = {
         "field": field,
-        "errors": errors,
+        "encoding_errors": encoding_errors,
         "on_error": on_error,
         "num_threads": num_threads,
     }

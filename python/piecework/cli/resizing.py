@@ -54,7 +54,7 @@ def resizing_outputs(*, required: bool) -> Callable[[Command], Command]:
 def listed_words(path: str) -> list[str]:
     """Return the lines of a file that are not empty."""
     words: list[str] = []
-    for rows in pw.corpus.read_corpus(path, errors="strict"):
+    for rows in pw.corpus.read_corpus(path, encoding_errors="strict"):
         words += filter(None, rows.texts)
     return words
 

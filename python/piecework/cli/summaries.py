@@ -88,7 +88,7 @@ def first_texts(
     corpus: Sequence[str],
     plan: pw.train.Plan,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     on_error: OnError,
 ) -> list[str]:
     """Return the first texts of a corpus; none of counts, pipes and URLs."""
@@ -97,7 +97,9 @@ def first_texts(
     with warnings.catch_warnings():
         # Counting reads the same errors again, and reports them.
         warnings.simplefilter("ignore", pw.errors.CorpusWarning)
-        return sample_of_files(corpus, field=field, errors=errors, on_error=on_error)
+        return sample_of_files(
+            corpus, field=field, encoding_errors=encoding_errors, on_error=on_error
+        )
 
 
 def normalized(plan: pw.train.Plan, texts: Sequence[str]) -> pw.analysis.RoundTrip:

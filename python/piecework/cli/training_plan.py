@@ -31,7 +31,7 @@ def print_plan(
     sizes: Sequence[int],
     budget: int,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
 ) -> None:
     """Print the plan; raise if the corpus cannot be opened. Reads the first texts of its first file."""
     files = pw.corpus.corpus_files(corpus)
@@ -44,7 +44,7 @@ def print_plan(
     elif are_counts_files(corpus, field, plan.sentences):
         _print_field("first text", "none: counts files have words")
     else:
-        _print_beginning(files[0], plan, field, errors)
+        _print_beginning(files[0], plan, field, encoding_errors)
     name = getattr(plan.preset, "name", None)
     _print_paragraph("preset", f"{name or 'none'}: {plan.pipeline}")
     learner = getattr(trainer, "learner", None)
@@ -76,9 +76,9 @@ def _described(files: Sequence[str]) -> str:
 
 
 def _print_beginning(
-    path: str, plan: pw.train.Plan, field: str | None, errors: Literal["replace", "strict"]
+    path: str, plan: pw.train.Plan, field: str | None, encoding_errors: Literal["replace", "strict"]
 ) -> None:
-    rows = next(pw.corpus.read_corpus(path, field=field, errors=errors), None)
+    rows = next(pw.corpus.read_corpus(path, field=field, encoding_errors=encoding_errors), None)
     text = next((text for text in rows.texts if text.strip()), None) if rows else None
     if text is None:
         _print_field("first text", f"none at the beginning of {path}")

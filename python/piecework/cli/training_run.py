@@ -99,7 +99,7 @@ def train_tokenizer(
     preset: str | None,
     *,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
     engine: str | None,
@@ -133,14 +133,16 @@ def train_tokenizer(
         check_tokenizer_output(output)
     log = _training_log(training_log, path, sizes, plan)
     if dry_run:
-        print_plan(corpus, plan, list(outputs.values()), sizes, budget, field, errors)
+        print_plan(corpus, plan, list(outputs.values()), sizes, budget, field, encoding_errors)
         return
     timing = Timing(corpus)
-    texts = [] if engine else first_texts(corpus, plan, field, errors, on_error)
+    texts = [] if engine else first_texts(corpus, plan, field, encoding_errors, on_error)
     if hint := preset_hint(plan, normalized(plan, texts)):
         note(hint)
     summary = _Summary(plan, timing, texts, as_json)
-    counts = count_on_engine(corpus, plan, field, errors, engine, address, master, counting)
+    counts = count_on_engine(
+        corpus, plan, field, encoding_errors, engine, address, master, counting
+    )
     if counts is None and plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
         learned = pw.Tokenizer.train(
@@ -148,7 +150,7 @@ def train_tokenizer(
             model=model,
             preset=preset,
             field=field,
-            errors=errors,
+            encoding_errors=encoding_errors,
             on_error=on_error,
             num_threads=num_threads,
             progress=not is_quiet(),
@@ -163,7 +165,7 @@ def train_tokenizer(
             corpus,
             plan.pipeline,
             field,
-            errors,
+            encoding_errors,
             num_threads,
             plan.sentences,
             on_error=on_error,

@@ -244,7 +244,7 @@ class ColumnFile:
             text, replaced = None, 0
             if data is not None:
                 place = f"{self.name} row {number} column {options.field.key!r}"
-                text, replaced = decode_utf8(data, options.errors, place)
+                text, replaced = decode_utf8(data, options.encoding_errors, place)
             texts.append(text)
             replacements += replaced
         return texts, replacements
@@ -252,7 +252,7 @@ class ColumnFile:
     def _indices_of(self, array: Any) -> list[int | None]:
         """Return the indices of a dictionary array; raises `CorpusError` for one out of bounds.
 
-        Full validation of the array would also reject invalid UTF-8, which `errors` may replace.
+        Full validation of the array would also reject invalid UTF-8, which `encoding_errors` may replace.
         """
         self._check(array.indices)
         indices: list[int | None] = array.indices.to_pylist()

@@ -110,7 +110,9 @@ class _DecodedLines(Iterator[str]):
             data = block.removeprefix(BYTE_ORDER_MARK) if first_line == 1 else block
             lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
             for number, line in enumerate(lines, start=first_line):
-                text, replaced = decode_utf8(line, options.errors, f"{stream.name} line {number}")
+                text, replaced = decode_utf8(
+                    line, options.encoding_errors, f"{stream.name} line {number}"
+                )
                 self._replacements += replaced
                 yield text
 

@@ -18,9 +18,9 @@ from piecework.errors import CorpusError, InvalidUtf8Error
 def read_json_lines(stream: TextStream, options: ReadOptions) -> Iterator[Rows]:
     """Yield the texts of blocks of lines; a blank line has an empty text.
 
-    Invalid UTF-8 and lone surrogates become U+FFFD, or raise `InvalidUtf8Error` if `errors="strict"`. Raises
-    `CorpusError` with file, line and field for a line that is not a JSON object with a string under the
-    field.
+    Invalid UTF-8 and lone surrogates become U+FFFD, or raise `InvalidUtf8Error` if
+    `encoding_errors="strict"`. Raises `CorpusError` with file, line and field for a line that is not a JSON
+    object with a string under the field.
     """
     for first_line, block in line_blocks(stream, options.read_bytes, options.memory_share):
         yield json_rows(block, first_line, stream.name, options)
@@ -52,7 +52,7 @@ def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) ->
     for index, line in unread:
         try:
             texts[index], replaced, records[index] = json_line_record(
-                line, f"{name} line {numbers[index]}", options.field, options.errors
+                line, f"{name} line {numbers[index]}", options.field, options.encoding_errors
             )
         except CorpusError as error:
             options.fault(error)
@@ -65,21 +65,21 @@ def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) ->
 
 
 def json_line_record(
-    line: bytes, place: str, field: FieldPath, errors: str
+    line: bytes, place: str, field: FieldPath, encoding_errors: str
 ) -> tuple[str, int, dict[str, Any]]:
     """Return the text of one line, the number of replaced sequences, and the whole object."""
-    decoded, bad_bytes = _decode(line, place, errors)
+    decoded, bad_bytes = _decode(line, place, encoding_errors)
     record = _record_of(decoded, place, field)
     text = field.text_of(record, place)
-    valid, bad_chars = replace_surrogates(text, f"{place} field {field.key!r}", errors)
+    valid, bad_chars = replace_surrogates(text, f"{place} field {field.key!r}", encoding_errors)
     return valid, bad_bytes + bad_chars, record
 
 
-def _decode(line: bytes, place: str, errors: str) -> tuple[str, int]:
+def _decode(line: bytes, place: str, encoding_errors: str) -> tuple[str, int]:
     try:
         return line.decode("utf-8-sig"), 0
     except UnicodeDecodeError as error:
-        if errors == "strict":
+        if encoding_errors == "strict":
             found = f"invalid UTF-8 at byte {error.start} of the line"
             raise InvalidUtf8Error(place, found, "UTF-8 text") from error
     decoded = line.decode("utf-8-sig", errors="replace")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
 from piecework.corpus.formats import Input, format_of
 from piecework.corpus.paths import corpus_files
@@ -18,11 +19,12 @@ from piecework.corpus.skipped import OnError
 from piecework.errors import CorpusError, FileError, MemoryLimitError
 
 
+@renamed_arguments(errors="encoding_errors")
 def read_corpus(
     paths: PathLike | Sequence[PathLike],
     *,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     whole_lines: bool = False,
 ) -> Iterator[Rows]:
@@ -50,15 +52,15 @@ def read_corpus(
     name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes
     it part of a key. Stdin contains JSON lines if `field` is set, plain text otherwise.
 
-    Invalid UTF-8 becomes U+FFFD, or raises `InvalidUtf8Error` with `errors="strict"`. `on_error="skip"` skips
-    lines, rows and files with an error, and the rest of a file after damaged data; the end of the corpus
-    warns with `CorpusWarning` how many were skipped, why and where first.
+    Invalid UTF-8 becomes U+FFFD, or raises `InvalidUtf8Error` with `encoding_errors="strict"`.
+    `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
+    the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.
 
     Raises `FileError` for unreadable files, devices, and pipes in a directory, `CorpusError` for binary data,
     UTF-16, invalid JSON or CSV, null, or damaged data, `MemoryLimitError` for a line over a 48th of the
     memory of the process, and `MissingExtraError`.
     """
-    options = ReadOptions.of(field, errors, on_error, whole_lines=whole_lines)
+    options = ReadOptions.of(field, encoding_errors, on_error, whole_lines=whole_lines)
     yield from CorpusReader(corpus_files(paths), options).rows()
     options.warn_of_skipped()
 
@@ -100,7 +102,7 @@ class CorpusReader:
                 continue
             if block.source != source:
                 source, line = block.source, 1
-            rows = block.rows(line, self.options.errors)
+            rows = block.rows(line, self.options.encoding_errors)
             line += len(rows) - (not block.data.endswith(b"\n"))
             yield rows
 
@@ -108,7 +110,7 @@ class CorpusReader:
         """Yield plain text in blocks, and other formats in lists of texts.
 
         The blocks of the first file, if it is plain text, continue at `start`, the end of a block of an
-        earlier run; a compressed file is read up to there. `errors` does not apply to blocks.
+        earlier run; a compressed file is read up to there. `encoding_errors` does not apply to blocks.
         """
         options = replace(self.options, start=start)
         for source, path in enumerate(self.files, start=self._first_source):

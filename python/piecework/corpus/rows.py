@@ -46,7 +46,7 @@ class ReadOptions:
     """
 
     field: FieldPath
-    errors: str = "replace"
+    encoding_errors: str = "replace"
     skipped: Skipped | None = None
     whole_lines: bool = False
     kept: tuple[str, ...] = ()
@@ -60,16 +60,20 @@ class ReadOptions:
     def of(
         cls,
         field: str | None = None,
-        errors: Utf8Errors = "replace",
+        encoding_errors: Utf8Errors = "replace",
         on_error: OnError = "fail",
         **further: Any,
     ) -> ReadOptions:
         """Check the arguments that all functions which read a corpus have."""
-        check_choice("errors", errors, ("replace", "strict"))
+        check_choice("encoding_errors", encoding_errors, ("replace", "strict"))
         check_on_error(on_error)
         skipped = Skipped() if on_error == "skip" else None
         return cls(
-            FieldPath.of(field), errors, skipped, stdin_has_records=field is not None, **further
+            FieldPath.of(field),
+            encoding_errors,
+            skipped,
+            stdin_has_records=field is not None,
+            **further,
         )
 
     @property
@@ -142,13 +146,13 @@ class TextBlock(Block):
         """The position after the block."""
         return TextPosition(self.byte_offset + len(self.data), self.text_bytes_read)
 
-    def rows(self, first_line: int, errors: str) -> Rows:
+    def rows(self, first_line: int, encoding_errors: str) -> Rows:
         """Return the lines without their ends; the first one has the number `first_line`."""
         texts: Texts | None = TextColumn.of_lines(self.data)
         replacements = 0
         if texts is None:
-            self._check_utf8(first_line, errors)
-            text, replacements = decode_utf8(self.data, errors, self.name)
+            self._check_utf8(first_line, encoding_errors)
+            text, replacements = decode_utf8(self.data, encoding_errors, self.name)
             texts = _lines_of(text)
         numbers = range(first_line, first_line + len(texts))
         return Rows(
@@ -161,10 +165,10 @@ class TextBlock(Block):
             file_bytes_read=self.file_bytes_read,
         )
 
-    def _check_utf8(self, first_line: int, errors: str) -> None:
-        """Raise `InvalidUtf8Error` with the line for invalid UTF-8 if `errors` is "strict"."""
+    def _check_utf8(self, first_line: int, encoding_errors: str) -> None:
+        """Raise `InvalidUtf8Error` with the line for invalid UTF-8 if `encoding_errors` is "strict"."""
         try:
-            self.data.decode(errors=errors)
+            self.data.decode(errors=encoding_errors)
         except UnicodeDecodeError as error:
             line = first_line + self.data.count(b"\n", 0, error.start)
             byte = error.start - (self.data.rfind(b"\n", 0, error.start) + 1)
@@ -172,18 +176,18 @@ class TextBlock(Block):
             raise InvalidUtf8Error(f"{self.name} line {line}", found, "UTF-8 text") from error
 
 
-def decode_utf8(data: bytes, errors: str, place: str) -> tuple[str, int]:
+def decode_utf8(data: bytes, encoding_errors: str, place: str) -> tuple[str, int]:
     """Return text and the number of invalid sequences that became U+FFFD.
 
     >>> decode_utf8(b"a\\xffb", "replace", "a.csv line 1")
     ('a\\ufffdb', 1)
 
-    With `errors="strict"`, raises `InvalidUtf8Error` that names `place` and the byte instead.
+    With `encoding_errors="strict"`, raises `InvalidUtf8Error` that names `place` and the byte instead.
     """
     try:
         return data.decode(), 0
     except UnicodeDecodeError as error:
-        if errors == "strict":
+        if encoding_errors == "strict":
             found = f"invalid UTF-8 at byte {error.start}"
             raise InvalidUtf8Error(place, found, "UTF-8 text") from error
     text = data.decode(errors="replace")

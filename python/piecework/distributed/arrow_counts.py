@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework.errors import ArgumentError, InputTypeError, TrainingError
 
 _MAX_COUNT = (1 << 64) - 1
@@ -91,7 +91,7 @@ def merge_counts(tables: Iterable[Any]) -> Any:
     return merged.select(["word", "count_sum", "first_min"]).rename_columns(_schema().names)
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset")
 def count_batch(
     batch: Any,
     column: str,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.file_tasks import (
@@ -46,7 +46,7 @@ _TABLES_PER_MERGE = 8
 _CONNECTION_SECONDS = 10
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
@@ -76,7 +76,7 @@ def count_files(
     return warn_of_replacements(counts_of_table(merged, resolved))
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset")
 def count_dataset(
     dataset: Any,
     column: str = "text",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
 from piecework.distributed.arrow_counts import counts_of_table
 from piecework.distributed.file_tasks import (
@@ -49,7 +49,7 @@ _ENCODED_FILES_SCHEMA = "input string, output string, rows long, tokens long, re
 _IDS_TYPE = "array<int>"
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
@@ -79,7 +79,7 @@ def count_files(
         return warn_of_replacements(_sum(counted, resolved))
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset")
 def count_frame(
     frame: Any,
     column: str = "text",

@@ -20,7 +20,7 @@ class CountFilesOptions(TypedDict, total=False):
     """Arguments of `piecework.count_files`; `memory` is for each task, 1 GiB by default."""
 
     field: str | None
-    errors: Literal["replace", "strict"]
+    encoding_errors: Literal["replace", "strict"]
     sentences: pw.train.Sentences | None
     sample: float | None
     seed: int
@@ -35,7 +35,7 @@ class EncodeFilesOptions(TypedDict, total=False):
     append_eod: str | None
     add_special_tokens: bool
     field: str | None
-    errors: Literal["replace", "strict"]
+    encoding_errors: Literal["replace", "strict"]
 
 
 def count_files_settings(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import cast
 
 from piecework._internal.progress import progress_bar
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import (
@@ -83,6 +84,7 @@ class EncodedCorpus:
     special_in_text: int = 0
 
 
+@renamed_arguments(errors="encoding_errors")
 def encode_corpus(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],
@@ -100,7 +102,7 @@ def encode_corpus(
     add_special_tokens: bool = True,
     parse_special: bool | Collection[str] | None = None,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress = None,
@@ -159,7 +161,7 @@ def encode_corpus(
         parse_special=parse_special,
         num_threads=num_threads,
     )
-    options = ReadOptions.of(field, errors, on_error)
+    options = ReadOptions.of(field, encoding_errors, on_error)
     count = optional_number("shards", shards, 1)
     if count is not None and count > _MAX_SHARDS:
         raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
@@ -173,7 +175,7 @@ def encode_corpus(
         "shards": count,
         "keep_empty": keep_empty,
         "field": field,
-        "errors": errors,
+        "encoding_errors": encoding_errors,
         "on_error": on_error,
     }
     with locked_folder(folder, "a folder that another process is encoding to"):

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
@@ -66,6 +67,7 @@ class EncodedFiles:
     special_in_text: int = 0
 
 
+@renamed_arguments(errors="encoding_errors")
 def encode_files(
     tokenizer: Tokenizer,
     inputs: PathLike | Sequence[PathLike],
@@ -79,7 +81,7 @@ def encode_files(
     add_special_tokens: bool = True,
     parse_special: bool | Collection[str] | None = None,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress = None,
@@ -131,10 +133,10 @@ def encode_files(
     atomically.
 
     Raises `CorpusError` for binary input and for parallel inputs of different lengths, `InvalidUtf8Error`
-    with `errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
+    with `encoding_errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
     """
     form = checked_format(format, append_eod)
-    options = ReadOptions.of(field, errors, on_error)
+    options = ReadOptions.of(field, encoding_errors, on_error)
     if parallel and on_error == "skip":
         expected = '"fail", because a skipped line would shift the others'
         raise ArgumentError("on_error", "'skip' for parallel inputs", expected)

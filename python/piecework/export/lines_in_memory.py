@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
 from piecework.corpus.reader import read_corpus
@@ -15,6 +16,7 @@ from piecework.export.file_arguments import path_list
 from piecework.tokenizer import Tokenizer
 
 
+@renamed_arguments(errors="encoding_errors")
 def encode_lines(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],
@@ -24,7 +26,7 @@ def encode_lines(
     parse_special: bool | Collection[str] | None = None,
     offsets: bool = False,
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
 ) -> Batch:
@@ -41,14 +43,22 @@ def encode_lines(
     [[1, 2], [2]]
 
     `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records; `field`,
-    `errors` and `on_error` are those of `encode_files`, the other arguments those of `encode_batch`. Empty
-    and blank lines are dropped unless `keep_empty`. All text is in memory while it is encoded, and is faster
-    to encode than a list of strings; `encode_files` and `encode_corpus` take constant memory.
+    `encoding_errors` and `on_error` are those of `encode_files`, the other arguments those of
+    `encode_batch`. Empty and blank lines are dropped unless `keep_empty`. All text is in memory while it is
+    encoded, and is faster to encode than a list of strings; `encode_files` and `encode_corpus` take
+    constant memory.
 
-    Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with `errors="strict"`.
+    Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with
+    `encoding_errors="strict"`.
     """
     files = path_list(sources, "sources")
-    corpus = read_corpus(files, field=field, errors=errors, on_error=on_error, whole_lines=True)
+    corpus = read_corpus(
+        files,
+        field=field,
+        encoding_errors=encoding_errors,
+        on_error=on_error,
+        whole_lines=True,
+    )
     parts = [rows.texts for rows in corpus]
     texts = joined(parts) if parts else []
     return tokenizer.encode_batch(

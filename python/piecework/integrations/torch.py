@@ -15,7 +15,7 @@ import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework._internal.lazy import np, npt
 from piecework._internal.rectangles import Rectangle, as_tensor
-from piecework._internal.renamed_arguments import renamed_field
+from piecework._internal.renamed_arguments import renamed_fields
 from piecework._internal.validation import (
     check_choice,
     check_fraction,
@@ -65,7 +65,7 @@ class Masking:
             raise ArgumentError("masking", found, "shares whose sum is at most 1")
 
 
-@renamed_field("padding_side", "side")
+@renamed_fields(padding_side="side")
 @dataclass(frozen=True)
 class Collator:
     """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.

@@ -109,7 +109,7 @@ class CorpusCount:
     pipeline: Pipeline
     settings: CountSettings
     field: str | None
-    errors: Utf8Errors
+    encoding_errors: Utf8Errors
     on_error: OnError
     first_source: int
     weights: ExactWeights
@@ -125,7 +125,7 @@ class CorpusCount:
         pipeline: Pipeline,
         *,
         field: str | None = None,
-        errors: Utf8Errors = "replace",
+        encoding_errors: Utf8Errors = "replace",
         on_error: OnError = "fail",
         num_threads: int | None = None,
         first_source: int = 0,
@@ -161,7 +161,7 @@ class CorpusCount:
                 sample, seed, max_word_length, memory, num_threads, sentences or Sentences()
             ),
             field,
-            errors,
+            encoding_errors,
             on_error,
             first_source,
             EQUAL_WEIGHTS if source_weights is None else weights_as_given(source_weights),
@@ -210,7 +210,7 @@ class CorpusCount:
         settings = {
             "pipeline": self.pipeline.to_json(),
             "field": self.field,
-            "errors": self.errors,
+            "encoding_errors": self.encoding_errors,
             "on_error": self.on_error,
             "first_source": self.first_source,
             "groups": self._group_of_each_file() if self._has_weights else None,
@@ -253,7 +253,7 @@ class CorpusCount:
         first_source = self.first_source + first_file
         options = ReadOptions.of(
             self.field,
-            self.errors,
+            self.encoding_errors,
             self.on_error,
             plain_tables=self.settings.sentences.with_counts,
         )
@@ -268,7 +268,7 @@ class CorpusCount:
 
     def _add(self, counter: WordCounter, item: TextBlock | Rows) -> None:
         if isinstance(item, TextBlock):
-            is_strict = self.errors == "strict"
+            is_strict = self.encoding_errors == "strict"
             counter.add_block(item.data, item.source, item.byte_offset, is_strict, item.name)
         else:
             counter.add_texts(item.texts, item.source, item.replacements)
@@ -312,7 +312,7 @@ class CountOptions(TypedDict, total=False):
     """The keyword arguments that `count_files_to` shares with `count_files`."""
 
     field: str | None
-    errors: Utf8Errors
+    encoding_errors: Utf8Errors
     on_error: OnError
     num_threads: int | None
     first_source: int

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from piecework._core import TextColumn, WordCounter
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.text_columns import text_column
 from piecework._internal.types import Progress, Texts, Unpack, Update
 from piecework._internal.validation import PathLike
@@ -30,13 +30,13 @@ from piecework.train.sentences import Sentences, texts_of_corpus
 from piecework.train.source_weights import Weight
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset", errors="encoding_errors")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
     preset: str | Preset | Pipeline = "bert-uncased",
     field: str | None = None,
-    errors: Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
     progress: Progress = None,
@@ -80,19 +80,19 @@ def count_files(
       same call continues from it; it is deleted at the end unless `keep_checkpoint`.
 
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
-    `InvalidUtf8Error` with the byte position if `errors="strict"`.
+    `InvalidUtf8Error` with the byte position if `encoding_errors="strict"`.
     """
     resolved = _pipeline_of(preset)
     if sentences is not None and sentences.size:
         _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
         settings = CountSettings(sample, seed, max_word_length, memory, num_threads, sentences)
-        texts = texts_of_corpus(paths, sentences, field, errors, on_error)
+        texts = texts_of_corpus(paths, sentences, field, encoding_errors, on_error)
         return _count_texts(texts, resolved, settings, None, 0)
     count = CorpusCount.of(
         paths,
         resolved,
         field=field,
-        errors=errors,
+        encoding_errors=encoding_errors,
         on_error=on_error,
         num_threads=num_threads,
         first_source=first_source,
@@ -111,7 +111,7 @@ def count_files(
         return Counts._of(words.into_counts(), resolved, replacements)
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset")
 def count_files_to(
     output: PathLike,
     paths: PathLike | Sequence[PathLike],
@@ -143,7 +143,7 @@ def count_files_to(
         return write_ordered_words(words, resolved, output, ", ".join(count.files))
 
 
-@renamed_argument("pipeline", "preset")
+@renamed_arguments(pipeline="preset")
 def count_texts(
     texts: Iterable[str | Sequence[str]] | Texts,
     *,

@@ -39,7 +39,7 @@ def spec_from_files(
     tokens_of: TokensOf,
     *,
     field: str | None,
-    errors: Literal["replace", "strict"],
+    encoding_errors: Literal["replace", "strict"],
     on_error: OnError,
     num_threads: int | None,
     progress: Progress,
@@ -51,7 +51,7 @@ def spec_from_files(
     _check_paths(files)
     if plan.tests:
         return spec_from_texts(
-            texts_of_corpus(files, plan.sentences, field, errors, on_error),
+            texts_of_corpus(files, plan.sentences, field, encoding_errors, on_error),
             plan,
             tokens_of,
             num_threads=num_threads,
@@ -63,7 +63,7 @@ def spec_from_files(
         files,
         preset=plan.pipeline,
         field=field,
-        errors=errors,
+        encoding_errors=encoding_errors,
         on_error=on_error,
         num_threads=num_threads,
         progress=progress,

@@ -78,11 +78,11 @@ def texts_of_corpus(
     paths: PathLike | Sequence[PathLike],
     sentences: Sentences,
     field: str | None,
-    errors: Utf8Errors,
+    encoding_errors: Utf8Errors,
     on_error: OnError,
 ) -> Iterator[str]:
     """Yield every text of a corpus; tables of sentences and their counts are read as lines."""
-    options = ReadOptions.of(field, errors, on_error, plain_tables=sentences.with_counts)
+    options = ReadOptions.of(field, encoding_errors, on_error, plain_tables=sentences.with_counts)
     for rows in CorpusReader(corpus_files(paths), options).rows():
         yield from rows.texts
     options.warn_of_skipped()

@@ -75,9 +75,9 @@ def special_ids(spec: TokenizerSpec, vocab: Mapping[str, int]) -> set[int]:
 
 
 def text_with_errors(
-    text: str, tokens: Sequence[str], spec: TokenizerSpec, errors: str, place: str
+    text: str, tokens: Sequence[str], spec: TokenizerSpec, encoding_errors: str, place: str
 ) -> str:
-    """Return a decoded text with U+FFFD unchanged if its bytes are UTF-8, else what `errors` says.
+    """Return a decoded text with U+FFFD unchanged if its bytes are UTF-8, else what `encoding_errors` says.
 
     `tokens` are those of the text. "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
     """
@@ -86,9 +86,9 @@ def text_with_errors(
         data.decode()
         return text
     except UnicodeDecodeError as error:
-        if errors == "strict":
+        if encoding_errors == "strict":
             found = f"the bytes {data[error.start : error.end]!r} at byte {error.start}"
-            raise InvalidUtf8Error(place, found, 'UTF-8, or errors="replace"') from None
+            raise InvalidUtf8Error(place, found, 'UTF-8, or encoding_errors="replace"') from None
     if data.decode(errors="replace") == text:
         return data.decode(errors="ignore")
     # The decoder also changed the ends of the text, or replaced valid bytes beside invalid ones.

@@ -9,7 +9,7 @@ from dataclasses import replace
 from piecework._core import Core, LearnedEntries, continue_training
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_argument
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
@@ -28,8 +28,7 @@ from piecework.vocabulary.segmenter import compiled_model
 _BY_FREQUENCY = Merges("frequency")
 
 
-@renamed_argument("score", "learner")
-@renamed_argument("show_progress", "progress")
+@renamed_arguments(score="learner", show_progress="progress")
 def extend(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Counts,
