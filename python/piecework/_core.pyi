@@ -420,13 +420,13 @@ class TextColumn:
 
     @staticmethod
     def of_json_lines(
-        block: bytes, key: str, path: Sequence[str], keep_blank: bool
-    ) -> tuple[TextColumn, list[tuple[int, int, int, int]]]:
+        block: bytes, key: str, path: Sequence[str]
+    ) -> tuple[TextColumn, list[tuple[int, int, int]]]:
         """Copy the text of each JSON line; return also the lines that Python must parse.
 
-        The text is under `key`, otherwise under `path`, the keys of nested objects. A blank line has no text,
-        or an empty one with `keep_blank`. A line to parse has an empty text; it is the index of this text,
-        the index of the line, and the bytes of `block` at which it starts and ends.
+        The text is under `key`, otherwise under `path`, the keys of nested objects. A blank line and a line
+        to parse have an empty text. The latter is the index of the line, and the bytes of `block` at which it
+        starts and ends.
         """
 
     @staticmethod

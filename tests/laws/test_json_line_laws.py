@@ -104,6 +104,6 @@ def test_lines_are_read_alone_as_in_a_block(block: list[bytes], ends: bool) -> N
 def test_plain_lines_are_not_left_to_python() -> None:
     line = json.dumps({"id": 1, "meta": {"score": 0.5, "tags": ["é", None]}, "text": "a\né😀"})
     block = (line + "\n\n").encode() * 3
-    column, unread = TextColumn.of_json_lines(block, "text", ["text"], False)
-    assert column.to_list() == ["a\né😀"] * 3
+    column, unread = TextColumn.of_json_lines(block, "text", ["text"])
+    assert column.to_list() == ["a\né😀", ""] * 3
     assert not unread

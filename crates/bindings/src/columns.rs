@@ -19,8 +19,8 @@ use crate::release::ReleaseGil;
 use crate::strings::string;
 use crate::text::check_size;
 
-/// The index of the text, the index of the line, and the bytes at which the line starts and ends.
-type Unread = (usize, usize, usize, usize);
+/// The index of the line, and the bytes at which it starts and ends.
+type Unread = (usize, usize, usize);
 
 /// Texts of an Arrow column, of a numpy array, or of a block of lines.
 #[pyclass(frozen, module = "piecework._core")]
@@ -92,18 +92,12 @@ impl TextColumn {
     /// Copy the text of each line of a block of JSON lines; return also the lines that Python must parse, whose texts
     /// are empty.
     #[staticmethod]
-    fn of_json_lines(
-        py: Python<'_>,
-        block: &[u8],
-        key: &str,
-        path: Vec<String>,
-        keep_blank: bool,
-    ) -> (Self, Vec<Unread>) {
+    fn of_json_lines(py: Python<'_>, block: &[u8], key: &str, path: Vec<String>) -> (Self, Vec<Unread>) {
         let (rows, unread) = py.release(|| {
-            let found = read_block(block, TextField { key, path: &path }, keep_blank);
+            let found = read_block(block, TextField { key, path: &path });
             (TextRows::collect(&found.texts), found.unread)
         });
-        let place = |line: UnreadLine| (line.text, line.line, line.start, line.end);
+        let place = |line: UnreadLine| (line.line, line.start, line.end);
         (Self::of_rows(rows), unread.into_iter().map(place).collect())
     }
 

@@ -23,9 +23,7 @@ pub struct TextField<'f> {
 /// A line that this reader does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadLine {
-    /// The index of its text, which is empty until the caller replaces it.
-    pub text: usize,
-    /// The index of the line in the block.
+    /// The index of the line in the block, and of its text, which is empty until the caller replaces it.
     pub line: usize,
     /// The byte at which the line starts.
     pub start: usize,
@@ -42,20 +40,18 @@ pub struct LineTexts<'b> {
     pub unread: Vec<UnreadLine>,
 }
 
-/// Return the text of each line of a block; blank lines have no text, or an empty one with `keep_blank`.
-pub fn read_block<'b>(block: &'b [u8], field: TextField<'_>, keep_blank: bool) -> LineTexts<'b> {
+/// Return the text of each line of a block; blank lines have an empty one.
+pub fn read_block<'b>(block: &'b [u8], field: TextField<'_>) -> LineTexts<'b> {
     let mut found = LineTexts::default();
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', block).chain(std::iter::once(block.len()));
-    for (line, end) in ends.enumerate() {
+    for end in ends {
         let bytes = &block[start..end];
         if start < block.len() {
             if bytes.iter().all(|&byte| is_blank(byte)) {
-                if keep_blank {
-                    found.texts.push(Cow::Borrowed(""));
-                }
+                found.texts.push(Cow::Borrowed(""));
             } else {
-                found.push(bytes, field, line, start);
+                found.push(bytes, field, start);
             }
         }
         start = end + 1;
@@ -64,10 +60,10 @@ pub fn read_block<'b>(block: &'b [u8], field: TextField<'_>, keep_blank: bool) -
 }
 
 impl<'b> LineTexts<'b> {
-    fn push(&mut self, bytes: &'b [u8], field: TextField<'_>, line: usize, start: usize) {
+    fn push(&mut self, bytes: &'b [u8], field: TextField<'_>, start: usize) {
         let text = text_of_line(bytes, field);
         if text.is_none() {
-            self.unread.push(UnreadLine { text: self.texts.len(), line, start, end: start + bytes.len() });
+            self.unread.push(UnreadLine { line: self.texts.len(), start, end: start + bytes.len() });
         }
         self.texts.push(text.unwrap_or(Cow::Borrowed("")));
     }

@@ -40,11 +40,11 @@ def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) ->
         unread = ((index, line) for index, line in enumerate(lines) if line.strip())
     else:
         field = options.field
-        column, found = TextColumn.of_json_lines(block, field.key, field.path, True)
+        column, found = TextColumn.of_json_lines(block, field.key, field.path)
         if not found:
             return Rows(column, range(first_line, first_line + len(column)))
         texts = column.to_list()
-        unread = ((index, block[start:end]) for index, _, start, end in found)
+        unread = ((index, block[start:end]) for index, start, end in found)
     numbers = list(range(first_line, first_line + len(texts)))
     records: list[dict[str, Any]] = [{}] * len(texts)
     replacements = 0
