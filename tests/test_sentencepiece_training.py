@@ -248,6 +248,21 @@ def test_the_command_line_refuses_a_setting_of_another_trainer(tmp_path: Path) -
     assert run(arguments) == 2
 
 
+def test_the_seed_of_the_command_line_draws_the_sentences(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(chr(ord("a") + at) for at in range(26)), encoding="utf-8")
+    options = ["--model-type", "char", "--vocab-size", "60", "--input-sentence-size", "5"]
+
+    def drawn(*more: str) -> pw.Tokenizer:
+        path = tmp_path / "x.model"
+        assert run(["train-sentencepiece", str(corpus), *options, *more, "-o", str(path)]) == 0
+        return pw.Tokenizer.load(path)
+
+    trainer = SentencePieceTrainer("char", 60, input_sentence_size=5, seed=2)
+    assert drawn("--seed", "2") == pw.Tokenizer.train(corpus, trainer)
+    assert drawn("--seed", "2") != drawn("--seed", "1")
+
+
 # ---- sentences with counts
 
 

@@ -73,7 +73,7 @@ def counting_options(command: Command) -> Command:
             metavar="SHARE",
             help="Count a random share of the lines or texts, such as 0.1.",
         ),
-        add("--seed", type=int, help="Seed of the sample.  [default: 0]"),
+        add("--seed", type=int, help="Seed of all that is drawn at random.  [default: 0]"),
         add(
             "--max-word-length",
             type=int,

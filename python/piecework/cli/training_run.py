@@ -116,6 +116,7 @@ def train_tokenizer(
     counting = {name: settings.pop(name) for name in COUNTING_NAMES}
     if model == SENTENCEPIECE:
         settings["seed"] = counting["seed"]  # one seed for all that is drawn
+        counting["seed"] = None if counting["sample"] is None else counting["seed"]
     given = given_settings(settings)
     sizes = _sizes(given)
     outputs = _outputs(path, sizes)
