@@ -439,7 +439,7 @@ def test_command_line_uses_public_names_only() -> None:
         "piecework._internal.counted",
         "piecework._internal.memory_budget",
         "piecework._internal.progress",
-        "piecework.train.preset_choice",
+        "piecework.train.plan",
         "piecework.train.setting_fields",
         "piecework.train.trainers",
     )

@@ -154,7 +154,6 @@ TRAIN_NAMES = {
     "is_counts_file",
     "learn_spec",
     "learn_specs",
-    "nests",
     "pipeline_of",
     "recorded_pipeline",
 }

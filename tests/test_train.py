@@ -38,9 +38,8 @@ from piecework.train import (
     learn_spec,
     pipeline_of,
 )
-from piecework.train.presets import preset_for
 from piecework.train.relearn import relearn_spec
-from piecework.train.trainers import trainer_for
+from piecework.train.trainers import TRAINERS, trainer_for
 
 HUGS = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5], [0, 1, 2, 3, 4])
 SENTENCES = [
@@ -323,20 +322,23 @@ def test_an_unknown_model_lists_those_there_are() -> None:
 
 
 def test_each_model_has_a_usual_preset() -> None:
-    names = [preset_for(model).name for model in ("wordpiece", "bpe", "word", "char")]
-    assert names == ["bert-uncased", "metaspace", "punctuation", "characters"]
-    assert preset_for("word", "whitespace") is PRESETS["whitespace"]
+    kinds = ("wordpiece", "bpe", "byte-bpe", "unigram", "word", "char")
+    assert [TRAINERS[kind]().preset_for(None, None).name for kind in kinds] == [
+        "bert-uncased",
+        "metaspace",
+        "gpt2",
+        "sentencepiece",
+        "punctuation",
+        "characters",
+    ]
+    assert WordTrainer().preset_for("whitespace") is PRESETS["whitespace"]
 
 
-def test_an_unknown_preset_or_model_lists_those_there_are() -> None:
+def test_an_unknown_preset_lists_those_there_are() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="preset: found 'gpt9', expected one of bert-uncased"
     ):
-        preset_for("wordpiece", "gpt9")
-    with pytest.raises(
-        pw.errors.ArgumentError, match="model: found 'bpm', expected one of wordpiece"
-    ):
-        preset_for("bpm")
+        WordPieceTrainer().preset_for("gpt9")
 
 
 # ---- specifications

@@ -200,7 +200,7 @@ def test_unigram_continues_after_any_round(
         return
     folder = tmp_path_factory.mktemp("checkpoint")
     run = LearningCheckpoint(folder, counts, trainer)
-    learned = trainer.learn_pieces(counts, run.progress(None))
+    learned = trainer.learn_pieces(counts, run.progress(lambda *_: None))
     assert learned == expected
     # The core keeps the last round; a run that stops after it continues from there.
     from piecework._core import learn_unigram
@@ -538,7 +538,7 @@ def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None
         specs = learn_specs(counts, plan.trainer, sizes, plan.preset)
         for size in sizes:
             one = pw.train.Plan.of(None, kind, None, {**how, "vocab_size": size})
-            assert specs[size].to_json() == learn_spec(counts, one.trainer, one.preset).to_json()
+            assert specs[size] == learn_spec(counts, one.trainer, one.preset)
 
 
 def test_a_size_below_the_alphabet_is_refused() -> None:

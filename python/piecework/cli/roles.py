@@ -26,14 +26,8 @@ def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> d
         name = role.removesuffix("_token")
         if name not in ROLES or not token:
             raise pw.errors.ArgumentError("roles", repr(option), f"{'|'.join(ROLES)}=TOKEN")
-        if token not in _special_tokens(trainer):
+        if token not in trainer.fixed_tokens:
             expected = f"a special token: also pass --special-token {token!r}"
             raise pw.errors.ArgumentError("roles", repr(option), expected)
         roles[f"{name}_token"] = token
     return roles
-
-
-def _special_tokens(trainer: pw.train.Trainer) -> set[str]:
-    if isinstance(trainer, pw.SentencePieceTrainer):
-        return {piece.text for piece in trainer.meta_pieces.values()}
-    return {*trainer.special_tokens}

@@ -157,9 +157,7 @@ def _with_normalizer(normalizer: pw.spec.Normalizer | None) -> pw.Tokenizer:
 def model_name(plan: pw.train.Plan) -> str:
     """Return the kind of model that a plan trains."""
     trainer = plan.trainer
-    if isinstance(trainer, pw.SentencePieceTrainer):
-        return f"SentencePiece {trainer.model_type}"
-    return trainer.kind
+    return f"{trainer.title} {trainer.detail}" if trainer.has_own_pipeline else trainer.kind
 
 
 def warn_of_loss(found: pw.analysis.RoundTrip, path: str) -> None:

@@ -19,7 +19,7 @@ from piecework.cli.parameters import (
     apply,
     option,
 )
-from piecework.train.preset_choice import model_of
+from piecework.train.plan import model_of
 from piecework.train.setting_fields import (
     Choice,
     File,

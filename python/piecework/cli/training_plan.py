@@ -96,7 +96,7 @@ def _size(trainer: pw.train.Trainer) -> str:
 def _changed(trainer: pw.train.Trainer) -> list[str]:
     """Return the settings that differ from the defaults of the trainer, as `name=value`."""
     changed = []
-    for field in fields(trainer):
+    for field in fields(trainer):  # type: ignore[arg-type]
         value = getattr(trainer, field.name)
         if field.name != "vocab_size" and value != field.default:
             changed.append(f"{field.name}={value!r}")

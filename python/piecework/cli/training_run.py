@@ -121,7 +121,7 @@ def train_tokenizer(
     sizes = _sizes(given)
     outputs = _outputs(path, sizes)
     plan = plan_for(corpus, model, preset, field, given)
-    if model != SENTENCEPIECE and isinstance(plan.trainer, pw.SentencePieceTrainer):
+    if model != SENTENCEPIECE and plan.trainer.has_own_pipeline:
         found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
         raise pw.errors.ArgumentError("CORPUS", found, "piecework train-sentencepiece for them")
     named = token_roles(roles, plan.trainer, path)
@@ -297,12 +297,6 @@ class _Summary:
         return f"piecework encode {quote(self._path)} FILE -o ids.txt"
 
 
-def _learns_together(trainer: pw.train.Trainer) -> bool:
-    """Whether one run learns several sizes: smaller ones are prefixes, or have the same seeds."""
-    prunes = isinstance(trainer, pw.WordPieceTrainer) and trainer.learner.learns_sizes
-    return prunes or pw.train.nests(trainer)
-
-
 def _train(
     counts: pw.Counts,
     plan: pw.train.Plan,
@@ -321,7 +315,7 @@ def _train(
     }
     specs: dict[int | None, pw.TokenizerSpec] = {}
     if sizes:
-        if not _learns_together(plan.trainer):
+        if not plan.trainer.learns_together:
             note("these vocabularies do not nest: each size is learned separately")
         for size, spec in pw.train.learn_specs(
             counts, plan.trainer, sizes, plan.preset, **options

@@ -107,7 +107,7 @@ def training_replay(
         plan = pw.train.Plan.of(trainer, None, preset or _DEFAULTS.get(learner), {})
         counts = pw.count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
         split_by = _effect(plan, corpus)
-    shown = _word(counts, word) if isinstance(trainer, pw.UnigramTrainer) else None
+    shown = _word(counts, word) if trainer.kind == "unigram" else None
     steps = f"1-{STEPS}"
     trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=_TOP, word=shown)
     data = trace.to_dict()

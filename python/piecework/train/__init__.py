@@ -12,7 +12,8 @@ from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
 from piecework.train.counts_detection import is_counts_file
 from piecework.train.counts_files import CountsSummary, recorded_pipeline
-from piecework.train.learn import learn_spec, learn_specs, nests, pipeline_of
+from piecework.train.learn import learn_spec, learn_specs, pipeline_of
+from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners import LEARNERS, Learner, Merges, Pruning, TopDown
 from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
 from piecework.train.pipeline import Pipeline
@@ -21,17 +22,16 @@ from piecework.train.presets import PRESETS, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
 from piecework.train.settings import RetrainSettings, TrainSettings
+from piecework.train.trainer import Trainer
 from piecework.train.trainers import (
     BPETrainer,
     ByteBPETrainer,
     CharTrainer,
     SentencePieceTrainer,
-    Trainer,
     UnigramTrainer,
     WordPieceTrainer,
     WordTrainer,
 )
-from piecework.train.trainers.common import LearnedVocabulary
 from piecework.train.trainers.unigram import LearnedPieces
 
 if not TYPE_CHECKING:
@@ -80,7 +80,6 @@ __all__ = [
     "is_counts_file",
     "learn_spec",
     "learn_specs",
-    "nests",
     "pipeline_of",
     "recorded_pipeline",
 ]

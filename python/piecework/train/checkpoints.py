@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -27,15 +26,7 @@ from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
 from piecework.train.counts import Counts
-from piecework.train.trainers import (
-    BPETrainer,
-    ByteBPETrainer,
-    SentencePieceTrainer,
-    Trainer,
-    UnigramTrainer,
-    WordPieceTrainer,
-    kind_of,
-)
+from piecework.train.trainer import Trainer
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 
@@ -47,18 +38,6 @@ _COLUMNS: Final = (
     ("count", "<u8"),
     ("score", "<f8"),
 )
-
-
-def has_checkpoints(trainer: Trainer) -> bool:
-    """Whether a trainer can continue an interrupted run.
-
-    >>> from piecework.train import WordTrainer
-    >>> has_checkpoints(WordPieceTrainer()), has_checkpoints(WordTrainer())
-    (True, False)
-    """
-    if isinstance(trainer, SentencePieceTrainer):
-        return trainer.model_type in ("unigram", "bpe")
-    return isinstance(trainer, WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer)
 
 
 class LearningCheckpoint:
@@ -73,18 +52,13 @@ class LearningCheckpoint:
         self, folder: PathLike, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
     ) -> None:
         self._log = LearningLog()
-        self._is_sentencepiece = isinstance(trainer, SentencePieceTrainer)
-        self._has_rounds = isinstance(trainer, UnigramTrainer) or (
-            isinstance(trainer, SentencePieceTrainer) and trainer.model_type == "unigram"
-        )
-        self._has_choices = (
-            isinstance(trainer, WordPieceTrainer) and not trainer.learner.merges_pairs
-        )
+        assert trainer.resumption is not None, trainer
+        self._resumption = trainer.resumption
         self._identity: dict[str, Any] = {
             "counts": f"{counts._raw.digest():016x}, {len(counts):,} distinct words",
             "settings": _settings_of(trainer, sizes),
         }
-        name = f"learning-{kind_of(trainer)}-{trainer.vocab_size}.bin"
+        name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"
         self.path = Path(folder) / name
         self._round: Any = None
         self._written = monotonic()
@@ -93,10 +67,7 @@ class LearningCheckpoint:
     @property
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of the trainer of the core: where it begins and where it records."""
-        name = "earlier_choices" if self._has_choices else "earlier"
-        if self._is_sentencepiece and not self._has_rounds:
-            name = "earlier_merges"
-        return {name: self._earlier, "log": self._log}
+        return {self._resumption.argument: self._earlier, "log": self._log}
 
     @property
     def is_resumed(self) -> bool:
@@ -143,9 +114,12 @@ class LearningCheckpoint:
 
     def _parts(self) -> tuple[dict[str, Any], bytes] | None:
         """Return fields of the header and the body; None if nothing has been learned."""
-        if self._has_choices:
-            return self._choice_parts()
-        return self._round_parts() if self._has_rounds else self._merge_parts()
+        parts = {
+            "merges": self._merge_parts,
+            "choices": self._choice_parts,
+            "round": self._round_parts,
+        }
+        return parts[self._resumption.content]()
 
     def _choice_parts(self) -> tuple[dict[str, Any], bytes] | None:
         choices = self._log.choices()
@@ -189,9 +163,7 @@ class LearningCheckpoint:
             raise FormatError(str(self.path), found, "delete the file to start again")
         self._check_identity(header)
         try:
-            if self._has_choices:
-                return _choices_of(header, body)
-            return _round_of(header, body) if self._has_rounds else _merges_of(header, body)
+            return _READERS[self._resumption.content](header, body)
         except (ValueError, KeyError, TypeError) as error:
             found, expected = "a damaged checkpoint", "delete the file to start again"
             raise FormatError(str(self.path), found, expected) from error
@@ -215,13 +187,7 @@ class LearningCheckpoint:
 
 def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
     """Return the settings that a checkpoint must agree with."""
-    settings: dict[str, Any] = {"model": kind_of(trainer)}
-    if isinstance(trainer, SentencePieceTrainer):
-        settings |= trainer._checkpoint_settings
-    else:
-        settings |= asdict(trainer)
-    if isinstance(trainer, WordPieceTrainer):
-        settings["learner"] = repr(trainer.learner)
+    settings: dict[str, Any] = {"model": trainer.kind, **trainer.checkpoint_settings}
     if sizes:
         settings["sizes"] = sorted(sizes)
     restored: dict[str, Any] = json.loads(json.dumps(settings))
@@ -248,3 +214,10 @@ def _round_of(header: dict[str, Any], body: bytes) -> tuple[list[Any], list[Any]
     names = json.loads(body[8 * number :])
     steps = [(int(count), float.fromhex(value)) for count, value in header["steps"]]
     return list(zip(names, scores, strict=True)), steps
+
+
+_READERS: Final[dict[str, Callable[[dict[str, Any], bytes], Any]]] = {
+    "merges": _merges_of,
+    "choices": _choices_of,
+    "round": _round_of,
+}

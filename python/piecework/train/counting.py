@@ -25,7 +25,8 @@ from piecework.train.corpus_count import (
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import Preset, preset_for
+from piecework.train.presets import Preset, named_preset
+from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
 from piecework.train.sentences import Sentences, texts_of_corpus
 from piecework.train.source_weights import Weight
 
@@ -230,9 +231,6 @@ def _check_unused(**arguments: object) -> None:
 def _pipeline_of(preset: str | Preset | Pipeline) -> Pipeline:
     if isinstance(preset, Pipeline):
         return preset
-    # Imported here because the trainers import this module.
-    from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
-
     if isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS:
         return SENTENCEPIECE_PRESETS[preset].trainer().pipeline
-    return preset_for(name=preset).pipeline
+    return named_preset(preset).pipeline

@@ -15,18 +15,9 @@ from piecework._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
 from piecework.errors import MemoryLimitError, TrainingWarning
 from piecework.train.counts import Counts
-from piecework.train.trainers import (
-    BPETrainer,
-    ByteBPETrainer,
-    CharTrainer,
-    SentencePieceTrainer,
-    Trainer,
-    UnigramTrainer,
-    WordPieceTrainer,
-    WordTrainer,
-)
+from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import check_counts
-from piecework.train.word_sizes import Amount, WordSizes, packed_words
+from piecework.train.word_sizes import Amount, WordSizes
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
@@ -137,33 +128,7 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
 
 
 def _estimate(trainer: Trainer, size: WordSizes) -> Amount:
-    """Return the bytes that learning takes, by model."""
-    if isinstance(trainer, SentencePieceTrainer):
-        kinds = {"unigram": _unigram, "bpe": _bpe, "word": _ranking, "char": _ranking}
-        own = kinds[trainer.model_type](size)
-        entries = trainer.vocab_size
-    elif isinstance(trainer, WordPieceTrainer):
-        own = trainer.learner.memory(size, trainer.vocab_size)
-        entries = trainer.vocab_size
-    elif isinstance(trainer, BPETrainer | ByteBPETrainer):
-        own, entries = _bpe(size), trainer.vocab_size
-    elif isinstance(trainer, UnigramTrainer):
-        own, entries = _unigram(size), trainer.vocab_size
-    else:
-        assert isinstance(trainer, WordTrainer | CharTrainer)
-        own, entries = _ranking(size), trainer.vocab_size or 0
+    """Return the bytes that learning takes, with the result."""
     # A vocabulary has at most one entry for each character of the distinct words.
-    return own + _ENTRY * np.minimum(entries, size.chars) + _CONSTANT
-
-
-def _bpe(size: WordSizes) -> Amount:
-    return packed_words(size) + 8 * size.chars
-
-
-def _unigram(size: WordSizes) -> Amount:
-    return 25 * size.text + 24 * size.words
-
-
-def _ranking(size: WordSizes) -> Amount:
-    # Python objects: strings, numbers and pairs, by word.
-    return 2 * size.text + 300 * size.words
+    entries = np.minimum(trainer.vocab_size or 0, size.chars)
+    return trainer.memory(size) + _ENTRY * entries + _CONSTANT

@@ -12,8 +12,7 @@ from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
 from piecework.train.pipeline import Pipeline
-from piecework.train.preset_choice import model_of, preset_of
-from piecework.train.presets import PRESETS, Preset, preset_for, preset_for_counts
+from piecework.train.presets import PRESETS, Preset, named_preset
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
     SentencePiecePreset,
@@ -21,7 +20,8 @@ from piecework.train.sentencepiece_presets import (
     sentencepiece_preset_of,
 )
 from piecework.train.sentences import Sentences
-from piecework.train.trainers import SentencePieceTrainer, Trainer, kind_of, trainer_for
+from piecework.train.trainer import Trainer
+from piecework.train.trainers import SentencePieceTrainer, kind_of, trainer_for
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,10 @@ class Plan:
             return cls._for_sentencepiece(trainer, preset, settings)
         if is_sentencepiece:
             raise _preset_of_other_model(preset, kind)
-        assert not isinstance(preset, SentencePiecePreset)
         if trainer is None:
-            trainer = trainer_for(kind, settings, preset_for(kind, preset))
-        assert not isinstance(trainer, SentencePieceTrainer)
-        chosen = preset_of(trainer, preset)
-        return cls(trainer, chosen, chosen.pipeline, Sentences())
+            named = None if preset is None else named_preset(preset)
+            trainer = trainer_for(kind, settings, named)
+        return cls._with(trainer, trainer.preset_for(preset, None))
 
     def smallest_spec(self) -> TokenizerSpec:
         """Return a specification as the trainer learns it, with the smallest vocabulary.
@@ -115,11 +113,14 @@ class Plan:
         if trainer is None:
             merged = settings if chosen is None else chosen.settings_with(settings)
             trainer = trainer_for("sentencepiece", merged)
-        assert isinstance(trainer, SentencePieceTrainer)
         if chosen is not None:
             _check_words(trainer, chosen)
-        tests = trainer.self_test_sample_size
-        return cls(trainer, chosen, trainer.pipeline, trainer.sentences, tests)
+        return cls._with(trainer, chosen)
+
+    @classmethod
+    def _with(cls, trainer: Trainer, preset: Any) -> Plan:
+        pipeline = trainer.pipeline_with(preset)
+        return cls(trainer, preset, pipeline, trainer.sentences, trainer.self_tests)
 
 
 def _kind(
@@ -135,18 +136,31 @@ def _kind(
     return model_of(preset)
 
 
+def model_of(preset: str | Preset | None) -> str:
+    """Return the model to train with a preset, if the caller names none.
+
+    >>> model_of(None), model_of("gpt2"), model_of("metaspace")
+    ('wordpiece', 'byte-bpe', 'bpe')
+    """
+    if preset is None:
+        return "wordpiece"
+    chosen = named_preset(preset)
+    if chosen.pipeline.is_byte_level:
+        return "byte-bpe"
+    models = {"sentencepiece": "unigram", "metaspace": "bpe", "characters": "char"}
+    return models.get(chosen.name, "wordpiece")
+
+
 def _check_preset_name(preset: object) -> None:
     if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
         names = dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS))
         raise unknown_choice("preset", preset, names)
 
 
-def _check_words(trainer: SentencePieceTrainer, preset: SentencePiecePreset) -> None:
+def _check_words(trainer: Trainer, preset: SentencePiecePreset) -> None:
     """Raise if the symbols of a preset divide the words of a word model, which are then unknown."""
-    symbols = set(trainer.user_defined_symbols) & set(
-        preset.settings.get("user_defined_symbols", ())
-    )
-    if trainer.model_type == "word" and symbols:
+    symbols = set(trainer.fixed_tokens) & set(preset.settings.get("user_defined_symbols", ()))
+    if trainer.detail == "word" and symbols:
         found = f"{preset.name!r}, whose symbols divide words, with model 'word'"
         raise ArgumentError("preset", found, "another model, or preset 't5' or 'llama'")
 
@@ -169,21 +183,18 @@ def _model_and_preset_for(
     counted: Pipeline, trainer: Trainer | None, model: str | None, settings: Mapping[str, Any]
 ) -> tuple[str | None, Preset | SentencePiecePreset | None]:
     """Return the model and the preset for counts of a pipeline; None where the default is meant."""
-    if isinstance(trainer, SentencePieceTrainer):
+    if trainer is not None:
+        return model, None if trainer.has_own_pipeline else trainer.preset_for(None, counted)
+    if model == "sentencepiece" and _counts_with(counted, settings):
         return model, None
-    if trainer is None:
-        if model == "sentencepiece" and _counts_with(counted, settings):
-            return model, None
-        of_sentencepiece = sentencepiece_preset_of(counted)
-        if of_sentencepiece is not None or model == "sentencepiece":
-            return model, of_sentencepiece
-        model = "byte-bpe" if model is None and counted.is_byte_level else model
-    kind = (model or "wordpiece") if trainer is None else kind_of(trainer)
-    return model, preset_for_counts(kind, counted)
+    of_sentencepiece = sentencepiece_preset_of(counted)
+    if of_sentencepiece is not None or model == "sentencepiece":
+        return model, of_sentencepiece
+    model = "byte-bpe" if model is None and counted.is_byte_level else model
+    return model, trainer_for(model or "wordpiece", settings).preset_for(None, counted)
 
 
 def _counts_with(counted: Pipeline, settings: Mapping[str, Any]) -> bool:
     """Return whether a `SentencePieceTrainer` with these settings counts with this pipeline."""
     trainer = trainer_for("sentencepiece", settings)
-    assert isinstance(trainer, SentencePieceTrainer)
-    return trainer.pipeline.agrees_with(counted)
+    return trainer.pipeline_with(None).agrees_with(counted)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from piecework._internal.validation import unknown_choice
-from piecework.errors import ArgumentError
 from piecework.spec import (
     NFC,
     NFKC,
@@ -20,14 +19,34 @@ from piecework.spec import (
     Replace,
     SequenceNormalizer,
     Strip,
+    TemplateProcessing,
     WhitespaceSplit,
 )
 from piecework.spec.named_patterns import named_pre_tokenizer
+from piecework.spec.templates import template_for
 from piecework.train.pipeline import Pipeline
 
 
+class AnyPreset:
+    """What a `Preset` and a `SentencePiecePreset` have: a name, a template, and roles of tokens."""
+
+    name: str
+    single: tuple[str, ...]
+    pair: tuple[str, ...]
+    roles: Mapping[str, str]
+
+    def template(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
+        """Return the template with the ids of a vocabulary, None if it lacks one of the tokens.
+
+        >>> from piecework.train import SENTENCEPIECE_PRESETS
+        >>> SENTENCEPIECE_PRESETS["t5"].template({"</s>": 1}).single
+        ('$A:0', '</s>:0')
+        """
+        return template_for(self.single, self.pair, vocab)
+
+
 @dataclass(frozen=True)
-class Preset:
+class Preset(AnyPreset):
     """A pipeline with its default special tokens and its template.
 
     >>> PRESETS["bert-uncased"].single
@@ -102,32 +121,18 @@ PRESETS: dict[str, Preset] = {
     )
 }
 
-_DEFAULT_PRESETS = {
-    "wordpiece": "bert-uncased",
-    "bpe": "metaspace",
-    "byte-bpe": "gpt2",
-    "unigram": "sentencepiece",
-    "word": "punctuation",
-    "char": "characters",
-}
 
+def named_preset(preset: str | AnyPreset) -> Preset:
+    """Return the preset with this name; a `Preset` is returned unchanged.
 
-def preset_for(model: str = "wordpiece", name: str | Preset | None = None) -> Preset:
-    """Return the preset with this name, or the default preset of `model` if `name` is None.
-
-    A `Preset` is returned unchanged.
-
-    >>> preset_for("word").name
-    'punctuation'
+    >>> named_preset("gpt2").pipeline.is_byte_level
+    True
     """
-    if isinstance(name, Preset):
-        return name
-    if name is None and model not in _DEFAULT_PRESETS:
-        raise unknown_choice("model", model, _DEFAULT_PRESETS)
-    chosen = _DEFAULT_PRESETS[model] if name is None else name
-    if chosen not in PRESETS:
-        raise unknown_choice("preset", chosen, PRESETS)
-    return PRESETS[chosen]
+    if isinstance(preset, Preset):
+        return preset
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise unknown_choice("preset", preset, PRESETS)
+    return PRESETS[preset]
 
 
 def preset_of_pipeline(pipeline: Pipeline) -> Preset | None:
@@ -137,29 +142,3 @@ def preset_of_pipeline(pipeline: Pipeline) -> Preset | None:
     'gpt2'
     """
     return next((one for one in PRESETS.values() if one.pipeline.agrees_with(pipeline)), None)
-
-
-def preset_for_counts(model: str, pipeline: Pipeline | None) -> Preset:
-    """Return the preset for counts: the default one of `model` if it made them, else that of `pipeline`.
-
-    >>> preset_for_counts("bpe", PRESETS["bert-cased"].pipeline).name
-    'bert-cased'
-
-    A pipeline without a preset gets one of its own. Raises `ArgumentError` for byte-level words and a model
-    that needs characters, or the reverse.
-    """
-    default = preset_for(model)
-    if pipeline is None or default.pipeline.agrees_with(pipeline):
-        return default
-    if pipeline.lacks_functions:
-        expected = "preset=Preset(name, pipeline) with the functions of its stages"
-        raise ArgumentError("counts", f"words of the pipeline {pipeline}", expected)
-    named = preset_of_pipeline(pipeline)
-    source = f"the pipeline {pipeline}" if named is None else f"preset {named.name!r}"
-    if pipeline.is_byte_level and model in ("wordpiece", "bpe"):
-        found = f"{model!r} with counts of {source}, whose words are byte-level"
-        raise ArgumentError("model", found, 'model="byte-bpe"')
-    if model == "byte-bpe" and not pipeline.is_byte_level:
-        expected = 'model="bpe", or counts made with preset="gpt2"'
-        raise ArgumentError("model", f"'byte-bpe' with counts of {source}", expected)
-    return Preset("of the counts", pipeline) if named is None else named

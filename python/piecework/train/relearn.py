@@ -20,13 +20,10 @@ from piecework.spec import (
 )
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counts import Counts
-from piecework.train.learn import check_can_encode, check_pipeline, pipeline_of
+from piecework.train.learn import check_pipeline, pipeline_of
 from piecework.train.learners import Pruning
-from piecework.train.trainers import (
-    PresetTrainer,
-    SentencePieceTrainer,
-    trainer_for,
-)
+from piecework.train.preset_trainer import PresetTrainer
+from piecework.train.trainers import trainer_for
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 _KIND_OF_MODEL: dict[type[Model], str] = {
@@ -63,7 +60,7 @@ def relearn_spec(
         expected = "WordPiece, BPE, Unigram, WordLevel or Char"
         raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_for(spec, vocab_size, settings or {})
-    check_can_encode(trainer)
+    trainer.check_can_encode()
     learned = trainer.learn(counts, progress, num_threads)
     model = _with_vocabulary_of(learned, spec.model)
     new_ids = {old_id: _new_id(spec, old_id, model.vocab) for old_id in inserted_ids(spec)}
@@ -98,7 +95,7 @@ def _trainer_for(
             found = "a setting that the tokenizer determines"
             raise ArgumentError(name, found, "no value for it")
     trainer = trainer_for(_KIND_OF_MODEL[type(spec.model)], {**inherited, **settings})
-    assert not isinstance(trainer, SentencePieceTrainer)
+    assert isinstance(trainer, PresetTrainer)
     return trainer
 
 

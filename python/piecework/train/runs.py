@@ -19,7 +19,7 @@ from piecework.spec import SentencePiece, TokenizerSpec
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
-from piecework.train.learn import check_can_encode, learn_spec, pipeline_of
+from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.plan import Plan
 from piecework.train.relearn import relearn_spec
 from piecework.train.sentences import Reservoir, texts_of_corpus
@@ -47,7 +47,7 @@ def spec_from_files(
     checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of files and learn from them."""
-    check_can_encode(plan.trainer)
+    plan.trainer.check_can_encode()
     _check_paths(files)
     if plan.tests:
         return spec_from_texts(
@@ -96,7 +96,7 @@ def spec_from_texts(
     checkpoint: PathLike | None = None,
 ) -> TokenizerSpec:
     """Count the words of texts and learn from them."""
-    check_can_encode(plan.trainer)
+    plan.trainer.check_can_encode()
     samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
     if plan.tests:
         strings = (text for rows in rows_of_texts(texts) for text in rows.texts)

@@ -22,11 +22,10 @@ from piecework.spec import (
     SentencePieceNormalizer,
     SequenceNormalizer,
     StripAccents,
-    TemplateProcessing,
     TokenizerSpec,
 )
-from piecework.spec.templates import template_for
 from piecework.train.pipeline import Pipeline
+from piecework.train.presets import AnyPreset
 from piecework.train.trainers import SentencePieceTrainer
 
 _SYMBOLS = ("(", ")", '"', "-", ".", "–", "£", "€")
@@ -35,7 +34,7 @@ _EXCLUDED_SOURCES = {ord(_SEPARATOR), *range(0xD800, 0xE000)}
 
 
 @dataclass(frozen=True)
-class SentencePiecePreset:
+class SentencePiecePreset(AnyPreset):
     """Settings of a trainer, with the preprocessing and the template of the model.
 
     >>> SENTENCEPIECE_PRESETS["llama"].settings["model_type"]
@@ -67,14 +66,6 @@ class SentencePiecePreset:
         if self.preprocessing and not rule_names & overrides.keys():
             defaults["normalization_rule_tsv"] = preprocessing_rules(self.preprocessing)
         return defaults | dict(overrides)
-
-    def template(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
-        """Return the template with the ids of a vocabulary, None if it lacks one of the tokens.
-
-        >>> SENTENCEPIECE_PRESETS["t5"].template({"</s>": 1}).single
-        ('$A:0', '</s>:0')
-        """
-        return template_for(self.single, self.pair, vocab)
 
 
 SENTENCEPIECE_PRESETS = {

@@ -1,16 +1,37 @@
-"""What every trainer is: settings that say which model to learn from word counts."""
+"""What every trainer is: settings that say which model to learn from word counts.
+
+`Trainer` is all that counting, learning, checkpoints, memory budgets, traces and the command line know of a
+trainer. `VocabularyTrainer` is what trainers of entries and merges share, `PresetTrainer` in `preset_trainer`
+what those with the pipeline of a preset share.
+"""
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, ClassVar
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from typing_extensions import Self
 
-from piecework.errors import ArgumentError, FormatError, InputTypeError
+from piecework._internal.types import Progress
+from piecework._internal.validation import PathLike
+from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
+from piecework.spec import Model, TokenizerSpec
+from piecework.train.counts import Counts
+from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners import LEARNERS
+from piecework.train.pipeline import Pipeline
+from piecework.train.presets import AnyPreset
+from piecework.train.sentences import Sentences
+from piecework.train.word_sizes import Amount, WordSizes
+
+
+class Resumption(NamedTuple):
+    """What restores an interrupted run, and the argument of the core that takes it."""
+
+    content: Literal["merges", "choices", "round"]
+    argument: str
 
 
 class Trainer(ABC):
@@ -24,7 +45,122 @@ class Trainer(ABC):
     kind: ClassVar[str]
     """The name of the kind of model in `TRAINERS`, such as "wordpiece"."""
 
-    vocab_size: int | None
+    title: ClassVar[str]
+    """The kind of model as prose names it."""
+
+    has_own_pipeline: ClassVar[bool] = False
+    """Whether the settings determine the pipeline, so that it does not come from a preset."""
+
+    vocab_size: Any  # an int; None stands for every unit of the corpus
+
+    # ---- learning
+
+    @abstractmethod
+    def learn(
+        self,
+        counts: Counts,
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> Model:
+        """Return the model; `num_threads` does not change it."""
+
+    def learn_models(
+        self,
+        counts: Counts,
+        sizes: Sequence[int],
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> dict[int, Model]:
+        """Return the model of each size, learned in one run if `learns_together`."""
+        return {
+            size: self.sized(size).learn(counts, progress, num_threads, checkpoint=checkpoint)
+            for size in sizes
+        }
+
+    @property
+    def nests(self) -> bool:
+        """Whether a smaller vocabulary is the beginning of a larger one."""
+        return False
+
+    @property
+    def learns_together(self) -> bool:
+        """Whether one run learns several sizes."""
+        return self.nests
+
+    @property
+    def merges_pairs(self) -> bool:
+        """Whether learning merges pairs, which a training log lists."""
+        return False
+
+    @property
+    def detail(self) -> str:
+        """The learner or the type of model within the kind, "" without one."""
+        return ""
+
+    def sized(self, vocab_size: int) -> Self:
+        """Return the trainer with another size."""
+        return replace(self, vocab_size=vocab_size)  # type: ignore[type-var]
+
+    # ---- resources
+
+    @abstractmethod
+    def memory(self, words: WordSizes) -> Amount:
+        """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+
+    @property
+    def resumption(self) -> Resumption | None:
+        """What a checkpoint stores; None for a trainer that starts again after an interruption."""
+        return None
+
+    @property
+    def checkpoint_settings(self) -> dict[str, Any]:
+        """The settings that a checkpoint must agree with."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+    # ---- the tokenizer around the model
+
+    @abstractmethod
+    def preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None) -> Any:
+        """Return the preset to train with: the named one, that of counts, or the default.
+
+        Raises `ArgumentError` for a preset that does not suit the model.
+        """
+
+    @abstractmethod
+    def pipeline_with(self, preset: Any) -> Pipeline:
+        """Return the stages that split texts into the words to learn from."""
+
+    @abstractmethod
+    def specification(self, model: Any, preset: Any = None) -> TokenizerSpec:
+        """Return the specification of a learned model with the stages and tokens of a preset."""
+
+    @abstractmethod
+    def smallest_model(self) -> Model:
+        """Return a model with the special tokens and the smallest alphabet, which needs no counts."""
+
+    @property
+    def sentences(self) -> Sentences:
+        """The texts to learn from."""
+        return Sentences()
+
+    @property
+    def self_tests(self) -> int:
+        """The number of sentences to store in the model with their tokens."""
+        return 0
+
+    @property
+    @abstractmethod
+    def fixed_tokens(self) -> tuple[str, ...]:
+        """The entries that are not learned from the corpus."""
+
+    def check_can_encode(self) -> None:  # noqa: B027 - most trainers always have an unknown token
+        """Raise `ArgumentError` if the model would have no unknown token but needs one."""
+
+    # ---- settings
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Check the names of the settings."""
@@ -37,10 +173,16 @@ class Trainer(ABC):
         if "learner" in settings:
             names = ", ".join(f"{kind.__name__}()" for kind in LEARNERS.values())
             found = f"{settings['learner']!r} with {cls.__name__}"
-            expected = f"WordPieceTrainer, which alone takes {names}, or {cls._settings_text()}"
+            own = f"a setting of {cls.__name__}: {', '.join(cls.setting_names())}"
+            expected = f"WordPieceTrainer, which alone takes {names}, or {own}"
             raise InputTypeError("learner", found, expected)
         if "seed_size" in settings:
             raise ArgumentError("seed_size", "a setting of an earlier version", "seed_vocab_size=")
+
+    @classmethod
+    def setting_names(cls) -> dict[str, None]:
+        """Return the names of the settings, in order."""
+        return dict.fromkeys(field.name for field in fields(cls))  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled trainer; raise `FormatError` for one of an earlier version."""
@@ -50,11 +192,68 @@ class Trainer(ABC):
             raise FormatError(f"pickled {type(self).__name__}", found, "a trainer of this version")
         self.__dict__.update(state)
 
-    @classmethod
-    def setting_names(cls) -> dict[str, None]:
-        """Return the names of the settings, in order."""
-        return dict.fromkeys(field.name for field in fields(cls))  # type: ignore[arg-type]
 
-    @classmethod
-    def _settings_text(cls) -> str:
-        return f"a setting of {cls.__name__}: {', '.join(cls.setting_names())}"
+class VocabularyTrainer(Trainer):
+    """A trainer whose result is a `LearnedVocabulary`: entries, and merges if it merges pairs."""
+
+    @abstractmethod
+    def learn_vocabulary(
+        self,
+        counts: Counts,
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> LearnedVocabulary:
+        """Return the entries and every merge."""
+
+    @abstractmethod
+    def model_of(self, learned: LearnedVocabulary) -> Model:
+        """Return the model of a learned vocabulary, with the warnings of `learn`."""
+
+    @property
+    def nests(self) -> bool:
+        """Whether a smaller vocabulary is the beginning of a larger one."""
+        return self.merges_pairs
+
+    @property
+    def merges_pairs(self) -> bool:
+        """Whether learning merges pairs, which a training log lists."""
+        return True
+
+    def learn_models(
+        self,
+        counts: Counts,
+        sizes: Sequence[int],
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> dict[int, Model]:
+        """Return the model of each size, learned in one run if `learns_together`."""
+        if not self.nests:
+            return super().learn_models(counts, sizes, progress, num_threads, checkpoint=checkpoint)
+        largest = self.sized(max(sizes))
+        learned = largest.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return {size: self._model_of_prefix(learned, size) for size in sizes}
+
+    def _model_of_prefix(self, learned: LearnedVocabulary, size: int) -> Model:
+        """Return the model of the first entries; raise `TrainingError` if they lack the alphabet."""
+        needed = learned._first_size()
+        if size < needed:
+            expected = f"at least {needed} (special tokens and alphabet)"
+            raise TrainingError("vocab_size", str(size), expected)
+        return self.sized(size).model_of(learned.prefix(size))
+
+
+def merging_trainer(trainer: Trainer) -> VocabularyTrainer:
+    """Return a trainer that merges pairs; raise `ArgumentError` for another, which has nothing to log.
+
+    >>> from piecework.train import BPETrainer
+    >>> merging_trainer(BPETrainer()).kind
+    'bpe'
+    """
+    if isinstance(trainer, VocabularyTrainer) and trainer.merges_pairs:
+        return trainer
+    expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
+    raise ArgumentError("training_log", f"the {trainer.kind} trainer", expected)

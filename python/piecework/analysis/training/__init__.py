@@ -6,13 +6,14 @@ remove entries are repeated by the reference; a result that differs from the tra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from piecework._internal import validation as checks
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
-from piecework.analysis.training.others import trace_ranking
+from piecework.analysis.training.others import trace_without_steps
 from piecework.analysis.training.pruning import trace_pruning
 from piecework.analysis.training.sentencepiece import is_replayed, trace_sentencepiece
 from piecework.analysis.training.steps import (
@@ -33,20 +34,7 @@ from piecework.analysis.training.top_down import trace_top_down
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
-from piecework.train import (
-    BPETrainer,
-    ByteBPETrainer,
-    Counts,
-    Merges,
-    Plan,
-    Pruning,
-    SentencePieceTrainer,
-    TopDown,
-    Trainer,
-    UnigramTrainer,
-    WordPieceTrainer,
-    count_texts,
-)
+from piecework.train import Counts, Plan, Trainer, count_texts
 
 __all__ = [
     "EXAMPLES",
@@ -116,27 +104,39 @@ def explain_training(
 def has_lattices(trainer: Trainer) -> bool:
     """Return whether the trace of a learner can have the lattices of a word.
 
+    >>> from piecework.train import BPETrainer, UnigramTrainer
     >>> has_lattices(UnigramTrainer()), has_lattices(BPETrainer())
     (True, False)
     """
-    return isinstance(trainer, UnigramTrainer) or (
-        isinstance(trainer, SentencePieceTrainer) and is_replayed(trainer)
-    )
+    return trainer.kind == "unigram" or (trainer.kind == "sentencepiece" and is_replayed(trainer))
+
+
+_TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
+    "wordpiece merges": trace_wordpiece,
+    "wordpiece pruning": trace_pruning,
+    "wordpiece top-down": trace_top_down,
+    "bpe": trace_bpe,
+    "byte-bpe": trace_bpe,
+}
+"""The traces by kind of trainer, and learner; other trainers have no steps."""
+
+_TRACES_OF_WORDS: dict[str, Callable[[Counts, Any, Selection, int, str | None], TrainingTrace]] = {
+    "unigram": trace_unigram,
+    "sentencepiece": trace_sentencepiece,
+}
 
 
 def _trace(
     counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
-    if isinstance(trainer, WordPieceTrainer):
-        learners = {Merges: trace_wordpiece, Pruning: trace_pruning, TopDown: trace_top_down}
-        return learners[type(trainer.learner)](counts, trainer, wanted, top)
-    if isinstance(trainer, (BPETrainer, ByteBPETrainer)):
-        return trace_bpe(counts, trainer, wanted, top)
-    if isinstance(trainer, UnigramTrainer):
-        return trace_unigram(counts, trainer, wanted, top, word)
-    if isinstance(trainer, SentencePieceTrainer):
-        return trace_sentencepiece(counts, trainer, wanted, top, word)
-    return trace_ranking(counts, trainer)
+    if trainer.kind in _TRACES_OF_WORDS:
+        return _TRACES_OF_WORDS[trainer.kind](counts, trainer, wanted, top, word)
+    trace = _TRACES.get(f"{trainer.kind} {trainer.detail}".rstrip())
+    return (
+        trace_without_steps(counts, trainer)
+        if trace is None
+        else trace(counts, trainer, wanted, top)
+    )
 
 
 def _counts(corpus: Counts | Iterable[str | Sequence[str]], trainer: Trainer) -> Counts:

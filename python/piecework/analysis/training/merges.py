@@ -26,7 +26,7 @@ from piecework.errors import InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
-from piecework.train.trainers.common import Merge
+from piecework.train.learned import Merge
 
 MAX_CHARACTERS = 2_000_000
 
@@ -75,8 +75,7 @@ def trace_bpe(
 ) -> TrainingTrace:
     """Trace a BPE learner."""
     check_small(counts, MAX_CHARACTERS, "merges")
-    name = "byte-level BPE" if isinstance(trainer, ByteBPETrainer) else "BPE"
-    trainer = trainer.by_characters() if isinstance(trainer, ByteBPETrainer) else trainer
+    name, trainer = trainer.title, trainer.by_characters()
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(bpe.Settings, trainer)
     words = list(counts)

@@ -1,18 +1,18 @@
-"""The result of trainers that rank words or characters by count, and have no steps."""
+"""The result of trainers that have no steps to show, such as those that rank words or characters by count."""
 
 from __future__ import annotations
 
 from piecework.analysis.training.trace import TrainingTrace
-from piecework.train import CharTrainer, Counts, WordTrainer
+from piecework.train import Counts, Trainer
 
 
-def trace_ranking(counts: Counts, trainer: WordTrainer | CharTrainer) -> TrainingTrace:
-    """Return the vocabulary of a trainer that ranks words or characters by count."""
-    unit = "words" if isinstance(trainer, WordTrainer) else "characters"
+def trace_without_steps(counts: Counts, trainer: Trainer) -> TrainingTrace:
+    """Return the vocabulary that a trainer learns."""
+    unit = getattr(trainer, "unit", None)
     return TrainingTrace(
-        learner=f"the most frequent {unit}",
+        learner=f"the most frequent {unit}" if unit else f"{trainer.title} {trainer.detail}",
         words=tuple(counts.most_common()),
-        special_tokens=trainer.special_tokens,
+        special_tokens=trainer.fixed_tokens,
         alphabet=(),
         splits=(),
         seeds=(),

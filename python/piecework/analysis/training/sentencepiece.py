@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,7 @@ def _estimates(learned: LearnedPieces, trainer: SentencePieceTrainer) -> list[Tr
 # ---- Unigram
 
 
-def is_replayed(trainer: SentencePieceTrainer) -> bool:
+def is_replayed(trainer: Any) -> bool:
     """Return whether the reference can repeat a Unigram learner; other ones show likelihoods only.
 
     >>> is_replayed(SentencePieceTrainer()), is_replayed(SentencePieceTrainer("bpe"))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.unigram_lattice import WordLattice
-from piecework.train.trainers.common import Merge
+from piecework.train.learned import Merge
 
 Score: TypeAlias = Fraction | float | int
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from piecework._core import Learner as CoreLearner
+from piecework.train.learned import LearnedVocabulary
 from piecework.train.word_sizes import Amount, WordSizes
-
-if TYPE_CHECKING:
-    from piecework.train.trainers.common import LearnedVocabulary
 
 Segmentation: TypeAlias = Literal["greedy", "shortest"]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
 from piecework._core import Learner as CoreLearner
+from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners.learner import Learner
 from piecework.train.setting_fields import Choice, check_settings, setting
 from piecework.train.word_sizes import Amount, WordSizes, packed_words
-
-if TYPE_CHECKING:
-    from piecework.train.trainers.common import LearnedVocabulary
 
 Score: TypeAlias = Literal["likelihood", "pmi", "frequency"]
 Ties: TypeAlias = Literal["smallest-strings", "lowest-ids", "first-seen"]

@@ -16,7 +16,7 @@ class TopDown(Learner):
     >>> from piecework.train import WordPieceTrainer, count_texts
     >>> trainer = WordPieceTrainer(8, TopDown(), special_tokens=("[UNK]",))
     >>> list(trainer.learn(count_texts(["hug hugs bug bugs"])).vocab)[-2:]
-    ['h', '##ug']
+    ['bug', 'hug']
 
     It meets `vocab_size` exactly and merges no pairs; equally frequent substrings are ranked by code points.
 

@@ -1,10 +1,8 @@
 """Trainers: word counts in, a model out; one frozen dataclass for each kind of model.
 
-To add a trainer, write its module here, then add
+To add a trainer, write its module here, a `Trainer` or a `PresetTrainer`. Then add
 
-- the class to `TRAINERS` and to `PresetTrainer`, and to the lists in `train/__init__.py` and
-  `piecework/__init__.py`;
-- its default preset to `_DEFAULT_PRESETS` in `train/presets.py`;
+- the class to `TRAINERS`, and to the lists in `train/__init__.py` and `piecework/__init__.py`;
 - the names of its settings to `TrainSettings` in `train/settings.py`, or to `RetrainSettings` if retraining
   takes them.
 
@@ -14,13 +12,14 @@ Checks, options and tables of the reference come from the fields (`train/setting
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from piecework._internal import validation as checks
 from piecework._internal.close_names import did_you_mean
 from piecework.errors import ArgumentError
 from piecework.train.learners import former_settings
 from piecework.train.presets import Preset
+from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
@@ -33,22 +32,13 @@ __all__ = [
     "BPETrainer",
     "ByteBPETrainer",
     "CharTrainer",
-    "PresetTrainer",
     "SentencePieceTrainer",
-    "Trainer",
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
     "kind_of",
     "trainer_for",
 ]
-
-PresetTrainer: TypeAlias = (
-    WordPieceTrainer | BPETrainer | ByteBPETrainer | UnigramTrainer | WordTrainer | CharTrainer
-)
-"""The trainers whose pipeline comes from a preset; `SentencePieceTrainer` has settings for its own."""
-
-Trainer: TypeAlias = PresetTrainer | SentencePieceTrainer
 
 TRAINERS: dict[str, type[Trainer]] = {
     trainer.kind: trainer

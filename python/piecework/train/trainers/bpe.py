@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from piecework._core import learn_bpe
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
-from piecework.errors import TrainingWarning
-from piecework.spec import BPE
+from piecework.errors import ArgumentError, TrainingWarning
+from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counts import Counts
+from piecework.train.learned import LearnedVocabulary, Merge
+from piecework.train.pipeline import Pipeline
+from piecework.train.preset_trainer import BYTE_LEVEL, SPLIT_AT_SPACES, PresetTrainer
+from piecework.train.presets import Preset
 from piecework.train.setting_fields import Choice, Integer, Text, check_settings, setting
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Resumption, VocabularyTrainer
 from piecework.train.trainers.common import (
     ALPHABET_ORDERS,
     INITIAL_ALPHABET,
@@ -24,12 +29,12 @@ from piecework.train.trainers.common import (
     SPECIAL_TOKENS,
     UNK_TOKEN,
     VOCAB_SIZE,
-    LearnedVocabulary,
     add_unknown_token,
     check_counts,
     resumable,
     vocabulary_of,
 )
+from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
@@ -42,8 +47,34 @@ _TIE_CHOICE = Choice(
 )
 
 
+class _AnyBPETrainer(VocabularyTrainer, PresetTrainer):
+    """What the trainers over characters and over bytes share."""
+
+    @property
+    def resumption(self) -> Resumption:
+        """What a checkpoint stores: the merges."""
+        return Resumption("merges", "earlier")
+
+    def memory(self, words: WordSizes) -> Amount:
+        """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        return memory_of_bpe(words)
+
+    @abstractmethod
+    def by_characters(self) -> BPETrainer:
+        """Return the trainer over characters that learns the same merges."""
+
+    def smallest_model(self) -> Model:
+        """Return a model with the special tokens, the smallest alphabet and one merge."""
+        settings = self.by_characters()
+        last = "a" + settings.end_of_word_suffix
+        merge = Merge("a", settings.continuing_subword_prefix + last, "a" + last, 1, 1.0)
+        alphabet = settings.initial_alphabet if self.is_byte_level else ("a",)
+        entries = dict.fromkeys((*self.special_tokens, *alphabet, merge.right, merge.token))
+        return self.model_of(LearnedVocabulary(tuple(entries), (merge,), None))
+
+
 @dataclass(frozen=True)
-class BPETrainer(Trainer):
+class BPETrainer(_AnyBPETrainer):
     """Learn merges of characters: replace the most frequent pair by one token, and repeat.
 
     >>> from piecework.train import Counts
@@ -61,6 +92,7 @@ class BPETrainer(Trainer):
     """
 
     kind = "bpe"
+    title = "BPE"
 
     TIES: ClassVar[tuple[str, ...]] = _TIES
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ALPHABET_ORDERS
@@ -119,6 +151,43 @@ class BPETrainer(Trainer):
             suffix=self.end_of_word_suffix,
         )
 
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text.
+
+        Without a prefix or a suffix, tokens do not show where words begin, so spaces must be characters.
+        "whitespace" is an exception for published examples: it decodes with spaces inside words.
+        """
+        if self._marks_words:
+            return SPLIT_AT_SPACES
+        return ("metaspace", "sentencepiece", "whitespace", "characters")
+
+    @property
+    def default_preset(self) -> str:
+        """The name of the preset to train with if the caller names none."""
+        return "whitespace" if self._marks_words else "metaspace"
+
+    @property
+    def _marks_words(self) -> bool:
+        return bool(self.end_of_word_suffix or self.continuing_subword_prefix)
+
+    def decoder_for(self, pipeline: Pipeline) -> Decoder | None:
+        """Return the decoder for the words of a pipeline, None where tokens are joined by spaces."""
+        if self._marks_words and not pipeline.is_byte_level:
+            if self.end_of_word_suffix:
+                return BPEDecoder(suffix=self.end_of_word_suffix)
+            return WordPieceDecoder(self.continuing_subword_prefix, cleanup=False)
+        return super().decoder_for(pipeline)
+
+    def by_characters(self) -> BPETrainer:
+        """Return this trainer."""
+        return self
+
+    def _unusable(self, preset: Preset, hint: str = "") -> ArgumentError:
+        if preset.name in SPLIT_AT_SPACES:
+            hint = ', or end_of_word_suffix="</w>", to decode the spaces between words'
+        return super()._unusable(preset, hint)
+
     def learn_vocabulary(
         self,
         counts: Counts,
@@ -148,7 +217,7 @@ class BPETrainer(Trainer):
 
 
 @dataclass(frozen=True)
-class ByteBPETrainer(Trainer):
+class ByteBPETrainer(_AnyBPETrainer):
     """Learn merges of bytes; the alphabet is all 256 bytes, so no text is unknown.
 
     >>> from piecework.train import count_texts
@@ -163,6 +232,8 @@ class ByteBPETrainer(Trainer):
     """
 
     kind = "byte-bpe"
+    title = "byte-level BPE"
+    is_byte_level = True
 
     TIES: ClassVar[tuple[str, ...]] = _TIES
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ("sorted", "byte-values")
@@ -218,6 +289,11 @@ class ByteBPETrainer(Trainer):
         """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
         trainer = self.by_characters()
         return trainer.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets whose words are bytes."""
+        return BYTE_LEVEL
 
     def by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from piecework._internal.types import Progress
-from piecework.spec import Char
+from piecework.spec import Char, Decoder, Fuse
 from piecework.train.counts import Counts
-from piecework.train.trainers.common import check_counts
+from piecework.train.pipeline import Pipeline
 from piecework.train.trainers.ranking import RankingTrainer
 
 
@@ -25,19 +25,26 @@ class CharTrainer(RankingTrainer):
     """
 
     kind = "char"
+    title = "char"
+    unit = "characters"
 
-    def learn(
-        self, counts: Counts, progress: Progress = None, num_threads: int | None = None
-    ) -> Char:
-        """Return the model; of equally frequent characters the lower code point comes first."""
-        check_counts(counts)
-        vocab = self._vocabulary(_character_totals(counts).items())
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text."""
+        return ("characters", "sentencepiece", "metaspace")
+
+    def units(self, counts: Counts) -> Iterable[tuple[str, int]]:
+        """Return the characters with the number of occurrences of each."""
+        totals: Counter[str] = Counter()
+        for word, count in counts:
+            for character in word:
+                totals[character] += count
+        return totals.items()
+
+    def model_of(self, vocab: dict[str, int]) -> Char:
+        """Return the model with a vocabulary."""
         return Char(vocab=vocab, unk_token=self.unk_token)
 
-
-def _character_totals(counts: Counts) -> Counter[str]:
-    totals: Counter[str] = Counter()
-    for word, count in counts:
-        for character in word:
-            totals[character] += count
-    return totals
+    def decoder_for(self, pipeline: Pipeline) -> Decoder:
+        """Return the decoder for the words of a pipeline."""
+        return super().decoder_for(pipeline) or Fuse()

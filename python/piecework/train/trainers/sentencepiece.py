@@ -6,6 +6,7 @@ import json
 import zlib
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import count, islice
 from typing import Any, ClassVar, Literal
 
 from piecework._core import LearnedPieces as CorePieces
@@ -13,6 +14,7 @@ from piecework._core import learn_sentencepiece
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
+from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
     PreTokenizer,
@@ -27,6 +29,7 @@ from piecework.spec import (
 )
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
+from piecework.train.presets import AnyPreset, Preset
 from piecework.train.sentences import Sentences
 from piecework.train.setting_fields import (
     Choice,
@@ -39,7 +42,7 @@ from piecework.train.setting_fields import (
     check_settings,
     setting,
 )
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Resumption, Trainer
 from piecework.train.trainers.common import (
     BYTE_FALLBACK,
     CHARACTER_COVERAGE,
@@ -63,8 +66,16 @@ from piecework.train.trainers.sentencepiece_settings import (
     settings_as_bytes,
 )
 from piecework.train.trainers.unigram import LearnedPieces
+from piecework.train.word_sizes import (
+    Amount,
+    WordSizes,
+    memory_of_bpe,
+    memory_of_ranking,
+    memory_of_unigram,
+)
 
 _RESERVED = "▅"
+_FILLERS = 0x4E00  # characters that no symbol of a model has
 _MAX_SIZE = 2**31 - 1
 
 
@@ -109,6 +120,8 @@ class SentencePieceTrainer(Trainer):
     """
 
     kind = "sentencepiece"
+    title = "SentencePiece"
+    has_own_pipeline = True
 
     TYPES: ClassVar[tuple[str, ...]] = SENTENCEPIECE_TYPES
 
@@ -328,15 +341,7 @@ class SentencePieceTrainer(Trainer):
         pieces = with_learned(self.meta_pieces, learned)
         if self.hard_vocab_limit is None and not self.use_all_vocab and self.model_type != "char":
             warn_of_few(len(pieces), self.vocab_size, "the corpus has no more pieces")
-        return SentencePiece(
-            pieces,
-            kind=self.model_type,
-            byte_fallback=self.byte_fallback,
-            bos_piece=self.bos_piece,
-            eos_piece=self.eos_piece,
-            pad_piece=self.pad_piece,
-            rest=settings_as_bytes(self, len(pieces)),
-        )
+        return self._model_of(pieces, rest=settings_as_bytes(self, len(pieces)))
 
     def learn_pieces(
         self,
@@ -360,11 +365,79 @@ class SentencePieceTrainer(Trainer):
                 return LearnedPieces._of(learn_at_most(self.vocab_size, learn))
             return LearnedPieces._of(learn(self.vocab_size))
 
-    def specification(self, model: SentencePiece) -> TokenizerSpec:
-        """Return the specification of a learned model with its normalizer and decoder."""
-        return TokenizerSpec(model, normalizer=self.normalizer, decoder=self.decoder)
+    def specification(self, model: SentencePiece, preset: AnyPreset | None = None) -> TokenizerSpec:
+        """Return the specification of a learned model, with its stages and the template of a preset."""
+        template = None if preset is None else preset.template(model.vocab)
+        return TokenizerSpec(
+            model, normalizer=self.normalizer, decoder=self.decoder, post_processor=template
+        )
+
+    # ---- what a trainer says of itself
+
+    def preset_for(
+        self, preset: str | AnyPreset | None, counted: Pipeline | None = None
+    ) -> AnyPreset | None:
+        """Return the preset, which has only the template; raise `ArgumentError` for a pipeline."""
+        if isinstance(preset, str | Preset):
+            expected = "None: SentencePieceTrainer has settings for the whole pipeline"
+            raise ArgumentError("preset", repr(preset), expected)
+        return preset
+
+    def pipeline_with(self, preset: AnyPreset | None) -> Pipeline:
+        """Return the stages that split texts into the words to learn from."""
+        return self.pipeline
+
+    @property
+    def detail(self) -> str:
+        """The type of the model."""
+        return self.model_type
+
+    @property
+    def self_tests(self) -> int:
+        """The number of sentences to store in the model with their tokens."""
+        return self.self_test_sample_size
+
+    @property
+    def fixed_tokens(self) -> tuple[str, ...]:
+        """The pieces that are not learned from the corpus."""
+        return tuple(piece.text for piece in self.meta_pieces.values())
+
+    @property
+    def resumption(self) -> Resumption | None:
+        """What a checkpoint stores: a round, merges, or nothing for models that rank units."""
+        resumptions = {
+            "unigram": Resumption("round", "earlier"),
+            "bpe": Resumption("merges", "earlier_merges"),
+        }
+        return resumptions.get(self.model_type)
+
+    def memory(self, words: WordSizes) -> Amount:
+        """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
+        return kinds.get(self.model_type, memory_of_ranking)(words)
+
+    def smallest_model(self) -> SentencePiece:
+        """Return a model with the characters of its symbols as pieces, as a large corpus gives."""
+        symbols = set(self.fixed_tokens)
+        characters = dict.fromkeys(("▁", "a", *(c for symbol in symbols for c in symbol)))
+        learned = [character for character in characters if character not in symbols]
+        gaps = max(self.meta_pieces) + 1 - len(self.meta_pieces) - len(learned)
+        learned += map(chr, islice(count(_FILLERS), max(0, gaps)))
+        pieces = [(character, -1.0) for character in learned]
+        return self._model_of(with_learned(self.meta_pieces, pieces))
 
     # ---- helpers
+
+    def _model_of(self, pieces: tuple[ScoredPiece, ...], **rest: Any) -> SentencePiece:
+        return SentencePiece(
+            pieces,
+            kind=self.model_type,
+            byte_fallback=self.byte_fallback,
+            bos_piece=self.bos_piece,
+            eos_piece=self.eos_piece,
+            pad_piece=self.pad_piece,
+            **rest,
+        )
 
     def _run(self, counts: Counts, num_threads: int | None, **run: Any) -> CorePieces:
         return learn_sentencepiece(
@@ -402,7 +475,7 @@ class SentencePieceTrainer(Trainer):
         return None if path is None else read_seeds(path)
 
     @property
-    def _checkpoint_settings(self) -> dict[str, Any]:
+    def checkpoint_settings(self) -> dict[str, Any]:
         """The settings that a checkpoint must agree with; seeds are compared by their content.
 
         Normalization rules act through the counts.

@@ -10,10 +10,11 @@ from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
-from piecework.spec import Unigram
+from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
 from piecework.train.counts import Counts
+from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.setting_fields import Integer, Number, check_settings, setting
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Resumption
 from piecework.train.trainers.common import (
     BYTE_FALLBACK,
     CHARACTER_COVERAGE,
@@ -29,6 +30,7 @@ from piecework.train.trainers.common import (
     resumable,
     warn_of_few,
 )
+from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
 
 SEEDS_PER_ENTRY = 16
 """The seeds for each entry of the vocabulary."""
@@ -64,7 +66,7 @@ class LearnedPieces:
 
 
 @dataclass(frozen=True)
-class UnigramTrainer(Trainer):
+class UnigramTrainer(PresetTrainer):
     """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.
 
     >>> from piecework.train import Counts
@@ -82,6 +84,7 @@ class UnigramTrainer(Trainer):
     """
 
     kind = "unigram"
+    title = "Unigram"
 
     vocab_size: int = setting(8_000, VOCAB_SIZE)
     special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), SPECIAL_TOKENS)
@@ -132,9 +135,7 @@ class UnigramTrainer(Trainer):
         """
         pieces = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
         warn_of_few(len(pieces), self.vocab_size, "no more substrings occur 2 times")
-        names = [piece for piece, _ in pieces]
-        unk_id = None if self.unk_token is None else names.index(self.unk_token)
-        return Unigram(pieces, unk_id=unk_id, byte_fallback=self.byte_fallback)
+        return self._model_of(pieces)
 
     def learn_pieces(
         self,
@@ -152,6 +153,43 @@ class UnigramTrainer(Trainer):
                 return self._run(counts, vocab_size, num_threads, **run)
 
             return LearnedPieces._of(learn_at_most(self.vocab_size, learn))
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text."""
+        return ("sentencepiece", "metaspace", "whitespace", "characters")
+
+    @property
+    def added_symbols(self) -> tuple[str, ...]:
+        """The tokens besides special tokens that encoding finds in any text."""
+        return self.user_defined_symbols
+
+    @property
+    def resumption(self) -> Resumption:
+        """What a checkpoint stores: the pieces and scores after a round."""
+        return Resumption("round", "earlier")
+
+    def memory(self, words: WordSizes) -> Amount:
+        """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        return memory_of_unigram(words)
+
+    def metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
+        """Return the decoder for words with a mark in place of spaces."""
+        decoder = super().metaspace_decoder(metaspace)
+        return SequenceDecoder((ByteFallback(), decoder)) if self.byte_fallback else decoder
+
+    def smallest_model(self) -> Unigram:
+        """Return a model with the required pieces and one character."""
+        found = [*self.special_tokens, *self.user_defined_symbols]
+        if self.byte_fallback:
+            found += [f"<0x{byte:02X}>" for byte in range(256)]
+        names = dict.fromkeys((*found, "a"))
+        return self._model_of(tuple((name, -1.0 if name == "a" else 0.0) for name in names))
+
+    def _model_of(self, pieces: tuple[tuple[str, float], ...]) -> Unigram:
+        names = [piece for piece, _ in pieces]
+        unk_id = None if self.unk_token is None else names.index(self.unk_token)
+        return Unigram(pieces, unk_id=unk_id, byte_fallback=self.byte_fallback)
 
     def _run(
         self, counts: Counts, vocab_size: int, num_threads: int | None, **run: Any

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from piecework._internal.types import Progress
 from piecework.spec import WordLevel
 from piecework.train.counts import Counts
-from piecework.train.trainers.common import check_counts
+from piecework.train.presets import PRESETS
 from piecework.train.trainers.ranking import RankingTrainer
 
 
@@ -24,10 +24,28 @@ class WordTrainer(RankingTrainer):
     """
 
     kind = "word"
+    title = "word"
+    unit = "words"
 
-    def learn(
-        self, counts: Counts, progress: Progress = None, num_threads: int | None = None
-    ) -> WordLevel:
-        """Return the model; of equally frequent words the one with lower code points comes first."""
-        check_counts(counts)
-        return WordLevel(vocab=self._vocabulary(counts), unk_token=self.unk_token)
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text."""
+        return tuple(PRESETS)
+
+    @property
+    def default_preset(self) -> str:
+        """The name of the preset to train with if the caller names none."""
+        return "punctuation"
+
+    @property
+    def knows_all_bytes(self) -> bool:
+        """True: whole words are known or unknown in any alphabet."""
+        return True
+
+    def units(self, counts: Counts) -> Iterable[tuple[str, int]]:
+        """Return the words with the number of occurrences of each."""
+        return counts
+
+    def model_of(self, vocab: dict[str, int]) -> WordLevel:
+        """Return the model with a vocabulary."""
+        return WordLevel(vocab=vocab, unk_token=self.unk_token)

@@ -12,8 +12,9 @@ from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, TrainingWarning
-from piecework.spec import WordPiece
+from piecework.spec import Decoder, Model, WordPiece, WordPieceDecoder
 from piecework.train.counts import Counts
+from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners import (
     DEFAULT_LEARNER,
     LEARNERS,
@@ -21,8 +22,10 @@ from piecework.train.learners import (
     check_learner,
     former_settings,
 )
+from piecework.train.pipeline import Pipeline
+from piecework.train.preset_trainer import SPLIT_AT_SPACES, PresetTrainer
 from piecework.train.setting_fields import Choice, Text, Variant, check_settings, setting
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Resumption, VocabularyTrainer
 from piecework.train.trainers.common import (
     ALPHABET_ORDERS,
     INITIAL_ALPHABET,
@@ -32,18 +35,18 @@ from piecework.train.trainers.common import (
     SPECIAL_TOKENS,
     UNK_TOKEN,
     VOCAB_SIZE,
-    LearnedVocabulary,
     add_unknown_token,
     check_counts,
     resumable,
     vocabulary_of,
 )
+from piecework.train.word_sizes import Amount, WordSizes
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @dataclass(frozen=True)
-class WordPieceTrainer(Trainer):
+class WordPieceTrainer(VocabularyTrainer, PresetTrainer):
     """Learn a WordPiece vocabulary by pruning, by merging pairs, or from the top down.
 
     >>> from piecework.train import count_texts
@@ -69,6 +72,7 @@ class WordPieceTrainer(Trainer):
     """
 
     kind = "wordpiece"
+    title = "WordPiece"
 
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*ALPHABET_ORDERS, "word-starts-first")
 
@@ -110,6 +114,65 @@ class WordPieceTrainer(Trainer):
         error = former_settings(settings)
         if error is not None:
             raise error
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text.
+
+        The notation of WordPiece shows where words begin; a long text without spaces is unknown to it.
+        """
+        return SPLIT_AT_SPACES
+
+    @property
+    def knows_all_bytes(self) -> bool:
+        """False: an alphabet has each character at the start of words and inside."""
+        return False
+
+    @property
+    def merges_pairs(self) -> bool:
+        """Whether learning merges pairs, which a training log lists."""
+        return self.learner.merges_pairs
+
+    @property
+    def learns_together(self) -> bool:
+        """Whether one run learns several sizes."""
+        return self.nests or self.learner.learns_sizes
+
+    @property
+    def detail(self) -> str:
+        """The name of the learner."""
+        return self.learner.name
+
+    @property
+    def resumption(self) -> Resumption:
+        """What a checkpoint stores: the merges, or the choices of a learner that merges no pairs."""
+        if self.merges_pairs:
+            return Resumption("merges", "earlier")
+        return Resumption("choices", "earlier_choices")
+
+    @property
+    def checkpoint_settings(self) -> dict[str, Any]:
+        """The settings that a checkpoint must agree with."""
+        return {**super().checkpoint_settings, "learner": repr(self.learner)}
+
+    def memory(self, words: WordSizes) -> Amount:
+        """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        return self.learner.memory(words, self.vocab_size)
+
+    def check_can_encode(self) -> None:
+        """Raise `ArgumentError` if the model would have no unknown token."""
+        if not self.special_tokens:
+            expected = f"the unknown token {self.unk_token!r} among them, which a tokenizer needs"
+            raise ArgumentError("special_tokens", "none", expected)
+
+    def decoder_for(self, pipeline: Pipeline) -> Decoder:
+        """Return the decoder for the words of a pipeline."""
+        return WordPieceDecoder(prefix=self.continuing_subword_prefix)
+
+    def smallest_model(self) -> WordPiece:
+        """Return a model with the special tokens and one character."""
+        entries = tuple(dict.fromkeys((*self.special_tokens, "a")))
+        return self.model_of(LearnedVocabulary(entries, (), None))
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -156,6 +219,21 @@ class WordPieceTrainer(Trainer):
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge with its count and score; only `Merges` has any."""
         return self._learn(counts, progress, num_threads, checkpoint)[0]
+
+    def learn_models(
+        self,
+        counts: Counts,
+        sizes: Sequence[int],
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> dict[int, Model]:
+        """Return the model of each size, learned in one run if `learns_together`."""
+        if not self.learner.learns_sizes:
+            return super().learn_models(counts, sizes, progress, num_threads, checkpoint=checkpoint)
+        learned = self.learn_sizes(counts, sizes, progress, num_threads, checkpoint=checkpoint)
+        return {size: self.sized(size).model_of(one) for size, one in learned.items()}
 
     def learn_sizes(
         self,

@@ -1,0 +1,169 @@
+"""Trainers whose pipeline comes from a preset: which presets suit them, and the tokenizer around a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from piecework.errors import ArgumentError
+from piecework.spec import (
+    AddedToken,
+    ByteLevelDecoder,
+    ByteLevelProcessing,
+    Decoder,
+    Fuse,
+    Metaspace,
+    MetaspaceDecoder,
+    Model,
+    PostProcessor,
+    TokenizerSpec,
+)
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
+from piecework.train.pipeline import Pipeline
+from piecework.train.presets import PRESETS, AnyPreset, Preset, named_preset, preset_of_pipeline
+from piecework.train.trainer import Trainer
+
+SPLIT_AT_SPACES: Final = (
+    "bert-uncased",
+    "bert-cased",
+    "bert-original-uncased",
+    "bert-original-cased",
+    "whitespace",
+    "punctuation",
+)
+"""The presets that drop the spaces between words, for models whose tokens show where words begin."""
+
+BYTE_LEVEL: Final = tuple(name for name, preset in PRESETS.items() if preset.pipeline.is_byte_level)
+"""The presets whose words are bytes."""
+
+
+class PresetTrainer(Trainer):
+    """A trainer that learns from the words of a preset, with special tokens of its own."""
+
+    is_byte_level: ClassVar[bool] = False
+    """Whether the alphabet is all bytes, so that words must come from a byte-level pipeline."""
+
+    special_tokens: tuple[str, ...]
+    unk_token: Any  # a string; None drops unknown characters
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text."""
+        raise NotImplementedError
+
+    @property
+    def default_preset(self) -> str:
+        """The name of the preset to train with if the caller names none."""
+        return self.presets[0]
+
+    @property
+    def added_symbols(self) -> tuple[str, ...]:
+        """The tokens besides special tokens that encoding finds in any text."""
+        return ()
+
+    @property
+    def fixed_tokens(self) -> tuple[str, ...]:
+        """The entries that are not learned from the corpus."""
+        return self.special_tokens
+
+    # ---- presets
+
+    def preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None = None) -> Preset:
+        """Return the preset to train with: the named one, that of counts, or the default.
+
+        >>> from piecework.train import BPETrainer
+        >>> BPETrainer().preset_for(None).name, BPETrainer(end_of_word_suffix="</w>").preset_for(None).name
+        ('metaspace', 'whitespace')
+
+        Raises `ArgumentError` for a preset with which the model loses characters or the spaces between
+        words. A `Preset` with a name of your own is checked for a byte-level stage only.
+        """
+        if preset is not None:
+            chosen = named_preset(preset)
+        elif counted is None:
+            chosen = PRESETS[self.default_preset]
+        else:
+            chosen = self._preset_of_counts(counted)
+        if chosen.pipeline.is_byte_level != self.is_byte_level:
+            self._check_bytes(chosen)
+        elif PRESETS.get(chosen.name) == chosen and chosen.name not in self.presets:
+            raise self._unusable(chosen)
+        return chosen
+
+    def pipeline_with(self, preset: Preset) -> Pipeline:
+        """Return the stages that split texts into the words to learn from."""
+        return preset.pipeline
+
+    @property
+    def knows_all_bytes(self) -> bool:
+        """Whether no character of a byte-level alphabet is unknown to the model."""
+        return set(getattr(self, "initial_alphabet", ())).issuperset(BYTE_OF_CHARACTER)
+
+    def _preset_of_counts(self, counted: Pipeline) -> Preset:
+        """Return the default preset if it made counts, else that of their pipeline, or one for them alone."""
+        default = PRESETS[self.default_preset]
+        if default.pipeline.agrees_with(counted):
+            return default
+        if counted.lacks_functions:
+            expected = "preset=Preset(name, pipeline) with the functions of its stages"
+            raise ArgumentError("counts", f"words of the pipeline {counted}", expected)
+        named = preset_of_pipeline(counted)
+        source = f"the pipeline {counted}" if named is None else f"preset {named.name!r}"
+        if self.is_byte_level and not counted.is_byte_level:
+            expected = 'model="bpe", or counts made with preset="gpt2"'
+            raise ArgumentError("model", f"{self.kind!r} with counts of {source}", expected)
+        if counted.is_byte_level and self.kind in ("wordpiece", "bpe"):
+            found = f"{self.kind!r} with counts of {source}, whose words are byte-level"
+            raise ArgumentError("model", found, 'model="byte-bpe"')
+        return Preset("of the counts", counted) if named is None else named
+
+    def _check_bytes(self, preset: Preset) -> None:
+        """Raise if only one of model and preset is byte-level, and bytes can then be unknown."""
+        if self.is_byte_level:
+            raise self._unusable(preset)
+        if self.knows_all_bytes:
+            return
+        found = f"{preset.name!r}, whose words are bytes, with model {self.kind!r}"
+        usable = f"one of the presets {', '.join(self.presets)}"
+        raise ArgumentError("preset", found, f'model="byte-bpe" (ByteBPETrainer), or {usable}')
+
+    def _unusable(self, preset: Preset, hint: str = "") -> ArgumentError:
+        expected = f"one of {', '.join(self.presets)}{hint}"
+        return ArgumentError("preset", f"{preset.name!r} with model {self.kind!r}", expected)
+
+    # ---- the tokenizer around a model
+
+    def specification(self, model: Model, preset: Preset | None = None) -> TokenizerSpec:
+        """Return the specification of a learned model with the stages and tokens of a preset."""
+        chosen = self.preset_for(preset)
+        return TokenizerSpec(
+            model=model,
+            normalizer=chosen.pipeline.normalizer,
+            pre_tokenizer=chosen.pipeline.pre_tokenizer,
+            post_processor=_post_processor(model, chosen),
+            decoder=self.decoder_for(chosen.pipeline),
+            added_tokens=self._added_tokens(model.vocab),
+        )
+
+    def decoder_for(self, pipeline: Pipeline) -> Decoder | None:
+        """Return the decoder for the words of a pipeline, None where tokens are joined by spaces."""
+        if pipeline.is_byte_level:
+            return ByteLevelDecoder()
+        if pipeline.metaspace:
+            return self.metaspace_decoder(pipeline.metaspace)
+        return Fuse() if pipeline.pre_tokenizer is None else None
+
+    def metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
+        """Return the decoder for words with a mark in place of spaces."""
+        return MetaspaceDecoder(metaspace.replacement, metaspace.prepend_scheme, metaspace.split)
+
+    def _added_tokens(self, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
+        special = (AddedToken(token, vocab[token]) for token in self.special_tokens)
+        symbols = (AddedToken(token, vocab[token], special=False) for token in self.added_symbols)
+        return (*special, *symbols)
+
+
+def _post_processor(model: Model, preset: Preset) -> PostProcessor | None:
+    if preset.single:
+        return preset.template(model.vocab)
+    return ByteLevelProcessing(trim_offsets=False) if preset.pipeline.is_byte_level else None
