@@ -32,7 +32,7 @@ class Keys(NamedTuple):
         faults += [f"{key!r} is empty" for key in ("examples", "vocab") if table.get(key, 1) == []]
         engines = table.get("engines", ["core"])
         if not engines or not set(engines) <= ENGINE_NAMES:
-            faults.append(f"engines: found {engines}, expected names of {sorted(ENGINE_NAMES)}")
+            faults.append(f"engines must be names of {sorted(ENGINE_NAMES)}, not {engines}")
         return faults
 
 

@@ -364,21 +364,27 @@ def test_progress_over_the_files_of_sources_never_falls(tmp_path: Path) -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="tokenizers: found none"):
+    with pytest.raises(
+        pw.errors.ArgumentError, match="tokenizers must have at least one tokenizer"
+    ):
         compare({}, ["hug"])
-    with pytest.raises(pw.errors.InputTypeError, match="tokenizers: found list"):
+    with pytest.raises(pw.errors.InputTypeError, match="tokenizers must be .*, not list"):
         compare([HUGS], ["hug"])  # type: ignore[arg-type]
-    with pytest.raises(pw.errors.InputTypeError, match=r"tokenizers\['a'\]: found str"):
+    with pytest.raises(pw.errors.InputTypeError, match=r"tokenizers\['a'\] must be .*, not str"):
         compare({"a": "b"}, ["hug"])  # type: ignore[dict-item]
-    with pytest.raises(pw.errors.InputTypeError, match="texts: found str"):
+    with pytest.raises(pw.errors.InputTypeError, match="texts must be .*, not str"):
         compare(ALL, "hug")
-    with pytest.raises(pw.errors.InputTypeError, match=r"texts\[1\]: found int"):
+    with pytest.raises(pw.errors.InputTypeError, match=r"texts\[1\] must be .*, not int"):
         compare(ALL, ["hug", 3])  # type: ignore[list-item]
-    with pytest.raises(pw.errors.ArgumentError, match="texts: found no sources"):
+    with pytest.raises(
+        pw.errors.ArgumentError, match="texts must have at least one name with its texts or paths"
+    ):
         compare(ALL, {})
-    with pytest.raises(pw.errors.InputTypeError, match="texts: found the name 3"):
+    with pytest.raises(
+        pw.errors.InputTypeError, match="texts: the names of sources must be str, not 3"
+    ):
         compare(ALL, {3: ["hug"]})  # type: ignore[dict-item]
-    with pytest.raises(pw.errors.CorpusError, match="source 'fr': found no texts"):
+    with pytest.raises(pw.errors.CorpusError, match="source 'fr' has no texts that are not empty"):
         compare(ALL, {"de": ["hug"], "fr": [""]})
 
 

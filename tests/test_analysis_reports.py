@@ -477,7 +477,7 @@ def test_compare_fits_into_a_terminal(
         (["{pieces}"], "Missing option '--corpus'"),
         (
             ["{pieces}", "{pieces}", "--corpus", "{corpus}"],
-            "more than once, expected distinct tokenizers",
+            "pieces.json is given more than once",
         ),
         (["{pieces}", "--corpus", "{corpus}x"], "corpus.txtx"),
         (["{pieces}", "--corpus", "de={corpus}x"], "corpus.txtx"),
@@ -486,7 +486,10 @@ def test_compare_fits_into_a_terminal(
             ["{pieces}", "--corpus", "{corpus}", "--words", "x"],
             "'--words': 'x' is not a known preset",
         ),
-        (["{pieces}", "--corpus", "{corpus}", "--json", "--html", "-"], "html: found -"),
+        (
+            ["{pieces}", "--corpus", "{corpus}", "--json", "--html", "-"],
+            "--html - and --json cannot both write to stdout; give --html a file",
+        ),
         (["{corpus}", "--corpus", "{corpus}"], "corpus.txt"),
     ],
 )

@@ -117,12 +117,16 @@ def test_progress_is_told_repetitions(tokenizer: pw.Tokenizer) -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"repetitions": 0}, pw.errors.ArgumentError, "repetitions: found 0"),
-        ({"repetitions": "2"}, pw.errors.InputTypeError, "repetitions: found str"),
-        ({"num_threads": -1}, pw.errors.ArgumentError, "num_threads: found -1"),
-        ({"texts": ["a", "b", "c"]}, pw.errors.CorpusError, "found 3, expected at least 4"),
-        ({"texts": "a text"}, pw.errors.InputTypeError, "texts: found str"),
-        ({"texts": ["a", "b", "c", 4]}, pw.errors.InputTypeError, r"texts\[3\]: found int"),
+        ({"repetitions": 0}, pw.errors.ArgumentError, "repetitions must be .*, not 0"),
+        ({"repetitions": "2"}, pw.errors.InputTypeError, "repetitions must be .*, not str"),
+        ({"num_threads": -1}, pw.errors.ArgumentError, "num_threads must be .*, not -1"),
+        ({"texts": ["a", "b", "c"]}, pw.errors.CorpusError, "must be at least 4, not 3"),
+        ({"texts": "a text"}, pw.errors.InputTypeError, "texts must be .*, not str"),
+        (
+            {"texts": ["a", "b", "c", 4]},
+            pw.errors.InputTypeError,
+            r"texts\[3\] must be .*, not int",
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_a_typed_error(
@@ -154,7 +158,7 @@ def test_json_lines_are_texts_as_they_are(files: tuple[str, str], tmp_path: Path
 
 
 def test_megabytes_must_be_more_than_none(files: tuple[str, str]) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="megabytes: found 0"):
+    with pytest.raises(pw.errors.ArgumentError, match="megabytes must be .*, not 0"):
         bench_files(*files, megabytes=0)
 
 
@@ -218,14 +222,17 @@ def test_a_peer_that_is_not_installed_names_the_extra(
 def test_a_file_that_a_peer_does_not_read_is_a_format_error(
     name: str, files: tuple[str, str], tokenizer: pw.Tokenizer
 ) -> None:
-    with pytest.raises(pw.errors.FormatError, match=r"tokenizer\.json: found "):
+    with pytest.raises(
+        pw.errors.FormatError,
+        match=r"sentencepiece cannot read .*tokenizer\.json|tokenizer\.json has no split pattern; tiktoken",
+    ):
         read_peer(name, files[0], tokenizer)
 
 
 def test_an_unknown_peer_is_an_argument_error(
     files: tuple[str, str], tokenizer: pw.Tokenizer
 ) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="against: found 'other', expected one of"):
+    with pytest.raises(pw.errors.ArgumentError, match="against must be one of.*, not 'other'"):
         read_peer("other", files[0], tokenizer)
 
 
@@ -261,7 +268,8 @@ def test_bench_fails_in_one_line(cli: Run, files: tuple[str, str], tmp_path: Pat
     code, _, err = cli("bench", files[0], str(tmp_path / "short.txt"))
     assert (code, err) == (
         2,
-        "piecework: error: corpus: found 1 text, expected at least 4: JSON lines, or 2,000 characters each\n",
+        "piecework: error: corpus has 1 text; it needs at least 4: JSON lines, or 2,000 characters "
+        "each\n",
     )
 
 

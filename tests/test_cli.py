@@ -214,7 +214,7 @@ def test_encode_strips_lines_on_request(cli: Run, tokenizer: str, tmp_path: Path
     code, _, err = cli("encode", tokenizer, "-", "--strip-lines", "--out-dir", str(tmp_path / "o"))
     assert (code, err) == (
         2,
-        "piecework: error: --strip-lines: found --out-dir, expected -o for each FILE\n",
+        "piecework: error: --strip-lines cannot be combined with --out-dir; use -o per file\n",
     )
 
 
@@ -267,7 +267,9 @@ def test_encode_drops_lines_empty_on_one_side_and_says_how_many(
     right.write_text("Hug\n")
     code, _, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)
     assert code == 2
-    assert_one_line(err, f"{right}: found an end after line 1, expected a line 2 as in {left}")
+    assert_one_line(
+        err, f"{right} ends after line 1, and {left} does not; parallel files must have"
+    )
 
 
 def test_encode_reads_stdin_beside_a_file(tokenizer: str, tmp_path: Path) -> None:
@@ -331,7 +333,9 @@ def test_decode_undoes_encode(tokenizer: str) -> None:
 def test_decode_names_the_line_of_what_is_not_an_id(tokenizer: str, bad: str) -> None:
     code, out, err = piped(f"1 2\n3 {bad}\n", "decode", tokenizer)
     assert (code, out) == (2, "")
-    assert_one_line(err, f"<stdin> line 2: found '{bad}', expected ids from 0 to 4294967295")
+    assert_one_line(
+        err, f"<stdin> line 2 must be ids from 0 to 4294967295 between spaces, not '{bad}'"
+    )
 
 
 def test_decode_skips_and_counts_ids_that_are_not_in_the_vocabulary(tokenizer: str) -> None:
@@ -499,21 +503,24 @@ def test_explain_training_writes_a_page(cli: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "CORPUS: found none, expected files with text, or --example"),
+        ([], "CORPUS is missing; give files with text, or --example"),
         (
             ["--example", "hugs", "x.txt"],
-            "CORPUS: found x.txt together with --example",
+            "CORPUS cannot be combined with --example",
         ),
         (
             ["--example", "hugs", "--steps", "9"],
-            "--steps: found 9, expected at most 4",
+            "--steps must be at most 4, not 9",
         ),
         (
             ["--example", "hugs", "--steps", "x"],
-            "--steps: found 'x', expected step numb",
+            '--steps must be step numbers from 1, such as "3,5-8" or "10-", or "all", not \'x\'',
         ),
         (["--example", "hugs", "--all"], "No such option '--all'; use --steps all"),
-        (["--example", "hugs", "--json", "--html", "-"], "- together with --json"),
+        (
+            ["--example", "hugs", "--json", "--html", "-"],
+            "--html - and --json cannot both write to stdout; give --html a file",
+        ),
     ],
 )
 def test_explain_training_rejects_wrong_arguments(cli: Run, words: list[str], message: str) -> None:
@@ -552,7 +559,7 @@ def test_train_takes_the_largest_vocabulary_that_can_be(
     hard = ("--hard-vocab-limit", "-o", str(tmp_path / "hard.model"))
     code, _, err = cli("train-sentencepiece", corpus, *hard)
     assert code == 2
-    assert "--vocab-size: found 8000, expected at most " in err
+    assert "--vocab-size must be at most 82, not 8000" in err
 
 
 @pytest.mark.parametrize(
@@ -594,7 +601,10 @@ def test_bad_usage_is_one_line_and_code_two(
             ["train", corpus, "--vocab-size", "many", "-o", "x.json"],
             "'many' is not a valid integer",
         ),
-        (["train", corpus, "--vocab-size", "0", "-o", "x.json"], "--vocab-size: found 0"),
+        (
+            ["train", corpus, "--vocab-size", "0", "-o", "x.json"],
+            "--vocab-size must be an integer of at least 1 and at most 4294967295, not 0",
+        ),
         (
             ["train", corpus, "--preset", "gpt9", "-o", "x.json"],
             "'--preset': 'gpt9' is not a known preset; choose one of",
@@ -605,21 +615,24 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (
             ["train", corpus, str(counts), "-o", "x.json"],
-            "CORPUS: found both text files and counts files",
+            "CORPUS has both text files and counts files (text: ",
         ),
         (
             ["count", corpus, "-o", "counts.csv"],
-            "--output: found 'counts.csv', expected a file name that ends in",
+            "--output must be a file name that ends in .parquet or .tsv, or - for stdout, not 'counts.csv'",
         ),
         (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
-        (["encode", tokenizer, corpus, "--format", "npy"], "--output: found '-', expected a path"),
-        (["encode", tokenizer, corpus, "-o", corpus], "--output: found"),
+        (["encode", tokenizer, corpus, "--format", "npy"], "--output must be a path, not '-'"),
+        (["encode", tokenizer, corpus, "-o", corpus], "corpus.txt', which is an input"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
         (
             ["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x.json"],
-            "--append-eod: found",
+            "--append-eod must be a token of the vocabulary, not",
         ),
-        (["explain", tokenizer], "TOKENIZER: found 1 argument,"),
+        (
+            ["explain", tokenizer],
+            "there is 1 argument; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token",
+        ),
     ):
         code, out, err = cli(*arguments)
         assert (code, out) == (2, ""), arguments
@@ -646,15 +659,28 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
     (folder / "none").mkdir()
     out = tmp_path / "out.json"
     for name, options, parts in (
-        ("empty.txt", [], ["empty.txt: found no words"]),
-        ("blank.txt", [], ["blank.txt: found no words"]),
+        ("empty.txt", [], ["empty.txt has no words; give files with text"]),
+        ("blank.txt", [], ["blank.txt has no words; give files with text"]),
         ("bad.txt", ["--encoding-errors", "strict"], ["bad.txt", "byte 4"]),
         ("bad.jsonl", [], ["bad.jsonl line 2 field 'text': found a number"]),
         ("cut.gz", [], ["cut.gz: found truncated gzip data"]),
         ("bad.tsv", [], ["bad.tsv column 'count' line 2: found 'b'"]),
-        ("small.txt", ["--vocab-size", "6"], ["--vocab-size: found 6, expected at least 15"]),
+        (
+            "small.txt",
+            ["--vocab-size", "6"],
+            ["--vocab-size must be at least 15 (5 special tokens and an alphabet of 10), not 6"],
+        ),
         ("missing.txt", [], ["missing.txt: no such file"]),
-        ("none", [], ["none: found a directory without text files"]),
+        (
+            "none",
+            [],
+            [
+                (
+                    "none is a directory without text files; it needs files named .txt .text "
+                    ".md .rst .jsonl"
+                )
+            ],
+        ),
     ):
         code, stdout, err = cli("train", str(folder / name), *options, "-o", str(out))
         assert (code, stdout) == (2, ""), name
@@ -706,7 +732,7 @@ def test_a_closed_stdin_is_told(tokenizer: str, verb: str) -> None:
     shell = f"exec {sys.executable} -m piecework {arguments} <&-"
     result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
-    assert_one_line(result.stderr, "<stdin>: found a closed stream")
+    assert_one_line(result.stderr, "cannot read <stdin>: the stream is closed")
 
 
 def test_a_device_is_written_to_and_not_replaced(cli: Run, corpus: str) -> None:

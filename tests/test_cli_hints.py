@@ -33,7 +33,7 @@ def test_an_unknown_end_of_document_lists_the_special_tokens(cli: Run, folder: P
     code, _, errors = cli("encode", "tok.json", "corpus.txt", "--append-eod", "<|endofdoc|>")
     assert code == 2
     assert errors == (
-        "piecework: error: --append-eod: found '<|endofdoc|>', expected a token of the vocabulary; its "
+        "piecework: error: --append-eod must be a token of the vocabulary, not '<|endofdoc|>'; its "
         "special tokens are '<|endoftext|>'\n"
     )
     with_special_tokens(10).save("ten.json")
@@ -55,7 +55,7 @@ def test_a_text_in_place_of_a_file_is_shown_the_way_through_stdin(
         quoted = f"'{text}'" if text != "hello" else text
         command = f"echo {quoted} | piecework encode tok.json -"
         assert errors == (
-            f"piecework: error: {text}: found no such file, expected a file; for a text: {command}\n"
+            f"piecework: error: {text}: there is no such file; for a text: {command}\n"
         )
     assert not Path("out").exists()
 

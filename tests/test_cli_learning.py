@@ -148,14 +148,18 @@ def test_a_role_replaces_that_of_the_preset(corpus: Path) -> None:
         (
             "eof=[SEP]",
             "out/",
-            "--role: found 'eof=[SEP]', expected unk|bos|eos|sep|pad|cls|mask=TOKEN",
+            "--role must be unk|bos|eos|sep|pad|cls|mask=TOKEN, not 'eof=[SEP]'",
         ),
-        ("eos", "out/", "--role: found 'eos', expected unk|bos"),
-        ("eos=<x>", "out/", "expected a special token: also pass --special-token '<x>'"),
+        ("eos", "out/", "--role must be unk|bos|eos|sep|pad|cls|mask=TOKEN, not 'eos'"),
+        (
+            "eos=<x>",
+            "out/",
+            "--role must be a special token, not 'eos=<x>'",
+        ),
         (
             "eos=[SEP]",
             "out.json",
-            "--role: found the file out.json, expected a folder such as -o NAME/",
+            "--role needs a folder such as -o NAME/, not the file out.json",
         ),
     ],
 )

@@ -126,7 +126,10 @@ def test_special_tokens_in_a_column_are_refused_where_they_are_in_a_list() -> No
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_a_null_is_named(kind: Any) -> None:
     column = pa.chunked_array([["a", "b"], ["c", None]], kind)
-    with pytest.raises(pw.errors.InputTypeError, match=r"texts\[3\]: found null, .*drop nulls"):
+    with pytest.raises(
+        pw.errors.InputTypeError,
+        match=r"texts\[3\] must be str, not null; drop nulls, or call encode_column of",
+    ):
         TOK.encode_batch(column)
 
 
@@ -138,14 +141,14 @@ def test_bytes_that_are_not_utf8_are_named() -> None:
 
 def test_columns_of_something_else_are_refused() -> None:
     cases = [
-        (pa.array([1, 2]), "an Arrow column of integers, expected a column of strings"),
+        (pa.array([1, 2]), "an Arrow column of integers"),
         (pa.array([[1]]), "an Arrow column of lists"),
         (pa.array([0.5]), "an Arrow column of floating-point numbers"),
         (pa.table({"a": ["b"]}), "an Arrow table, .*such as one of the table's columns"),
         (pa.array(["a"]).dictionary_encode(), "an Arrow dictionary, .*call encode_column of"),
     ]
     for column, message in cases:
-        with pytest.raises(pw.errors.ArgumentError, match=f"texts: found {message}"):
+        with pytest.raises(pw.errors.ArgumentError, match=f"texts must be .*, not {message}"):
             TOK.encode_batch(column)
     with pytest.raises(pw.errors.ArgumentError, match="2 dimensions"):
         TOK.encode_batch(np.array([[b"a"]]))

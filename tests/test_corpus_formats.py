@@ -252,9 +252,12 @@ def test_an_exact_name_comes_before_a_path_and_a_backslash_escapes_a_dot(tmp_pat
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"meta": {"body": "x"}}', r"field 'meta.text': found only 'body' in 'meta'"),
+        (
+            '{"meta": {"body": "x"}}',
+            r"field 'meta.text' is missing: there is only 'body' in 'meta'",
+        ),
         ('{"meta": 3}', r"field 'meta.text': found a number in 'meta', expected an object"),
-        ('{"body": {}}', r"field 'meta.text': found only 'body', expected that field"),
+        ('{"body": {}}', r"field 'meta.text' is missing: there is only 'body'$"),
         ('{"meta": {"text": 3}}', r"field 'meta.text': found a number, expected a string"),
     ],
 )
@@ -265,7 +268,7 @@ def test_a_missing_nested_field_is_named(tmp_path: Path, line: str, message: str
 
 
 def test_a_field_of_another_type_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(pw.errors.InputTypeError, match="field: found int"):
+    with pytest.raises(pw.errors.InputTypeError, match="field must be .*, not int"):
         texts(write(tmp_path / "a.jsonl", "{}"), field=3)
 
 
@@ -295,9 +298,15 @@ def test_csv_has_large_fields_and_any_line_ends(
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("id,body\n1,x\n", r"a\.csv column 'text': found only 'id', 'body'"),
-        ("text,text\na,b\n", r"a\.csv column 'text': found 2 columns of this name"),
-        ("id,text\n1,a\n2\n", r"a\.csv line 3: found a row of 1 column, expected at least 2"),
+        (
+            "id,body\n1,x\n",
+            r"a\.csv column 'text' must be one column of line 1, which has only 'id', 'body'",
+        ),
+        (
+            "text,text\na,b\n",
+            r"a\.csv column 'text' must be one column of line 1, which has 2 columns of this name",
+        ),
+        ("id,text\n1,a\n2\n", r"a\.csv line 3 has 1 column; it needs at least 2"),
         ('id,text\n1,"a\n2,b\n', r"a\.csv line 2: found broken CSV"),
         ('id,text\n1,"a"b\n', r"a\.csv line 2: found broken CSV"),
     ],
@@ -320,7 +329,10 @@ def test_invalid_utf8_in_csv_is_replaced_and_counted_or_refused(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"body": ["x"]}, "column 'text': found only 'body', expected one column of that name"),
+        (
+            {"body": ["x"]},
+            "column 'text' must be one column with strings; the file has only 'body'",
+        ),
         ({"text": [3]}, "column 'text': found values of type int64, expected strings"),
         ({"text": ["a", None]}, "row 2 column 'text': found a null, expected a string"),
     ],
@@ -510,7 +522,10 @@ def test_a_pattern_gives_its_files_sorted(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_pattern_without_a_match_is_named(tmp_path: Path) -> None:
     pattern = str(tmp_path / "*.jsonl")
     for use in (texts, pw.count_files, pw.Tokenizer.train):
-        with pytest.raises(pw.errors.FileError, match=r"\*\.jsonl: found no file that matches"):
+        with pytest.raises(
+            pw.errors.FileError,
+            match=r"no file matches .*\*\.jsonl \(\*\* matches folders of any depth\)",
+        ):
             use(pattern)
 
 
@@ -546,7 +561,7 @@ def test_patterns_and_directories_of_urls_are_sorted_and_without_hidden_files(me
     ] == expected
     assert texts("memory://corpus") == ["a/z.txt", "b.txt"]
     assert texts("memory://corpus/*.txt") == ["b.txt"]
-    with pytest.raises(pw.errors.FileError, match="no file that matches"):
+    with pytest.raises(pw.errors.FileError, match="no file matches"):
         texts("memory://corpus/*.jsonl")
 
 
@@ -574,7 +589,7 @@ def test_web_addresses_are_read(tmp_path: Path) -> None:
         address = f"http://127.0.0.1:{server.server_address[1]}"
         assert texts(f"{address}/a.txt?version=1") == ["hug"]
         assert texts(f"{address}/b.csv.gz") == TEXTS
-        with pytest.raises(pw.errors.FileError, match=r"none\.txt: found"):
+        with pytest.raises(pw.errors.FileError, match=r"cannot read .*none\.txt: no such file"):
             texts(f"{address}/none.txt")
         server.shutdown()
 
@@ -582,8 +597,16 @@ def test_web_addresses_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "error", "message"),
     [
-        ("memory://nowhere/a.txt", pw.errors.FileError, "memory://nowhere/a.txt: found"),
-        ("nosuch://a.txt", pw.errors.FileError, "nosuch://a.txt: found .*[Pp]rotocol"),
+        (
+            "memory://nowhere/a.txt",
+            pw.errors.FileError,
+            "cannot read memory://nowhere/a.txt: no such file",
+        ),
+        (
+            "nosuch://a.txt",
+            pw.errors.FileError,
+            "cannot read nosuch://a.txt: Protocol not known: nosuch",
+        ),
         ("file:///nowhere/a.parquet", pw.errors.FileError, "no such file"),
     ],
 )
@@ -607,7 +630,7 @@ def test_a_scheme_without_its_package_names_the_package(
     url = f"{scheme}://{path}"
     with pytest.raises(pw.errors.MissingExtraError, match=f"nstall {package} to") as error:
         texts(url)
-    assert str(error.value).startswith(f"{url}: found")
+    assert str(error.value).startswith(f"{url} needs another package")
 
 
 def test_parquet_of_a_file_system_without_caches_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -719,9 +742,12 @@ def test_every_entry_point_skips(tmp_path: Path, tok: pw.Tokenizer) -> None:
         with pytest.warns(pw.errors.CorpusWarning, match=r"broken JSON: 1 \(first in .* line 2\)"):
             use()
     assert [json.loads(line)["line"] for line in out.read_text().splitlines()] == [1, 3]
-    with pytest.raises(pw.errors.ArgumentError, match="on_error: found 'ignore'"):
+    with pytest.raises(pw.errors.ArgumentError, match=", not 'ignore'"):
         texts(path, on_error="ignore")
-    with pytest.raises(pw.errors.ArgumentError, match=r"on_error: found 'skip' for parallel"):
+    with pytest.raises(
+        pw.errors.ArgumentError,
+        match="on_error='skip' does not support parallel inputs: a skipped line would shift the others",
+    ):
         pw.encode_files(tok, [path, path], [out, tmp_path / "o"], parallel=True, on_error="skip")
 
 
@@ -744,7 +770,7 @@ def test_counts_and_documents_are_told_apart_by_content(tmp_path: Path) -> None:
         assert pw.Counts.load(again) == pw.Counts.load(counts) == pw.count_files(table)
         mixed = run("train", documents, counts, "-o", tmp_path / "t.json")
         assert mixed.returncode == 2
-        assert "CORPUS: found both text files and counts files" in mixed.stderr
+        assert "CORPUS has both text files and counts files (text: " in mixed.stderr
         assert f"counts: {counts}" in mixed.stderr
 
 

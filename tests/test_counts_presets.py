@@ -75,34 +75,43 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
         (
             "gpt2",
             ["--model", "bpe"],
-            "--model: found 'bpe' with counts of preset 'gpt2', whose words are byte-level, expected "
-            "--model byte-bpe",
+            "--model bpe does not support counts of preset 'gpt2', whose words are byte-level; use",
         ),
-        ("gpt2", ["--model", "wordpiece"], "expected --model byte-bpe"),
+        (
+            "gpt2",
+            ["--model", "wordpiece"],
+            (
+                "--model wordpiece does not support counts of preset 'gpt2', whose words are byte-level;"
+            ),
+        ),
         (
             "bert-cased",
             ["--model", "byte-bpe"],
-            "expected --model bpe, or counts made with --preset gpt2",
+            "--model byte-bpe does not support counts of preset 'bert-cased'; use --model bpe, or",
         ),
         (
             "gpt2",
             ["--preset", "whitespace", "--model", "bpe"],
-            "--preset: found 'whitespace' with counts of preset 'gpt2', expected no preset",
+            (
+                "--preset whitespace does not fit counts of preset 'gpt2'; pass no preset, or counts of"
+            ),
         ),
         (
             "bert-cased",
             ["--model-type", "unigram"],
-            "counts: found words of preset 'bert-cased', expected counts made with --preset t5",
+            "counts have words of preset 'bert-cased'; use counts made with --preset t5, or a model",
         ),
         (
             "t5",
             [],
-            "CORPUS: found counts of preset t5, expected piecework train-sentencepiece for them",
+            "CORPUS has counts of preset t5; piecework train-sentencepiece learns from them",
         ),
         (
             "t5",
             ["--preset", "bert-cased"],
-            "--preset: found 'bert-cased' with counts of preset 't5', expected no preset",
+            (
+                "--preset bert-cased does not fit counts of preset 't5'; pass no preset, or counts of"
+            ),
         ),
     ],
 )
@@ -144,7 +153,8 @@ def test_a_pipeline_without_its_functions_is_a_mismatch(folder: Path) -> None:
     stage = CustomPreTokenizer(str.split, "mine")
     pw.count_texts(TEXTS, preset=Pipeline(None, stage)).save("c.tsv")
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"counts: found words of .* expected preset=Preset"
+        pw.errors.ArgumentError,
+        match=(r"counts have words of the pipeline CustomPreTokenizer\('mine', missing\); pass"),
     ):
         pw.Tokenizer.train_from_counts(pw.Counts.load("c.tsv"), vocab_size=30)
 

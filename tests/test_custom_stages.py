@@ -344,11 +344,11 @@ def test_control_c_ends_a_batch_of_several_workers() -> None:
 
 
 def test_only_functions_are_taken() -> None:
-    with pytest.raises(InputTypeError, match="function: found str"):
+    with pytest.raises(InputTypeError, match="function must be .*, not str"):
         CustomNormalizer("lower")  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match="name: found int"):
+    with pytest.raises(InputTypeError, match="name must be .*, not int"):
         CustomNormalizer(str.lower, 3)  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match="pre_tokenizer: found builtin_function"):
+    with pytest.raises(InputTypeError, match="pre_tokenizer must be .*, not builtin_function"):
         tokenizer().with_pre_tokenizer(len)  # type: ignore[arg-type]
 
 
@@ -519,7 +519,10 @@ def test_saved_counts_remember_the_names(tmp_path: Path, suffix: str) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="'lower', missing"):
         pw.Tokenizer.train_from_counts(loaded, model="word", preset="whitespace")
     assert loaded.pipeline is not None
-    with pytest.raises(StageError, match="normalizer: found the name 'lower' without its function"):
+    with pytest.raises(
+        StageError,
+        match="normalizer: only the name 'lower' of the function is known, as from a counts file;",
+    ):
         pw.count_texts(["a"], preset=loaded.pipeline)
 
 
@@ -564,7 +567,10 @@ def test_spacy_splits_by_rule() -> None:
     assert words_of(tok, SENTENCE) == expected
     assert words_of(pickle.loads(pickle.dumps(tok)), SENTENCE) == expected
     assert tok.pre_tokenize("  a\n\n b")[1] == ("b", (6, 7))
-    with pytest.raises(pw.errors.ArgumentError, match="language: found 'no-such'"):
+    with pytest.raises(
+        pw.errors.ArgumentError,
+        match=r"language: spaCy cannot load 'no-such' \(\[E048\] Can't import language no-such or any",
+    ):
         spacy.pre_tokenizer("no-such")
 
 
@@ -576,7 +582,7 @@ def test_a_given_spacy_pipeline_is_used_and_pickled() -> None:
     nlp.tokenizer.add_special_case("hugs", [{"ORTH": "hug"}, {"ORTH": "s"}])
     tok = tokenizer(pre_tokenizer=spacy.pre_tokenizer(nlp))
     assert words_of(pickle.loads(pickle.dumps(tok)), "hugs!") == ["hug", "s", "!"]
-    with pytest.raises(InputTypeError, match="language: found int"):
+    with pytest.raises(InputTypeError, match="language must be .*, not int"):
         spacy.pre_tokenizer(3)
 
 

@@ -459,50 +459,48 @@ def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
 
 
 def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(InputTypeError, match=r"texts\[1\]: found int, expected str"):
+    with pytest.raises(InputTypeError, match=r"texts\[1\] must be str, not int"):
         tok.encode_batch(["a", 5])
-    with pytest.raises(InputTypeError, match=r"pairs\[0\]: found NoneType, expected str"):
+    with pytest.raises(InputTypeError, match=r"pairs\[0\] must be str, not NoneType"):
         tok.encode_batch(["a"], [None])
-    with pytest.raises(InputTypeError, match="texts: found str, expected a sequence of str"):
+    with pytest.raises(InputTypeError, match="texts must be a sequence of str.*, not str"):
         tok.encode_batch("hugs")
-    with pytest.raises(InputTypeError, match="text: found bytes, expected str"):
+    with pytest.raises(InputTypeError, match="text must be str, not bytes"):
         tok.encode(b"hugs")
-    with pytest.raises(ArgumentError, match="pairs: found 2 items, expected 1"):
+    with pytest.raises(ArgumentError, match="pairs must be 1.*, not 2 items"):
         tok.encode_batch(["a"], ["b", "c"])
 
 
 def test_a_lone_surrogate_is_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match=r"texts\[1\]: found a lone surrogate"):
+    with pytest.raises(ArgumentError, match=r"texts\[1\] must be .*, not a lone surrogate"):
         tok.encode_batch(["a", "b\ud800"])
 
 
 def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match=r"ids\[1\]: found -1"):
+    with pytest.raises(ArgumentError, match=r"ids\[1\] must be .*, not -1"):
         tok.decode([1, -1])
-    with pytest.raises(InputTypeError, match=r"ids\[0\]: found str"):
+    with pytest.raises(InputTypeError, match=r"ids\[0\] must be .*, not str"):
         tok.decode(["hug"])
-    with pytest.raises(InputTypeError, match="ids: found str"):
+    with pytest.raises(InputTypeError, match="ids must be .*, not str"):
         tok.decode("hug")
     with pytest.raises(ArgumentError, match=r"batch\[1\]\[0\]"):
         tok.decode_batch([[1], [2**40]])
 
 
 def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match="num_threads: found 0"):
+    with pytest.raises(ArgumentError, match="num_threads must be .*, not 0"):
         tok.encode_batch(["a"], num_threads=0)
-    with pytest.raises(
-        ArgumentError, match=r"truncation\.max_length: found 1, expected at least 2"
-    ):
+    with pytest.raises(ArgumentError, match=r"truncation\.max_length must be at least 2.*, not 1"):
         tok.with_truncation(1)
-    with pytest.raises(ArgumentError, match=r"truncation\.stride: found 2"):
+    with pytest.raises(ArgumentError, match=r"truncation\.stride must be .*, not 2"):
         tok.with_truncation(4, stride=2)
     with pytest.raises(ArgumentError, match="strategy"):
         tok.with_truncation(4, strategy="longest")
-    with pytest.raises(ArgumentError, match=r"padding\.strategy\.Fixed: found 4294967295"):
+    with pytest.raises(ArgumentError, match=r"padding\.strategy\.Fixed must be .*, not 4294967295"):
         tok.with_padding(2**32 - 1)
     with pytest.raises(
         ArgumentError,
-        match=r"pad_token: .*: with_added_tokens\(\['\[HOLE\]'\], special=True\) adds it",
+        match=r"pad_token: the vocabulary has no token '\[HOLE\]'; with_added_tokens\(\['\[HOLE\]'\],",
     ):
         tok.with_padding(pad_token="[HOLE]")
     assert tok.with_padding(3, pad_token="[HOLE]", pad_id=0).encode("").ids[-1] == 0
@@ -519,7 +517,7 @@ def test_a_pair_needs_room_for_the_special_tokens_of_a_pair(tok: pw.Tokenizer) -
         lambda: short.encode_batch(["hug"], ["pug"], offsets=True),
     ):
         with pytest.raises(
-            ArgumentError, match=r"truncation\.max_length: found 2, expected at least 3"
+            ArgumentError, match=r"truncation\.max_length must be at least 3.*, not 2"
         ):
             encode()
     assert len(short.encode("hug", "pug", add_special_tokens=False).ids) == 2
@@ -540,7 +538,7 @@ def test_added_tokens_far_above_the_vocabulary_are_refused(tok: pw.Tokenizer) ->
 def test_windows_that_would_fill_the_memory_are_refused(tok: pw.Tokenizer) -> None:
     cut = tok.with_truncation(1002, stride=999)
     with pytest.raises(
-        ArgumentError, match=r"truncation\.stride: found 999, by which 200000 tokens"
+        ArgumentError, match=r"truncation\.stride must be .*, not 999, by which 200000 tokens"
     ):
         cut.encode("hug " * 200_000)
 

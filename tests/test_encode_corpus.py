@@ -548,7 +548,7 @@ def test_kept_columns_of_tables(tok: pw.Tokenizer, tmp_path: Path, suffix: str) 
     assert table["url"] == [urls[row] for row in (0, 2, 3, 4)]
     assert table["n"] == ["0", "2", "3", "4"]
     assert table["ids"] == ids_of(tok, [texts[row] for row in (0, 2, 3, 4)])
-    with pytest.raises(CorpusError, match=rf"a\.{suffix} column 'id': found .*'n'"):
+    with pytest.raises(CorpusError, match=rf"a\.{suffix} column 'id' must be one column.*'n'"):
         encode_corpus(tok, source, tmp_path / "bad", format="parquet", keep=["id"])
 
 
@@ -605,20 +605,40 @@ def test_columns_stay_with_their_documents(
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"format": "ids"}, ArgumentError, "format: found 'ids'"),
-        ({"shards": 0}, ArgumentError, "shards: found 0"),
+        ({"format": "ids"}, ArgumentError, "format must be .*, not 'ids'"),
+        ({"shards": 0}, ArgumentError, "shards must be .*, not 0"),
         ({"shards": 10**6}, ArgumentError, "at most 100000"),
         ({"shuffle_seed": -1}, ArgumentError, "shuffle_seed"),
         ({"pack": 0}, ArgumentError, "pack"),
-        ({"pack": 1 << 30}, ArgumentError, "pack: found 1073741824, expected at most"),
-        ({"pack": 8, "format": "megatron"}, ArgumentError, "one of npy, arrow"),
+        ({"pack": 1 << 30}, ArgumentError, "pack must be at most.*, not 1073741824"),
+        (
+            {"pack": 8, "format": "megatron"},
+            ArgumentError,
+            "pack= does not support format='megatron'; use npy or arrow or arrow-stream or parquet",
+        ),
         ({"strategy": "first-fit"}, ArgumentError, "strategy"),
-        ({"keep": ["id"]}, ArgumentError, "keep: found format 'npy'"),
+        (
+            {"keep": ["id"]},
+            ArgumentError,
+            "keep= does not support format='npy'; use arrow or arrow-stream or parquet or datasets",
+        ),
         ({"keep": "id", "format": "arrow"}, InputTypeError, "keep"),
         ({"keep": ["id", "id"], "format": "arrow"}, ArgumentError, "distinct"),
-        ({"keep": ["ids"], "format": "arrow"}, ArgumentError, "names other than"),
-        ({"keep": ["id"], "format": "arrow"}, ArgumentError, r"a\.txt, which has no fields"),
-        ({"keep": ["id"], "format": "arrow", "pack": 8}, ArgumentError, "keep: found pack"),
+        (
+            {"keep": ["ids"], "format": "arrow"},
+            ArgumentError,
+            "keep= cannot contain the names of the format's own columns: ids",
+        ),
+        (
+            {"keep": ["id"], "format": "arrow"},
+            ArgumentError,
+            r"keep= needs JSON lines or CSV or TSV or Parquet or Arrow IPC: .*a\.txt has no fields",
+        ),
+        (
+            {"keep": ["id"], "format": "arrow", "pack": 8},
+            ArgumentError,
+            "keep= cannot be combined with pack=: a packed row has several documents",
+        ),
         ({"append_eod": "no"}, ArgumentError, "append_eod"),
         ({"encoding_errors": "ignore"}, ArgumentError, "encoding_errors"),
     ],
@@ -638,23 +658,31 @@ def test_invalid_arguments_are_rejected_before_the_folder_is_made(
 
 def test_sources_must_be_files_apart_from_the_folder(tok: pw.Tokenizer, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hug\n")
-    with pytest.raises(ArgumentError, match="sources: found '-'"):
+    with pytest.raises(ArgumentError, match="sources must be .*, not '-'"):
         encode_corpus(tok, "-", tmp_path / "out")
-    with pytest.raises(ArgumentError, match="out_dir: found .* inside of"):
+    with pytest.raises(
+        ArgumentError,
+        match="out_dir must not be inside of the source .*test_sources_must_be_files_apa0",
+    ):
         encode_corpus(tok, tmp_path, tmp_path / "out")
     with pytest.raises(FileError, match=r"b\.txt: (found )?no such file"):
         encode_corpus(tok, tmp_path / "b.txt", tmp_path / "out")
-    with pytest.raises(ArgumentError, match="sources: found no paths"):
+    with pytest.raises(ArgumentError, match="sources must contain at least one path"):
         encode_corpus(tok, [], tmp_path / "out")
     source = tmp_path / "out" / "a.npy"
     source.write_text("hug\n")
-    with pytest.raises(ArgumentError, match="a folder without the inputs"):
+    with pytest.raises(
+        ArgumentError, match=r"out_dir must not contain the inputs: '.*a\.npy' is one of them"
+    ):
         encode_corpus(tok, source, tmp_path / "out")
 
 
 def test_a_url_is_refused_because_it_has_no_checksum(tmp_path: Path, tok: pw.Tokenizer) -> None:
     pytest.importorskip("fsspec", reason="URLs need fsspec")
-    with pytest.raises(FileError, match=r"memory://a\.txt: found a URL, expected a file"):
+    with pytest.raises(
+        FileError,
+        match="memory://a.txt is a URL; download it first, as the manifest records the checksum of a",
+    ):
         encode_corpus(tok, "memory://a.txt", tmp_path / "out")
 
 
@@ -730,7 +758,8 @@ def test_a_folder_of_an_earlier_run_needs_resume(
 ) -> None:
     encode_corpus(tok, corpus, tmp_path)
     with pytest.raises(
-        ArgumentError, match=r"manifest\.json of an earlier run, expected resume=True"
+        ArgumentError,
+        match=r"out_dir has .*manifest\.json of an earlier run; pass resume=True to finish it, or",
     ):
         encode_corpus(tok, corpus, tmp_path)
 
@@ -756,9 +785,7 @@ def test_other_settings_are_refused_and_both_are_named(
     expected: str,
 ) -> None:
     encode_corpus(tok, corpus, tmp_path, shards=4)
-    with pytest.raises(
-        ArgumentError, match=f"a run with {found}, expected {expected}, as in this run"
-    ):
+    with pytest.raises(ArgumentError, match=f"it has {found}, and this run {expected}; run again"):
         encode_corpus(tok, corpus, tmp_path, resume=True, **{"shards": 4, **arguments})
 
 
@@ -767,7 +794,7 @@ def test_another_tokenizer_is_refused(
 ) -> None:
     encode_corpus(tok, corpus, tmp_path)
     with pytest.raises(
-        ArgumentError, match="found the tokenizer [0-9a-f]{64}, expected [0-9a-f]{64}"
+        ArgumentError, match=r"cannot resume from .*manifest\.json: its tokenizer is"
     ):
         encode_corpus(tok.with_truncation(5), corpus, tmp_path, resume=True)
 
@@ -777,7 +804,8 @@ def test_another_version_is_refused(tok: pw.Tokenizer, corpus: list[Path], tmp_p
     path = tmp_path / "manifest.json"
     path.write_text(path.read_text().replace(f'"{pw.__version__}"', '"0.0.7"'))
     with pytest.raises(
-        ArgumentError, match=rf"version of piecework 0\.0\.7, expected {pw.__version__}"
+        ArgumentError,
+        match=rf"its version of piecework is 0\.0\.7, and that of this run {pw.__version__}",
     ):
         encode_corpus(tok, corpus, tmp_path, resume=True)
 
@@ -792,23 +820,32 @@ def test_changed_inputs_are_refused(tok: pw.Tokenizer, corpus: list[Path], tmp_p
     out = tmp_path / "out"
     with pytest.raises(StoppedError):
         encode_corpus(tok, paths, out, shards=6, progress=stop_after(25))
-    with pytest.raises(CorpusError, match="found 4 inputs, expected the 3 inputs"):
+    with pytest.raises(
+        CorpusError,
+        match=r"cannot resume from .*manifest\.json: it has 4 inputs, and this run 3; run again with",
+    ):
         encode_corpus(tok, paths[:3], out, shards=6, resume=True)
-    with pytest.raises(CorpusError, match=r"the input .*a\.txt, expected .*d\.jsonl"):
+    with pytest.raises(
+        CorpusError,
+        match=r"cannot resume from .*manifest\.json: it has the input .*a\.txt where this run has",
+    ):
         encode_corpus(tok, paths[::-1], out, shards=6, resume=True)
     # The time alone is no change if the content is known to be the same.
     os.utime(paths[0], (1, 1))
     os.utime(paths[3], (1, 1))
-    with pytest.raises(CorpusError, match=r"d\.jsonl with \d+ bytes, changed since"):
+    with pytest.raises(
+        CorpusError,
+        match=r"cannot resume from .*manifest\.json: .*d\.jsonl changed since that run, from 70663 to",
+    ):
         encode_corpus(tok, paths, out, shards=6, resume=True)
     shutil.copystat(corpus[3], paths[3])
     encode_corpus(tok, paths, out, shards=6, resume=True)
     text = paths[0].read_text()
     paths[0].write_text(text[::-1])
-    with pytest.raises(CorpusError, match=r"a\.txt with \d+ bytes, changed since"):
+    with pytest.raises(CorpusError, match=r"a\.txt changed since that run, from \d+ to \d+ bytes"):
         encode_corpus(tok, paths, out, shards=6, resume=True)
     paths[0].write_text(text + "more")
-    with pytest.raises(CorpusError, match=r"a\.txt with \d+ bytes, changed since"):
+    with pytest.raises(CorpusError, match=r"a\.txt changed since that run, from \d+ to \d+ bytes"):
         encode_corpus(tok, paths, out, shards=6, resume=True)
 
 
@@ -821,7 +858,10 @@ def test_an_input_that_changes_during_the_run_is_an_error(
         with paths[0].open("a") as stream:
             stream.write("more\n")
 
-    with pytest.raises(CorpusError, match=r"a\.txt: found a file that changed while it was read"):
+    with pytest.raises(
+        CorpusError,
+        match=r"a\.txt changed while it was read; inputs must stay the same during a run",
+    ):
         encode_corpus(tok, paths, tmp_path / "out", progress=append)
 
 
@@ -880,7 +920,9 @@ def test_a_damaged_manifest_is_an_error_that_names_it(
         target = {"file": shard["files"][0], "tokens": shard, "name": shard, "files": shard}
         target.get(key, manifest)["name" if key == "file" else key] = value
         path.write_text(json.dumps(manifest))
-    with pytest.raises(FormatError, match=r"manifest\.json: found a damaged manifest"):
+    with pytest.raises(
+        FormatError, match=r"manifest\.json is damaged; delete the folder, or another folder"
+    ):
         encode_corpus(tok, corpus, tmp_path, resume=True)
 
 
@@ -891,7 +933,10 @@ def test_two_processes_cannot_use_one_folder(
     fcntl = pytest.importorskip("fcntl", reason="needs file locks")
     with (tmp_path / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(FileError, match="another process is encoding to, expected one process"):
+        with pytest.raises(
+            FileError,
+            match="test_two_processes_cannot_use_0 is a folder that another process is encoding to; wait",
+        ):
             encode_corpus(tok, corpus, tmp_path)
     encode_corpus(tok, corpus, tmp_path)
     assert not (tmp_path / "lock").exists()
@@ -1094,24 +1139,28 @@ def test_pairs_that_do_not_fit_are_refused(tok: pw.Tokenizer, tmp_path: Path) ->
     wide = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 70_000}))
     two = megatron_pair(wide, tmp_path, "two", ["aa"])
     with pytest.raises(
-        CorpusError, match=r"two\.idx: found ids of int32, expected uint16, as in .*one"
+        CorpusError,
+        match=r"two\.idx has ids of int32, and .*one\.idx uint16; inputs must have ids of one type",
     ):
         concat_megatron([one, two], tmp_path / "out")
     with pytest.raises(FileError, match="no such file"):
         concat_megatron([one, tmp_path / "three"], tmp_path / "out")
-    with pytest.raises(ArgumentError, match=r"one\.bin.*a file that is not an input"):
+    with pytest.raises(ArgumentError, match=r"output: '.*one\.bin' is an input"):
         concat_megatron([one, one], tmp_path / "one.bin")
     for suffix in ("bin", "idx"):
         (tmp_path / f"four.{suffix}").write_text("text")
-    with pytest.raises(CorpusError, match="another format"):
+    with pytest.raises(CorpusError, match=r"four\.idx is not a complete index of Megatron-LM"):
         concat_megatron([tmp_path / "four"], tmp_path / "out")
     index = Path(f"{one}.idx")
     whole = index.read_bytes()
     for damaged, found in (
         (whole[:-8], "bytes, expected"),
         (whole + b"\0\0", "without sequence modes"),
-        (whole[:46] + b"\1" + whole[47:], "other byte pointers"),
-        (whole[:-16] + b"\x09" + whole[-15:], "damaged numbers of documents"),
+        (whole[:46] + b"\1" + whole[47:], "has byte pointers of sequences that do not follow"),
+        (
+            whole[:-16] + b"\x09" + whole[-15:],
+            r"one\.idx is damaged: its numbers of documents are not ascending numbers up to 2",
+        ),
         (whole[:17] + b"\x07" + whole[18:], "type code 7"),
     ):
         index.write_bytes(damaged)
@@ -1120,7 +1169,7 @@ def test_pairs_that_do_not_fit_are_refused(tok: pw.Tokenizer, tmp_path: Path) ->
     index.write_bytes(whole)
     with Path(f"{one}.bin").open("ab") as stream:
         stream.write(b"\0\0")
-    with pytest.raises(CorpusError, match=r"one\.bin: found \d+ bytes, expected \d+"):
+    with pytest.raises(CorpusError, match=r"one\.bin has \d+ bytes, and \d+ according to"):
         concat_megatron([one], tmp_path / "out")
     assert not list(tmp_path.glob("out*"))
 
@@ -1140,8 +1189,8 @@ def test_the_command_writes_a_folder_and_continues(
     assert f"saved in {out}" in stderr
     code, _, stderr = cli(*start, "--shards", "3")
     assert code == 2
-    assert "--out-dir: found" in stderr
-    assert "expected --resume" in stderr
+    assert "--out-dir has " in stderr
+    assert "; pass --resume" in stderr
     code, _, stderr = cli(*start, "--shards", "3", "--resume")
     assert code == 0
     assert "3 shards (3 finished before)" in stderr
@@ -1153,16 +1202,34 @@ def test_the_command_writes_a_folder_and_continues(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--shards", "2"], "--shards: found no --out-dir"),
-        (["--resume"], "--resume: found no --out-dir"),
-        (["--keep", "id"], "--keep: found no --out-dir"),
-        (["--out-dir", "o", "-o", "x"], "--output: found both a file and --out-dir"),
-        (["--out-dir", "o", "--parallel"], "--parallel: found --out-dir"),
-        (["--out-dir", "o", "--format", "jsonl"], "--format: found 'jsonl'"),
-        (["--format", "datasets"], "--format: found 'datasets'"),
+        (["--shards", "2"], "--shards needs --out-dir DIR"),
+        (["--resume"], "--resume needs --out-dir DIR"),
+        (["--keep", "id"], "--keep needs --out-dir DIR"),
+        (
+            ["--out-dir", "o", "-o", "x"],
+            "-o cannot be combined with --out-dir",
+        ),
+        (
+            ["--out-dir", "o", "--parallel"],
+            "--parallel cannot be combined with --out-dir; use -o per file",
+        ),
+        (
+            ["--out-dir", "o", "--format", "jsonl"],
+            (
+                "--format must be one of npy, megatron, arrow, arrow-stream, parquet, "
+                "datasets, not 'jsonl'"
+            ),
+        ),
+        (
+            ["--format", "datasets"],
+            (
+                "--format must be one of tokens, ids, jsonl, npy, arrow, arrow-stream, "
+                "parquet, megatron, not 'datasets'"
+            ),
+        ),
         (
             ["--out-dir", "o", "--pack", "8", "--format", "megatron"],
-            "--pack: found format 'megatron'",
+            "--pack does not support --format megatron; use npy or arrow or arrow-stream or parquet",
         ),
     ],
 )

@@ -112,23 +112,25 @@ def test_settings_cannot_be_changed_in_place() -> None:
 
 @pytest.mark.parametrize("length", [0, -1, 2**32])
 def test_a_length_that_is_no_number_of_tokens_is_refused(length: int) -> None:
-    with pytest.raises(ArgumentError, match="length: found"):
+    with pytest.raises(ArgumentError, match="length must be "):
         bert().with_model_max_length(length)
 
 
 def test_wrong_types_are_refused() -> None:
     anything: Any = 3.5
-    with pytest.raises(InputTypeError, match="length: found float"):
+    with pytest.raises(InputTypeError, match="length must be .*, not float"):
         bert().with_model_max_length(anything)
-    with pytest.raises(InputTypeError, match="template: found float"):
+    with pytest.raises(InputTypeError, match="template must be .*, not float"):
         bert().with_chat_template(anything)
-    with pytest.raises(ArgumentError, match="template: found"):
+    with pytest.raises(
+        ArgumentError, match=r"template must be a string without lone surrogates, not '\\ud800'"
+    ):
         bert().with_chat_template("\ud800")
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a\\b", ".hidden", "c:d", "a\0", "n" * 201, 3])
 def test_a_name_that_cannot_be_a_file_is_refused(name: str) -> None:
-    with pytest.raises(ArgumentError, match="name: found"):
+    with pytest.raises(ArgumentError, match="name must be "):
         bert().with_chat_template("x", name=name)
 
 
@@ -261,7 +263,9 @@ def test_a_prefix_space_is_said_for_transformers_4(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ArgumentError, match="file/', which is a file, expected a folder"):
+    with pytest.raises(
+        ArgumentError, match="path: '.*' is a file; remove the / to write it, or name a folder"
+    ):
         bert().save(f"{tmp_path}/file/")
     assert (tmp_path / "file").read_text() == "x"
 
@@ -390,7 +394,8 @@ def test_a_configuration_that_contradicts_its_tokenizer_is_refused(
 ) -> None:
     write(folder / "tokenizer_config.json", {"added_tokens_decoder": decoder})
     with pytest.raises(
-        FormatError, match=f"tokenizer_config.json: added_tokens_decoder: found {message}"
+        FormatError,
+        match=f"tokenizer_config.json: added_tokens_decoder contradicts .*: it has {message}",
     ):
         pw.Tokenizer.load(folder)
     assert pw.Tokenizer.load(folder / "tokenizer.json") == bert()
@@ -411,7 +416,7 @@ def test_a_configuration_that_contradicts_its_tokenizer_is_refused(
         ("truncation_side", ["left"], "truncation_side: found"),
         ("chat_template", 3, "chat_template: found 3"),
         ("chat_template", [{"name": "a"}], "chat_template: found"),
-        ("chat_template", {"../x": "y"}, "chat_template: found the name '../x'"),
+        ("chat_template", {"../x": "y"}, "chat_template: the name '../x' contains a separator"),
         ("additional_special_tokens", "x", "additional_special_tokens: found 'x'"),
         ("additional_special_tokens", [None], r"additional_special_tokens\[0\]: found None"),
         ("added_tokens_decoder", [], "added_tokens_decoder: found \\[\\]"),
@@ -454,7 +459,8 @@ def test_added_tokens_json_that_contradicts_its_tokenizer_is_refused(folder: Pat
     (folder / "tokenizer_config.json").unlink()
     write(folder / "added_tokens.json", {"hug": 9})
     with pytest.raises(
-        FormatError, match=r"added_tokens\.json: found the id 9 for 'hug', which has"
+        FormatError,
+        match=r"added_tokens\.json contradicts the tokenizer file: it has the id 9 for 'hug', which",
     ):
         pw.Tokenizer.load(folder)
 
@@ -481,7 +487,10 @@ def test_the_order_of_the_files(tmp_path: Path) -> None:
         "tokenizer.model": b"",
         "tokenizer.json": bert().to_str().encode(),
     }
-    with pytest.raises(FileError, match="expected tokenizer.json, tokenizer.model, vocab.txt"):
+    with pytest.raises(
+        FileError,
+        match="is a directory without a tokenizer; it must contain tokenizer.json, tokenizer.model, vocab",
+    ):
         pw.Tokenizer.load(tmp_path)
     models = []
     for name, content in files.items():
@@ -596,9 +605,7 @@ def test_tokens_that_a_model_lacks_get_the_next_ids(tmp_path: Path) -> None:
 def test_ranks_under_the_name_of_a_model_are_refused_with_what_to_pass(tmp_path: Path) -> None:
     source = data.need("vocab/tiktoken/r50k_base.tiktoken")
     (tmp_path / "tokenizer.model").write_bytes(source.read_bytes())
-    with pytest.raises(
-        ArgumentError, match=r'expected pattern="llama3" or another.*special_tokens='
-    ):
+    with pytest.raises(ArgumentError, match=r'pass pattern="llama3" or another.*special_tokens='):
         pw.Tokenizer.load(tmp_path)
     tok = pw.Tokenizer.load(tmp_path, pattern="gpt2", special_tokens={"<|endoftext|>": 50256})
     assert tok.encode("hello world").ids == [31373, 995]

@@ -126,21 +126,27 @@ def test_an_id_outside_the_vocabulary_is_named_with_its_row(
     tok: pw.Tokenizer, tmp_path: Path, form: str
 ) -> None:
     path = written(tok, tmp_path, form, ["hug", "", "pun"])
-    with pytest.raises(pw.errors.IdRangeError, match=r"(line|row) 3.*found '?6'?, expected .*to 5"):
+    with pytest.raises(
+        pw.errors.IdRangeError,
+        match=r"(line|row) 3.* must be .*from 0 to 5.*, not '?6'?$",
+    ):
         rows_of(path, id_limit=6)
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("5 x", r"line 2: found 'x', expected ids from 0 to"),
-        ("-1", r"line 2: found '-1'"),
+        ("5 x", "line 2 must be .*, not 'x'"),
+        ("-1", "line 2 must be .*, not '-1'"),
         ("{", r"line 2: found broken JSON \(.*column 2"),
-        ('{"id": [1]}', r"line 2: found no field 'ids'"),
+        (
+            '{"id": [1]}',
+            "ids\\.txt line 2 has no field 'ids'; expected an object with \"ids\", a list of ids from",
+        ),
         ('{"ids": 3}', r"line 2 field 'ids': found int"),
-        ('{"ids": [true]}', r"line 2 field 'ids': found True"),
-        ('{"ids": [1.5]}', r"line 2 field 'ids': found 1.5"),
-        ('{"ids": [-1]}', r"line 2 field 'ids': found -1"),
+        ('{"ids": [true]}', "line 2 field 'ids' must be .*, not True"),
+        ('{"ids": [1.5]}', "line 2 field 'ids' must be .*, not 1.5"),
+        ('{"ids": [-1]}', "line 2 field 'ids' must be .*, not -1"),
     ],
 )
 def test_lines_that_are_no_ids_are_named(tmp_path: Path, line: str, message: str) -> None:
@@ -180,7 +186,10 @@ def test_damaged_offsets_of_an_arrow_file_are_refused(
     assert data.count(offsets) == 1
     path = tmp_path / "a.arrow"
     path.write_bytes(data.replace(offsets, struct.pack("<iii", 72, offset, 78)))
-    with pytest.raises(pw.errors.CorpusError, match=r"a\.arrow: found damaged data"):
+    with pytest.raises(
+        pw.errors.CorpusError,
+        match=r"a\.arrow is damaged \(Offset invariant failure",
+    ):
         rows_of(path)
 
 
@@ -193,7 +202,10 @@ def test_a_megatron_index_of_too_many_rows_is_refused(
     data = bytearray(index.read_bytes())
     struct.pack_into("<Q", data, 18, rows)
     index.write_bytes(data)
-    with pytest.raises(pw.errors.CorpusError, match=r"out\.idx: found damaged data"):
+    with pytest.raises(
+        pw.errors.CorpusError,
+        match=r"out\.idx is damaged .*; expected a complete index of Megatron-LM",
+    ):
         rows_of(index)
 
 
@@ -205,9 +217,7 @@ def test_a_megatron_index_without_sequences_for_data_is_refused(
     data = bytearray(index.read_bytes())
     struct.pack_into("<QQ", data, 18, 0, 1)
     index.write_bytes(data)
-    expected = (
-        r"out\.idx: found no sequences for \d+ bytes of data, expected the index of .*out\.bin"
-    )
+    expected = r"out\.idx has no sequences for 70 bytes of data; it is not the index of .*out\.bin"
     with pytest.raises(pw.errors.CorpusError, match=expected):
         rows_of(index)
 
@@ -220,12 +230,15 @@ def test_an_npy_file_of_more_bytes_than_its_header_states_is_refused(
         stored = (tmp_path / name).read_bytes()
         for length in (b"(0,)", b"(1,)"):
             (tmp_path / name).write_bytes(re.sub(rb"\((\d+),\)", length, stored, count=1))
-            with pytest.raises(pw.errors.CorpusError, match=f"{name}: found damaged data"):
+            with pytest.raises(pw.errors.CorpusError, match=f"{name} is damaged"):
                 rows_of(path)
         (tmp_path / name).write_bytes(stored)
     np.save(tmp_path / "out.npy", np.empty(0, np.uint16))
     np.save(tmp_path / "out.row_offsets.npy", np.empty(0, np.int64))
-    with pytest.raises(pw.errors.CorpusError, match=r"out\.row_offsets\.npy: found an empty array"):
+    with pytest.raises(
+        pw.errors.CorpusError,
+        match=r"out\.row_offsets\.npy is empty; the row offsets of .*out\.npy begin with 0",
+    ):
         rows_of(path)
 
 
@@ -252,21 +265,29 @@ def test_a_damaged_header_of_an_npy_file_is_refused(
     stored = header.encode() + b"\n"
     data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(stored)) + stored + bytes(64)
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(pw.errors.CorpusError, match=rf"{name}: found damaged data"):
+    with pytest.raises(pw.errors.CorpusError, match=rf"{name} is damaged"):
         rows_of(path)
 
 
 def test_a_file_without_its_second_file_says_which(tok: pw.Tokenizer, tmp_path: Path) -> None:
     path = written(tok, tmp_path, "npy", LINES)
     offsets = tmp_path / "out.row_offsets.npy"
-    with pytest.raises(pw.errors.CorpusError, match="found row offsets, expected the file of ids"):
+    with pytest.raises(
+        pw.errors.CorpusError,
+        match=r"out\.row_offsets\.npy has row offsets; give the file of ids, without `\.row_offsets`",
+    ):
         rows_of(offsets)
     offsets.unlink()
-    with pytest.raises(pw.errors.FileError, match=r"out.row_offsets.npy: found no such file"):
+    with pytest.raises(
+        pw.errors.FileError,
+        match=r"cannot read .*out\.row_offsets\.npy, the row offsets of .*out\.npy: no such file",
+    ):
         rows_of(path)
     prefix = written(tok, tmp_path, "megatron", LINES)
     Path(f"{prefix}.bin").unlink()
-    with pytest.raises(pw.errors.FileError, match=r"out.bin: found no such file"):
+    with pytest.raises(
+        pw.errors.FileError, match=r"cannot read .*out\.bin, the data of .*out\.idx: no such file"
+    ):
         rows_of(Path(f"{prefix}.idx"))
 
 
@@ -274,12 +295,15 @@ def test_a_table_without_ids_says_what_it_has(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     for columns, message in (
-        ({"text": ["a"], "n": [1]}, "found columns text, n, expected a column `ids`"),
+        (
+            {"text": ["a"], "n": [1]},
+            r"t\.parquet has the columns text, n; it needs a column `ids` or `input_ids` of lists",
+        ),
         ({"ids": ["a"]}, "column 'ids': found string"),
         ({"ids": [[1.5]]}, "column 'ids': found list<.*double"),
-        ({"ids": [[1], None]}, "column 'ids': found nulls"),
-        ({"ids": [[1, None]]}, "column 'ids': found nulls"),
-        ({"ids": [[1], [-1]]}, "row 2: found -1"),
+        ({"ids": [[1], None]}, r"t\.parquet column 'ids' must not have nulls"),
+        ({"ids": [[1, None]]}, r"t\.parquet column 'ids' must not have nulls"),
+        ({"ids": [[1], [-1]]}, "row 2 must be .*, not -1"),
     ):
         parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
         with pytest.raises(pw.PieceworkError, match=message):
@@ -292,7 +316,7 @@ def test_a_file_of_two_is_not_read_from_a_pipe(tok: pw.Tokenizer, tmp_path: Path
     command = [sys.executable, "-m", "piecework", "decode", str(tmp_path / "t.json")]
     done = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=False)
     assert done.returncode == 2
-    assert b"<stdin>: found one of the two files of npy or Megatron" in done.stderr
+    assert b"<stdin> has one of the two files of npy or Megatron" in done.stderr
 
 
 def test_json_lines_with_labels_decode(cli: Run, tok: pw.Tokenizer, tmp_path: Path) -> None:
@@ -317,5 +341,8 @@ def test_damage_that_asks_for_more_memory_than_there_is_raises_memory_limit_erro
     assert sink.getvalue().count(body_length) == 1
     path = tmp_path / "a.arrow"
     path.write_bytes(sink.getvalue().replace(body_length, struct.pack("<q", 1 << 46)))
-    with pytest.raises(pw.errors.MemoryLimitError, match=r"a\.arrow: found more ids than fit into"):
+    with pytest.raises(
+        pw.errors.MemoryLimitError,
+        match=r"a\.arrow has more ids than fit into memory, or damaged data",
+    ):
         rows_of(path)

@@ -64,7 +64,7 @@ def test_the_error_for_an_absent_token_names_the_nearest_entries(
     )
     with pytest.raises(ArgumentError) as raised:
         lineage(pw.Tokenizer(model), token)
-    assert str(raised.value) == f"token: found {token!r}, expected {expected}"
+    assert str(raised.value) == f"token must be {expected}, not {token!r}"
 
 
 @settings(max_examples=100, deadline=None)
@@ -86,11 +86,14 @@ def test_the_merges_join_the_characters_of_the_token(words: Words) -> None:
 
 def test_wrong_sources_and_tokens_are_rejected() -> None:
     tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1}))
-    with pytest.raises(ArgumentError, match="source: found WordPiece, which has no merges"):
+    with pytest.raises(
+        ArgumentError,
+        match="source: WordPiece has no merges; pass a BPE model, or the merges of a training run",
+    ):
         lineage(tok, "hug")
-    with pytest.raises(ArgumentError, match="source: found str, expected a Tokenizer or"):
+    with pytest.raises(ArgumentError, match="source must be a Tokenizer or.*, not str"):
         lineage("t.json", "hug")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="token: found 'x', expected an entry"):
+    with pytest.raises(ArgumentError, match="token must be an entry.*, not 'x'"):
         lineage(pw.Tokenizer(pw.spec.BPE({"a": 0}, ())), "x")
 
 
@@ -130,7 +133,10 @@ GOOD: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"format": "other"}, "found another kind of file"),
+        (
+            {"format": "other"},
+            r't\.training\.json is another kind of file; it needs "format": "piecework training"',
+        ),
         ({"version": 2}, "version: found 2, expected 1"),
         ({"entries": None}, "entries: found NoneType, expected a list of strings"),
         ({"entries": ["u", 3]}, "entries: found list, expected a list of strings"),
@@ -199,8 +205,14 @@ def test_training_writes_the_merges_beside_the_tokenizer(
         ["17", "Hug", "##g", "->", "Hugg", "1", "0.333333"],
     ]
     assert json.loads(cli("explain", path, "--token", "Hu", "--json")[1])["merges"][0]["rank"] == 15
-    assert "--token: found 'zz'" in cli("explain", path, "--token", "zz")[2]
-    assert "expected one TOKENIZER" in cli("explain", path, "hug", "--token", "hug")[2]
+    assert (
+        "--token must be an entry of the vocabulary, not 'zz'"
+        in cli("explain", path, "--token", "zz")[2]
+    )
+    assert (
+        "--token needs one TOKENIZER; there are 2 arguments"
+        in cli("explain", path, "hug", "--token", "hug")[2]
+    )
     unlogged = str(tmp_path / "u.json")
     assert cli("train", corpus, *settings, "--vocab-size", "70", "-o", unlogged)[0] == 0
     assert not (tmp_path / "u.training.json").exists()
@@ -213,11 +225,20 @@ def test_training_writes_the_merges_beside_the_tokenizer(
     [
         (
             ["--model", "unigram", "--vocab-size", "45", "-o", "{}/t.json"],
-            "found the unigram trainer",
+            "needs a trainer that merges pairs: BPE, or WordPiece with learner=Merges(), not the unigram",
         ),
-        (["--learner", "top-down", "-o", "{}/t.json"], "found the wordpiece trainer"),
-        (["--score", "pmi", "--vocab-size", "60,70", "-o", "{}/t.json"], "found several sizes"),
-        (["--score", "pmi", "-o", "-"], "found - as output"),
+        (
+            ["--learner", "top-down", "-o", "{}/t.json"],
+            "needs a trainer that merges pairs: BPE, or WordPiece with learner=Merges(), not the word",
+        ),
+        (
+            ["--score", "pmi", "--vocab-size", "60,70", "-o", "{}/t.json"],
+            "must be one tokenizer in a file or folder, not several sizes",
+        ),
+        (
+            ["--score", "pmi", "-o", "-"],
+            "must be one tokenizer in a file or folder, not - as output",
+        ),
     ],
 )
 def test_trainings_without_a_log_are_rejected(
@@ -232,8 +253,7 @@ def test_trainings_without_a_log_are_rejected(
     words = [word.replace("{}", str(tmp_path)) for word in options]
     assert run(["train", corpus, *words, "--quiet", "--training-log"]) == 2
     err = capsys.readouterr().err
-    assert "--training-log: " in err
-    assert message in err
+    assert f"--training-log {message}" in err
 
 
 def test_hostile_tokens_are_escaped() -> None:

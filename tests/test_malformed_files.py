@@ -337,7 +337,9 @@ def test_decoders_that_double_the_text_are_stopped_by_name(
     document = components.document(model=WORDS, decoder=members("decoders", step, inner))
     tok = pw.Tokenizer.from_str(json.dumps(document))
     place = r"decoder\.decoders\[0\]" if inner else "decoder"
-    with pytest.raises(ArgumentError, match=rf"^{place}\.decoders\[[12]\d\]: found a decoder that"):
+    with pytest.raises(
+        ArgumentError, match=rf"^{place}\.decoders\[[12]\d\] must be .*, not a decoder that"
+    ):
         tok.decode([1] * count)
 
 
@@ -346,7 +348,9 @@ def test_a_decoder_that_multiplies_the_text_at_once_is_stopped() -> None:
     tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, decoder=decoder)))
     assert tok.decode([1]) == "a" * 1_000_000
     for count in (10, 1000):
-        with pytest.raises(ArgumentError, match=r"^decoder: found a decoder that writes more"):
+        with pytest.raises(
+            ArgumentError, match=r"^decoder must be .*, not a decoder that writes more"
+        ):
             tok.decode([1] * count)
 
 
@@ -363,7 +367,9 @@ def test_a_long_text_for_unknown_pieces_is_stopped() -> None:
     }
     tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, decoder=decoder)))
     for count in (10, 1000):
-        with pytest.raises(ArgumentError, match=r"^decoder: found a decoder that writes more"):
+        with pytest.raises(
+            ArgumentError, match=r"^decoder must be .*, not a decoder that writes more"
+        ):
             tok.decode([1] * count)
 
 
@@ -381,7 +387,9 @@ def test_steps_that_double_the_text_are_stopped_by_name(
 ) -> None:
     stages: components.Json = {stage: members(list_name, step, inner=False)}
     tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, **stages)))
-    with pytest.raises(ArgumentError, match=rf"^{stage}\.{list_name}\[\d+\]: found .* more than"):
+    with pytest.raises(
+        ArgumentError, match=rf"^{stage}\.{list_name}\[\d+\] must be .*, not .* more than"
+    ):
         tok.encode(text)
 
 
@@ -470,20 +478,26 @@ CHARS = pw.spec.Char({"[UNK]": 0})
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pw.Tokenizer("model"), "model: found str"),  # type: ignore[arg-type]
-        (lambda: pw.Tokenizer(pw.spec.Char(None)), "vocab: found none"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer("model"), "model must be .*, not str"),  # type: ignore[arg-type]
+        (
+            lambda: pw.Tokenizer(pw.spec.Char(None)),
+            (r'vocab= is missing: pass a vocabulary; Tokenizer\.train\(files, model="char",'),
+        ),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(pw.spec.Char({"\ud800": 0})), "lone surrogate"),
         (lambda: pw.Tokenizer(CHARS, normalizer="nfc"), 'normalizer: found "nfc"'),  # type: ignore[arg-type]
-        (lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.Prepend(b"x")), "spec: found bytes"),  # type: ignore[arg-type]
+        (
+            lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.Prepend(b"x")),
+            "spec must contain components, str, numbers, bool and None only, not bytes",
+        ),  # type: ignore[arg-type]
         (
             lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.SequenceNormalizer(("nfc",))),  # type: ignore[arg-type]
             r'normalizer\.normalizers\[0\]: found "nfc"',
         ),
         (lambda: pw.Tokenizer(CHARS, pre_tokenizer=pw.spec.NFC()), r"pre_tokenizer\.type"),  # type: ignore[arg-type]
-        (lambda: pw.Tokenizer(CHARS, added_tokens=7), "added_tokens: found int"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(CHARS, added_tokens=7), "added_tokens must be .*, not int"),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(CHARS, added_tokens=["x"]), r"added_tokens\[0\]"),  # type: ignore[list-item]
         (lambda: pw.Tokenizer(CHARS, padding=7), "padding: found 7"),  # type: ignore[arg-type]
-        (lambda: pw.Tokenizer.from_spec("x"), "spec: found str"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer.from_spec("x"), "spec must be .*, not str"),  # type: ignore[arg-type]
     ],
     ids=range(11),
 )

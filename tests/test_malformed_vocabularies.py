@@ -202,9 +202,15 @@ def test_damaged_gzip_is_refused(at: int, tmp_path: Path) -> None:
         gzip.compress("\n".join([*LINES, *(f"word{n}" for n in range(99))]).encode())
     )
     packed[at] ^= 0xFF
-    with pytest.raises(FormatError, match=r"vocab\.txt\.gz: found damaged gzip data"):
+    with pytest.raises(
+        FormatError,
+        match=r"vocab\.txt\.gz has damaged gzip data: ",
+    ):
         pw.Tokenizer.load(written(tmp_path, bytes(packed), "vocab.txt.gz"))
-    with pytest.raises(FormatError, match=r"vocab\.txt\.gz: found damaged gzip data"):
+    with pytest.raises(
+        FormatError,
+        match=r"vocab\.txt\.gz has damaged gzip data: ",
+    ):
         pw.Tokenizer.load(written(tmp_path, bytes(packed[:at]), "vocab.txt.gz"))
 
 

@@ -48,7 +48,7 @@ def test_a_model_and_a_preset_decode_to_the_same_text_or_are_refused(
     model: str, preset: str
 ) -> None:
     if preset not in TRAINED[model]:
-        with pytest.raises(pw.errors.ArgumentError, match=f"preset: found '{preset}'"):
+        with pytest.raises(pw.errors.ArgumentError, match=f"^preset.*'{preset}'"):
             trained(model, preset)
         return
     tokenizer = trained(model, preset)

@@ -134,19 +134,25 @@ def test_a_missing_rule_file_is_a_file_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"": "a"}, 'rules[""]: found an empty source'),
-        ({"a\0": "a"}, 'rules["a\\0"]: found NUL'),
-        ({"a": "\0"}, 'rules["a"]: found NUL'),
-        ({"a" * 257: ""}, "found a source of 257 bytes"),
-        ({"\ud800": ""}, "rules: found a lone surrogate"),
-        ({"a": "\ud800"}, "rules['a']: found a lone surrogate"),
+        ({"": "a"}, 'rules[""] must be the characters to replace, not an empty source'),
+        (
+            {"a\0": "a"},
+            'rules["a\\0"] must be other characters, not NUL',
+        ),
+        (
+            {"a": "\0"},
+            'rules["a"] must be other characters, not NUL',
+        ),
+        ({"a" * 257: ""}, ", not a source of 257 bytes"),
+        ({"\ud800": ""}, "rules has a lone surrogate, which UTF-8 cannot encode"),
+        ({"a": "\ud800"}, "rules['a'] has a lone surrogate, which UTF-8 cannot encode"),
         (
             {"n" * length: "" for length in range(1, 33)},
-            "found 32 sources that are beginnings of one another",
+            ", not 32 sources that are beginnings of one another",
         ),
         (
             {f"{number:0100}": "" for number in range(50_000)},
-            "rules: found 5000000 bytes of sources",
+            "rules must be at most 4194304, not 5000000 bytes of sources",
         ),
     ],
 )
@@ -210,6 +216,5 @@ def test_normalize_writes_lines_and_offsets(
 def test_normalize_says_which_rules_there_are(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["normalize", "--rules", "none.tsv"]) == 2
     assert capfd.readouterr().err.startswith(
-        "piecework: error: --rules: found 'none.tsv', which does not exist, "
-        "expected a file of rules, or one of nmt"
+        "piecework: error: --rules: there is no file 'none.tsv'; give a file of rules, or one of nmt"
     )

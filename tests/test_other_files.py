@@ -89,11 +89,11 @@ OTHERS: list[tuple[str, bytes, str]] = [
         "a generation_c",
     ),
     ("model.safetensors.index.json", b'{"metadata": {}, "weight_map": {}}', "an index of weights"),
-    ("added_tokens.json", b'{"<a>": 30522}', "a JSON object that is no tokenizer"),
+    ("added_tokens.json", b'{"<a>": 30522}', "a JSON object but not a tokenizer"),
     (
         "a.json",
         b'{"a":1}',
-        "a JSON object that is no tokenizer, expected a tokenizer.json, or a vocab",
+        "a JSON object but not a tokenizer; load a tokenizer.json, or a vocab",
     ),
 ]
 
@@ -103,11 +103,11 @@ def test_a_file_that_is_no_tokenizer_is_named(
     name: str, data: bytes, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(FormatError, match=f"{name}: found {message}") as caught:
+    with pytest.raises(FormatError, match=f"{name}( is|: found) {message}") as caught:
         pw.Tokenizer.load(tmp_path / name)
     assert caught.value.place == str(tmp_path / name)
     assert len(caught.value.found) < 80
-    with pytest.raises(FormatError, match=f"found {message}"):
+    with pytest.raises(FormatError, match=f"(is|found) {message}"):
         pw.Tokenizer.from_bytes(gzip.decompress(data) if name.endswith("gz") else data)
 
 
@@ -183,7 +183,10 @@ def test_a_damaged_file_is_judged_as_what_its_name_promises(
 
 def test_a_vocabulary_still_asks_for_its_merges(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text('{"a": 0, "b": 1}')
-    with pytest.raises(pw.errors.ArgumentError, match="merges: found None for the vocabulary"):
+    with pytest.raises(
+        pw.errors.ArgumentError,
+        match=r"vocab\.json is a vocabulary that needs its merges; pass the path of its merges file",
+    ):
         pw.Tokenizer.load(tmp_path / "vocab.json")
 
 

@@ -276,7 +276,7 @@ def test_results_cross_an_executor_both_ways(method: str) -> None:
         assert executor.submit(copy.copy, results).result() == results
         error = executor.submit(bert().encode, 1).exception()  # type: ignore[arg-type]
     assert isinstance(error, pw.errors.InputTypeError)
-    assert (error.place, str(error)) == ("text", "text: found int, expected str")
+    assert (error.place, str(error)) == ("text", "text must be str, not int")
 
 
 @pytest.mark.parametrize("name", sorted(set(vars(pw.errors)) - {"annotations"}))

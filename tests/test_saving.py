@@ -51,7 +51,7 @@ def test_a_name_without_a_suffix_is_refused_with_both_spellings(
     tmp_path: Path, wordpiece: pw.Tokenizer
 ) -> None:
     path = str(tmp_path / "out")
-    with pytest.raises(pw.errors.ArgumentError, match="a name without a suffix") as raised:
+    with pytest.raises(pw.errors.ArgumentError, match="has no suffix; write") as raised:
         wordpiece.save(path)
     assert raised.value.expected == f"'{path}/' for a folder, or '{path}.json' for a file"
     assert list(tmp_path.iterdir()) == []
@@ -83,11 +83,17 @@ def test_merges_names_the_second_file(tmp_path: Path, bpe: pw.Tokenizer) -> None
     assert (tmp_path / "b").read_text().endswith("h u\n")
 
 
-@pytest.mark.parametrize("name", ["a.jsonn", "missing/folder/"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.jsonn", r"path must be a name that ends in .*, not 'a\.jsonn'"),
+        ("missing/folder/", "path: the parent folder of '.*' does not exist"),
+    ],
+)
 def test_unusable_name_is_an_error_before_anything_is_written(
-    tmp_path: Path, wordpiece: pw.Tokenizer, name: str
+    tmp_path: Path, wordpiece: pw.Tokenizer, name: str, message: str
 ) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match=r"^path: found "):
+    with pytest.raises(pw.errors.ArgumentError, match=message):
         save_tokenizer(wordpiece, f"{tmp_path}/{name}")
     assert not any(tmp_path.iterdir())
 
@@ -104,7 +110,7 @@ def test_a_format_that_cannot_contain_the_tokenizer_leaves_the_old_file(
 
 
 def test_path_that_is_no_path_is_a_typed_error(wordpiece: pw.Tokenizer) -> None:
-    with pytest.raises(pw.errors.InputTypeError, match="path: found int"):
+    with pytest.raises(pw.errors.InputTypeError, match="path must be .*, not int"):
         save_tokenizer(wordpiece, typing.cast("typing.Any", 3))
 
 
@@ -135,7 +141,7 @@ def test_a_full_disk_leaves_the_files_of_a_folder(
 
 @pytest.mark.parametrize("name", ["a\0b.json", "\ud800.json", "\0/", "\ud800/"])
 def test_a_path_that_no_file_can_have_is_named(bpe: pw.Tokenizer, name: str) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="^path: found"):
+    with pytest.raises(pw.errors.ArgumentError, match="^path (must be|has) "):
         bpe.save(name)
-    with pytest.raises(pw.errors.ArgumentError, match="^merges: found"):
+    with pytest.raises(pw.errors.ArgumentError, match="^merges must be "):
         bpe.save("vocab.json", merges=name)

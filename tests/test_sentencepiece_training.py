@@ -66,17 +66,29 @@ def test_symbols_stand_where_they_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"pad_id": 1}, "pad_id: found 1, the id of bos"),
-        ({"eos_piece": "<s>"}, "eos_piece: found '<s>', the piece of bos"),
-        ({"control_symbols": ("a",), "user_defined_symbols": ("a",)}, "found 'a' twice"),
-        ({"user_defined_symbols": ("<unk>",)}, "user_defined_symbols: found '<unk>' twice"),
-        ({"byte_fallback": True, "control_symbols": ("<0x0A>",)}, "found '<0x0A>' twice"),
-        ({"byte_fallback": True}, "vocab_size: found 60, expected at least 259"),
-        ({"pad_id": 60}, "vocab_size: found 60, expected at least 61"),
-        ({"use_all_vocab": True}, "use_all_vocab: found True"),
-        ({"model_type": "word", "pretokenization_delimiter": "|"}, "found '|', expected none"),
-        ({"escape_whitespaces": False}, "escape_whitespaces: found False"),
-        ({"model_type": "bpe", "seed_sentencepieces_file": "x"}, "expected None: only unigram"),
+        ({"pad_id": 1}, "pad_id must be an id of its own: 1 is that of bos"),
+        ({"eos_piece": "<s>"}, "eos_piece must be a piece of its own: '<s>' is that of bos"),
+        (
+            {"control_symbols": ("a",), "user_defined_symbols": ("a",)},
+            "user_defined_symbols contains 'a' twice, or as another symbol",
+        ),
+        (
+            {"user_defined_symbols": ("<unk>",)},
+            "user_defined_symbols contains '<unk>' twice, or as another symbol",
+        ),
+        (
+            {"byte_fallback": True, "control_symbols": ("<0x0A>",)},
+            "byte_fallback contains '<0x0A>' twice, or as another symbol",
+        ),
+        ({"byte_fallback": True}, "vocab_size must be at least 259, not 60"),
+        ({"pad_id": 60}, "vocab_size must be at least 61, not 60"),
+        ({"use_all_vocab": True}, "use_all_vocab must be False, not True"),
+        ({"model_type": "word", "pretokenization_delimiter": "|"}, " must be empty, not '|'"),
+        ({"escape_whitespaces": False}, "escape_whitespaces must be True, not False"),
+        (
+            {"model_type": "bpe", "seed_sentencepieces_file": "x"},
+            "seed_sentencepieces_file must be None, not a path: only unigram models start with seed",
+        ),
     ],
 )
 def test_contradictions_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -87,9 +99,12 @@ def test_contradictions_are_refused(settings: dict[str, Any], message: str) -> N
 
 def test_a_trainer_takes_no_settings_or_preset_beside_it() -> None:
     trainer = SentencePieceTrainer(vocab_size=60)
-    with pytest.raises(ArgumentError, match="vocab_size: found a setting in addition to trainer"):
+    with pytest.raises(
+        ArgumentError,
+        match="vocab_size= cannot be combined with trainer=; pass settings or a trainer",
+    ):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, vocab_size=9)
-    with pytest.raises(ArgumentError, match="preset: found 't5', expected None"):
+    with pytest.raises(ArgumentError, match="preset must be None.*, not 't5'"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset="t5")
     by_name = pw.Tokenizer.train_from_iterator(TEXTS, model="sentencepiece", vocab_size=60)
     assert by_name == pw.Tokenizer.train_from_iterator(TEXTS, trainer)
@@ -108,7 +123,7 @@ def test_other_trainers_can_be_given_too() -> None:
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "word"])
 def test_too_many_pieces_are_refused_with_the_most_there_are(kind: str) -> None:
     with pytest.raises(
-        TrainingError, match=r"vocab_size: found 5000, expected at most \d+"
+        TrainingError, match=r"vocab_size must be at most \d+.*, not 5000"
     ) as caught:
         train(model_type=kind, vocab_size=5000, hard_vocab_limit=True)
     most = int(caught.value.expected.split("at most ")[1].split(":")[0])

@@ -118,7 +118,10 @@ def test_arguments_win_over_stored_settings(folder: Path) -> None:
 
 
 def test_without_a_stored_length_truncation_needs_one_and_padding_takes_the_longest_row() -> None:
-    with pytest.raises(ArgumentError, match=r"max_length: found no length .*with_truncation\(N\)"):
+    with pytest.raises(
+        ArgumentError,
+        match=r"the tokenizer stores no max_length; pass it: with_truncation\(N\) with a number of tokens",
+    ):
         bert().with_truncation()
     assert bert().with_padding().spec.padding == pw.spec.Padding()
 
@@ -127,9 +130,13 @@ def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) 
     tok = pw.Tokenizer.load(folder)
     assert tok.with_padding(None).spec.padding.length is None  # type: ignore[union-attr]
     assert bert().with_padding(8).with_padding(None).spec.padding == pw.spec.Padding()
-    with pytest.raises(ArgumentError, match=r"max_length: found None.*without_truncation\(\)"):
+    with pytest.raises(
+        ArgumentError, match=r"max_length must be .*, not None.*without_truncation\(\)"
+    ):
         tok.with_truncation(None)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="length: found 'longest', .*None for the longest row"):
+    with pytest.raises(
+        ArgumentError, match="length must be .*None for the longest row.*, not 'longest'"
+    ):
         tok.with_padding("longest")  # type: ignore[arg-type]
 
 
@@ -360,18 +367,24 @@ def test_shards_have_the_lengths_of_the_options(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--padding", "longest"], "--padding: found 'longest', expected max-length, because rows"),
-        (["--padding", "max-length"], "--padding: found no --max-length, expected --max-length N"),
-        (["--max-length", "9", "--no-truncation"], "found both --no-truncation and --max-length"),
+        (
+            ["--padding", "longest"],
+            ("--padding must be max-length, not 'longest'"),
+        ),
+        (["--padding", "max-length"], "--padding needs --max-length N"),
+        (
+            ["--max-length", "9", "--no-truncation"],
+            "--no-truncation cannot be combined with --max-length",
+        ),
         (
             ["--max-length", "9", "--padding", "max-length", "--append-eod", "[SEP]"],
-            "--append-eod: found both --append-eod and --padding, expected one of them",
+            "--append-eod cannot be combined with --padding",
         ),
         (
             ["--max-length", "9", "--padding", "max-length", "--pack", "9", "--out-dir", "o"],
-            "--pack: found both --pack and --padding, expected one of them",
+            "--pack cannot be combined with --padding",
         ),
-        (["--max-length", "1"], "max_length: found 1, expected at least 2, the special tokens"),
+        (["--max-length", "1"], "max_length must be at least 2, the special tokens alone, not 1"),
         (["--max-length", "0"], "--max-length"),
     ],
 )

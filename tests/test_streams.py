@@ -103,21 +103,21 @@ def test_a_stream_that_was_finished_begins_anew() -> None:
 
 def test_what_is_no_ids_is_refused() -> None:
     tok = tokenizer("wordpiece")
-    with pytest.raises(pw.errors.InputTypeError, match="prefill: found int"):
+    with pytest.raises(pw.errors.InputTypeError, match="prefill must be .*, not int"):
         tok.decode_stream(2)
-    with pytest.raises(pw.errors.InputTypeError, match="prefills: found int"):
+    with pytest.raises(pw.errors.InputTypeError, match="prefills must be .*, not int"):
         pw.stages.decode_streams(tok, 2)
-    with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\]: found str"):
+    with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\] must be .*, not str"):
         pw.stages.decode_streams(tok, [[1], "a"])
 
 
 @pytest.mark.parametrize(
     ("id", "error", "message"),
     [
-        (-1, pw.errors.ArgumentError, "found -1, expected an id"),
-        (1 << 32, pw.errors.ArgumentError, "found 4294967296"),
-        ("a", pw.errors.InputTypeError, "found str"),
-        (1.5, pw.errors.InputTypeError, "found float"),
+        (-1, pw.errors.ArgumentError, "must be an id from 0 to 4294967295, not -1"),
+        (1 << 32, pw.errors.ArgumentError, "must be an id from 0 to 4294967295, not 4294967296"),
+        ("a", pw.errors.InputTypeError, "must be an id, not str"),
+        (1.5, pw.errors.InputTypeError, "must be an id, not float"),
     ],
 )
 def test_ids_that_do_not_exist_change_no_stream(
@@ -128,16 +128,19 @@ def test_ids_that_do_not_exist_change_no_stream(
     stream, both = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
     text = ""
     for known in ids:
-        with pytest.raises(error, match=f"^id: {message}"):
+        with pytest.raises(error, match=f"^id {message}"):
             stream.step(id)
-        with pytest.raises(error, match=rf"^ids(\[1\])?: {message}"):
+        with pytest.raises(error, match=rf"^ids(\[1\])? {message}"):
             both.step([known, id])
         text += stream.step(known) or ""
     assert text == "the 🤗 garden"
     assert both.finish() == [None, None]
     with pytest.raises(pw.errors.InputTypeError, match="ids"):
         both.step(7)  # type: ignore[arg-type]
-    with pytest.raises(pw.errors.InputTypeError, match=r"id: found NoneType, .*finish\(\)"):
+    with pytest.raises(
+        pw.errors.InputTypeError,
+        match=r"id must be an id, not NoneType; finish\(\) ends the stream",
+    ):
         stream.step(None)  # type: ignore[arg-type]
 
 

@@ -87,10 +87,14 @@ def test_no_utf8_form_is_left_behind() -> None:
 def test_surrogates_are_refused(surrogates: tuple[int, ...], around: str) -> None:
     tok = tokenizer()
     bad = around + "".join(map(chr, surrogates)) + around
-    with pytest.raises(pw.errors.ArgumentError, match=r"texts\[1\]: found a lone surrogate"):
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"texts\[1\] must be .*, not a lone surrogate"
+    ):
         tok.encode_batch(["a", bad, "b"])
-    with pytest.raises(pw.errors.ArgumentError, match=r"texts\[1\]: found a lone surrogate"):
+    with pytest.raises(
+        pw.errors.ArgumentError, match=r"texts\[1\] must be .*, not a lone surrogate"
+    ):
         tok.count_batch(["a", bad])
-    with pytest.raises(pw.errors.ArgumentError, match="text: found a lone surrogate"):
+    with pytest.raises(pw.errors.ArgumentError, match="text must be .*, not a lone surrogate"):
         tok.encode(bad)
     assert tok.encode_batch(["a", "b"]).to_lists() == [tok.encode("a").ids, tok.encode("b").ids]

@@ -98,21 +98,21 @@ def test_an_unknown_token_that_the_special_tokens_lack_follows_them(model: str) 
 @pytest.mark.parametrize(
     ("model", "name", "what"),
     [
-        (pw.spec.BPE, "bpe", "vocab: found none, expected a vocabulary"),
-        (pw.spec.WordPiece, "wordpiece", "vocab: found none, expected a vocabulary"),
-        (pw.spec.WordLevel, "word", "vocab: found none, expected a vocabulary"),
-        (pw.spec.Char, "char", "vocab: found none, expected a vocabulary"),
-        (pw.spec.Unigram, "unigram", "pieces: found none, expected pieces"),
+        (pw.spec.BPE, "bpe", "vocab= is missing: pass a vocabulary"),
+        (pw.spec.WordPiece, "wordpiece", "vocab= is missing: pass a vocabulary"),
+        (pw.spec.WordLevel, "word", "vocab= is missing: pass a vocabulary"),
+        (pw.spec.Char, "char", "vocab= is missing: pass a vocabulary"),
+        (pw.spec.Unigram, "unigram", "pieces= is missing: pass pieces"),
     ],
 )
 def test_a_model_without_vocabulary_names_the_call_that_learns_one(
     model: Any, name: str, what: str
 ) -> None:
     settings = {} if name == "unigram" else {"unk_token": "[UNK]"}
-    call = f'{what}: Tokenizer.train(files, model="{name}", unk_token=...) learns'
+    call = f'{what}; Tokenizer.train(files, model="{name}", unk_token=...) learns'
     with pytest.raises(pw.errors.InputTypeError, match=re.escape(call)):
         model(**settings)
-    with pytest.raises(pw.errors.InputTypeError, match="merges: found none, expected merges"):
+    with pytest.raises(pw.errors.InputTypeError, match="merges= is missing: pass merges"):
         pw.spec.BPE({"[UNK]": 0})
 
 
@@ -122,7 +122,7 @@ def test_a_tokenizer_without_unknown_token_is_refused_before_the_corpus_is_read(
         yield ""
 
     trainer = WordPieceTrainer(9, special_tokens=())
-    expected = r"special_tokens: found none, expected the unknown token '\[UNK\]' among them"
+    expected = r"special_tokens must contain the unknown token '\[UNK\]', which a tokenizer needs"
     with pytest.raises(pw.errors.ArgumentError, match=expected):
         pw.Tokenizer.train_from_iterator(corpus(), trainer)
     with pytest.raises(pw.errors.ArgumentError, match=expected):
@@ -152,20 +152,22 @@ def test_prefix_and_unknown_token_reach_the_model() -> None:
 
 
 def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
-    expected = "vocab_size: found 11, expected at least 12 (5 special tokens and an alphabet of 7)"
+    expected = "vocab_size must be at least 12 (5 special tokens and an alphabet of 7), not 11"
     with pytest.raises(pw.errors.TrainingError, match=re.escape(expected)):
         WordPieceTrainer(vocab_size=11).learn(HUGS)
 
 
 @pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
 def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
-    with pytest.raises(pw.errors.CorpusError, match="corpus: found no words"):
+    with pytest.raises(
+        pw.errors.CorpusError, match="corpus has no words; it needs text to learn from"
+    ):
         trainer.learn(count_texts(["", " \n"]))
 
 
 @pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
 def test_what_is_not_counts_is_refused(trainer: pw.train.Trainer) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="counts: found dict, expected Counts"):
+    with pytest.raises(pw.errors.ArgumentError, match="counts must be Counts.*, not dict"):
         trainer.learn({"hug": 1})
 
 
@@ -232,7 +234,10 @@ def test_a_word_spelled_like_a_special_token_is_one_entry() -> None:
 
 @pytest.mark.parametrize("trainer", [WordTrainer(min_frequency=99), CharTrainer(min_frequency=99)])
 def test_a_frequency_that_nothing_reaches_is_refused(trainer: pw.train.Trainer) -> None:
-    with pytest.raises(pw.errors.TrainingError, match="min_frequency: found 99"):
+    with pytest.raises(
+        pw.errors.TrainingError,
+        match="min_frequency=99 is too high: nothing in the corpus occurs as often",
+    ):
         trainer.learn(HUGS)
 
 
@@ -249,9 +254,18 @@ def test_trainers_are_frozen_and_equal_by_value() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("best", "learner: found 'best', expected Pruning(), Merges() or TopDown() of"),
-        ("pmi", "piecework.train: use Merges(score='pmi', ties=None)"),
-        (Merges, "learner: found <class 'piecework.train.learners.merges.Merges'>"),
+        ("best", "learner must be Pruning(), Merges() or TopDown() of piecework.train, not 'best'"),
+        (
+            "pmi",
+            "learner must be Pruning(), Merges() or TopDown() of piecework.train, not 'pmi': use",
+        ),
+        (
+            Merges,
+            (
+                "learner must be Pruning(), Merges() or TopDown() of piecework.train, "
+                "not <class 'piecework.train.learners.merges.Merges'>"
+            ),
+        ),
     ],
 )
 def test_what_is_no_learner_is_refused(value: object, message: str) -> None:
@@ -266,26 +280,27 @@ def test_the_earlier_name_of_seed_vocab_size_names_it() -> None:
 
 def test_only_wordpiece_takes_a_learner() -> None:
     with pytest.raises(
-        pw.errors.InputTypeError, match="with UnigramTrainer, expected WordPieceTrainer"
+        pw.errors.InputTypeError,
+        match=r"UnigramTrainer has no setting learner; WordPieceTrainer alone takes Pruning\(\),",
     ):
         trainer_for("unigram", {"learner": Merges()})
 
 
 @pytest.mark.parametrize("model", ["word", "char"])
 def test_a_ranking_has_room_for_a_unit(model: str) -> None:
-    with pytest.raises(
-        pw.errors.ArgumentError, match=r"vocab_size: found 1, expected .* at least 2"
-    ):
+    with pytest.raises(pw.errors.ArgumentError, match="vocab_size must be .* at least 2.*, not 1"):
         trainer_for(model, {"vocab_size": 1})
 
 
 def test_an_unknown_setting_lists_those_there_are() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"vocabsize: found an unknown setting.*vocab_size"
+        pw.errors.ArgumentError,
+        match="model 'wordpiece' has no setting vocabsize; it has vocab_size, learner, min_frequency,",
     ):
         trainer_for("wordpiece", {"vocabsize": 3})
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"min_frequenzy: found an unknown setting.* model 'word'"
+        pw.errors.ArgumentError,
+        match=r"model 'word' has no setting min_frequenzy; it has",
     ):
         trainer_for("word", {"min_frequenzy": 3})
 
@@ -313,7 +328,7 @@ def test_a_misspelled_name_is_answered_with_the_nearest(settings: Any, hint: str
 
 def test_an_unknown_model_lists_those_there_are() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="model: found 'bpm', expected one of wordpiece, bpe"
+        pw.errors.ArgumentError, match="model must be one of wordpiece, bpe.*, not 'bpm'"
     ):
         trainer_for("bpm", {})
 
@@ -336,7 +351,7 @@ def test_each_model_has_a_usual_preset() -> None:
 
 def test_an_unknown_preset_lists_those_there_are() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="preset: found 'gpt9', expected one of bert-uncased"
+        pw.errors.ArgumentError, match="preset must be one of bert-uncased.*, not 'gpt9'"
     ):
         WordPieceTrainer().preset_for("gpt9")
 
@@ -394,7 +409,7 @@ def test_words_and_characters_get_their_models_and_decoders() -> None:
 def test_counts_of_another_pipeline_are_refused_and_those_of_none_accepted() -> None:
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="preset: found 'whitespace' with counts of preset 'bert-cased', expected no preset",
+        match="preset='whitespace' does not fit counts of preset 'bert-cased'; pass no preset, or",
     ):
         learn_spec(bert_counts(), wordpiece(), "whitespace")
     assert learn_spec(HUGS, WordTrainer(), "whitespace").model.vocab["pun"] == 1
@@ -472,7 +487,7 @@ def test_relearning_refuses_special_tokens_without_those_of_the_template() -> No
 
 def test_relearning_refuses_what_the_tokenizer_decides() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="unk_token: found a setting that the tokenizer"
+        pw.errors.ArgumentError, match="unk_token= does not apply: the tokenizer determines it"
     ):
         relearn_spec(OLD, bert_counts(), 60, {"unk_token": "?"})
 

@@ -168,15 +168,18 @@ def error_of(tok: pw.Tokenizer, texts: object) -> str:
 
 def test_what_cannot_become_a_unigram_model_is_an_error(wordpiece: pw.Tokenizer) -> None:
     bpe = pw.Tokenizer.train_from_iterator(TEXTS, model="bpe", vocab_size=40)
-    assert error_of(bpe, TEXTS) == "model: found BPE, expected WordPiece"
+    assert error_of(bpe, TEXTS) == "model must be WordPiece, not BPE"
     gap = pw.Tokenizer(WordPiece({"[UNK]": 0, "a": 2}), pre_tokenizer=WhitespaceSplit())
-    assert "no entry with id 1, expected ids without gaps" in error_of(gap, ["a"])
+    assert "vocab has no entry with id 1; its ids must be without gaps" in error_of(gap, ["a"])
     twice = pw.Tokenizer(
         WordPiece({"[UNK]": 0, "a": 1, "##▁a": 2}), pre_tokenizer=WhitespaceSplit()
     )
     assert "two entries that become the piece '▁a'" in error_of(twice, ["a"])
     other = pw.count_texts(TEXTS, preset=pw.train.Pipeline(None, BertPreTokenizer()))
-    assert "the pipeline of the tokenizer" in error_of(wordpiece, other)
+    assert (
+        "corpus has words of the pipeline BertPreTokenizer(), and the tokenizer has the pipeline"
+        in error_of(wordpiece, other)
+    )
     assert "no words" in error_of(wordpiece, [])
     assert "no word without unknown characters" in error_of(wordpiece, ["☃ ☃☃"])
     with pytest.raises(pw.errors.ArgumentError, match="iterations"):

@@ -197,7 +197,9 @@ class Batch(metaclass=WithForeignNames):
         """
         check_choice("column", column, _COLUMNS)
         if column != "ids" and pad_id is not None:
-            raise ArgumentError("pad_id", str(pad_id), f"None for {column}: only ids take an id")
+            raise ArgumentError(
+                "pad_id", str(pad_id), f"None for column={column!r}; only ids take an id"
+            )
         values = getattr(self, column)
         found_dtype = values.dtype if dtype is None else integer_dtype(dtype)
         return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)
@@ -283,7 +285,7 @@ class Batch(metaclass=WithForeignNames):
         if return_tensors is None:
             for name, value in (("pad_id", pad_id), ("side", side), ("dtype", dtype)):
                 if value is not None:
-                    expected = 'return_tensors="np" or "pt" with it, because lists are not padded'
+                    expected = 'None; only arrays are padded: return_tensors="np" or "pt"'
                     raise ArgumentError(name, repr(value), expected)
             return self._row_lists(has_types)
         check_choice("return_tensors", return_tensors, ("np", "pt"))
@@ -382,7 +384,15 @@ class Batch(metaclass=WithForeignNames):
         known = self._filling[0]
         if known is None and is_needed:
             found = "rows of different lengths and a tokenizer without a known padding token"
-            raise ArgumentError("pad_id", found, "to_numpy(pad_id=...) with a padding id")
+            raise ArgumentError(
+                "pad_id",
+                found,
+                "to_numpy(pad_id=...) with a padding id",
+                message=(
+                    "rows differ in length and the tokenizer has no known padding token; pass "
+                    "the id that pads: to_numpy(pad_id=...)"
+                ),
+            )
         return known or 0
 
     def __len__(self) -> int:
@@ -485,7 +495,7 @@ add_foreign_names(Batch)
 def _not_a_row(row: object) -> InputTypeError:
     expected = "int or slice"
     if isinstance(row, str):
-        expected += f", or to_dict()[{row!r}] for a column"
+        expected += f"; to_dict()[{row!r}] is a column"
     return InputTypeError("row", type(row).__name__, expected)
 
 

@@ -1,4 +1,4 @@
-"""The exceptions of piecework: one tree; each error has a place, what was found and what was expected.
+"""The exceptions of piecework: one tree; each error is a sentence, with the fields it was made of.
 
     PieceworkError
     ├── ArgumentError       (ValueError)   an argument has an invalid value
@@ -27,24 +27,38 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 
 from __future__ import annotations
 
-import errno as error_numbers
 import os
+import re
 
 
 class PieceworkError(Exception):
-    """The base of all errors: a place, what was found there and what was expected.
+    """The base of all errors: a place, what was found there, what was expected, and a sentence.
 
-    >>> str(PieceworkError("vocab_size", "0", "a positive integer"))
-    'vocab_size: found 0, expected a positive integer'
+    >>> str(PieceworkError("a.txt line 2", "2 columns", "3"))
+    'a.txt line 2: found 2 columns, expected 3'
+
+    The text of an error is its `message`, or a sentence made of the three fields:
+
+    >>> error = ArgumentError("tools", "2 tools", "None", message="estimate=True does not support tools=")
+    >>> print(error)
+    estimate=True does not support tools=
+    >>> error.place, error.found, error.expected
+    ('tools', '2 tools', 'None')
     """
 
-    def __init__(self, place: str, found: str = "", expected: str = "") -> None:
+    def __init__(
+        self, place: str, found: str = "", expected: str = "", *, message: str = ""
+    ) -> None:
         super().__init__(place, found, expected)
         self.place = place
         self.found = found
         self.expected = expected
+        self.message = message
 
     def __str__(self) -> str:
+        return self.message or self._sentence()
+
+    def _sentence(self) -> str:
         if not self.found:
             return self.place
         if not self.expected:
@@ -56,8 +70,11 @@ class ArgumentError(PieceworkError, ValueError):
     """An argument has an invalid value.
 
     >>> str(ArgumentError("n", "-1", "at least 1"))
-    'n: found -1, expected at least 1'
+    'n must be at least 1, not -1'
     """
+
+    def _sentence(self) -> str:
+        return _must_be(self) or super()._sentence()
 
 
 class InputTypeError(ArgumentError, TypeError):
@@ -65,7 +82,7 @@ class InputTypeError(ArgumentError, TypeError):
 
     >>> raise InputTypeError("texts", "int", "a sequence of str")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: texts: found int, expected a sequence of str
+    piecework.errors.InputTypeError: texts must be a sequence of str, not int
     """
 
 
@@ -77,7 +94,7 @@ class SpecialTokenError(ArgumentError):
     >>> tok = pw.Tokenizer(model, added_tokens=[end], special_in_text="refuse")
     >>> tok.encode("a<end>")
     Traceback (most recent call last):
-    piecework.errors.SpecialTokenError: parse_special: found the special token '<end>' in text, ...
+    piecework.errors.SpecialTokenError: the text contains the special token '<end>'; pass ...
     """
 
 
@@ -104,7 +121,7 @@ class ImmutableError(PieceworkError, AttributeError):
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "<s>": 1}))
     >>> tok.bos_token = "<s>"
     Traceback (most recent call last):
-    piecework.errors.ImmutableError: bos_token: found an assignment, expected with_roles(bos_token='<s>'), ...
+    piecework.errors.ImmutableError: bos_token cannot be set: a tokenizer does not change; use with_roles(...
     """
 
 
@@ -142,7 +159,7 @@ class CorpusError(PieceworkError, ValueError):
     >>> import piecework as pw
     >>> pw.Tokenizer.train_from_iterator([""])
     Traceback (most recent call last):
-    piecework.errors.CorpusError: corpus: found no words, expected text to learn from
+    piecework.errors.CorpusError: corpus has no words; it needs text to learn from
 
     Examples: a damaged `.npy` file, binary data where text is expected, parallel files of different lengths.
     """
@@ -164,6 +181,21 @@ class TrainingError(PieceworkError, ValueError):
     Traceback (most recent call last):
     piecework.errors.TrainingError: ...
     """
+
+    def _sentence(self) -> str:
+        return _must_be(self) or super()._sentence()
+
+
+def _must_be(error: PieceworkError) -> str:
+    """Return the sentence about an argument that has another value than it must have.
+
+    >>> _must_be(ArgumentError("token", "int", "str; id_to_token takes an id"))
+    'token must be str, not int; id_to_token takes an id'
+    """
+    if not error.found or not error.expected:
+        return ""
+    expected, *hint = re.split(r"(?=[:;] )", error.expected, maxsplit=1)
+    return f"{error.place} must be {expected}, not {error.found}{''.join(hint)}"
 
 
 class MemoryLimitError(PieceworkError, MemoryError):
@@ -214,7 +246,13 @@ class FileError(PieceworkError, OSError):
     """
 
     def __new__(
-        cls, place: str, found: str = "", expected: str = "", errno: int | None = None
+        cls,
+        place: str,
+        found: str = "",
+        expected: str = "",
+        errno: int | None = None,
+        *,
+        message: str = "",
     ) -> FileError:
         """Make the error; with an `errno`, of a class that is also the built-in exception for it."""
         if errno is None:
@@ -224,22 +262,60 @@ class FileError(PieceworkError, OSError):
         return super().__new__(_with_builtin(cls, errno), errno, os.strerror(errno), place)
 
     def __init__(
-        self, place: str, found: str = "", expected: str = "", errno: int | None = None
+        self,
+        place: str,
+        found: str = "",
+        expected: str = "",
+        errno: int | None = None,
+        *,
+        message: str = "",
     ) -> None:
-        super().__init__(place, found, expected)  # `__new__` sets what OSError has
+        # `__new__` sets what OSError has.
+        super().__init__(place, found, expected, message=message)
 
-    def __str__(self) -> str:
-        """Return a sentence if `found` is a message of the operating system."""
-        if self.found not in {os.strerror(code).lower() for code in error_numbers.errorcode}:
-            return super().__str__()
-        writes = "writ" in self.expected or "parent" in self.expected
-        action = "remove" if "removed" in self.expected else "write" if writes else "read"
-        return f"cannot {action} {self.place}: {self.found}"
+    @classmethod
+    def reading(cls, path: object, error: OSError, expected: str = "a readable file") -> FileError:
+        """Return the error for a path that the operating system could not read.
+
+        >>> print(FileError.reading("a.txt", PermissionError(13, "Permission denied")))
+        cannot read a.txt: permission denied
+        """
+        return cls._of_system("read", str(path), error, expected)
+
+    @classmethod
+    def writing(
+        cls, path: object, error: OSError, expected: str = "a path that can be written"
+    ) -> FileError:
+        """Return the error for a path that the operating system could not write or make."""
+        return cls._of_system("write", str(path), error, expected)
+
+    @classmethod
+    def removing(cls, path: object, error: OSError) -> FileError:
+        """Return the error for a file that the operating system could not remove."""
+        return cls._of_system("remove", str(path), error, "a file that can be removed")
+
+    @classmethod
+    def _of_system(cls, action: str, path: str, error: OSError, expected: str) -> FileError:
+        found = system_message(error)
+        message = f"cannot {action} {path}: {found}"
+        return cls(path, found, expected, error.errno, message=message)
+
+    def _sentence(self) -> str:
+        """Return a sentence if `found` is a message of the operating system, from the compiled core."""
+        if self.errno is None or self.found != os.strerror(self.errno).lower():
+            return super()._sentence()
+        return f"cannot use {self.place}: {self.found}"
 
     def __reduce__(self) -> tuple[object, ...]:
         given = (self.place, self.found, self.expected, self.errno)
         state = {**vars(self), "filename": self.filename}
         return getattr(self, "_declared_class", type(self)), given, state
+
+
+def system_message(error: OSError) -> str:
+    """Return the message of the operating system in lower case: "no such file or directory"."""
+    # Arrow puts a text of its own before the message.
+    return (os.strerror(error.errno) if isinstance(error.errno, int) else str(error)).lower()
 
 
 _FILE_ERRORS: dict[tuple[type[FileError], type[OSError]], type[FileError]] = {}

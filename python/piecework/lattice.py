@@ -24,7 +24,7 @@ from piecework.sampling import (
 
 __all__ = ["entropy", "nbest", "sample", "score", "score_ids"]
 
-_MORE_SAMPLES = ", or encode_batch([text] * n, sampling=...), which has neither limit nor scores"
+_MORE_SAMPLES = "; encode_batch([text] * n, sampling=...) has neither limit nor scores"
 
 
 def nbest(
@@ -99,12 +99,17 @@ def sample(
     """
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
-        raise ArgumentError("include_best", "True, with replacement", "replacement=False")
+        raise ArgumentError(
+            "include_best",
+            "True, with replacement",
+            "replacement=False",
+            message="include_best=True needs replacement=False",
+        )
     if not isinstance(sampling, Sampling | None):
         raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
     sampling = sampling or Sampling()
     if sampling.nbest_size is not None and sampling.nbest_size >= 0:
-        expected = f"None, as samples are drawn from all segmentations{_MORE_SAMPLES}"
+        expected = f"None, which draws from all segmentations{_MORE_SAMPLES}"
         raise ArgumentError("sampling.nbest_size", str(sampling.nbest_size), expected)
     core = tokenizer._core
     drawn = resolved(sampling, core.dropout, core.scores_segmentations)
@@ -167,7 +172,12 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
     core = tokenizer._core
     ids = id_list(ids, "ids")
     if not core.scores_segmentations:
-        raise ArgumentError("model", "a model that does not score segmentations", "a Unigram model")
+        raise ArgumentError(
+            "model",
+            "a model that does not score segmentations",
+            "a Unigram model",
+            message="only a Unigram model scores segmentations",
+        )
     found = scores(core, ids)
     for index, (id, score) in enumerate(zip(ids, found, strict=True)):
         if score is None and core.id_to_token(id) is None:

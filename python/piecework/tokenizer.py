@@ -116,7 +116,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         if isinstance(model, str | bytes):
             raise InputTypeError(
-                "model", type(model).__name__, "a spec.Model; for a file Tokenizer.load"
+                "model", type(model).__name__, "a spec.Model; Tokenizer.load reads a file"
             )
         spec = TokenizerSpec(
             model=model,
@@ -884,9 +884,10 @@ class Tokenizer(metaclass=WithForeignNames):
         if has_tools and "tool_use" in templates:
             return templates["tool_use"]
         if DEFAULT_TEMPLATE not in templates:
-            found = "no template" if not templates else f"only {', '.join(map(repr, templates))}"
+            found = f"only {', '.join(map(repr, templates))}" if templates else "no template"
             expected = "with_chat_template, or chat_template= with a name or the text of a template"
-            raise UnknownNameError("chat_template", found, expected)
+            message = f"the tokenizer has {found} and no default chat template; use {expected}"
+            raise UnknownNameError("chat_template", found, expected, message=message)
         return templates[DEFAULT_TEMPLATE]
 
     def normalize(self, text: str) -> str:
@@ -1361,7 +1362,12 @@ class Tokenizer(metaclass=WithForeignNames):
             missing = next((token for token in extra if token not in special), None)
             if missing is not None:
                 expected = "special tokens, which with_added_tokens([...], special=True) adds"
-                raise ArgumentError("additional_special_tokens", repr(missing), expected)
+                raise ArgumentError(
+                    "additional_special_tokens",
+                    repr(missing),
+                    expected,
+                    message=f"additional_special_tokens: {missing!r} is not one of the {expected}",
+                )
             settings["extra_special_tokens"] = tuple(extra)
         for role, token in roles.items():
             check_choice("role", role, ROLES)
@@ -1894,9 +1900,7 @@ def _split_pairs(
     for index, item in enumerate(texts):
         if not isinstance(item, tuple) or len(item) != 2:
             found = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
-            raise InputTypeError(
-                f"texts[{index}]", found, "a (text, pair) tuple, as other items are"
-            )
+            raise InputTypeError(f"texts[{index}]", found, "a (text, pair) tuple; other items are")
     return [text for text, _ in texts], [pair for _, pair in texts]
 
 

@@ -150,7 +150,7 @@ def test_training_takes_a_normalizer(flags: dict[str, bool]) -> None:
 
 
 WRONG: list[tuple[Callable[[Any], Any], str]] = [
-    (lambda of: of(), "model_file: found no normalization rules"),
+    (lambda of: of(), "no normalization rules are given; pass one of model_file"),
     (lambda of: of(norm_map=[]), "no normalization rules"),
     (lambda of: of(rule_name="nope"), "nope"),
     (lambda of: of(rule_tsv="/no/such"), "/no/such"),

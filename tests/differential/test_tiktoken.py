@@ -140,7 +140,7 @@ def test_refusal_names_the_token_and_the_way_out() -> None:
         ours("cl100k_base").encode("a <|endoftext|>")
     tok = ours("cl100k_base").tokenizer
     for call in (tok.encode, tok.count, lambda text: tok.encode_batch(["fine", text])):
-        with pytest.raises(ValueError, match=r"'<\|endoftext\|>' in text, expected parse_special="):
+        with pytest.raises(ValueError, match=r"'<\|endoftext\|>'; pass parse_special="):
             call("a <|endoftext|>")
     assert tok.encode("<|endoftext|>", parse_special=True).ids == [100257]
     assert len(tok.encode("<|endoftext|>", parse_special=False).ids) > 1
@@ -258,7 +258,7 @@ def test_names_and_models_are_those_of_the_library() -> None:
         assert shaped.encoding_name_for_model(model) == tiktoken.encoding_name_for_model(model)
     with pytest.raises(KeyError):
         shaped.encoding_name_for_model("zebra-1")
-    with pytest.raises(ValueError, match="expected one of gpt2"):
+    with pytest.raises(ValueError, match="must be one of gpt2"):
         shaped.get_encoding("zebra")
 
 

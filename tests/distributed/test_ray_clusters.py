@@ -62,7 +62,7 @@ def test_it_connects_and_disconnects(cluster: Any, corpus: list[Path]) -> None:
 
 
 def test_an_address_without_a_cluster_is_named(corpus: list[Path]) -> None:
-    with pytest.raises(WorkerError, match="address '127.0.0.1:1': found no cluster"):
+    with pytest.raises(WorkerError, match="address '127.0.0.1:1': no Ray cluster runs there"):
         on_ray.count_files(corpus[0], address="127.0.0.1:1")
 
 

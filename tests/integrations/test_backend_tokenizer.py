@@ -107,7 +107,7 @@ def test_words_in_arrays_are_words(both: Any) -> None:
 def test_what_is_no_list_of_texts_is_a_type_error(both: Any, rows: Any) -> None:
     with pytest.raises(TypeError):
         both[0].encode_batch(rows)
-    with pytest.raises(InputTypeError, match="input: found .*, expected a list of texts"):
+    with pytest.raises(InputTypeError, match="input must be a list of texts, not .*"):
         both[1].encode_batch(rows)
 
 

@@ -103,7 +103,7 @@ def test_unusable_arguments_are_named(settings: Any, place: str) -> None:
 def test_ids_above_int32_need_a_dtype() -> None:
     batch = TOK.encode_batch(["a", "b"])
     batch.ids[:] = 2**31 + 5
-    with pytest.raises(ArgumentError, match=f"dtype: found {2**31 + 5} as int32.*int64"):
+    with pytest.raises(ArgumentError, match=f"dtype: {2**31 + 5} does not fit into int32.*int64"):
         batch.to_torch(padded=False)
     assert batch.to_torch(padded=False, dtype=torch.int64).tolist() == [2**31 + 5] * 2
     assert batch.to_torch().tolist() == [[2**31 + 5]] * 2
@@ -190,7 +190,7 @@ def test_widths_are_rounded_or_fixed() -> None:
     assert Collator(TOK, pad_to_multiple_of=8)(TEXTS)["input_ids"].shape == (3, 8)
     assert Collator(TOK, length=6)(TEXTS)["attention_mask"].shape == (3, 6)
     assert Collator(TOK, length=6, pad_to_multiple_of=4)(IDS)["input_ids"].shape == (3, 8)
-    with pytest.raises(ArgumentError, match=r"items\[0\]: found 4 tokens.*length=3.*truncat"):
+    with pytest.raises(ArgumentError, match=r"items\[0\] has 4 tokens.*length=3.*truncat"):
         Collator(TOK, length=3)(TEXTS)
     assert Collator(TOK.with_truncation(3), length=3)(TEXTS)["input_ids"].shape == (3, 3)
 

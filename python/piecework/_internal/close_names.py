@@ -40,11 +40,11 @@ def one_of(name: object, known: Iterable[str]) -> str:
     """Return what an error expects in place of an unknown name: all known names, and which is meant.
 
     >>> one_of("bep", ["bpe", "unigram"])
-    "one of bpe, unigram: did you mean 'bpe'?"
+    "one of bpe, unigram; did you mean 'bpe'?"
     """
     names = list(dict.fromkeys(known))
     question = did_you_mean(name, names)
-    return f"one of {', '.join(names)}" + (f": {question}" if question else "")
+    return f"one of {', '.join(names)}" + (f"; {question}" if question else "")
 
 
 def _plain(name: str) -> str:

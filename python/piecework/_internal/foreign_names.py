@@ -133,7 +133,7 @@ def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
 
     >>> reject_keywords("encode_batch", ["padding"])
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: padding: found a keyword argument that encode_batch does not have, ...
+    piecework.errors.InputTypeError: encode_batch has no argument padding; use ...
     """
     names = list(given)
     kind = "a keyword argument" if len(names) == 1 else "keyword arguments"
@@ -141,8 +141,9 @@ def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
     uses = dict.fromkeys(_KEYWORDS[name] for name in names if name in _KEYWORDS)
     # One call can stand for several arguments, such as `truncation` and `max_length`.
     longest = [use for use in uses if not any(use in other for other in uses if other != use)]
-    expected = "; ".join(longest) or f"an argument of help(Tokenizer.{method})"
-    raise InputTypeError(", ".join(names), found, expected)
+    expected = "; ".join(longest) or f"an argument that help(Tokenizer.{method}) lists"
+    message = f"{method} has no argument {', '.join(names)}; use {expected}"
+    raise InputTypeError(", ".join(names), found, expected, message=message)
 
 
 class ForeignName:

@@ -34,11 +34,12 @@ _METHODS = {
 
 def immutable_error(name: str, change: str, value: object = None) -> ImmutableError:
     """Return the error for a change, "an assignment" or "a deletion", of an attribute of a tokenizer."""
-    method = _with_roles(name, value) if name in ROLES else _METHODS.get(name)
-    if method is None:
-        return ImmutableError(name, change, "a with_... method, which returns another tokenizer")
-    called = "which returns" if method.startswith("with_") else "for"
-    return ImmutableError(name, change, f"{method}, {called} another tokenizer")
+    method = _with_roles(name, value) if name in ROLES else _METHODS.get(name, "a with_... method")
+    called = "which returns" if "with_" in method else "for"
+    expected = f"{method}, {called} another tokenizer"
+    changed = "set" if change == "an assignment" else "deleted"
+    message = f"{name} cannot be {changed}: a tokenizer does not change; use {expected}"
+    return ImmutableError(name, change, expected, message=message)
 
 
 def _with_roles(role: str, value: object) -> str:

@@ -25,7 +25,7 @@ def renamed_arguments(
     'gpt2'
     >>> count(pipeline="gpt2")
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: pipeline: found an argument of an earlier version, expected preset=
+    piecework.errors.ArgumentError: pipeline= is called preset=
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
@@ -44,7 +44,9 @@ def renamed_arguments(
 def reject_former_name(given: Iterable[str], old: str, new: str) -> None:
     """Raise `ArgumentError` with the new name if the old one is among the given arguments."""
     if old in given:
-        raise ArgumentError(old, "an argument of an earlier version", f"{new}=")
+        raise ArgumentError(
+            old, "an argument of an earlier version", f"{new}=", message=f"{old}= is called {new}="
+        )
 
 
 def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoReturn]:

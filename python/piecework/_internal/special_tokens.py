@@ -31,7 +31,12 @@ def special_ids(core: Core, tokens: Collection[str], argument: str, expected: st
         return [special[token] for token in tokens]
     except KeyError as error:
         found = repr(error.args[0])
-        raise ArgumentError(argument, found, "special tokens of the tokenizer") from None
+        raise ArgumentError(
+            argument,
+            found,
+            "special tokens of the tokenizer",
+            message=f"{argument}: {found} is not a special token of the tokenizer",
+        ) from None
 
 
 def refuse_special(core: Core, rows: Rows) -> None:
@@ -43,5 +48,9 @@ def refuse_special(core: Core, rows: Rows) -> None:
     found = find_special(core, rows, None)
     if found is not None:
         token = core.id_to_token(found[1])
-        expected = "parse_special=True, parse_special=False or a set of tokens"
-        raise SpecialTokenError("parse_special", f"the special token {token!r} in text", expected)
+        found, expected = f"the special token {token!r} in text", "True, False or a set of tokens"
+        message = (
+            f"the text contains the special token {token!r}; pass parse_special=True to encode it "
+        )
+        message += "as that token, parse_special=False to encode it as text, or a set of tokens"
+        raise SpecialTokenError("parse_special", found, expected, message=message)

@@ -38,7 +38,7 @@ def _parsed(value: str) -> int:
     num_threads = int(value) if value.isascii() and value.isdigit() else 0
     if not 1 <= num_threads <= _MAX_THREADS:
         raise ArgumentError(
-            f"environment variable {_VARIABLE}", repr(value), f"1 to {_MAX_THREADS}"
+            f"environment variable {_VARIABLE}", repr(value), f"a number from 1 to {_MAX_THREADS}"
         )
     return num_threads
 

@@ -57,7 +57,12 @@ def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
         raise
     except Exception as error:  # each library has its own exceptions
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise FormatError(source, reason, f"a file that {name} reads") from error
+        raise FormatError(
+            source,
+            reason,
+            f"a file that {name} reads",
+            message=f"{name} cannot read {source}: {reason}",
+        ) from error
     return peer
 
 
@@ -127,6 +132,7 @@ def _pattern_of(tokenizer: Tokenizer, source: str) -> str:
         source,
         "no split pattern",
         "a pre-tokenizer with one pattern, for tiktoken",
+        message=f"{source} has no split pattern; tiktoken needs a pre-tokenizer with one pattern",
     )
 
 

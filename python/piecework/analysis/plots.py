@@ -10,7 +10,6 @@ from piecework.analysis.charts import charts
 from piecework.analysis.compare import Comparison
 from piecework.errors import FileError
 from piecework.io.atomic_files import atomic_stream
-from piecework.io.read_file import reason
 
 _SCALE = 2
 
@@ -41,9 +40,7 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(
-            str(target), reason(error), "a directory that can be written", error.errno
-        ) from error
+        raise FileError.writing(target, error, "a directory that can be written") from error
     paths = []
     for one in charts(comparison):
         path = target / f"{one.name}.png"

@@ -31,7 +31,7 @@ class Budget:
     >>> budget.take()
     >>> budget.take()
     Traceback (most recent call last):
-    piecework.errors.TemplateError: chat template: found more than 1 steps, expected ...
+    piecework.errors.TemplateError: the chat template does not end: it took more than 1 steps
     """
 
     def __init__(
@@ -52,13 +52,19 @@ class Budget:
         self.left -= 1 + chars // CHARS_PER_STEP
         if self.left < 0:
             raise TemplateError(
-                "chat template", f"more than {self.max_steps} steps", "a template that ends"
+                "chat template",
+                f"more than {self.max_steps} steps",
+                "a template that ends",
+                message=f"the chat template does not end: it took more than {self.max_steps} steps",
             )
         if self.left < self.next_check:
             self.next_check = self.left - _STEPS_PER_CHECK
             if time.monotonic() > self.deadline:
                 raise TemplateError(
-                    "chat template", "no end after 30 seconds", "a template that ends"
+                    "chat template",
+                    "no end after 30 seconds",
+                    "a template that ends",
+                    message="the chat template did not end within 30 seconds",
                 )
 
     def check_size(self, value: object) -> None:
@@ -154,7 +160,12 @@ def check_length(chars: int) -> None:
     """
     if chars > MAX_CHARS:
         raise TemplateError(
-            "chat template", f"a text of {chars} characters", f"at most {MAX_CHARS}"
+            "chat template",
+            f"a text of {chars} characters",
+            f"at most {MAX_CHARS}",
+            message=(
+                f"the chat template made a text of {chars} characters; the limit is {MAX_CHARS}"
+            ),
         )
 
 
@@ -164,7 +175,12 @@ def check_items(count: int, most: int = MAX_ITEMS) -> None:
     >>> check_items(5)
     """
     if count > most:
-        raise TemplateError("chat template", f"{count} items", f"at most {most}")
+        raise TemplateError(
+            "chat template",
+            f"{count} items",
+            f"at most {most}",
+            message=f"the chat template made {count} items; the limit is {most}",
+        )
 
 
 def check_number(value: object) -> None:
@@ -202,4 +218,9 @@ def check_product(left: object, right: object) -> None:
 
 def _check_bits(bits: int) -> None:
     if bits > _MAX_BITS:
-        raise TemplateError("chat template", f"a number of {bits} bits", f"at most {_MAX_BITS}")
+        raise TemplateError(
+            "chat template",
+            f"a number of {bits} bits",
+            f"at most {_MAX_BITS}",
+            message=f"the chat template made a number of {bits} bits; the limit is {_MAX_BITS}",
+        )

@@ -64,7 +64,7 @@ def chunk_text(
     check_size("max_tokens", max_tokens)
     check_size("overlap", overlap)
     if max_tokens == 0:
-        raise ArgumentError("max_tokens", "0", "a number of tokens from 1")
+        raise ArgumentError("max_tokens", "0", "a number of at least 1")
     check_choice("at", at, LEVELS)
     if overlap >= max_tokens:
         raise ArgumentError("overlap", str(overlap), f"less than max_tokens, which is {max_tokens}")
@@ -97,7 +97,15 @@ def _fitting(text: str, span: Span, level: int, max_tokens: int, count: Count) -
             yield from _fitting(text, (start, end), level + 1, max_tokens, count)
         else:
             found = f"{max_tokens}, and {text[start:end]!r} alone takes {tokens}"
-            raise ArgumentError("max_tokens", found, f"at least {tokens}")
+            raise ArgumentError(
+                "max_tokens",
+                found,
+                f"at least {tokens}",
+                message=(
+                    f"max_tokens={max_tokens} is too small: {text[start:end]!r} alone takes "
+                    f"{tokens} tokens"
+                ),
+            )
 
 
 def _units(text: str, span: Span, level: int) -> Iterator[Span]:

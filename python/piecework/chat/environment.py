@@ -60,7 +60,15 @@ def compiled(template: str) -> jinja2.Template:
     """
     if len(template) > _MAX_TEMPLATE_CHARS:
         found = f"a template of {len(template)} characters"
-        raise TemplateError("chat template", found, f"at most {_MAX_TEMPLATE_CHARS}")
+        raise TemplateError(
+            "chat template",
+            found,
+            f"at most {_MAX_TEMPLATE_CHARS}",
+            message=(
+                f"the chat template has {len(template)} characters; the limit is "
+                f"{_MAX_TEMPLATE_CHARS}"
+            ),
+        )
     # Constants are evaluated while a template is compiled, outside of every rendering.
     token = BUDGET.set(Budget(is_compiling=True))
     try:
@@ -69,7 +77,12 @@ def compiled(template: str) -> jinja2.Template:
         raise
     except jinja2.TemplateSyntaxError as error:
         place = f"chat template: line {error.lineno}"
-        raise TemplateError(place, str(error.message), "a valid Jinja template") from error
+        raise TemplateError(
+            place,
+            str(error.message),
+            "a valid Jinja template",
+            message=f"line {error.lineno} of the chat template is not valid Jinja: {error.message}",
+        ) from error
     except (
         RecursionError,
         MemoryError,
@@ -79,7 +92,12 @@ def compiled(template: str) -> jinja2.Template:
         OverflowError,
     ) as error:
         found = f"{type(error).__name__}: {error}"
-        raise TemplateError("chat template", found[:200], "a valid Jinja template") from error
+        raise TemplateError(
+            "chat template",
+            found[:200],
+            "a valid Jinja template",
+            message=f"the chat template is not valid Jinja: {found[:200]}",
+        ) from error
     finally:
         BUDGET.reset(token)
 
@@ -318,7 +336,12 @@ class _ChatNamespace(Namespace):
 
 def _check_attribute(name: str) -> None:
     if name.startswith("_"):
-        raise TemplateError("namespace", repr(plain(name)), "a name without leading underscore")
+        raise TemplateError(
+            "namespace",
+            repr(plain(name)),
+            "a name without leading underscore",
+            message=f"namespace: the name {plain(name)!r} must not begin with an underscore",
+        )
 
 
 def _new_dict(*args: typing.Any, **values: typing.Any) -> dict[typing.Any, typing.Any]:
@@ -326,7 +349,8 @@ def _new_dict(*args: typing.Any, **values: typing.Any) -> dict[typing.Any, typin
 
 
 def _raise_exception(message: object) -> typing.NoReturn:
-    raise TemplateError(f"chat template: {plain(str(message))}")
+    text = plain(str(message))
+    raise TemplateError("chat template", text, message=f"chat template: {text}")
 
 
 def _strftime_now(form: str) -> TrackedText:

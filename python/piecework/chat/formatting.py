@@ -154,5 +154,8 @@ def check_widths(text: str) -> None:
     """
     if _LONG_WIDTH.search(text):
         raise TemplateError(
-            "chat template", f"the format {plain(text)[:40]!r}", "widths below 1000"
+            "chat template",
+            f"the format {plain(text)[:40]!r}",
+            "widths below 1000",
+            message=f"chat template: the format {plain(text)[:40]!r} has a width above 999",
         )

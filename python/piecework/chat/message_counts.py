@@ -45,7 +45,10 @@ def count_messages(
         return len(chat.ids)
     if tools is not None:
         raise ArgumentError(
-            "tools", "tools, with estimate=True", "None: their format is not public"
+            "tools",
+            "tools, with estimate=True",
+            "None: their format is not public",
+            message="estimate=True does not support tools=: their format is not public",
         )
     return _estimated_tokens(tokenizer, messages)
 
@@ -74,6 +77,12 @@ def _texts(row: Mapping[str, typing.Any], place: str) -> Iterator[str]:
             text = part.get("text") if isinstance(part, Mapping) else part
             if not isinstance(text, str):
                 raise InputTypeError(
-                    f"{place}.{key}", type(part).__name__, "text to estimate its tokens"
+                    f"{place}.{key}",
+                    type(part).__name__,
+                    "text to estimate its tokens",
+                    message=(
+                        f"{place}.{key}: tokens are estimated for text, not for a value of type "
+                        f"{type(part).__name__}"
+                    ),
                 )
             yield text

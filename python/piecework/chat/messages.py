@@ -33,7 +33,12 @@ def checked_messages(messages: object) -> list[Mapping[str, typing.Any]]:
             expected = "a mapping with role and content"
             raise InputTypeError(f"messages[{position}]", type(message).__name__, expected)
     if not messages:
-        raise ArgumentError("messages", "no message", "at least one")
+        raise ArgumentError(
+            "messages",
+            "no message",
+            "at least one",
+            message="messages must contain at least one message",
+        )
     return list(messages)
 
 
@@ -86,12 +91,22 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
     Raises `InputTypeError` for anything but strings, numbers, None, lists and mappings of these.
     """
     if depth > _MAX_DEPTH:
-        raise ArgumentError(place, "values nested too deeply", f"at most {_MAX_DEPTH} levels")
+        raise ArgumentError(
+            place,
+            "values nested too deeply",
+            f"at most {_MAX_DEPTH} levels",
+            message=f"{place} is nested more than {_MAX_DEPTH} levels deep",
+        )
     if isinstance(value, str):
         surrogate = first_surrogate(value)
         if surrogate is not None:
             found = f"a lone surrogate at character {surrogate}"
-            raise ArgumentError(place, found, "text that UTF-8 can encode")
+            raise ArgumentError(
+                place,
+                found,
+                "text that UTF-8 can encode",
+                message=f"{place} has {found}, which UTF-8 cannot encode",
+            )
         return TrackedText(str.__str__(value), origin)
     if value is None or isinstance(value, bool):
         return value
@@ -113,7 +128,7 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
             for at, item in enumerate(value)
         )
         return type(value)(items) if type(value) in (list, tuple) else list(items)
-    expected = "strings, numbers, None, lists and mappings, as in JSON"
+    expected = "a string, a number, None, a list or a mapping, as in JSON"
     raise InputTypeError(place, type(value).__name__, expected)
 
 
@@ -134,5 +149,8 @@ def _mark_final(row: dict[str, typing.Any]) -> None:
             block["text"] = block["text"].with_bits(FINAL)
             return
     raise ArgumentError(
-        "continue_final_message", "a last message without text", "content to continue"
+        "continue_final_message",
+        "a last message without text",
+        "content to continue",
+        message="continue_final_message=True needs a last message with text to continue",
     )

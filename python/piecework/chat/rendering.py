@@ -35,7 +35,12 @@ def rendered(
 
     if add_generation_prompt and continue_final_message:
         raise ArgumentError(
-            "continue_final_message", "True, with add_generation_prompt", "one of the two"
+            "continue_final_message",
+            "True, with add_generation_prompt",
+            "one of the two",
+            message=(
+                "continue_final_message=True cannot be combined with add_generation_prompt=True"
+            ),
         )
     if isinstance(trusted_roles, str):
         raise InputTypeError("trusted_roles", "str", "a collection of roles")
@@ -72,13 +77,21 @@ def _run(template: typing.Any, values: Mapping[str, object]) -> TrackedText:
     except PieceworkError:
         raise
     except RecursionError as error:
-        raise TemplateError("chat template", "endless recursion", "a template that ends") from error
+        raise TemplateError(
+            "chat template",
+            "endless recursion",
+            "a template that ends",
+            message="the chat template does not end: it calls itself without limit",
+        ) from error
     except Exception as error:
         # Templates see a str.
         name = f"{TrackedText.__module__}.{TrackedText.__qualname__} object"
         found = f"{type(error).__name__}: {error}".replace(name, "str object")
         raise TemplateError(
-            "chat template", found[:400], "a template for these messages"
+            "chat template",
+            found[:400],
+            "a template for these messages",
+            message=f"the chat template failed for these messages: {found[:400]}",
         ) from error
     finally:
         BUDGET.reset(token)
@@ -93,5 +106,9 @@ def _continued(text: TrackedText) -> TrackedText:
             "continue_final_message",
             "a prompt without the last message",
             "a template that keeps it",
+            message=(
+                "continue_final_message=True needs a template that keeps the last message: the "
+                "prompt lacks it"
+            ),
         )
     return text.part(0, end)

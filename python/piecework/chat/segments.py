@@ -43,7 +43,12 @@ class GuardedTokens:
         symbols = {id: str(core.id_to_token(id)) for id in symbol_ids(core) if id not in names}
         for marker in markers or ():
             if marker not in {*names.values(), *symbols.values()}:
-                raise ArgumentError("markers", repr(marker), "added tokens of the tokenizer")
+                raise ArgumentError(
+                    "markers",
+                    repr(marker),
+                    "added tokens of the tokenizer",
+                    message=f"markers: {marker!r} is not an added token of the tokenizer",
+                )
         guarded = {
             token.id: token
             for token in added_tokens
@@ -140,6 +145,11 @@ def encode_spans(
             "segments",
             f"{made[0]!r}, from which the model itself makes the token {made[1]!r}",
             "text without it; or name in `markers` the added tokens to guard",
+            message=(
+                f"segments: the model makes the token {made[1]!r} from the text {made[0]!r}, "
+                "without added tokens; remove that text, or name the added tokens to guard in "
+                "markers="
+            ),
         )
     return encoding
 
@@ -177,7 +187,12 @@ def _checked(segment: object, place: str) -> tuple[str, bool]:
     surrogate = first_surrogate(text)
     if surrogate is not None:
         found = f"a lone surrogate at character {surrogate}"
-        raise ArgumentError(f"{place}[0]", found, "text that UTF-8 can encode")
+        raise ArgumentError(
+            f"{place}[0]",
+            found,
+            "text that UTF-8 can encode",
+            message=f"{place}[0] has {found}, which UTF-8 cannot encode",
+        )
     return text, allow_special
 
 

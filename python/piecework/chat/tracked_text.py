@@ -244,6 +244,10 @@ class TrackedText(str):
             "chat template",
             "a string method that does not keep the origin of characters",
             "strip, split, replace, join, upper, lower and the like",
+            message=(
+                "chat template: a string method that does not keep the origin of characters was "
+                "called; use strip, split, replace, join, upper, lower and the like"
+            ),
         )
 
     center = ljust = rjust = zfill = expandtabs = translate = encode = _unsupported
@@ -281,7 +285,7 @@ def tracked(value: object) -> TrackedText:
 def _repr_parts(value: typing.Any, depth: int) -> Iterator[TrackedText]:
     """Yield the parts of the `repr` of a value; punctuation and numbers count as message text."""
     if depth > _MAX_DEPTH:
-        raise TemplateError("chat template", "values nested too deeply", "at most 100 levels")
+        raise _too_deep()
     if type(value) in (dict, list, tuple):
         take(CHARS_PER_STEP * len(value))
     if type(value) is dict:
@@ -353,6 +357,10 @@ def lost_origin(text: str) -> TemplateError:
         "chat template",
         f"text whose characters have an unknown origin: {plain(shown)!r}",
         "filters and methods that do not mix text of the template and of messages",
+        message=(
+            f"chat template: the text {plain(shown)!r} has characters of unknown origin; use "
+            "filters and methods that do not mix text of the template and of messages"
+        ),
     )
 
 
@@ -368,7 +376,7 @@ def _bounded_splits(maxsplit: typing.Any) -> typing.Any:
 def _collect(value: object, origins: set[int], depth: int) -> None:
     """Add the origins of all strings inside a value."""
     if depth > _MAX_DEPTH:
-        raise TemplateError("chat template", "values nested too deeply", "at most 100 levels")
+        raise _too_deep()
     if isinstance(value, TrackedText):
         origins.update(value.origins)
     elif isinstance(value, dict):
@@ -382,3 +390,10 @@ def _collect(value: object, origins: set[int], depth: int) -> None:
         origins.add(0)
     elif isinstance(value, str) and value:
         raise lost_origin(value)
+
+
+def _too_deep() -> TemplateError:
+    message = f"chat template: the values are nested more than {_MAX_DEPTH} levels deep"
+    return TemplateError(
+        "chat template", "values nested too deeply", f"at most {_MAX_DEPTH} levels", message=message
+    )

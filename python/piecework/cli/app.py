@@ -180,7 +180,7 @@ def _exit_code(given: list[str]) -> int:
     except pw.PieceworkError as error:
         return _fail(str(error))
     except MemoryError:
-        return _fail("memory: found an allocation that failed, expected more memory")
+        return _fail("an allocation failed: there is not enough memory")
     except OSError as error:
         # Errors of the library name their file, so this one concerns stdout.
         action = f"open {error.filename}" if error.filename else "write <stdout>"

@@ -109,7 +109,10 @@ def compare(
     """
     if html_path == "-" and as_json:
         raise pw.errors.ArgumentError(
-            "html", "- together with --json", "only one of them on stdout"
+            "html",
+            "- together with --json",
+            "only one of them on stdout",
+            message="--html - and --json cannot both write to stdout; give --html a file",
         )
     if html_path:
         check_output(html_path)

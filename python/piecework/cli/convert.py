@@ -112,7 +112,12 @@ def convert(
     if merges_output is not None:
         if target == "-" or is_folder_path(target):
             raise pw.errors.ArgumentError(
-                "merges_output", f"it with {target}", "a file name such as vocab.json for DST"
+                "merges_output",
+                f"it with {target}",
+                "a file name such as vocab.json for DST",
+                message=(
+                    f"--merges-output needs a file name such as vocab.json as DST, not {target}"
+                ),
             )
         loaded = original
         written = _vocabulary_round_trip(loaded)
@@ -126,6 +131,10 @@ def convert(
             target,
             f"a format that cannot store {', '.join(lost)}",
             "another format, such as tokenizer.json, or --force",
+            message=(
+                f"{target} cannot store {', '.join(lost)}; use another format, such as "
+                "tokenizer.json, or --force"
+            ),
         )
     if lost:
         click.echo(f"piecework: lost: {', '.join(lost)}", err=True)
@@ -151,10 +160,20 @@ def _check_unigram(
     spec = tokenizer.spec
     if not isinstance(spec.model, pw.spec.WordPiece):
         found = f"a {type(spec.model).__name__} tokenizer"
-        raise pw.errors.ArgumentError("unigram_corpus", found, "a WordPiece tokenizer")
+        raise pw.errors.ArgumentError(
+            "unigram_corpus",
+            found,
+            "a WordPiece tokenizer",
+            message=f"--unigram converts a WordPiece tokenizer, not {found}",
+        )
     if merges_output is not None:
         expected = "no merges: a Unigram model has scores"
-        raise pw.errors.ArgumentError("merges_output", "it with unigram_corpus", expected)
+        raise pw.errors.ArgumentError(
+            "merges_output",
+            "it with unigram_corpus",
+            expected,
+            message="--merges-output cannot be combined with --unigram: a Unigram model has scores",
+        )
     smallest = pw.spec.Unigram((("<unk>", 0.0), ("a", -1.0)), unk_id=0)
     changed = replace(spec, model=smallest, post_processor=None, added_tokens=(), padding=None)
     check_format(_with_stages_for(pw.Tokenizer.from_spec(changed), target, force=force), target)
@@ -169,8 +188,8 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         try:
             return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
         except pw.errors.ArgumentError as error:
-            problem = f"{target}: {error}; write {formats_for(tokenizer)}"
-            raise pw.errors.ArgumentError(problem) from error
+            message = f"{target}: {error}; write {formats_for(tokenizer)}"
+            raise pw.errors.ArgumentError(target, error.found, message=message) from error
     if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
     try:
@@ -195,8 +214,9 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
             return pw.Tokenizer.load(folder)
     data = bytes_for(tokenizer, target)
     if target.endswith(".vocab"):
-        problem = f"{target}: a .vocab lists pieces and scores, and is not a tokenizer"
-        raise pw.errors.ArgumentError(f"{problem}; write {formats_for(tokenizer)}")
+        problem = "a .vocab lists pieces and scores, and is not a tokenizer"
+        message = f"{target}: {problem}; write {formats_for(tokenizer)}"
+        raise pw.errors.ArgumentError(target, problem, message=message)
     if target.endswith(".pwc"):
         return tokenizer  # a compiled cache is the tokenizer itself
     if not target.endswith(".tiktoken"):
@@ -208,6 +228,10 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
             "pre_tokenizer",
             found,
             "split patterns followed by ByteLevel, which a .tiktoken file needs",
+            message=(
+                "a .tiktoken file needs split patterns followed by ByteLevel; the pre-tokenizer "
+                f"of {target} is {found}"
+            ),
         )
     ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
     return pw.Tokenizer.from_bytes(data, source=target, pattern=pattern, special_tokens=ids)

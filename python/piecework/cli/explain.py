@@ -61,7 +61,12 @@ def explain(
     if len(arguments) < 2:
         found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
         raise pw.errors.ArgumentError(
-            "arguments", found, "TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token"
+            "arguments",
+            found,
+            "TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token",
+            message=(
+                f"there is {found}; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token"
+            ),
         )
     text = arguments[-1].encode(errors="surrogateescape").decode(errors="replace")
     if len(arguments) > 2:
@@ -93,7 +98,12 @@ def _print_lineage(
     """Print the merges that made a token of one tokenizer."""
     if len(arguments) != 1:
         found = f"{len(arguments)} arguments with --token"
-        raise pw.errors.ArgumentError("arguments", found, "one TOKENIZER")
+        raise pw.errors.ArgumentError(
+            "arguments",
+            found,
+            "one TOKENIZER",
+            message=f"--token needs one TOKENIZER; there are {len(arguments)} arguments",
+        )
     log = training_log_of(arguments[0])
     source: pw.Tokenizer | pw.train.LearnedVocabulary
     if os.path.exists(log):

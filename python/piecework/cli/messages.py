@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Mapping
 
@@ -9,25 +10,31 @@ import click
 
 import piecework as pw
 
+_VALUE = r"(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote)).)*)(?P=quote)|(?P<number>\d[\d.]*\b)"
+
 
 def with_flags(error: pw.PieceworkError, parameters: Iterable[click.Parameter]) -> str:
     """Return the message of an error, with the flags of a command in place of argument names.
 
     >>> option = click.Option(["--vocab-size"])
     >>> with_flags(pw.errors.TrainingError("vocab_size", "6", "at least 15"), [option])
-    '--vocab-size: found 6, expected at least 15'
+    '--vocab-size must be at least 15, not 6'
 
     The place of the error is replaced if it is an argument. In the rest of the message, `name=`,
     `name="value"` and names with underscores are replaced.
     """
     flags = flags_of(parameters)
+    translated = copy.copy(error)
     place = error.place
     if isinstance(error, (pw.errors.ArgumentError, pw.errors.TrainingError)):
         place = _place(place, flags)
-    found = in_flags(error.found, flags)
-    expected = in_flags(error.expected, flags)
-    kind = pw.errors.FileError if isinstance(error, pw.errors.FileError) else pw.PieceworkError
-    return str(kind(in_flags(place, flags), found, expected))
+        if error.message.startswith((f"{error.place} ", f"{error.place}:")):
+            translated.message = place + error.message[len(error.place) :]
+    translated.place = in_flags(place, flags)
+    translated.found = in_flags(error.found, flags)
+    translated.expected = in_flags(error.expected, flags)
+    translated.message = in_flags(translated.message, flags)
+    return str(translated)
 
 
 def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:
@@ -55,7 +62,8 @@ def in_flags(text: str, flags: Mapping[str, str]) -> str:
         flag = flags.get(match["name"])
         if flag is None:
             return match[0]
-        return f"{flag} {match['value']}" if match["value"] else flag
+        value = match["value"] or match["number"]
+        return f"{flag} {value}" if value else flag
 
     def switch(match: re.Match[str]) -> str:
         flag = flags.get(match["name"])
@@ -67,7 +75,7 @@ def in_flags(text: str, flags: Mapping[str, str]) -> str:
         return flags.get(match[0], match[0])
 
     text = re.sub(r"\b(?P<name>[a-z_]+)=(?P<value>True|False)\b", switch, text)
-    text = re.sub(r'\b(?P<name>[a-z_]+)=(?:"(?P<value>[^"]*)"|(?![\w\'"<]))', keyword, text)
+    text = re.sub(rf"\b(?P<name>[a-z_]+)=(?:{_VALUE}|(?![\w'\"<]))", keyword, text)
     text = re.sub(r"(?<![\w'\"/.\[<-])[a-z]+(?:_[a-z]+)+(?![\w'\"/.\]>=-])", word, text)
     return re.sub(r"(?<![\w'\"])None(?= for |: )", "nothing", text)
 

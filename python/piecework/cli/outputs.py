@@ -37,11 +37,12 @@ def check_trained_format(plan: pw.train.Plan, path: str) -> None:
     try:
         check_format(smallest, "tokenizer.json" if path == "-" else path)
     except pw.errors.PortabilityError as error:
-        problem = f"output {path}: {error.place}: {error.found}; write {formats_for(smallest)}"
-        raise pw.errors.ArgumentError(problem) from error
+        message = f"output {path}: {error.place}: {error.found}; write {formats_for(smallest)}"
+        raise pw.errors.ArgumentError("output", error.found, message=message) from error
     except (pw.errors.ArgumentError, pw.errors.VocabularyError) as error:
         hint = _training_for(os.path.splitext(path)[1], plan)
-        raise pw.errors.ArgumentError(f"output {error}, or train with {hint}") from error
+        message = f"output {error}, or train with {hint}"
+        raise pw.errors.ArgumentError("output", error.found, message=message) from error
 
 
 def _training_for(suffix: str, plan: pw.train.Plan) -> str:

@@ -75,17 +75,29 @@ def _check(
     pack: int | None,
 ) -> None:
     if padding is not None and padding.replace("_", "-") != _PADDING:
-        expected = f"{_PADDING}, because rows are written before the longest one is known"
+        expected = f"{_PADDING}: rows are written before the longest one is known"
         raise pw.errors.ArgumentError("padding", repr(padding), expected)
     if padding is not None and max_length is None:
-        raise pw.errors.ArgumentError("padding", "no --max-length", "--max-length N")
+        raise pw.errors.ArgumentError(
+            "padding", "no --max-length", "--max-length N", message="--padding needs --max-length N"
+        )
     if no_truncation and max_length is not None:
         found = "both --no-truncation and --max-length"
-        raise pw.errors.ArgumentError("no_truncation", found, "one of them")
+        raise pw.errors.ArgumentError(
+            "no_truncation",
+            found,
+            "one of them",
+            message="--no-truncation cannot be combined with --max-length",
+        )
     for name, value in (("append_eod", append_eod), ("pack", pack)):
         if padding is not None and value is not None:
             flag = f"--{name.replace('_', '-')}"
-            raise pw.errors.ArgumentError(name, f"both {flag} and --padding", "one of them")
+            raise pw.errors.ArgumentError(
+                name,
+                f"both {flag} and --padding",
+                "one of them",
+                message=f"{flag} cannot be combined with --padding",
+            )
 
 
 def _note_stored_lengths(tokenizer: pw.Tokenizer) -> None:

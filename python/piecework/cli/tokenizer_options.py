@@ -108,7 +108,10 @@ def names_of_files(paths: Sequence[str]) -> dict[str, str]:
     for path in paths:
         if paths.count(path) > 1:
             raise pw.errors.ArgumentError(
-                "TOKENIZER", f"{path} more than once", "distinct tokenizers"
+                "TOKENIZER",
+                f"{path} more than once",
+                "distinct tokenizers",
+                message=f"TOKENIZER {path} is given more than once",
             )
     files = [Path(path).name for path in paths]
     names = files if len(set(files)) == len(files) else paths
@@ -139,7 +142,12 @@ def _load_with_some(path: str, hints: Hints) -> tuple[pw.Tokenizer, bool]:
 def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
     names = ", ".join(f"{name}=" for name in _arguments(hints))
     found = f"{names} for files that are self-contained"
-    return pw.errors.ArgumentError("tokenizers", found, "no such option for these formats")
+    return pw.errors.ArgumentError(
+        "tokenizers",
+        found,
+        "no such option for these formats",
+        message=f"{names} does not apply: the tokenizer files are self-contained",
+    )
 
 
 def _options() -> dict[str, Callable[[Any], Any]]:

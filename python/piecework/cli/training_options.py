@@ -263,5 +263,13 @@ def _with_variant(name: str, about: Variant, given: dict[str, Any]) -> dict[str,
         if kinds[setting] != kind:
             found = f"{value!r} with --{name} {kind}"
             expected = f"--{name} {kinds[setting]}, which has this option"
-            raise pw.errors.ArgumentError(setting, found, expected)
+            raise pw.errors.ArgumentError(
+                setting,
+                found,
+                expected,
+                message=(
+                    f"{setting}={value!r} does not support --{name} {kind}; it needs --{name} "
+                    f"{kinds[setting]}"
+                ),
+            )
     return {**given, name: about.kinds[kind](**values)}

@@ -64,8 +64,7 @@ def _check_readable(path: str) -> None:
         with open(path, "rb"):
             pass
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise pw.errors.FileError(path, reason, "a readable file") from error
+        raise pw.errors.FileError.reading(path, error) from error
 
 
 def _described(files: Sequence[str]) -> str:

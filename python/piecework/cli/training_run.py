@@ -123,7 +123,12 @@ def train_tokenizer(
     plan = plan_for(corpus, model, preset, field, given)
     if model != SENTENCEPIECE and plan.trainer.has_own_pipeline:
         found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
-        raise pw.errors.ArgumentError("CORPUS", found, "piecework train-sentencepiece for them")
+        raise pw.errors.ArgumentError(
+            "CORPUS",
+            found,
+            "piecework train-sentencepiece for them",
+            message=f"CORPUS has {found}; piecework train-sentencepiece learns from them",
+        )
     named = token_roles(roles, plan.trainer, path)
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:

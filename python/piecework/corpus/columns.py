@@ -17,7 +17,7 @@ from piecework.corpus.rows import LIST_CHARS, ReadOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import open_stored, stored_bytes
 from piecework.corpus.urls import is_url, open_url_for_ranges
 from piecework.errors import CorpusError, FileError, PieceworkError
-from piecework.io.read_file import reason, too_large
+from piecework.io.read_file import too_large
 
 _PARQUET_ROWS = 1024
 _LIST_ROWS = 8192
@@ -60,7 +60,7 @@ class ColumnFile:
         except FileError:
             raise
         except OSError as error:
-            raise FileError(path, reason(error), "a readable file", error.errno) from error
+            raise FileError.reading(path, error) from error
         self._check_head(format)
         self._size = stored_bytes(path)
 
@@ -157,7 +157,14 @@ class ColumnFile:
                 inside = f" in {'.'.join(path[:depth])!r}" if depth else ""
                 listed = ", ".join(map(repr, names[:8])) or "no fields"
                 found = f"{names.count(name)} of this name" if name in names else f"only {listed}"
-                raise CorpusError(place, found + inside, "one column of that name, with strings")
+                raise CorpusError(
+                    place,
+                    found + inside,
+                    "one column of that name, with strings",
+                    message=(
+                        f"{place} must be one column with strings; the file has {found}{inside}"
+                    ),
+                )
             kind = kind.field(name).type
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
@@ -166,7 +173,12 @@ class ColumnFile:
             if schema.names.count(name) != 1:
                 listed = ", ".join(map(repr, schema.names[:8]))
                 found = f"{schema.names.count(name)} of this name among {listed}"
-                raise CorpusError(f"{self.name} column {name!r}", found, "one column of that name")
+                raise CorpusError(
+                    f"{self.name} column {name!r}",
+                    found,
+                    "one column of that name",
+                    message=f"{self.name} column {name!r} must be one column; the file has {found}",
+                )
         return path
 
     def _array_of(self, batch: Any, path: tuple[str, ...]) -> Any:

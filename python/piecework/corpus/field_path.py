@@ -48,7 +48,12 @@ class FieldPath:
             if name not in value:
                 names = ", ".join(map(repr, list(value)[:8])) or "no fields"
                 expected = "that field, as a string"
-                raise CorpusError(f"{place} field {self.key!r}", f"only {names}{inside}", expected)
+                raise CorpusError(
+                    f"{place} field {self.key!r}",
+                    f"only {names}{inside}",
+                    expected,
+                    message=f"{place} field {self.key!r} is missing: there is only {names}{inside}",
+                )
             value = value[name]
         return value
 

@@ -21,7 +21,7 @@ from piecework.corpus.urls import (
     is_url,
 )
 from piecework.errors import ArgumentError, CorpusError, FileError
-from piecework.io.read_file import check_that_it_ends, file_bytes, reason
+from piecework.io.read_file import check_that_it_ends, file_bytes
 
 _DATASET_STATE = "state.json"
 _DATASET_DICT = "dataset_dict.json"
@@ -42,10 +42,17 @@ def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
     Raises `FileError` for a pattern without a match and a directory without known files.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
-        raise ArgumentError("corpus", type(paths).__name__, "paths as str or os.PathLike")
+        raise ArgumentError(
+            "corpus", type(paths).__name__, "a path as str or os.PathLike, or several of them"
+        )
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
-        raise ArgumentError("corpus", "no paths", "at least one file, directory or '-'")
+        raise ArgumentError(
+            "corpus",
+            "no paths",
+            "at least one file, directory or '-'",
+            message="corpus must contain at least one file, directory or '-'",
+        )
     names = [file_path(path, "corpus", ArgumentError) for path in given]
     forget_listings(names)
     return [found for name in names for found in _expand(name)]
@@ -87,14 +94,25 @@ def _expand_url(url: str) -> list[str]:
 def _checked_pattern(name: str, found: list[str]) -> list[str]:
     if not found:
         expected = "a pattern that matches a file (** matches folders of any depth)"
-        raise FileError(name, "no file that matches", expected, errno.ENOENT)
+        raise FileError(
+            name,
+            "no file that matches",
+            expected,
+            errno.ENOENT,
+            message=f"no file matches {name} (** matches folders of any depth)",
+        )
     return found
 
 
 def _checked_directory(name: str, found: list[str]) -> list[str]:
     if not found:
         expected = f"files named {' '.join(KNOWN_SUFFIXES)}"
-        raise FileError(name, "a directory without text files", expected)
+        raise FileError(
+            name,
+            "a directory without text files",
+            expected,
+            message=f"{name} is a directory without text files; it needs {expected}",
+        )
     return found
 
 
@@ -111,9 +129,7 @@ def _files_in(directory: Path) -> list[Path]:
     found: list[Path] = []
 
     def raise_file_error(error: OSError) -> None:
-        raise FileError(
-            str(error.filename), reason(error), "a readable directory", error.errno
-        ) from error
+        raise FileError.reading(error.filename, error, "a readable directory") from error
 
     for folder, folders, files in os.walk(directory, onerror=raise_file_error):
         if _DATASET_DICT in files:
@@ -154,7 +170,12 @@ def _dataset_files(folder: Path) -> list[Path]:
     names = [file.get("filename") for file in files or () if isinstance(file, dict)]
     if not isinstance(files, list) or not all(_is_plain_name(name) for name in names):
         place = f"{folder / _DATASET_STATE} field '_data_files'"
-        raise CorpusError(place, "no list of file names", "a folder that `datasets` wrote")
+        raise CorpusError(
+            place,
+            "no list of file names",
+            "a folder that `datasets` wrote",
+            message=f"{place} is no list of file names, as `datasets` writes it",
+        )
     return [folder / str(name) for name in names]
 
 
@@ -167,7 +188,9 @@ def _several_splits(folder: Path) -> CorpusError:
     splits = described.get("splits") if isinstance(described, dict) else None
     names = [str(name) for name in splits] if isinstance(splits, list) and splits else ["train"]
     found = f"a dataset of several splits ({', '.join(names)})"
-    return CorpusError(str(folder), found, f"one of them, such as {str(folder / names[0])!r}")
+    expected = f"one of them, such as {str(folder / names[0])!r}"
+    message = f"{folder} is {found}; name {expected}"
+    return CorpusError(str(folder), found, expected, message=message)
 
 
 def _json_file(path: Path) -> Any:

@@ -15,7 +15,7 @@ from piecework._internal.binary_data import binary_kind
 from piecework.corpus.compression import MAGIC_BYTES, decompressed_if_needed
 from piecework.corpus.urls import is_url, open_url, url_bytes
 from piecework.errors import CorpusError, FileError, PieceworkError
-from piecework.io.read_file import is_device, reason, too_large
+from piecework.io.read_file import is_device, too_large
 
 
 class TextStream:
@@ -71,9 +71,7 @@ class TextStream:
         except PieceworkError:
             raise
         except OSError as error:
-            raise FileError(
-                self.name, reason(error), "a readable text file", error.errno
-            ) from error
+            raise FileError.reading(self.name, error, "a readable text file") from error
         except MemoryError as error:
             raise too_large(self.name) from error
 
@@ -143,7 +141,12 @@ def open_stored(path: str, stack: ExitStack) -> BinaryIO:
         _check_no_device(path)
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
-        raise FileError("<stdin>", "a closed stream", "text")
+        raise FileError(
+            "<stdin>",
+            "a closed stream",
+            "text",
+            message="cannot read <stdin>: the stream is closed",
+        )
     return sys.stdin.buffer
 
 
@@ -153,7 +156,12 @@ def _check_no_device(path: str) -> None:
         return
     with open(path, "rb", buffering=0) as stream:
         if not stream.isatty():
-            raise FileError(path, "a device", "a text file, a pipe or a terminal")
+            raise FileError(
+                path,
+                "a device",
+                "a text file, a pipe or a terminal",
+                message=f"{path} is a device, not a text file, a pipe or a terminal",
+            )
 
 
 def stored_bytes(path: str) -> int:

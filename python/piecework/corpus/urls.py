@@ -173,11 +173,16 @@ def _checked(url: str, action: Callable[[], Result]) -> Result:
         raise
     except ImportError as error:
         message = " ".join(str(error).split())
-        raise MissingExtraError(url, message, "that package of fsspec's file systems") from error
+        raise MissingExtraError(
+            url,
+            message,
+            "that package of fsspec's file systems",
+            message=f"{url} needs another package of fsspec's file systems: {message}",
+        ) from error
     except Exception as error:
         if isinstance(error, FileNotFoundError):
             _check_bucket(url)
-        raise FileError(url, _message(error), _expected(error), _errno(error)) from error
+        raise _file_error(url, error) from error
 
 
 def _check_bucket(url: str) -> None:
@@ -193,12 +198,31 @@ def _check_bucket(url: str) -> None:
         return
     if not exists:
         found = f"no bucket {bucket!r} that these credentials can read"
-        raise FileError(url, found, "the name of a bucket", errno.ENOENT)
+        raise FileError(
+            url,
+            found,
+            "the name of a bucket",
+            errno.ENOENT,
+            message=f"cannot read {url}: there is {found}",
+        )
 
 
-def _message(error: Exception) -> str:
+def _file_error(url: str, error: Exception) -> FileError:
+    found = _reason(error)
+    message = f"cannot read {url}: {found}"
+    expected = "a readable URL"
     if type(error).__name__ == "FileExpired":
-        return "a file that changed while it was read"
+        message += "; run again"
+    # botocore's NoCredentialsError and PartialCredentialsError, google.auth's DefaultCredentialsError
+    elif isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
+        expected += ", and credentials for it in the environment"
+        message += "; put credentials for it into the environment"
+    return FileError(url, found, expected, _errno(error), message=message)
+
+
+def _reason(error: Exception) -> str:
+    if type(error).__name__ == "FileExpired":
+        return "the file changed while it was read"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     if isinstance(error, FileNotFoundError):
@@ -213,15 +237,6 @@ def _errno(error: Exception) -> int | None:
     if isinstance(error, PermissionError):
         return error.errno or errno.EACCES
     return error.errno if isinstance(error, OSError) else None
-
-
-def _expected(error: Exception) -> str:
-    if type(error).__name__ == "FileExpired":
-        return "one that stays the same: run again"
-    # botocore's NoCredentialsError and PartialCredentialsError, google.auth's DefaultCredentialsError
-    if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        return "a readable URL, and credentials for it in the environment"
-    return "a readable URL"
 
 
 class _RawUrl(io.RawIOBase):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -55,7 +54,12 @@ def files_of(paths: PathLike | Sequence[PathLike]) -> list[str]:
     """Return all files as absolute paths, which workers with another current folder can open."""
     files = pw.corpus.corpus_files(paths)
     if "-" in files:
-        raise ArgumentError("paths", "stdin, which workers cannot read", "files")
+        raise ArgumentError(
+            "paths",
+            "stdin, which workers cannot read",
+            "files",
+            message="paths must be files: workers cannot read stdin",
+        )
     return [str(Path(path).absolute()) for path in files]
 
 
@@ -76,8 +80,7 @@ def folder_for_attempts(out_dir: PathLike) -> Iterator[str]:
         Path(out_dir).mkdir(parents=True, exist_ok=True)
         folder = tempfile.mkdtemp(prefix=".piecework-", dir=Path(out_dir).absolute())
     except OSError as error:
-        found, expected = str(error.strerror), "a writable folder"
-        raise FileError(os.fspath(out_dir), found, expected, error.errno) from error
+        raise FileError.writing(out_dir, error, "a writable folder") from error
     try:
         yield folder
     finally:

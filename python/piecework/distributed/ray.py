@@ -176,7 +176,14 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
     if ray.is_initialized():
         if address is not None:
             expected = "None: this process is connected to a Ray cluster already"
-            raise ArgumentError("address", repr(address), expected)
+            raise ArgumentError(
+                "address",
+                repr(address),
+                expected,
+                message=(
+                    "address= does not apply: this process is connected to a Ray cluster already"
+                ),
+            )
         with _errors_of_workers(ray):
             yield
         return
@@ -185,7 +192,15 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
         ray.init(address=address, logging_level="ERROR", log_to_driver=False)
     except (OSError, RuntimeError, ValueError) as error:
         expected = "a running Ray cluster; `ray start --head` starts one"
-        raise WorkerError(f"address {address!r}", f"no cluster ({error})", expected) from error
+        raise WorkerError(
+            f"address {address!r}",
+            f"no cluster ({error})",
+            expected,
+            message=(
+                f"address {address!r}: no Ray cluster runs there ({error}); `ray start --head` "
+                "starts one"
+            ),
+        ) from error
     try:
         with _errors_of_workers(ray):
             yield
@@ -207,7 +222,12 @@ def _errors_of_workers(ray: Any) -> Iterator[None]:
         yield
     except ray.exceptions.WorkerCrashedError as error:
         expected = "workers that survive one of the attempts; a smaller memory= may help"
-        raise WorkerError("Ray", "worker processes that died in every attempt", expected) from error
+        raise WorkerError(
+            "Ray",
+            "worker processes that died in every attempt",
+            expected,
+            message="Ray: the worker processes died in every attempt; a smaller memory= may help",
+        ) from error
     except ray.exceptions.RayError as error:
         found = error_of_worker(str(error))
         if found is None:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from piecework.errors import CorpusError, FileError, MemoryLimitError
-from piecework.io.read_file import reason
+from piecework.errors import CorpusError, FileError, MemoryLimitError, system_message
 
 # numpy raises all of these for headers: it evaluates them as Python literals.
 _DAMAGE = (ValueError, EOFError, OverflowError, TypeError, RecursionError, tokenize.TokenError)
@@ -27,12 +26,22 @@ def damage_as_corpus_error(name: str, expected: str) -> Iterator[None]:
         raise
     except MemoryError as error:
         found = "more ids than fit into memory, or damaged data"
-        raise MemoryLimitError(name, found, expected) from error
+        raise MemoryLimitError(name, found, expected, message=f"{name} has {found}") from error
     except OSError as error:
-        raise CorpusError(name, f"damaged data ({reason(error)})", expected) from error
+        raise CorpusError(
+            name,
+            f"damaged data ({system_message(error)})",
+            expected,
+            message=f"{name} is damaged ({system_message(error)}); expected {expected}",
+        ) from error
     except (*_DAMAGE, *_arrow_exceptions()) as error:
         message = " ".join(str(error).split())[:120]
-        raise CorpusError(name, f"damaged data ({message})", expected) from error
+        raise CorpusError(
+            name,
+            f"damaged data ({message})",
+            expected,
+            message=f"{name} is damaged ({message}); expected {expected}",
+        ) from error
 
 
 def _arrow_exceptions() -> tuple[Any, ...]:

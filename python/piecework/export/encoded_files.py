@@ -31,7 +31,6 @@ from piecework.export.file_arguments import (
 from piecework.export.input_lines import LabelledLine, LineSource, parallel_lines
 from piecework.export.prefetch import overlapped
 from piecework.export.special_in_text import SpecialTokensInText
-from piecework.io.read_file import reason
 from piecework.tokenizer import Tokenizer
 
 FormatName: TypeAlias = Literal[
@@ -139,7 +138,15 @@ def encode_files(
     options = ReadOptions.of(field, encoding_errors, on_error)
     if parallel and on_error == "skip":
         expected = '"fail", because a skipped line would shift the others'
-        raise ArgumentError("on_error", "'skip' for parallel inputs", expected)
+        raise ArgumentError(
+            "on_error",
+            "'skip' for parallel inputs",
+            expected,
+            message=(
+                "on_error='skip' does not support parallel inputs: a skipped line would shift "
+                "the others"
+            ),
+        )
     targets = checked_outputs(outputs, form)
     paths_of_outputs = checked_inputs(inputs, targets, form, parallel)
     sources = [LineSource(paths, options, labels=form.has_offsets) for paths in paths_of_outputs]
@@ -272,7 +279,15 @@ def with_eod(batch: Batch, eod: int | None) -> Batch:
         batch = with_rows(batch, ids, row_offsets)
     if len(batch.ids) > _MAX_BATCH_TOKENS:
         found = f"a batch of {len(batch.ids)} tokens"
-        raise CorpusError("inputs", found, f"at most {_MAX_BATCH_TOKENS}")
+        raise CorpusError(
+            "inputs",
+            found,
+            f"at most {_MAX_BATCH_TOKENS}",
+            message=(
+                f"inputs have a line or document of {len(batch.ids)} tokens; the limit is "
+                f"{_MAX_BATCH_TOKENS}"
+            ),
+        )
     return batch
 
 
@@ -285,4 +300,4 @@ def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
         raise
     except OSError as error:
         names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError(names, reason(error), "writable files", error.errno) from error
+        raise FileError.writing(names, error, "writable files") from error

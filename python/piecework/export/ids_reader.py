@@ -26,7 +26,7 @@ from piecework.export.megatron_files import (
 )
 from piecework.export.npy_files import NPY_MAGIC, read_npy
 from piecework.export.text_files import read_text
-from piecework.io.read_file import is_device, reason
+from piecework.io.read_file import is_device
 
 Rows: TypeAlias = list[list[int]]
 StreamReader: TypeAlias = Callable[[BinaryIO, str, int], Iterator[Rows]]
@@ -82,13 +82,23 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
 
 def _rows_of_stdin(id_limit: int) -> Iterator[Rows]:
     if sys.stdin is None:  # the process was started with a closed stdin
-        raise FileError("<stdin>", "a closed stream", "ids")
+        raise FileError(
+            "<stdin>", "a closed stream", "ids", message="cannot read <stdin>: the stream is closed"
+        )
     stream = sys.stdin.buffer
     # One byte tells text from binary formats; waiting for more would block on a slow pipe.
     head = stream.peek(1)[:_HEAD_BYTES] if hasattr(stream, "peek") else b""
     if head.startswith((NPY_MAGIC, MEGATRON_MAGIC[:7])):
         expected = "the path of the file, whose second file is beside it"
-        raise CorpusError("<stdin>", "one of the two files of npy or Megatron", expected)
+        raise CorpusError(
+            "<stdin>",
+            "one of the two files of npy or Megatron",
+            expected,
+            message=(
+                "<stdin> has one of the two files of npy or Megatron; give the path of the file, "
+                "with the other one beside it"
+            ),
+        )
     if head[:1] == ARROW_STREAM_MAGIC[:1]:
         head = ARROW_STREAM_MAGIC
     read = _reader_for(head, {**_STREAM_READERS, ARROW_FILE_MAGIC: read_arrow_file})
@@ -105,13 +115,15 @@ def _reader_for(head: bytes, readers: dict[bytes, Reader]) -> Reader | None:
 def _head_of(path: str) -> bytes:
     try:
         if is_device(os.stat(path).st_mode):
-            raise FileError(path, "a device", "a file of ids")
+            raise FileError(
+                path, "a device", "a file of ids", message=f"{path} is a device, not a file of ids"
+            )
         with open(path, "rb") as stream:
             return stream.read(_HEAD_BYTES)
     except FileError:
         raise
     except OSError as error:
-        raise FileError(path, reason(error), "a readable file of ids", error.errno) from error
+        raise FileError.reading(path, error, "a readable file of ids") from error
 
 
 def _checked(row_lists: Iterator[Rows], name: str, id_limit: int) -> Iterator[Rows]:

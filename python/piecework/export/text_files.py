@@ -169,7 +169,12 @@ def _json_row(line: bytes, place: str, id_limit: int) -> list[int]:
     try:
         ids = json.loads(line)["ids"]
     except KeyError as error:
-        raise CorpusError(place, "no field 'ids'", expected) from error
+        raise CorpusError(
+            place,
+            "no field 'ids'",
+            expected,
+            message=f"{place} has no field 'ids'; expected {expected}",
+        ) from error
     except (ValueError, RecursionError) as error:
         found = f"broken JSON ({str(error).replace('line 1 ', '')})"
         raise CorpusError(place, found, expected) from error

@@ -109,7 +109,12 @@ def _load_tokenizer(lang: str) -> Any:
         return sacremoses.MosesTokenizer(lang=lang)
     except (KeyError, ValueError, OSError, AttributeError, TypeError) as error:
         expected = "a language with rules in Moses, such as 'en'"
-        raise ArgumentError("lang", f"{lang!r} ({error})", expected) from error
+        raise ArgumentError(
+            "lang",
+            f"{lang!r} ({error})",
+            expected,
+            message=f"lang: Moses has no rules for {lang!r} ({error}); use {expected}",
+        ) from error
 
 
 @cache

@@ -62,7 +62,15 @@ class Masking:
             raise InputTypeError("whole_words", type(self.whole_words).__name__, "bool")
         if self.mask + self.random > 1:
             found = f"mask={self.mask} and random={self.random}"
-            raise ArgumentError("masking", found, "shares whose sum is at most 1")
+            raise ArgumentError(
+                "masking",
+                found,
+                "shares whose sum is at most 1",
+                message=(
+                    f"masking: the sum of mask={self.mask} and random={self.random} must be at "
+                    "most 1"
+                ),
+            )
 
 
 @renamed_fields(padding_side="side")
@@ -119,12 +127,25 @@ class Collator:
                 raise InputTypeError("masking", type(self.masking).__name__, "a Masking or None")
             if self.tokenizer.mask_token_id is None:
                 expected = "a mask token: tokenizer.with_roles(mask_token=...)"
-                raise ArgumentError("tokenizer", "no mask token", expected)
+                raise ArgumentError(
+                    "tokenizer",
+                    "no mask token",
+                    expected,
+                    message=(
+                        "the tokenizer has no mask token; set one with "
+                        "tokenizer.with_roles(mask_token=...)"
+                    ),
+                )
 
     def __call__(self, items: Sequence[Any]) -> dict[str, Any]:
         """Return the padded tensors of one batch."""
         if len(items) == 0:
-            raise ArgumentError("items", "an empty batch", "at least one item")
+            raise ArgumentError(
+                "items",
+                "an empty batch",
+                "at least one item",
+                message="items must contain at least one item",
+            )
         ids, columns = self._columns(list(items))
         rectangle = Rectangle(ids.lengths, self._side, self._width(ids.lengths))
         mask = columns.pop("attention_mask", None)
@@ -159,7 +180,12 @@ class Collator:
         else:
             keys = ", ".join(map(str, first))
             expected = f"'input_ids', or texts under {self.text!r}"
-            raise ArgumentError("items[0]", f"a dict with the keys {keys}", expected)
+            raise ArgumentError(
+                "items[0]",
+                f"a dict with the keys {keys}",
+                expected,
+                message=f"items[0] has only the keys {keys}; it needs {expected}",
+            )
         for key, values in rows.items():
             columns[_NAMES.get(key, key)] = _column(values, f"items: {key!r}")
         return ids, columns
@@ -194,7 +220,12 @@ class Collator:
         if name in _OF_TOKENS:
             row = int(np.argmax(column.lengths != ids.lengths))
             found = f"{column.lengths[row]} numbers for {ids.lengths[row]} ids"
-            raise ArgumentError(f"items[{row}]: {name!r}", found, "one number for each id")
+            raise ArgumentError(
+                f"items[{row}]: {name!r}",
+                found,
+                "one number for each id",
+                message=f"items[{row}]: {name!r} has {found}; it needs one number for each id",
+            )
         width = self._width(column.lengths)
         return Rectangle(column.lengths, self._side, width).fill(column.values, filling)
 
@@ -204,7 +235,15 @@ class Collator:
             if width > self.length:
                 place = f"items[{int(lengths.argmax())}]"
                 expected = f"at most length={self.length}: truncate with tokenizer.with_truncation"
-                raise ArgumentError(place, f"{width} tokens", expected)
+                raise ArgumentError(
+                    place,
+                    f"{width} tokens",
+                    expected,
+                    message=(
+                        f"{place} has {width} tokens, more than length={self.length}; truncate "
+                        "with tokenizer.with_truncation"
+                    ),
+                )
             width = self.length
         multiple = self.pad_to_multiple_of or 1
         return -(-width // multiple) * multiple
@@ -213,7 +252,15 @@ class Collator:
         pad_id = self.tokenizer.pad_token_id
         if pad_id is None and rectangle.needs_padding:
             expected = "a padding token: tokenizer.with_roles(pad_token=...)"
-            raise ArgumentError("tokenizer", "no padding token", expected)
+            raise ArgumentError(
+                "tokenizer",
+                "no padding token",
+                expected,
+                message=(
+                    "the tokenizer has no padding token; set one with "
+                    "tokenizer.with_roles(pad_token=...)"
+                ),
+            )
         return pad_id or 0
 
     @cached_property
@@ -231,7 +278,12 @@ class Collator:
     def _select(self, masking: Masking, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the selected ids in place and add the labels."""
         if "labels" in arrays:
-            raise ArgumentError("items", "labels", "items without labels, which `masking` makes")
+            raise ArgumentError(
+                "items",
+                "labels",
+                "items without labels, which `masking` makes",
+                message="items must not have labels: masking= makes them",
+            )
         ids = arrays["input_ids"]
         is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
         if "special_tokens_mask" in arrays:
@@ -301,7 +353,12 @@ def _numbers(flat: npt.NDArray[Any], place: str) -> npt.NDArray[Any]:
         found = "nested lists" if flat.ndim != 1 else f"values of type {flat.dtype}"
         raise InputTypeError(place, found, _NUMBERS)
     if flat.dtype.kind == "u" and flat.size and int(flat.max()) > np.iinfo(np.int64).max:
-        raise ArgumentError(place, str(flat.max()), "numbers that int64 can represent")
+        raise ArgumentError(
+            place,
+            str(flat.max()),
+            "numbers that int64 can represent",
+            message=f"{place}: {flat.max()} does not fit into int64",
+        )
     return flat.astype(np.float32 if flat.size and flat.dtype.kind == "f" else np.int64)
 
 
@@ -326,7 +383,12 @@ def _draw_words(
         expected = (
             "texts, rows of encode_batch(..., offsets=True), or dicts with a word id for each id"
         )
-        raise ArgumentError("items", "ids without words, and whole_words=True", expected)
+        raise ArgumentError(
+            "items",
+            "ids without words, and whole_words=True",
+            expected,
+            message=f"whole_words=True needs the words of ids; pass {expected}",
+        )
     # Word ids begin again at the second text of a pair: a word is a run of equal ids.
     is_first = np.ones(words.shape, bool)
     is_first[:, 1:] = words[:, 1:] != words[:, :-1]
@@ -357,8 +419,10 @@ def _values(items: list[Any], key: str) -> list[Any]:
     """Return the value of each item under a key; raise naming the item that lacks it."""
     for index, item in enumerate(items):
         if not isinstance(item, Mapping) or key not in item:
-            found = f"no {key!r}" if isinstance(item, Mapping) else type(item).__name__
-            raise ArgumentError(f"items[{index}]", found, f"a dict with {key!r}, as items[0] has")
+            found = f"one without {key!r}" if isinstance(item, Mapping) else type(item).__name__
+            expected = f"a dict with {key!r}, as items[0]"
+            message = f"items[{index}] must be {expected}; it is {found}"
+            raise ArgumentError(f"items[{index}]", found, expected, message=message)
     return [item[key] for item in items]
 
 

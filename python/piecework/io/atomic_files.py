@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from piecework.errors import FileError
-from piecework.io.read_file import reason
 
 # `pathlib` is imported only to write: loading a tokenizer does not need it.
 TYPE_CHECKING = False
@@ -60,7 +59,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` if `path` is not writable; call this before long work."""
     if os.path.isdir(path):
         expected = "the name of a file to write"
-        raise FileError(os.fspath(path), "a directory", expected, errno.EISDIR)
+        raise FileError(
+            os.fspath(path),
+            "a directory",
+            expected,
+            errno.EISDIR,
+            message=f"cannot write {os.fspath(path)}: it is a directory; give the name of a file",
+        )
     if not _is_device(path):
         with _temporary_beside(_resolved(path), path):
             pass
@@ -69,7 +74,12 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 @contextmanager
 def _stdout() -> Iterator[BinaryIO]:
     if sys.stdout is None:  # the process was started with a closed stdout
-        raise FileError("<stdout>", "a closed stream", "a writable stream")
+        raise FileError(
+            "<stdout>",
+            "a closed stream",
+            "a writable stream",
+            message="cannot write <stdout>: the stream is closed",
+        )
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
         # With `python -u` the stream is unbuffered, and `write` can write only a part.
@@ -114,9 +124,7 @@ def _create(temporary: Path, path: str | os.PathLike[str]) -> None:
         # Unlike the permissions of the tempfile module, these follow the umask.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
-        raise FileError(
-            os.fspath(path), reason(error), "a path in a writable directory", error.errno
-        ) from error
+        raise FileError.writing(path, error, "a path in a writable directory") from error
 
 
 def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None:
@@ -125,9 +133,7 @@ def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None
             temporary.chmod(target.stat().st_mode & 0o777)
         temporary.replace(target)
     except OSError as error:
-        raise FileError(
-            os.fspath(path), reason(error), "a path that can be written", error.errno
-        ) from error
+        raise FileError.writing(path, error) from error
 
 
 def write_bytes(temporary: Path, data: bytes, path: str) -> None:
@@ -135,4 +141,4 @@ def write_bytes(temporary: Path, data: bytes, path: str) -> None:
     try:
         temporary.write_bytes(data)
     except OSError as error:
-        raise FileError(path, reason(error), "a path that can be written", error.errno) from error
+        raise FileError.writing(path, error) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from piecework._core import Core, read_cache, write_cache
 from piecework.errors import FileError, PieceworkError
-from piecework.io.read_file import check_that_it_ends, reason
+from piecework.io.read_file import check_that_it_ends
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_compiled(path: str) -> CoreAndSpecial:
     except FileError:
         raise
     except OSError as error:
-        raise FileError(path, reason(error), "a compiled cache", error.errno) from error
+        raise FileError.reading(path, error, "a compiled cache") from error
 
 
 def read_through_cache(

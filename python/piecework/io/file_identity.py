@@ -7,7 +7,6 @@ from typing import Any
 
 from piecework._core import Xxh128
 from piecework.errors import FileError
-from piecework.io.read_file import reason
 
 _READ_BYTES = 256 << 10
 
@@ -40,5 +39,5 @@ def file_checksum(path: str | os.PathLike[str], *, sync: bool = False) -> str:
             if sync:
                 os.fsync(stream.fileno())
     except OSError as error:
-        raise FileError(os.fspath(path), reason(error), "a readable file", error.errno) from error
+        raise FileError.reading(path, error) from error
     return digest.hexdigest()

@@ -11,7 +11,7 @@ from piecework._internal.role_attributes import ROLES
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
-from piecework.io.read_file import file_bytes, reason
+from piecework.io.read_file import file_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,9 +201,16 @@ def _json_object(source: str) -> dict[str, Any]:
         found = f"invalid UTF-8 at byte {error.start}"
         raise FormatError(source, found, "a JSON object in UTF-8") from None
     except RecursionError:
-        raise FormatError(source, "values nested too deeply", "a JSON object") from None
+        raise FormatError(
+            source,
+            "values nested too deeply",
+            "a JSON object",
+            message=f"{source}: the values are nested too deeply",
+        ) from None
     except ValueError as error:
-        raise FormatError(source, str(error), "a JSON object") from None
+        raise FormatError(
+            source, str(error), "a JSON object", message=f"{source} is not JSON: {error}"
+        ) from None
     if not isinstance(value, dict):
         raise FormatError(source, type(value).__name__, "a JSON object")
     return value
@@ -310,7 +317,12 @@ def _chat_templates(
             expected = "a string, or a list of objects with name and template"
             raise FormatError(place, _shown(value), expected)
         if not is_template_name(name):
-            raise FormatError(place, f"the name {name!r}", "names without separators of paths")
+            raise FormatError(
+                place,
+                f"the name {name!r}",
+                "names without separators of paths",
+                message=f"{place}: the name {name!r} contains a separator of paths",
+            )
         templates[name] = _valid_text(place, template)
     return templates
 
@@ -323,9 +335,7 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise FileError(
-            folder, reason(error), "a readable folder of chat templates", error.errno
-        ) from error
+        raise FileError.reading(folder, error, "a readable folder of chat templates") from error
     for name in names:
         if name.endswith(TEMPLATE_SUFFIX) and is_template_name(name):
             yield name.removesuffix(TEMPLATE_SUFFIX), _template_file(os.path.join(folder, name))
@@ -397,7 +407,12 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
             raise FormatError(place, _shown(id), "an id from 0 to 4294967295")
         if id in tokens:
             found = f"the id {id} of {tokens[id]['content']!r}"
-            raise FormatError(place, found, "an id that no other token has")
+            raise FormatError(
+                place,
+                found,
+                "an id that no other token has",
+                message=f"{place} has {found}; each token needs an id of its own",
+            )
         is_special = content in special
         flags = dict.fromkeys(_FLAGS, False)
         flags["normalized"], flags["special"] = not is_special, is_special

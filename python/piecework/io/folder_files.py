@@ -20,7 +20,6 @@ from piecework.io.folder_config import (
     TEMPLATE_SUFFIX,
 )
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
-from piecework.io.read_file import reason
 from piecework.io.stored_lengths import core_of_folder
 
 TYPE_CHECKING = False
@@ -54,9 +53,7 @@ def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -
         for directory in made:
             os.mkdir(directory)
     except OSError as error:
-        raise FileError(
-            folder, reason(error), "a folder whose parent exists", error.errno
-        ) from error
+        raise FileError.writing(folder, error, "a folder whose parent exists") from error
     try:
         with ExitStack() as stack:
             for name, data in files.items():
@@ -219,6 +216,4 @@ def _remove_stale(folder: str, files: dict[str, bytes]) -> None:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise FileError(
-                path, reason(error), "a file that can be removed", error.errno
-            ) from error
+            raise FileError.removing(path, error) from error

@@ -33,7 +33,12 @@ def model_options(data: bytes, source: str) -> tuple[str, ...]:
         if error.found != "no such key":
             raise
         expected = "one with the key tokenizer.ggml.model, such as the first file of a split model"
-        raise FormatError(source, "a GGUF file without a tokenizer", expected) from error
+        raise FormatError(
+            source,
+            "a GGUF file without a tokenizer",
+            expected,
+            message=f"{source} is a GGUF file without a tokenizer; load {expected}",
+        ) from error
     return _MODEL_OPTIONS.get(model, ())
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TextIO
 
 from piecework.errors import FileError
-from piecework.io.read_file import reason
 
 if sys.platform != "win32":
     import fcntl
@@ -36,9 +35,7 @@ def locked_folder(folder: Path, found: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(
-            str(folder), reason(error), "a folder that can be written", error.errno
-        ) from error
+        raise FileError.writing(folder, error, "a folder that can be written") from error
     with lock:
         try:
             yield
@@ -59,7 +56,12 @@ def _opened_and_locked(path: Path, folder: Path, found: str) -> TextIO:
         except OSError as error:
             lock.close()
             expected = "one process at a time, or another folder"
-            raise FileError(str(folder), found, expected) from error
+            raise FileError(
+                str(folder),
+                found,
+                expected,
+                message=f"{folder} is {found}; wait for it, or use another folder",
+            ) from error
         # A process that ends deletes the file, perhaps between the two calls above.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(lock.fileno()), os.stat(path)):

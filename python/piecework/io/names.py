@@ -131,7 +131,14 @@ def _rank_file(name: str, encoding: str, options: LoadOptions) -> tuple[str, Loa
 
     if options.encoding not in (None, encoding):
         found = f"{options.encoding!r} for {name}"
-        raise ArgumentError("encoding", found, f"None, or {encoding!r}")
+        raise ArgumentError(
+            "encoding",
+            found,
+            f"None, or {encoding!r}",
+            message=(
+                f"encoding={options.encoding!r} contradicts {name}, whose encoding is {encoding!r}"
+            ),
+        )
     return find_rank_file(ENCODINGS[encoding]), options.with_encoding(encoding)
 
 
@@ -148,7 +155,12 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
     if folder is not None and tokenizer_files(folder):
         return folder
     if download:
-        raise FileError(name, "a repository without a tokenizer file", "one with a tokenizer.json")
+        raise FileError(
+            name,
+            "a repository without a tokenizer file",
+            "one with a tokenizer.json",
+            message=f"{name} is a repository without a tokenizer file, such as tokenizer.json",
+        )
     found = "no such file" if "/" in name else "no such file, encoding or model"
     place = (
         "no tokenizer of this name" if folder is None else "no tokenizer file of this repository"
@@ -160,6 +172,10 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
         f"{found}, and {place} in the cache of the Hugging Face hub",
         f"{_similar(name)}{_WHAT_NAMES}; to fetch a repository, {asking}",
         errno.ENOENT,
+        message=(
+            f"cannot load {name}: there is {found}, and {place} in the cache of the Hugging Face "
+            f"hub; {_similar(name)}give {_WHAT_NAMES}; to fetch a repository, {asking}"
+        ),
     )
 
 
@@ -179,4 +195,9 @@ def _similar(name: str) -> str:
 
 def _reject_revision(revision: str | None, kind: str) -> None:
     if revision is not None:
-        raise ArgumentError("revision", repr(revision), f"None for {kind}")
+        raise ArgumentError(
+            "revision",
+            repr(revision),
+            f"None for {kind}",
+            message=f"revision={revision!r} does not apply to {kind}",
+        )

@@ -28,11 +28,16 @@ def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
     except OSError as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(name, reason(error), expected, error.errno) from error
+        raise FileError.reading(name, error, expected) from error
     except MemoryError as error:
         raise too_large(name) from error
     if not is_file and len(data) > MAX_PIPE_BYTES:
-        raise FileError(name, f"over {MAX_PIPE_BYTES} bytes in a pipe", expected)
+        raise FileError(
+            name,
+            f"over {MAX_PIPE_BYTES} bytes in a pipe",
+            expected,
+            message=f"{name}: the pipe has over {MAX_PIPE_BYTES} bytes, more than {expected}",
+        )
     return data
 
 
@@ -42,17 +47,22 @@ def check_that_it_ends(path: str, expected: str) -> bool:
     >>> check_that_it_ends("/dev/zero", "a tokenizer file")
     Traceback (most recent call last):
         ...
-    piecework.errors.FileError: /dev/zero: found a device, expected a tokenizer file
+    piecework.errors.FileError: /dev/zero is a device, not a tokenizer file
 
     Devices need not end, and a named pipe may have no writer. Pipes that the process has open are accepted:
     `/dev/stdin`, and `<(command)` of a shell. Raises `OSError` for a path that does not exist.
     """
     mode = os.stat(path).st_mode
     if is_device(mode):
-        raise FileError(path, "a device", expected)
+        raise FileError(path, "a device", expected, message=f"{path} is a device, not {expected}")
     is_open = os.path.abspath(path).startswith(_OPEN_STREAMS)
     if (stat.S_ISFIFO(mode) and not is_open) or stat.S_ISSOCK(mode):
-        raise FileError(path, "a named pipe or a socket", f"{expected} that is a regular file")
+        raise FileError(
+            path,
+            "a named pipe or a socket",
+            f"{expected} that is a regular file",
+            message=f"{path} is a named pipe or a socket, not {expected} that is a regular file",
+        )
     return stat.S_ISREG(mode)
 
 
@@ -63,7 +73,12 @@ def is_device(mode: int) -> bool:
 
 def too_large(name: str) -> MemoryLimitError:
     """Return the error for a file that does not fit into memory."""
-    return MemoryLimitError(name, "more bytes than fit into memory", "a smaller file")
+    return MemoryLimitError(
+        name,
+        "more bytes than fit into memory",
+        "a smaller file",
+        message=f"{name} does not fit into memory",
+    )
 
 
 def text_lines(path: str | os.PathLike[str]) -> list[str]:
@@ -77,9 +92,3 @@ def text_lines(path: str | os.PathLike[str]) -> list[str]:
     except UnicodeDecodeError as error:
         found = f"invalid UTF-8 at byte {error.start}"
         raise FormatError(os.fspath(path), found, "UTF-8 text") from error
-
-
-def reason(error: OSError) -> str:
-    """Return the message of the operating system in lower case: "no such file or directory"."""
-    # Arrow puts a text of its own before the message.
-    return (os.strerror(error.errno) if isinstance(error.errno, int) else str(error)).lower()

@@ -100,7 +100,7 @@ def tokenizer_bytes(tokenizer: pw.Tokenizer, suffix: str, *, strict: bool = Fals
     """
     problem = _lacking(tokenizer, suffix)
     if problem is not None:
-        raise VocabularyError(problem)
+        raise VocabularyError(suffix, problem, message=problem)
     if suffix == ".json":
         return tokenizer.to_str(pretty=True, strict=strict).encode()
     return _WRITERS[suffix](tokenizer)
@@ -119,14 +119,22 @@ def bytes_for(tokenizer: pw.Tokenizer, path: str, *, strict: bool = False) -> by
     try:
         return tokenizer_bytes(tokenizer, _suffix_of(path), strict=strict)
     except (ArgumentError, VocabularyError) as error:
-        raise type(error)(f"{path}: {error}; write {formats_for(tokenizer)}") from None
+        raise _with_formats(error, tokenizer, path) from None
 
 
 def check_model_type(tokenizer: pw.Tokenizer, path: str) -> None:
     """Raise `VocabularyError` if the format of `path` stores models of other types only."""
     problem = None if is_folder_path(path) else _lacking(tokenizer, _suffix_of(path))
     if problem is not None:
-        raise VocabularyError(f"{path}: {problem}; write {formats_for(tokenizer)}")
+        raise _with_formats(VocabularyError(path, problem, message=problem), tokenizer, path)
+
+
+def _with_formats(
+    error: ArgumentError | VocabularyError, tokenizer: pw.Tokenizer, path: str
+) -> ArgumentError | VocabularyError:
+    """Return the error with the path, and with the formats that can store the tokenizer."""
+    message = f"{path}: {error}; write {formats_for(tokenizer)}"
+    return type(error)(path, error.found, formats_for(tokenizer), message=message)
 
 
 def check_format(tokenizer: pw.Tokenizer, path: str) -> None:
@@ -185,17 +193,30 @@ def check_tokenizer_path(path: str) -> None:
         folder = os.path.abspath(path)
         if os.path.exists(folder) and not os.path.isdir(folder):
             raise ArgumentError(
-                "path", f"{path!r}, which is a file", "a folder, or the file without /"
+                "path",
+                f"{path!r}, which is a file",
+                "a folder, or the file without /",
+                message=f"path: {path!r} is a file; remove the / to write it, or name a folder",
             )
         if not os.path.isdir(os.path.dirname(folder)):
             found = f"{path!r}, whose parent folder does not exist"
-            raise ArgumentError("path", found, "a folder whose parent exists")
+            raise ArgumentError(
+                "path",
+                found,
+                "a folder whose parent exists",
+                message=f"path: the parent folder of {path!r} does not exist",
+            )
         return
     name = os.path.basename(path)
     suffix = os.path.splitext(name)[1]
     if not suffix and not _is_device(path):
         expected = f"{path + '/'!r} for a folder, or {path + '.json'!r} for a file"
-        raise ArgumentError("path", f"{path!r}, a name without a suffix", expected)
+        raise ArgumentError(
+            "path",
+            f"{path!r}, a name without a suffix",
+            expected,
+            message=f"path: {path!r} has no suffix; write {expected}",
+        )
     if suffix and suffix not in TOKENIZER_FORMATS:
         expected = f"a name that ends in one of {', '.join(TOKENIZER_FORMATS)}"
         raise ArgumentError("path", repr(name), expected)
@@ -223,7 +244,8 @@ def _save_vocab_and_merges(tokenizer: pw.Tokenizer, vocab_path: str, merges_path
     try:
         vocab, merges = write_vocab_merges(tokenizer._core)
     except VocabularyError as error:
-        raise VocabularyError(f"{error}; write {formats_for(tokenizer)}") from None
+        message = f"{error}; write {formats_for(tokenizer)}"
+        raise VocabularyError(error.place, error.found, error.expected, message=message) from None
     with atomic_file(vocab_path) as vocab_file, atomic_file(merges_path) as merges_file:
         write_bytes(vocab_file, vocab, vocab_path)
         write_bytes(merges_file, merges, merges_path)

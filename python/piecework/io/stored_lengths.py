@@ -110,7 +110,15 @@ def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
     stored = settings.truncation or active_lengths(core)[0]
     if stored is None:
         found = "no length that is stored with the tokenizer"
-        raise ArgumentError("max_length", found, "with_truncation(N) with a number of tokens")
+        raise ArgumentError(
+            "max_length",
+            found,
+            "with_truncation(N) with a number of tokens",
+            message=(
+                "the tokenizer stores no max_length; pass it: with_truncation(N) with a number "
+                "of tokens"
+            ),
+        )
     from piecework.spec import Truncation
 
     return vars(Truncation.from_json({**stored}))
@@ -170,7 +178,15 @@ def _id_of(core: Core, pad_token: str) -> int:
         token = repr(pad_token)
         adding = f"with_added_tokens([{token}], special=True) adds it"
         expected = f"a token of the vocabulary: {adding}, pad_id= pads with the id given"
-        raise ArgumentError("pad_token", token, expected)
+        raise ArgumentError(
+            "pad_token",
+            token,
+            expected,
+            message=(
+                f"pad_token: the vocabulary has no token {token}; {adding}, pad_id= pads with the "
+                "id given"
+            ),
+        )
     return id
 
 

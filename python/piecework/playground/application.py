@@ -48,9 +48,19 @@ def create_app(
     given: object = tokenizers
     if not isinstance(given, Mapping) or not given:
         found = "none" if isinstance(given, Mapping) else type(given).__name__
-        raise ArgumentError("tokenizers", found, "names -> tokenizers, at least one")
+        raise ArgumentError(
+            "tokenizers",
+            found,
+            "names -> tokenizers, at least one",
+            message="tokenizers must be a mapping of names to tokenizers, at least one",
+        )
     if hosts is None and token is None:
-        raise ArgumentError("hosts", "None without a token", "names of hosts, or a token")
+        raise ArgumentError(
+            "hosts",
+            "None without a token",
+            "names of hosts, or a token",
+            message="hosts=None needs a token; pass the names of hosts, or a token",
+        )
     applications = import_extra("starlette.applications", "serve", "playground")
     routing = import_extra("starlette.routing", "serve", "playground")
     files = import_extra("starlette.staticfiles", "serve", "playground")
@@ -161,9 +171,7 @@ class _Answers:
                 text = (await _body(request)).decode(errors="replace")
                 return response(await self._run(partial(answer, text)))
         except TimeoutError:
-            message = (
-                f"request: found no answer after {SECONDS:.0f} seconds, expected a shorter text"
-            )
+            message = f"the request took more than {SECONDS:.0f} seconds; send a shorter text"
             return json({"error": message}, status_code=503)
         except TooLargeError as error:
             return json({"error": str(error)}, status_code=413)
@@ -200,8 +208,9 @@ async def _body(request: Any) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > TEXT_BYTES:
+            found = f"more than {TEXT_BYTES:,} bytes"
             raise TooLargeError(
-                "text", f"more than {TEXT_BYTES:,} bytes", f"at most {TEXT_BYTES:,}"
+                "text", found, f"at most {TEXT_BYTES:,}", message=f"text has {found}"
             )
         parts.append(part)
     return b"".join(parts)

@@ -77,14 +77,14 @@ class Guard:
         host = headers.get("host", "")
         if self._hosts is not None and _name_of(host) not in self._hosts:
             expected = " or ".join(sorted(self._hosts))
-            return 421, f"host: found {host!r}, expected {expected}"
+            return 421, f"the host must be {expected}, not {host!r}"
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return 403, f"origin: found {origin!r}, expected this page"
+            return 403, f"the origin {origin!r} is not this page"
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             is_visit = headers.get("sec-fetch-mode") == "navigate"
             if not is_visit or headers.get("sec-fetch-dest") != "document":
-                return 403, "sec-fetch-site: found another site, expected this page"
+                return 403, "another site must not ask; open this page"
         return 0, ""
 
     def _has_cookie(self, headers: dict[str, str]) -> bool:
@@ -102,7 +102,7 @@ class Guard:
         given = query.get("token", [""])[0]
         if scope["method"] != "GET" or not self._is_token(given):
             await _answer(
-                send, 401, "token: found none, expected the address that the server printed"
+                send, 401, "the token is missing; open the address that the server printed"
             )
             return
         cookie = f"{self._cookie}={given}; Path=/; HttpOnly; SameSite=Strict"

@@ -40,7 +40,7 @@ def serve(
     >>> from piecework.playground import serve
     >>> serve({}, port=0)
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: tokenizers: found none, expected names -> tokenizers, at least one
+    piecework.errors.ArgumentError: tokenizers must be a mapping of names to tokenizers, at least one
 
     A `port` in use is replaced by the next free one of twenty; 0 takes any. A `host` that other machines can
     reach needs a token: the address has a random one.
@@ -92,7 +92,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """
     check_number("port", port, (int,), "int")
     if not 0 <= port < 65536:
-        raise ArgumentError("port", str(port), "0 to 65535")
+        raise ArgumentError("port", str(port), "a number from 0 to 65535")
     last = min(port + _PORTS_TRIED, 65536) if port else 1
     for candidate in range(port, last):
         try:
@@ -100,8 +100,18 @@ def listening_socket(host: str, port: int) -> socket.socket:
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 reason = f"{host} ({(error.strerror or str(error)).lower()})"
-                raise ArgumentError("host", reason, "an address of this machine") from error
-    raise ArgumentError("port", f"{port} to {last - 1} in use", "a free port")
+                raise ArgumentError(
+                    "host",
+                    reason,
+                    "an address of this machine",
+                    message=f"host: {reason} is not an address of this machine",
+                ) from error
+    raise ArgumentError(
+        "port",
+        f"{port} to {last - 1} in use",
+        "a free port",
+        message=f"the ports {port} to {last - 1} are in use; choose another port",
+    )
 
 
 def _bound(host: str, port: int) -> socket.socket:

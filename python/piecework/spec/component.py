@@ -37,7 +37,13 @@ def json_value(component: Any) -> Any:
 def reject_value(value: object) -> NoReturn:
     """Raise for a value that JSON cannot represent."""
     raise InputTypeError(
-        "spec", type(value).__name__, "components, strings, numbers, booleans and None"
+        "spec",
+        type(value).__name__,
+        "components, strings, numbers, booleans and None",
+        message=(
+            "spec must contain components, str, numbers, bool and None only, not "
+            f"{type(value).__name__}"
+        ),
     )
 
 

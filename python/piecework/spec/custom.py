@@ -51,7 +51,15 @@ class CustomStage(Component):
         """Read an object into which `loads_with_functions` has inserted the function."""
         if "function" not in value:
             expected = "a component of tokenizer.json: a file cannot contain functions"
-            raise FormatError("type", repr(cls.KIND), expected)
+            raise FormatError(
+                "type",
+                repr(cls.KIND),
+                expected,
+                message=(
+                    f"type: {cls.KIND!r} is a component with a function, which a file cannot "
+                    "contain"
+                ),
+            )
         return cls(value["function"], value["name"])
 
     def __repr__(self) -> str:
@@ -69,7 +77,15 @@ class CustomStage(Component):
             pickle.dumps(self.function)
         except Exception as error:
             expected = "a function that can be imported by name, such as one defined in a module"
-            raise StageError(repr(self), "a function that cannot be pickled", expected) from error
+            raise StageError(
+                repr(self),
+                "a function that cannot be pickled",
+                expected,
+                message=(
+                    f"{self!r} cannot be pickled: its function must be one that can be imported "
+                    "by name, such as one defined in a module"
+                ),
+            ) from error
         return type(self), (self.function, self.name)
 
 
@@ -113,7 +129,15 @@ class MissingFunction:
 
     def __call__(self, text: str) -> Any:
         """Raise `StageError`."""
-        raise StageError(self.name, "only the name of the function", "the function itself")
+        raise StageError(
+            self.name,
+            "only the name of the function",
+            "the function itself",
+            message=(
+                f"{self.name}: only the name of the function is known; create the stage again "
+                "with its function"
+            ),
+        )
 
 
 def name_of(function: Callable[[str], Any]) -> str:
@@ -159,8 +183,19 @@ def functions_of(
     stages = custom_stages_of(normalizer, pre_tokenizer)
     for place, stage in stages:
         if isinstance(stage.function, MissingFunction):
-            expected = "a stage with its function: a counts file has only the name, so create the stage again"
-            raise StageError(place, f"the name {stage.name!r} without its function", expected)
+            expected = (
+                "a stage with its function: a counts file has only the name, so create the stage "
+                "again"
+            )
+            raise StageError(
+                place,
+                f"the name {stage.name!r} without its function",
+                expected,
+                message=(
+                    f"{place}: only the name {stage.name!r} of the function is known, as from a "
+                    "counts file; create the stage again with its function"
+                ),
+            )
     return [stage.function for _, stage in stages]
 
 
@@ -182,4 +217,12 @@ def refuse_custom_stages(normalizer: Component | None, pre_tokenizer: Component 
             f"components that a file can contain: save the tokenizer of {method}(None), "
             f"and call {method} again after loading"
         )
-        raise StageError(place, f"the function {stage.name!r}", expected)
+        raise StageError(
+            place,
+            f"the function {stage.name!r}",
+            expected,
+            message=(
+                f"{place}: a file cannot contain the function {stage.name!r}; save the tokenizer "
+                f"of {method}(None), and call {method} again after loading"
+            ),
+        )

@@ -17,9 +17,10 @@ _NONE: Any = None
 def check_given(name: str, value: object, model: str) -> None:
     """Raise `InputTypeError` for a model without vocabulary, merges or pieces."""
     if value is None:
-        what = "a vocabulary" if name == "vocab" else name
-        expected = f'{what}: Tokenizer.train(files, model="{model}", unk_token=...) learns a whole tokenizer'
-        raise InputTypeError(name, "none", expected)
+        expected = "a vocabulary" if name == "vocab" else name
+        learning = f'Tokenizer.train(files, model="{model}", unk_token=...)'
+        message = f"{name}= is missing: pass {expected}; {learning} learns a whole tokenizer"
+        raise InputTypeError(name, "none", expected, message=message)
 
 
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:

@@ -18,7 +18,12 @@ def _answering_direction(cls: Class) -> Class:
     @wraps(made)
     def init(self: object, *args: Any, **kwargs: Any) -> None:
         if "direction" in kwargs:
-            raise ArgumentError("direction", "an argument of an earlier version", "side=")
+            raise ArgumentError(
+                "direction",
+                "an argument of an earlier version",
+                "side=",
+                message="direction= is called side=",
+            )
         made(self, *args, **kwargs)
 
     cls.__init__ = init  # type: ignore[misc]

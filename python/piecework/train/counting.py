@@ -137,7 +137,10 @@ def count_files_to(
     sentences = options.get("sentences")
     if sentences is not None and sentences.size:
         raise ArgumentError(
-            "sentences", "a number of sentences", "count_files, which samples in memory"
+            "sentences",
+            "a number of sentences",
+            "count_files, which samples in memory",
+            message="sentences= with a size needs count_files, which samples in memory",
         )
     count = CorpusCount.of(paths, resolved, **options)
     with count.run(progress) as (words, _):
@@ -225,7 +228,12 @@ def _check_unused(**arguments: object) -> None:
     for name, value in arguments.items():
         if value is not None:
             expected = "None with a limited number of sentences"
-            raise ArgumentError(name, repr(value), expected)
+            raise ArgumentError(
+                name,
+                repr(value),
+                expected,
+                message=f"{name}= does not apply with a limited number of sentences",
+            )
 
 
 def _pipeline_of(preset: str | Preset | Pipeline) -> Pipeline:

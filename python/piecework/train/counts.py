@@ -141,7 +141,14 @@ class Counts:
             raise ArgumentError("other", type(other).__name__, "Counts")
         mine, theirs = self.pipeline, other.pipeline
         if mine is not None and theirs is not None and not mine.agrees_with(theirs):
-            raise ArgumentError("other", f"counts made by {other.pipeline}", f"{self.pipeline}")
+            raise ArgumentError(
+                "other",
+                f"counts made by {other.pipeline}",
+                f"{self.pipeline}",
+                message=(
+                    f"other has counts of another pipeline: {other.pipeline}, not {self.pipeline}"
+                ),
+            )
         pipeline = other.pipeline if self.pipeline is None else self.pipeline
         raw = self._raw.merge(other._raw)
         return Counts._of(raw, pipeline, self.replacements + other.replacements)
@@ -249,16 +256,35 @@ def _checked_words(words: Sequence[Any]) -> list[str]:
             raise ArgumentError(f"words[{index}]", repr(word), "a non-empty string")
     if len(set(words)) != len(words):
         duplicate = next(word for word, times in Counter(words).items() if times > 1)
-        raise ArgumentError("words", f"{duplicate!r} twice", "distinct words")
+        raise ArgumentError(
+            "words",
+            f"{duplicate!r} twice",
+            "distinct words",
+            message=f"words contain {duplicate!r} twice",
+        )
     return list(words)
 
 
 def _as_u64(name: str, values: Numbers, length: int) -> npt.NDArray[np.uint64]:
     array = np.asarray(values)
     if array.shape != (length,):
-        raise ArgumentError(name, f"shape {array.shape}", f"one number for each of {length} words")
+        raise ArgumentError(
+            name,
+            f"shape {array.shape}",
+            f"one number for each of {length} words",
+            message=(
+                f"{name} must be one number for each of {length} words; its shape is {array.shape}"
+            ),
+        )
     if array.dtype == np.uint64 or length == 0:
         return np.ascontiguousarray(array, np.uint64)
     if array.dtype.kind not in "iu" or (array < 0).any():
-        raise ArgumentError(name, f"{array.dtype} numbers", "integers from 0 to 2**64 - 1")
+        raise ArgumentError(
+            name,
+            f"{array.dtype} numbers",
+            "integers from 0 to 2**64 - 1",
+            message=f"{name} must be integers from 0 to 2**64 - 1, not {array.dtype} numbers"
+            if array.dtype.kind not in "iu"
+            else f"{name} must not be negative",
+        )
     return array.astype(np.uint64)

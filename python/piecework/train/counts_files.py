@@ -19,7 +19,7 @@ from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
-from piecework.io.read_file import is_device, reason
+from piecework.io.read_file import is_device
 from piecework.train.pipeline import Pipeline
 
 _PARQUET_MAGIC = b"PAR1"
@@ -72,7 +72,12 @@ def write_ordered_words(
             summary = CountsSummary(total, summary.distinct + len(part))
             yield CountsTable(part.words(), counts, part.first(), pipeline)
         if not summary.words:
-            raise CorpusError(corpus, "no words", "files with text")
+            raise CorpusError(
+                corpus,
+                "no words",
+                "files with text",
+                message=f"{corpus} has no words; give files with text",
+            )
 
     no_rows = np.empty(0, np.uint64)
     _write_tables(tables(), CountsTable([], no_rows, no_rows, pipeline), path)
@@ -96,16 +101,19 @@ def _write_tables(
         except FileError:
             raise
         except OSError as error:
-            # The message of pyarrow says more than that of the system.
-            found = os.strerror(error.errno).lower() if error.errno else reason(error)
-            raise FileError(str(path), found, "a writable file", error.errno) from error
+            raise FileError.writing(path, error, "a writable file") from error
 
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     """Read Parquet or TSV, by the first bytes of the file."""
     try:
         if is_device(os.stat(path).st_mode):
-            raise FileError(str(path), "a device", "a counts file")
+            raise FileError(
+                str(path),
+                "a device",
+                "a counts file",
+                message=f"{path} is a device, not a counts file",
+            )
         with open(path, "rb") as stream:
             head = stream.read(len(_PARQUET_MAGIC))
             if head != _PARQUET_MAGIC:
@@ -113,7 +121,7 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     except FileError:
         raise
     except OSError as error:
-        raise FileError(str(path), reason(error), "a readable counts file", error.errno) from error
+        raise FileError.reading(path, error, "a readable counts file") from error
     return _read_parquet(path)
 
 
@@ -131,7 +139,7 @@ def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
         with open(path, "rb") as stream:
             line = stream.readline()
     except OSError as error:
-        raise FileError(str(path), reason(error), "a readable counts file") from error
+        raise FileError.reading(path, error, "a readable counts file") from error
     if line.startswith(_PARQUET_MAGIC):
         return _parquet_pipeline(_parquet_schema(path), path)
     if line.startswith(_COMMENT.encode()):
@@ -169,7 +177,14 @@ def _write_tsv(tables: Iterator[CountsTable], like: CountsTable, stream: BinaryI
 def _check_tsv(table: CountsTable) -> None:
     for word in table.words:
         if "\t" in word or "\n" in word:
-            raise ArgumentError("words", repr(word), "no tabs or newlines in TSV; use .parquet")
+            raise ArgumentError(
+                "words",
+                repr(word),
+                "no tabs or newlines in TSV; use .parquet",
+                message=(
+                    f"words: {word!r} has a tab or a newline, which TSV cannot hold; use .parquet"
+                ),
+            )
 
 
 def _read_tsv(data: bytes, name: str) -> CountsTable:
@@ -281,10 +296,20 @@ def _parquet_column(arrow: Any, name: str, kind: Any, path: str | os.PathLike[st
     pyarrow, _ = _pyarrow()
     place = f"{path} column {name!r}"
     if name not in arrow.column_names:
-        raise FormatError(place, f"only {', '.join(arrow.column_names)}", "that column")
+        raise FormatError(
+            place,
+            f"only {', '.join(arrow.column_names)}",
+            "that column",
+            message=f"{place} is missing; there is only {', '.join(arrow.column_names)}",
+        )
     column = arrow.column(name)
     if column.null_count:
-        raise FormatError(place, f"{column.null_count} empty cells", "none")
+        raise FormatError(
+            place,
+            f"{column.null_count} empty cells",
+            "none",
+            message=f"{place} must not have empty cells; it has {column.null_count}",
+        )
     try:
         return column.cast(kind)
     except pyarrow.ArrowException as error:

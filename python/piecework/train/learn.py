@@ -118,7 +118,7 @@ def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> Tokenize
 def _checked_sizes(sizes: Sequence[int]) -> list[int]:
     checked = [whole_number(f"sizes[{at}]", size, 1) for at, size in enumerate(sizes)]
     if not checked or len(set(checked)) != len(checked):
-        raise ArgumentError("sizes", repr(list(sizes)), "distinct sizes, at least one")
+        raise ArgumentError("sizes", repr(list(sizes)), "a list of distinct sizes, at least one")
     return checked
 
 
@@ -131,11 +131,21 @@ def _preset_for(counts: Counts, trainer: Trainer, preset: AnyPreset | str | None
     source = _source_of(counts.pipeline)
     if not trainer.has_own_pipeline:
         expected = f"no preset, or counts of preset {chosen.name!r}"
-        raise ArgumentError("preset", f"{chosen.name!r} with counts of {source}", expected)
+        raise ArgumentError(
+            "preset",
+            f"{chosen.name!r} with counts of {source}",
+            expected,
+            message=f"preset={chosen.name!r} does not fit counts of {source}; pass {expected}",
+        )
     expected = f"the pipeline of the trainer: {pipeline}"
     if named := sentencepiece_preset_of(pipeline):
         expected = f'counts made with preset="{named.name}", or a model that is not SentencePiece'
-    raise ArgumentError("counts", f"words of {source}", expected)
+    raise ArgumentError(
+        "counts",
+        f"words of {source}",
+        expected,
+        message=f"counts have words of {source}; use {expected}",
+    )
 
 
 def pipeline_of(spec: TokenizerSpec) -> Pipeline:
@@ -158,7 +168,12 @@ def check_pipeline(counts: Counts, pipeline: Pipeline, description: str) -> None
     """Raise `ArgumentError` unless the counts come from this pipeline or an unknown one."""
     if counts.pipeline is not None and not counts.pipeline.agrees_with(pipeline):
         found = f"words of {_source_of(counts.pipeline)}"
-        raise ArgumentError("counts", found, f"{description}: {pipeline}")
+        raise ArgumentError(
+            "counts",
+            found,
+            f"{description}: {pipeline}",
+            message=f"counts have {found}, not of {description}: {pipeline}",
+        )
 
 
 def _source_of(pipeline: Pipeline) -> str:

@@ -187,7 +187,9 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
         if len(path.split()) > 1 and not os.path.exists(path):
             found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}, which is not a file"
             expected = "paths; for texts call train_from_iterator"
-            error = FileError("files", found, expected, errno.ENOENT)
+            error = FileError(
+                "files", found, expected, errno.ENOENT, message=f"files: {found}; give {expected}"
+            )
             error.filename = path
             raise error
 

@@ -113,7 +113,12 @@ class Text(Setting):
         """Return the string."""
         checks.check_text(name, value)
         if not value and not self.can_be_empty:
-            raise ArgumentError(name, "an empty string", "at least one character")
+            raise ArgumentError(
+                name,
+                "an empty string",
+                "at least one character",
+                message=f"{name} must not be empty",
+            )
         return str(value)
 
 
@@ -182,7 +187,7 @@ def setting(default: Any, about: Setting) -> Any:
     ...         check_settings(self)
     >>> Sized(0)
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: size: found 0, expected an integer of at least 1 and at most 4294967295
+    piecework.errors.ArgumentError: size must be an integer of at least 1 and at most 4294967295, not 0
     """
     return field(default=default, metadata={"setting": about})
 

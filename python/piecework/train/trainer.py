@@ -175,9 +175,22 @@ class Trainer(ABC):
             found = f"{settings['learner']!r} with {cls.__name__}"
             own = f"a setting of {cls.__name__}: {', '.join(cls.setting_names())}"
             expected = f"WordPieceTrainer, which alone takes {names}, or {own}"
-            raise InputTypeError("learner", found, expected)
+            raise InputTypeError(
+                "learner",
+                found,
+                expected,
+                message=(
+                    f"{cls.__name__} has no setting learner; WordPieceTrainer alone takes "
+                    f"{names}; this one has {', '.join(cls.setting_names())}"
+                ),
+            )
         if "seed_size" in settings:
-            raise ArgumentError("seed_size", "a setting of an earlier version", "seed_vocab_size=")
+            raise ArgumentError(
+                "seed_size",
+                "a setting of an earlier version",
+                "seed_vocab_size=",
+                message="seed_size= is called seed_vocab_size=",
+            )
 
     @classmethod
     def setting_names(cls) -> dict[str, None]:
@@ -189,7 +202,15 @@ class Trainer(ABC):
         missing = self.setting_names() - state.keys()
         if missing:
             found = f"no {', '.join(sorted(missing))}: an earlier version wrote it"
-            raise FormatError(f"pickled {type(self).__name__}", found, "a trainer of this version")
+            raise FormatError(
+                f"pickled {type(self).__name__}",
+                found,
+                "a trainer of this version",
+                message=(
+                    f"the pickled {type(self).__name__} has {found}; make it again with this "
+                    "version"
+                ),
+            )
         self.__dict__.update(state)
 
 
@@ -256,4 +277,9 @@ def merging_trainer(trainer: Trainer) -> VocabularyTrainer:
     if isinstance(trainer, VocabularyTrainer) and trainer.merges_pairs:
         return trainer
     expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
-    raise ArgumentError("training_log", f"the {trainer.kind} trainer", expected)
+    raise ArgumentError(
+        "training_log",
+        f"the {trainer.kind} trainer",
+        expected,
+        message=f"training_log= needs {expected}, not the {trainer.kind} trainer",
+    )

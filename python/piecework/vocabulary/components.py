@@ -63,14 +63,16 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
     model, normalizer = pieces_of(spec), spec.normalizer
     if not isinstance(normalizer, SentencePieceNormalizer) or normalizer.treat_whitespace_as_suffix:
         raise ArgumentError(
-            "normalizer", repr(normalizer), "SentencePieceNormalizer with spaces as prefixes"
+            "normalizer", repr(normalizer), "a SentencePieceNormalizer with spaces as prefixes"
         )
     if model.kind == "unigram":
         changed = _unigram(spec, model, normalizer)
     elif model.kind == "bpe":
         changed = _bpe(spec, model, normalizer)
     else:
-        raise ArgumentError("model", f"a model of kind {model.kind!r}", "'unigram' or 'bpe'")
+        raise ArgumentError(
+            "model", f"a model of kind {model.kind!r}", "of kind 'unigram' or 'bpe'"
+        )
     given = {token.content for token in spec.added_tokens}
     missing = (token for token in _added_tokens(model) if token.content not in given)
     return replace(changed, added_tokens=(*missing, *spec.added_tokens))
@@ -224,7 +226,12 @@ def _check_added(spec: TokenizerSpec, model: Unigram) -> None:
     for token in spec.added_tokens:
         if token.content not in model.vocab:
             found = f"{token.content!r}, which is not a piece"
-            raise ArgumentError("added_tokens", found, "tokens that are pieces")
+            raise ArgumentError(
+                "added_tokens",
+                found,
+                "tokens that are pieces",
+                message=f"added_tokens: {token.content!r} is not a piece of the model",
+            )
 
 
 def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> SentencePieceNormalizer:

@@ -18,7 +18,6 @@ from piecework.errors import ArgumentError, FileError, FormatError, InputTypeErr
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer
-from piecework.io.read_file import reason
 from piecework.vocabulary.id_map import IdMap, check_id_map
 from piecework.vocabulary.model_config import read_config, resized_config
 from piecework.vocabulary.module_embeddings import resize_module
@@ -111,7 +110,12 @@ def resize_embeddings(
             expected = "a path of safetensors or a torch module"
             raise InputTypeError("model", type(model).__name__, expected)
         if output is not None:
-            raise ArgumentError("output", repr(output), "None for a torch module")
+            raise ArgumentError(
+                "output",
+                repr(output),
+                "None for a torch module",
+                message="output= does not apply to a torch module, which is changed in place",
+            )
         found = resize_module(model, id_map, init, seed, settings.tables_of)
         return tuple(ResizedTable(*table) for table in found)
     source = file_path(model, "model")
@@ -138,7 +142,15 @@ class _Settings:
                 f"{wanted}, one for each id of the map; if the last rows belong to no token, pass "
                 "drop_extra_rows=True"
             )
-            raise FormatError(place, f"{rows} rows in {name!r}", expected)
+            raise FormatError(
+                place,
+                f"{rows} rows in {name!r}",
+                expected,
+                message=(
+                    f"{place} has {rows} rows in {name!r}, and the map {wanted} ids; if the last "
+                    "rows belong to no token, pass drop_extra_rows=True"
+                ),
+            )
         return found
 
 
@@ -185,7 +197,12 @@ def _plan_folder(folder: str, settings: _Settings) -> _Plan:
         for name, tensor in file.tensors.items():
             if name in file_of:
                 found = f"{name!r} in {file_of[name]} and {file_name}"
-                raise FormatError(folder, found, "each tensor in one file")
+                raise FormatError(
+                    folder,
+                    found,
+                    "each tensor in one file",
+                    message=f"{folder} has {found}; each tensor must be in one file",
+                )
             shapes[name], file_of[name] = tensor.shape, file_name
     if index is not None:
         _check_index(folder, index, file_of)
@@ -216,7 +233,12 @@ def _check_tokenizer(folder: str, id_map: IdMap) -> None:
         return  # a folder without a tokenizer, or with one that is not read here
     if not id_map.is_of(core.vocab(True)):
         expected = f"a map of the tokenizer in {folder}"
-        raise ArgumentError("id_map", "a map of another tokenizer", expected)
+        raise ArgumentError(
+            "id_map",
+            "a map of another tokenizer",
+            expected,
+            message=f"id_map is the map of another tokenizer than that in {folder}",
+        )
 
 
 def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
@@ -224,15 +246,30 @@ def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
     path = os.path.join(folder, _INDEX)
     if not os.path.exists(path):
         if not os.path.exists(os.path.join(folder, _MODEL)):
-            raise FileError(folder, "no weights", f"a folder with {_MODEL} or {_INDEX}")
+            raise FileError(
+                folder,
+                "no weights",
+                f"a folder with {_MODEL} or {_INDEX}",
+                message=f"{folder} has no weights; it needs {_MODEL} or {_INDEX}",
+            )
         return [_MODEL], None
     index = read_config(path)
     weight_map = index.get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        raise FormatError(path, "no weight_map", "an object of tensor names and files")
+        raise FormatError(
+            path,
+            "no weight_map",
+            "an object of tensor names and files",
+            message=f"{path} has no weight_map, an object of tensor names and files",
+        )
     for name in weight_map.values():
         if not isinstance(name, str) or os.path.basename(name) != name or name in ("", ".", ".."):
-            raise FormatError(path, f"the file {name!r}", "names of files in the folder")
+            raise FormatError(
+                path,
+                f"the file {name!r}",
+                "names of files in the folder",
+                message=f"{path}: {name!r} is not the name of a file in the folder",
+            )
     return sorted(set(weight_map.values())), index
 
 
@@ -240,7 +277,15 @@ def _check_index(folder: str, index: Mapping[str, Any], file_of: Mapping[str, st
     for name, file_name in index["weight_map"].items():
         if file_of.get(name) != file_name:
             found = f"{name!r} in {file_of.get(name, 'no file')}"
-            raise FormatError(os.path.join(folder, _INDEX), found, f"in {file_name}")
+            raise FormatError(
+                os.path.join(folder, _INDEX),
+                found,
+                f"in {file_name}",
+                message=(
+                    f"{os.path.join(folder, _INDEX)} has {name!r} in {file_name}, but it is in "
+                    f"{file_of.get(name, 'no file')}"
+                ),
+            )
 
 
 def _resized_index(index: dict[str, Any], plan: _Plan) -> dict[str, Any]:
@@ -307,7 +352,7 @@ def _targets(plan: _Plan, target: str) -> dict[str, str]:
             os.mkdir(target)
         except OSError as error:
             expected = "a folder whose parent exists"
-            raise FileError(target, reason(error), expected, error.errno) from error
+            raise FileError.writing(target, error, expected) from error
     return {name: os.path.join(target, name) for name in (*plan.texts, *plan.files)}
 
 

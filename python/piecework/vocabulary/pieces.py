@@ -87,7 +87,9 @@ def restrict_pieces(spec: TokenizerSpec, texts: Collection[str] | None) -> Token
     """
     model = pieces_of(spec)
     if model.kind not in ("unigram", "bpe"):
-        raise ArgumentError("vocabulary", f"a model of kind {model.kind!r}", "'unigram' or 'bpe'")
+        raise ArgumentError(
+            "vocabulary", f"a model of kind {model.kind!r}", "of kind 'unigram' or 'bpe'"
+        )
 
     def type_of(piece: ScoredPiece) -> PieceType:
         if piece.type in FIXED_TYPES:
@@ -121,7 +123,12 @@ def bos_eos_template(
     wanted = {"bos": model.bos_piece if bos else None, "eos": model.eos_piece if eos else None}
     for role, piece in wanted.items():
         if piece is not None and piece not in model.vocab:
-            raise ArgumentError(role, f"{piece!r}, which is not a piece", "a model that has it")
+            raise ArgumentError(
+                role,
+                f"{piece!r}, which is not a piece",
+                "a model that has it",
+                message=f"{role}: the model has no piece {piece!r}",
+            )
     before, after = ([] if piece is None else [f"{piece}:0"] for piece in wanted.values())
     first, second = (*before, "$A:0", *after), (*before, "$B:0", *after)
     return template_for(first, (*first, *second), model.vocab) if before or after else None
@@ -153,4 +160,9 @@ def _check_known(model: SentencePiece, texts: Iterable[str], argument: str) -> N
     known = {piece.text for piece in model.pieces}
     for text in texts:
         if text not in known:
-            raise ArgumentError(argument, repr(text), "pieces of the vocabulary")
+            raise ArgumentError(
+                argument,
+                repr(text),
+                "pieces of the vocabulary",
+                message=f"{argument}: {text!r} is not a piece of the vocabulary",
+            )

@@ -77,7 +77,9 @@ def most_used(
     )
     present = len(all_ids(spec))
     if size > present:
-        raise ArgumentError("size", str(size), f"at most {present}, the present number of tokens")
+        raise ArgumentError(
+            "size", str(size), f"at most {present}: that is the present number of tokens"
+        )
     used_by = {token: derivations.uses(token) & vocab.keys() for token in vocab.keys() - fixed}
     users = Counter(used for parts in used_by.values() for used in parts)
     removable = [(uses[vocab[t]], -vocab[t], t) for t in used_by if not users[t]]
@@ -92,7 +94,7 @@ def most_used(
             if not users[used] and used not in fixed:
                 heappush(removable, (uses[vocab[used]], -vocab[used], used))
     if present > size:
-        expected = f"at least {present}, for the alphabet and the tokens that are always kept"
+        expected = f"at least {present}: the alphabet and the tokens that are always kept"
         raise ArgumentError("size", str(size), expected)
     return kept
 
@@ -140,6 +142,11 @@ def _entries_to_keep(spec: TokenizerSpec, keep: Iterable[str | int]) -> set[str]
     for item in keep:
         token = token_of_id.get(int(item)) if isinstance(item, int | np.integer) else item
         if token not in known:
-            raise ArgumentError("keep", repr(item), "tokens or ids of the tokenizer")
+            raise ArgumentError(
+                "keep",
+                repr(item),
+                "tokens or ids of the tokenizer",
+                message=f"keep: {item!r} is not a token or id of the tokenizer",
+            )
         kept.add(token)
     return kept & spec.model.vocab.keys()

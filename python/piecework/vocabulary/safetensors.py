@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import FileError, FormatError
-from piecework.io.read_file import reason
 from piecework.vocabulary.new_rows import NewRows, Rows
 
 _MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors library
@@ -65,10 +64,15 @@ def read_header(path: str) -> SafetensorsFile:
             length = int.from_bytes(stream.read(8), "little")
             if size < 8 or length > min(size - 8, _MAX_HEADER_BYTES):
                 found = f"a header of {length} bytes in a file of {size}"
-                raise FormatError(path, found, "a safetensors file")
+                raise FormatError(
+                    path,
+                    found,
+                    "a safetensors file",
+                    message=f"{path} is not a safetensors file: it has {found}",
+                )
             raw = stream.read(length)
     except OSError as error:
-        raise FileError(path, reason(error), "a safetensors file", error.errno) from error
+        raise FileError.reading(path, error, "a safetensors file") from error
     try:
         header = json.loads(raw)
         metadata = header.pop("__metadata__", None)
@@ -76,7 +80,12 @@ def read_header(path: str) -> SafetensorsFile:
     except (ValueError, AttributeError, RecursionError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(path, f"a header that is no JSON object ({error})", "tensors") from error
+        raise FormatError(
+            path,
+            f"a header that is no JSON object ({error})",
+            "tensors",
+            message=f"{path} is not a safetensors file: its header is no JSON object ({error})",
+        ) from error
     _check_places(path, tensors, size - 8 - length)
     return SafetensorsFile(path, tensors, metadata, 8 + length)
 
@@ -94,7 +103,12 @@ def _tensor(path: str, name: str, value: Any) -> Tensor:
     if len(shape) > _MAX_DIMENSIONS:
         # The product of many large sizes takes time quadratic in their number.
         found = f"{name!r} with a shape of {len(shape)} dimensions"
-        raise FormatError(path, found, f"at most {_MAX_DIMENSIONS}")
+        raise FormatError(
+            path,
+            found,
+            f"at most {_MAX_DIMENSIONS}",
+            message=f"{path} has {found}; the limit is {_MAX_DIMENSIONS}",
+        )
     if not all(_is_size(number) for number in (*shape, *places)) or len(places) != 2:
         raise bad(value)
     known = _SIZES.get(dtype)
@@ -114,10 +128,20 @@ def _check_places(path: str, tensors: Mapping[str, Tensor], size: int) -> None:
     end = 0
     for name, tensor in sorted(tensors.items(), key=lambda item: (item[1].start, item[1].end)):
         if tensor.start != end:
-            raise FormatError(path, f"{name!r} at byte {tensor.start}", f"byte {end}")
+            raise FormatError(
+                path,
+                f"{name!r} at byte {tensor.start}",
+                f"byte {end}",
+                message=f"{path} has {name!r} at byte {tensor.start}, not at byte {end}",
+            )
         end = tensor.end
     if end != size:
-        raise FormatError(path, f"{size} bytes of data", f"{end}, as the header says")
+        raise FormatError(
+            path,
+            f"{size} bytes of data",
+            f"{end}, as the header says",
+            message=f"{path} has {size} bytes of data, and {end} according to its header",
+        )
 
 
 class TableFile:
@@ -127,7 +151,14 @@ class TableFile:
         tensor = file.tensors[name]
         if tensor.dtype not in _FLOATS:
             found = f"{name!r} of type {tensor.dtype}"
-            raise FormatError(file.path, found, ", ".join(_FLOATS))
+            raise FormatError(
+                file.path,
+                found,
+                ", ".join(_FLOATS),
+                message=(
+                    f"{file.path} has {found}, which is not floating-point ({', '.join(_FLOATS)})"
+                ),
+            )
         self._stream, self._start = stream, file.data_start + tensor.start
         self.dtype = tensor.dtype
         self.row_bytes = (tensor.end - tensor.start) // max(rows, 1)

@@ -72,7 +72,7 @@ class TrainingTrace:
         for step in self.steps:
             if isinstance(step, TrainingMerge) and step.number == number:
                 return self.vocab[: step.vocab_size]
-        raise ArgumentError("number", str(number), "the number of a merge in steps")
+        raise ArgumentError("number", str(number), "a number of a merge in steps")
 
     def splits_after(self, number: int) -> tuple[tuple[tuple[str, ...], int], ...]:
         """Return the symbols and the count of each word after a merge; after 0, `splits`.

@@ -127,7 +127,12 @@ class RowEncoder:
         ):
             if is_set and model.control_id(piece) == -1:
                 found = f"True for a model without the control piece {piece!r}"
-                raise ArgumentError(name, found, "a model that has this piece")
+                raise ArgumentError(
+                    name,
+                    found,
+                    "a model that has this piece",
+                    message=f"{name}=True needs a model with the control piece {piece!r}",
+                )
         flags = {"reverse": settings.reverse, "bos": settings.add_bos, "eos": settings.add_eos}
         return [name for name, is_set in flags.items() if is_set]
 

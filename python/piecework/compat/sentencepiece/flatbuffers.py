@@ -12,10 +12,13 @@ def convert_to_flatbuffer(*arguments: Any, **options: Any) -> NoReturn:
 
     >>> convert_to_flatbuffer(model_file="m.model")
     Traceback (most recent call last):
-    piecework.errors.PortabilityError: convert_to_flatbuffer: found a call, expected sentencepiece itself ...
+    piecework.errors.PortabilityError: convert_to_flatbuffer is not supported: ...
     """
-    expected = "sentencepiece itself for a .spm.fb; a .model stays a .model here"
-    raise PortabilityError("convert_to_flatbuffer", "a call", expected)
+    expected = "sentencepiece itself"
+    message = (
+        f"convert_to_flatbuffer is not supported: a .spm.fb needs {expected}; load the .model here"
+    )
+    raise PortabilityError("convert_to_flatbuffer", "a call", expected, message=message)
 
 
 ConvertToFlatbuffer = convert_to_flatbuffer

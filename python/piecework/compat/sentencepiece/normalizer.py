@@ -136,7 +136,12 @@ def _read_rules(
         return NormalizationRules.named(rule_name)
     if not norm_map:
         expected = "model_file, model_proto, normalizer_spec, rule_tsv, rule_name or norm_map"
-        raise ArgumentError("model_file", "no normalization rules", expected)
+        raise ArgumentError(
+            "model_file",
+            "no normalization rules",
+            expected,
+            message=f"no normalization rules are given; pass one of {expected}",
+        )
     return NormalizationRules.from_mapping(_checked_pairs(norm_map))
 
 
@@ -151,7 +156,12 @@ def _checked_pairs(norm_map: Any) -> dict[str, str]:
     for source, target in pairs:
         if source == target or source in rules:
             found = f"{source!r} twice" if source in rules else f"{source!r} for itself"
-            raise ArgumentError("norm_map", found, "one other text for each source")
+            raise ArgumentError(
+                "norm_map",
+                found,
+                "one other text for each source",
+                message=f"norm_map contains {found}; give one other text for each source",
+            )
         rules[source] = target
     return rules
 

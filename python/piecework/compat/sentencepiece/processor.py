@@ -101,19 +101,34 @@ class SentencePieceProcessor:
     @property
     def _model(self) -> LoadedModel:
         if self._loaded is None:
-            raise ArgumentError("model", "no model loaded", "a call of load before this one")
+            raise ArgumentError(
+                "model",
+                "no model loaded",
+                "a call of load before this one",
+                message="no model is loaded; call load first",
+            )
         return self._loaded
 
     def load(self, model_file: PathLike | None = None, model_proto: Any = None) -> bool:
         """Read a `.model` from a path or from its bytes."""
         if model_file and model_proto:
-            raise ArgumentError("model_proto", "given together with model_file", "only one of them")
+            raise ArgumentError(
+                "model_proto",
+                "given together with model_file",
+                "only one of them",
+                message="model_proto and model_file cannot be combined; pass one of them",
+            )
         if model_proto:
             return self.load_from_serialized_proto(model_proto)
         if model_file:
             return self.load_from_file(model_file)
         expected = "the path of a .model, or its bytes as model_proto"
-        raise ArgumentError("model_file", "neither model_file nor model_proto", expected)
+        raise ArgumentError(
+            "model_file",
+            "neither model_file nor model_proto",
+            expected,
+            message=f"no model is given; pass model_file={expected}",
+        )
 
     def load_from_file(self, filename: PathLike) -> bool:
         """Read a `.model` file; raises `FileError`, and `FormatError` with the field."""
@@ -188,7 +203,12 @@ class SentencePieceProcessor:
         ):
             if name in extras and self._model.id_of(piece) == self._model.unk_id:
                 found = f"{name!r} for a model without {piece!r}"
-                raise ArgumentError("extra_option", found, "options whose pieces the model has")
+                raise ArgumentError(
+                    "extra_option",
+                    found,
+                    "options whose pieces the model has",
+                    message=f"extra_option: {name!r} needs a model with the piece {piece!r}",
+                )
         return extras
 
     # ---- pieces and ids
@@ -301,6 +321,7 @@ class SentencePieceProcessor:
                 "return_bytes",
                 f"given with out_type {settings.out_type!r}",
                 "out_type='offset_mapping'",
+                message=f"return_bytes needs out_type='offset_mapping', not {settings.out_type!r}",
             )
         in_bytes = bool(sources and sources[0].is_bytes) if return_bytes is None else return_bytes
         rows = self._row_encoder(settings).rows(sources, in_bytes)
@@ -594,7 +615,10 @@ class SentencePieceProcessor:
             raise ArgumentError("out_type", repr(form), expected)
         if return_bytes is not None and form != "offset_mapping":
             raise ArgumentError(
-                "return_bytes", f"given with out_type {form!r}", "out_type='offset_mapping'"
+                "return_bytes",
+                f"given with out_type {form!r}",
+                "out_type='offset_mapping'",
+                message=f"return_bytes needs out_type='offset_mapping', not {form!r}",
             )
         if input is None or (isinstance(input, (str, bytes)) and not input):
             input = []

@@ -234,7 +234,12 @@ def read_message(serialized: bytes) -> dict[int, list[Any]]:
             fields.setdefault(key >> 3, []).append(value)
     except (IndexError, KeyError, struct.error):
         found = f"bytes that are no message, at byte {at}"
-        raise FormatError("serialized", found, "a SentencePieceText") from None
+        raise FormatError(
+            "serialized",
+            found,
+            "a SentencePieceText",
+            message=f"serialized is not a SentencePieceText: it has {found}",
+        ) from None
     return fields
 
 

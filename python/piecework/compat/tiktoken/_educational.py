@@ -89,7 +89,12 @@ def bpe_encode(
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
     for part in parts:
         if part not in mergeable_ranks:
-            raise VocabularyError("mergeable_ranks", f"no rank for {part!r}", "one for every byte")
+            raise VocabularyError(
+                "mergeable_ranks",
+                f"no rank for {part!r}",
+                "one for every byte",
+                message=f"mergeable_ranks has no rank for {part!r}; each byte needs one",
+            )
     return [mergeable_ranks[part] for part in parts]
 
 
@@ -101,13 +106,13 @@ def bpe_train(
     Of equally frequent pairs, the one that occurs first is merged.
     """
     if vocab_size < 256:
-        raise ArgumentError("vocab_size", str(vocab_size), "at least 256, one for each byte")
+        raise ArgumentError("vocab_size", str(vocab_size), "at least 256: each byte has a rank")
     ranks = {bytes([byte]): byte for byte in range(256)}
     words = [[bytes([byte]) for byte in word] for word in _words(_splitter(pat_str), data)]
     while len(ranks) < vocab_size:
         pairs = Counter(pair for word in words for pair in pairwise(word))
         if not pairs:
-            expected = f"at most {len(ranks)}, with which the text has no pair left to merge"
+            expected = f"at most {len(ranks)}: then the text has no pair left to merge"
             raise ArgumentError("vocab_size", str(vocab_size), expected)
         pair = max(pairs, key=pairs.__getitem__)
         ranks[pair[0] + pair[1]] = len(ranks)

@@ -90,7 +90,12 @@ class Encoding:
         size = tokenizer.get_vocab_size(with_added_tokens=False) + len(special)
         if n_vocab and not size == n_vocab == self.max_token_value + 1:
             found = f"{size} tokens with ids up to {self.max_token_value}"
-            raise VocabularyError("explicit_n_vocab", found, f"{n_vocab} tokens, ids without gaps")
+            raise VocabularyError(
+                "explicit_n_vocab",
+                found,
+                f"{n_vocab} tokens, ids without gaps",
+                message=f"explicit_n_vocab={n_vocab} contradicts the vocabulary, which has {found}",
+            )
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -177,7 +182,12 @@ class Encoding:
         """
         token = _to_bytes(text_or_bytes)
         if token not in self._id_of_bytes:
-            raise UnknownNameError("text_or_bytes", repr(token), f"a token of {self.name}")
+            raise UnknownNameError(
+                "text_or_bytes",
+                repr(token),
+                f"a token of {self.name}",
+                message=f"{token!r} is not a token of {self.name}",
+            )
         return self._id_of_bytes[token]
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
@@ -215,7 +225,12 @@ class Encoding:
         """Return the bytes of one token; raises `UnknownNameError`, a `KeyError`, if it is unknown."""
         found = self._tokenizer.token_bytes(token)
         if found is None:
-            raise UnknownNameError("token", str(token), f"a token of {self.name}")
+            raise UnknownNameError(
+                "token",
+                str(token),
+                f"a token of {self.name}",
+                message=f"{token} is not a token of {self.name}",
+            )
         return found
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
@@ -389,7 +404,12 @@ def raise_disallowed_special_token(token: str) -> NoReturn:
         f"allowed_special={{{token!r}}} to encode it as the special token, or "
         f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}) to encode it as text"
     )
-    raise SpecialTokenError("disallowed_special", found, expected)
+    raise SpecialTokenError(
+        "disallowed_special",
+        found,
+        expected,
+        message=f"the text contains the disallowed special token {token!r}; pass {expected}",
+    )
 
 
 def _encodable(text: str) -> str:

@@ -26,6 +26,10 @@ def encoding_name_for_model(model_name: str) -> str:
             "model_name",
             repr(model_name),
             "an OpenAI model; for the name of an encoding, use get_encoding(name)",
+            message=(
+                f"model_name: {model_name!r} is not a known OpenAI model; get_encoding(name) "
+                "takes the name of an encoding"
+            ),
         )
     return encoding
 
@@ -35,7 +39,7 @@ def encoding_for_model(model_name: str, ranks: PathLike | None = None) -> Encodi
 
     >>> encoding_for_model("gpt-9")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    piecework.errors.UnknownNameError: model_name: found 'gpt-9', expected an OpenAI model; ...
+    piecework.errors.UnknownNameError: model_name: 'gpt-9' is not a known OpenAI model; ...
 
     Raises `UnknownNameError`, a `KeyError`, for an unknown model; other errors are those of
     `get_encoding`.

@@ -43,7 +43,7 @@ def check_learner(
 
     >>> check_learner("pmi")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: learner: found 'pmi', expected Pruning(), Merges() or TopDown() of ...
+    piecework.errors.InputTypeError: learner must be Pruning(), Merges() or TopDown() of ..., not 'pmi': ...
     """
     if isinstance(learner, kinds):
         return
@@ -74,14 +74,19 @@ def former_settings(given: Mapping[str, Any]) -> ArgumentError | None:
     """Return the error for settings that a learner has now, None without one; it names the learner.
 
     >>> print(former_settings({"score": "pmi"}))
-    score: found 'pmi', a setting of an earlier version, expected learner=Merges(score='pmi')
+    score='pmi' is written learner=Merges(score='pmi')
     """
     found = {name: given[name] for name in FORMER_SETTINGS if name in given}
     if not found:
         return None
     first = next(iter(found))
     expected = f"learner={_call_for(found)}"
-    return ArgumentError(first, f"{found[first]!r}, a setting of an earlier version", expected)
+    return ArgumentError(
+        first,
+        f"{found[first]!r}, a setting of an earlier version",
+        expected,
+        message=f"{first}={found[first]!r} is written {expected}",
+    )
 
 
 def _call_for(found: dict[str, Any]) -> str:

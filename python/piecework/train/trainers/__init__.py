@@ -83,7 +83,13 @@ def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
     elif former and not hint:
         hint = f"model 'wordpiece' has {former.expected}"
     expected = f"a setting of model {model!r}: {', '.join(known)}"
-    return ArgumentError(name, "an unknown setting", f"{expected}; {hint}" if hint else expected)
+    return ArgumentError(
+        name,
+        "an unknown setting",
+        f"{expected}; {hint}" if hint else expected,
+        message=f"model {model!r} has no setting {name}; it has {', '.join(known)}"
+        + (f"; {hint}" if hint else ""),
+    )
 
 
 def kind_of(trainer: Trainer) -> str:

@@ -95,5 +95,13 @@ class RankingTrainer(PresetTrainer):
         entries = tuple(dict.fromkeys((*self.special_tokens, *ranked)))[: self.vocab_size]
         if len(entries) == len(self.special_tokens):
             found = f"{self.min_frequency}, which nothing in the corpus reaches"
-            raise TrainingError("min_frequency", found, "a lower frequency")
+            raise TrainingError(
+                "min_frequency",
+                found,
+                "a lower frequency",
+                message=(
+                    f"min_frequency={self.min_frequency} is too high: nothing in the corpus "
+                    "occurs as often"
+                ),
+            )
         return vocabulary_of(entries)

@@ -68,13 +68,13 @@ def check_contradictions(trainer: Any) -> None:
         expected = "False: only word and char models can take all words or characters"
         raise ArgumentError("use_all_vocab", "True", expected)
     if trainer.pretokenization_delimiter and is_ranking:
-        expected = "none: only unigram and bpe models learn pieces that could cross it"
+        expected = "empty: only unigram and bpe models learn pieces that could cross it"
         raise ArgumentError(
             "pretokenization_delimiter", repr(trainer.pretokenization_delimiter), expected
         )
     needed = max(len(trainer.meta_pieces), max(trainer.meta_pieces) + 1)
     if not trainer.use_all_vocab and trainer.vocab_size < needed:
-        expected = f"at least {needed}, the number of pieces that are not learned"
+        expected = f"at least {needed}: that is the number of pieces that are not learned"
         raise ArgumentError("vocab_size", str(trainer.vocab_size), expected)
 
 

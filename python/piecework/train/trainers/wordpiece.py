@@ -163,7 +163,15 @@ class WordPieceTrainer(VocabularyTrainer, PresetTrainer):
         """Raise `ArgumentError` if the model would have no unknown token."""
         if not self.special_tokens:
             expected = f"the unknown token {self.unk_token!r} among them, which a tokenizer needs"
-            raise ArgumentError("special_tokens", "none", expected)
+            raise ArgumentError(
+                "special_tokens",
+                "none",
+                expected,
+                message=(
+                    f"special_tokens must contain the unknown token {self.unk_token!r}, which a "
+                    "tokenizer needs"
+                ),
+            )
 
     def decoder_for(self, pipeline: Pipeline) -> Decoder:
         """Return the decoder for the words of a pipeline."""
@@ -258,7 +266,12 @@ class WordPieceTrainer(VocabularyTrainer, PresetTrainer):
         learner. Raises `ArgumentError` for another learner.
         """
         if not self.learner.learns_sizes:
-            raise ArgumentError("sizes", f"learner={self.learner}", "learner=Pruning()")
+            raise ArgumentError(
+                "sizes",
+                f"learner={self.learner}",
+                "learner=Pruning()",
+                message=f"sizes= needs learner=Pruning(), not learner={self.learner}",
+            )
         largest = replace(self, vocab_size=max(sizes))
         learned = largest._learn(counts, progress, num_threads, checkpoint, sizes=list(sizes))
         return dict(zip(sizes, learned, strict=True))
