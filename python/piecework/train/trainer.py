@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from typing_extensions import Self
 
@@ -214,8 +214,27 @@ class Trainer(ABC):
         self.__dict__.update(state)
 
 
-class VocabularyTrainer(Trainer):
+ModelT = TypeVar("ModelT", bound=Model)
+
+
+class VocabularyTrainer(Trainer, Generic[ModelT]):
     """A trainer whose result is a `LearnedVocabulary`: entries, and merges if it merges pairs."""
+
+    def learn(
+        self,
+        counts: Counts,
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> ModelT:
+        """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
+
+        Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
+        are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
+        """
+        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return self.model_of(learned)
 
     @abstractmethod
     def learn_vocabulary(
@@ -229,7 +248,7 @@ class VocabularyTrainer(Trainer):
         """Return the entries and every merge."""
 
     @abstractmethod
-    def model_of(self, learned: LearnedVocabulary) -> Model:
+    def model_of(self, learned: LearnedVocabulary) -> ModelT:
         """Return the model of a learned vocabulary, with the warnings of `learn`."""
 
     @property
@@ -267,7 +286,7 @@ class VocabularyTrainer(Trainer):
         return self.sized(size).model_of(learned.prefix(size))
 
 
-def merging_trainer(trainer: Trainer) -> VocabularyTrainer:
+def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
     """Return a trainer that merges pairs; raise `ArgumentError` for another, which has nothing to log.
 
     >>> from piecework.train import BPETrainer

@@ -24,10 +24,7 @@ class Learner(ABC):
     """The name in `LEARNERS`, which the command line shows."""
 
     merges_pairs: ClassVar[bool] = False
-    """Whether merges alone restore a run; they are what a checkpoint and a training log store."""
-
-    nests: ClassVar[bool] = False
-    """Whether a smaller vocabulary is the beginning of a larger one."""
+    """Whether merges alone restore a run, which a checkpoint and a training log store, and sizes nest."""
 
     learns_sizes: ClassVar[bool] = False
     """Whether one run learns several sizes that do not nest."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,17 +16,23 @@ from piecework.train.word_sizes import Amount, WordSizes, packed_words
 Score: TypeAlias = Literal["likelihood", "pmi", "frequency"]
 Ties: TypeAlias = Literal["smallest-strings", "lowest-ids", "first-seen"]
 
-_TIES_OF_SCORE: Final[dict[str, Ties]] = {
-    "likelihood": "smallest-strings",
-    "pmi": "first-seen",
-    "frequency": "lowest-ids",
+
+class _Score(NamedTuple):
+    """The usual ties of a score, and the bytes for each character that positions of tracked pairs take."""
+
+    ties: Ties
+    position_bytes: float
+
+
+_SCORES: Final[dict[str, _Score]] = {
+    "likelihood": _Score("smallest-strings", 4.5),
+    "pmi": _Score("first-seen", 6.0),  # tracks all pairs that may be merged
+    "frequency": _Score("lowest-ids", 1.5),
 }
 
 _RARE_PAIR_COUNT = 10
 _BYTES_OF_PAIR = 110  # in the tables of the trainer
 _BYTES_OF_BUCKETS = 32 << 20  # the largest table of sums of pair counts
-# Bytes of the positions of tracked pairs, for each character; "pmi" tracks all pairs that may be merged.
-_BYTES_OF_POSITION = {"frequency": 1.5, "likelihood": 4.5, "pmi": 6.0}
 
 
 @dataclass(frozen=True)
@@ -57,12 +63,11 @@ class Merges(Learner):
       corpus; needs counts with first positions.
     """
 
-    SCORES: ClassVar[tuple[str, ...]] = tuple(_TIES_OF_SCORE)
+    SCORES: ClassVar[tuple[str, ...]] = tuple(_SCORES)
     TIES: ClassVar[tuple[str, ...]] = ("smallest-strings", "lowest-ids", "first-seen")
 
     name = "merges"
     merges_pairs = True
-    nests = True
 
     score: Score = setting(
         "likelihood",
@@ -91,12 +96,12 @@ class Merges(Learner):
         >>> Merges("frequency").chosen_ties
         'lowest-ids'
         """
-        return _TIES_OF_SCORE[self.score] if self.ties is None else self.ties
+        return self.ties or _SCORES[self.score].ties
 
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of words, positions of tracked pairs, outdated ones included, and pairs."""
         pairs = _BYTES_OF_PAIR * np.minimum(words.chars / 8, 400_000)
-        positions = _BYTES_OF_POSITION[self.score] * words.chars
+        positions = _SCORES[self.score].position_bytes * words.chars
         buckets = np.minimum(_BYTES_OF_BUCKETS, 2 * words.chars)
         return packed_words(words) + positions + buckets + pairs
 

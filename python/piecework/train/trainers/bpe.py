@@ -47,7 +47,7 @@ _TIE_CHOICE = Choice(
 )
 
 
-class _AnyBPETrainer(VocabularyTrainer, PresetTrainer):
+class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     """What the trainers over characters and over bytes share."""
 
     @property
@@ -125,22 +125,6 @@ class BPETrainer(_AnyBPETrainer):
     def __post_init__(self) -> None:
         check_settings(self)
         add_unknown_token(self)
-
-    def learn(
-        self,
-        counts: Counts,
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> BPE:
-        """Return the model; warns with `TrainingWarning` if it has fewer entries than `vocab_size`.
-
-        Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, and `CorpusError` if
-        there are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
-        """
-        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
-        return self.model_of(learned)
 
     def model_of(self, learned: LearnedVocabulary) -> BPE:
         """Return the model of a learned vocabulary, with the warning of `learn`."""
@@ -261,18 +245,6 @@ class ByteBPETrainer(_AnyBPETrainer):
     def unk_token(self) -> None:
         """None, because every byte is an entry."""
         return None
-
-    def learn(
-        self,
-        counts: Counts,
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> BPE:
-        """Return the model, as `BPETrainer.learn` does."""
-        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
-        return self.model_of(learned)
 
     def model_of(self, learned: LearnedVocabulary) -> BPE:
         """Return the model of a learned vocabulary, as `BPETrainer.model_of` does."""

@@ -46,7 +46,7 @@ BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @dataclass(frozen=True)
-class WordPieceTrainer(VocabularyTrainer, PresetTrainer):
+class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     """Learn a WordPiece vocabulary by pruning, by merging pairs, or from the top down.
 
     >>> from piecework.train import count_texts
@@ -186,22 +186,6 @@ class WordPieceTrainer(VocabularyTrainer, PresetTrainer):
         check_settings(self)
         self.learner.check(self.vocab_size)
         add_unknown_token(self, can_be_empty=True)
-
-    def learn(
-        self,
-        counts: Counts,
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> WordPiece:
-        """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
-
-        Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
-        are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
-        """
-        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
-        return self.model_of(learned)
 
     def model_of(self, learned: LearnedVocabulary) -> WordPiece:
         """Return the model of a learned vocabulary, with the warnings of `learn`."""
