@@ -31,6 +31,7 @@ _KINDS = {
     **{b"BZh%d%b" % (level, block): "bzip2" for level in range(1, 10) for block in _BZIP2_BLOCKS},
 }
 MAGIC_BYTES = tuple(_KINDS)
+COMPRESSION_SUFFIXES = (".gz", ".zst", ".xz", ".bz2")
 
 
 class ByteStream(Protocol):

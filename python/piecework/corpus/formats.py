@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from piecework.corpus.columns import ColumnFile
+from piecework.corpus.compression import COMPRESSION_SUFFIXES
 from piecework.corpus.csv_rows import read_csv
 from piecework.corpus.json_lines import read_json_lines
 from piecework.corpus.plain_text import read_plain_text
 from piecework.corpus.rows import ReadOptions, Rows, TextBlock
 from piecework.corpus.text_stream import TextStream
-
-COMPRESSION_SUFFIXES = (".gz", ".zst", ".xz", ".bz2")
 
 
 class Input(Protocol):
