@@ -1,0 +1,98 @@
+"""What every trainer says of itself, and that nothing else asks for the type of a trainer."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import piecework as pw
+from piecework.train.learners import LEARNERS
+from piecework.train.trainer import Trainer, merging_trainer
+from piecework.train.trainers import TRAINERS
+from piecework.train.word_sizes import WordSizes
+
+PACKAGE = Path(pw.__file__).parent
+WORDPIECE = [pw.WordPieceTrainer(learner=learner()) for learner in LEARNERS.values()]
+SENTENCEPIECE = [pw.SentencePieceTrainer(model_type=kind) for kind in pw.SentencePieceTrainer.TYPES]
+OTHERS = [kind() for name, kind in TRAINERS.items() if name not in ("wordpiece", "sentencepiece")]
+EVERY: list[Any] = [*WORDPIECE, *SENTENCEPIECE, *OTHERS]
+
+every_trainer = pytest.mark.parametrize(
+    "trainer", EVERY, ids=lambda one: f"{one.kind} {one.detail}"
+)
+
+
+@every_trainer
+def test_the_smallest_model_is_that_of_a_tokenizer_with_the_fixed_tokens(trainer: Any) -> None:
+    spec = trainer.specification(trainer.smallest_model())
+    assert {*trainer.fixed_tokens} <= {*pw.Tokenizer.from_spec(spec).get_vocab()}
+    assert trainer.pipeline_with(trainer.preset_for(None, None)) is not None
+
+
+@every_trainer
+def test_the_memory_grows_with_the_words(trainer: Any) -> None:
+    sizes = WordSizes(*(np.array([10.0**3, 10.0**6, 10.0**9]) for _ in range(3)))
+    small, medium, large = trainer.memory(sizes)
+    assert 0 < small < medium < large
+
+
+@every_trainer
+def test_trainers_travel(trainer: Any) -> None:
+    assert pickle.loads(pickle.dumps(trainer)) == trainer
+    assert trainer.sized(8_765).vocab_size == 8_765
+
+
+@every_trainer
+def test_what_nests_is_learned_together_and_only_merges_are_logged(trainer: Any) -> None:
+    assert trainer.learns_together or not trainer.nests
+    if trainer.merges_pairs:
+        assert merging_trainer(trainer) is trainer
+        assert trainer.nests
+    else:
+        with pytest.raises(pw.errors.ArgumentError, match=f"the {trainer.kind} trainer"):
+            merging_trainer(trainer)
+
+
+def test_runs_continue_from_what_restores_them() -> None:
+    found = {(one.kind, one.detail): one.resumption and one.resumption.content for one in EVERY}
+    assert found == {
+        ("wordpiece", "merges"): "merges",
+        ("wordpiece", "pruning"): "choices",
+        ("wordpiece", "top-down"): "choices",
+        ("bpe", ""): "merges",
+        ("byte-bpe", ""): "merges",
+        ("unigram", ""): "round",
+        ("sentencepiece", "unigram"): "round",
+        ("sentencepiece", "bpe"): "merges",
+        ("sentencepiece", "word"): None,
+        ("sentencepiece", "char"): None,
+        ("word", ""): None,
+        ("char", ""): None,
+    }
+
+
+def test_ranking_says_that_it_has_no_checkpoint(tmp_path: Path) -> None:
+    counts = pw.count_texts(["hug pug"], preset="whitespace")
+    with pytest.warns(pw.errors.TrainingWarning, match="no checkpoint: a word run"):
+        pw.WordTrainer().learn(counts, checkpoint=tmp_path)
+
+
+def test_nothing_else_asks_for_the_type_of_a_trainer() -> None:
+    asks = re.compile(r"isinstance\(\s*[\w.]*[tT]rainer\b|isinstance\([^)]*\b\w+Trainer\b")
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if asks.search(line) and ">>>" not in line
+    }
+    assert found <= {"train/trainer.py", "train/relearn.py"}
+
+
+def test_a_trainer_is_a_trainer() -> None:
+    assert all(isinstance(trainer, Trainer) for trainer in EVERY)
+    assert [kind.kind for kind in TRAINERS.values()] == [*TRAINERS]
