@@ -20,14 +20,17 @@ from piecework.reference.tokenizer import ReferenceTokenizer
 from piecework.spec import (
     BPE,
     AddedToken,
+    BertNormalizer,
     ByteLevel,
     Char,
     Model,
     Padding,
+    RobertaProcessing,
     ScoredPiece,
     SentencePiece,
     SentencePieceDecoder,
     SentencePieceNormalizer,
+    SequenceProcessing,
     TokenizerSpec,
     Truncation,
     Unigram,
@@ -287,6 +290,24 @@ def test_core_and_reference_agree_on_every_specification(family: str, data: st.D
             assert core.decode(expected[0], skip_special_tokens=skip) == reference.decode(
                 expected[0], skip_special_tokens=skip
             )
+
+
+@pytest.mark.parametrize("content", [" ", "漢"])
+@pytest.mark.parametrize("prefix", [True, False])
+def test_core_and_reference_agree_on_spaces_that_a_normalizer_inserts(
+    content: str, prefix: bool
+) -> None:
+    vocab = numbered([*FIRST, "漢", " "])
+    roberta = RobertaProcessing(("[SEP]", 7), ("[CLS]", 6), add_prefix_space=prefix)
+    spec = TokenizerSpec(
+        WordPiece(vocab),
+        normalizer=BertNormalizer(),
+        post_processor=SequenceProcessing((roberta,)),
+        added_tokens=(AddedToken(content, vocab[content], normalized=True),),
+    )
+    core, reference = pw.Tokenizer.from_spec(spec), ReferenceTokenizer(spec)
+    for text in ("漢", "a漢b", " 漢", "漢 ", "漢漢"):
+        assert outcome(core, text) == outcome(reference, text), text
 
 
 def test_dropout_draws_segmentations_that_the_core_can_draw() -> None:

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::spec::{Direction, Padding, Truncation, TruncationStrategy};
 
-/// The word index and the sequence index of tokens without one.
+/// The word index, the sequence index and the index of spaces of tokens without one.
 pub const NONE: u32 = u32::MAX;
 
 /// The maximum number of tokens in all overlapping windows of one text.
@@ -24,6 +24,8 @@ pub struct Token {
     pub word: u32,
     /// 0 or 1 for the text of a pair, or `NONE`.
     pub sequence: u32,
+    /// Index of the spaces of an added token among those of its row, or `NONE`.
+    pub spaces: u32,
     /// Whether the template or padding inserted it.
     pub special: bool,
     /// 1, or 0 for padding.
@@ -34,13 +36,33 @@ impl Token {
     /// Returns a token of a word, with its character offsets.
     #[must_use]
     pub fn of_word(id: u32, [start, end]: [u32; 2], word: u32, sequence: u32) -> Self {
-        Self { id, type_id: sequence, start, end, word, sequence, special: false, attention: true }
+        Self {
+            id,
+            type_id: sequence,
+            start,
+            end,
+            word,
+            sequence,
+            spaces: NONE,
+            special: false,
+            attention: true,
+        }
     }
 
     /// Returns a token that the template or padding inserts.
     #[must_use]
     pub fn inserted(id: u32, type_id: u32, attention: bool) -> Self {
-        Self { id, type_id, start: 0, end: 0, word: NONE, sequence: NONE, special: true, attention }
+        Self {
+            id,
+            type_id,
+            start: 0,
+            end: 0,
+            word: NONE,
+            sequence: NONE,
+            spaces: NONE,
+            special: true,
+            attention,
+        }
     }
 }
 

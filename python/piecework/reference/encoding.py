@@ -26,7 +26,7 @@ class Token:
     """One token; offsets count characters of the original text.
 
     `sequence_id` is None for the tokens that a template or padding inserted. `text` is the text that an
-    added token matched, whitespace included.
+    added token matched, normalized if the token is, with the whitespace that it includes.
     """
 
     token: str

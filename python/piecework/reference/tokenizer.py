@@ -152,12 +152,11 @@ class ReferenceTokenizer:
     ) -> Iterator[tuple[Aligned, list[Piece], str | None]]:
         """Return the words and added tokens of a text with their pieces.
 
-        The last item is the text that an added token matched, None for a word.
+        The last item is the text in which an added token was found, normalized or not; None for a word.
         """
         for part, added in self._split_added_tokens(align(text), permits):
             if added is not None:
-                start, end = span_between(part, 0, len(part))
-                yield part, [Piece(added.content, 0, len(part))], text[start:end]
+                yield part, [Piece(added.content, 0, len(part))], as_text(part)
                 continue
             for word in pre_tokenize(part, self.spec.pre_tokenizer):
                 yield word, encode_word(as_text(word), self.spec.model, self.rng), None

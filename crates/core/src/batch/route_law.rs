@@ -257,6 +257,20 @@ fn with_normalized_token(mut spec: TokenizerSpec) -> TokenizerSpec {
     spec
 }
 
+/// With a post-processor that trims offsets, and with a space as an added token that is found in normalized text if
+/// `finds_space`.
+fn trimming(mut spec: TokenizerSpec, finds_space: bool) -> TokenizerSpec {
+    let Some(PostProcessorSpec::Bert { sep, cls }) = spec.post_processor else { unreachable!() };
+    spec.post_processor =
+        Some(PostProcessorSpec::Roberta { sep, cls, trim_offsets: true, add_prefix_space: false });
+    spec.added_tokens.extend(finds_space.then(|| AddedToken {
+        normalized: true,
+        special: false,
+        ..AddedToken::special(" ", 5004)
+    }));
+    spec
+}
+
 fn words() -> TokenizerSpec {
     let entries = ["[UNK]", "[CLS]", "[SEP]", "a", "ab", "abc", ".", "слово"];
     let vocab = entries.into_iter().map(String::from).zip(0..).collect();
@@ -281,6 +295,10 @@ fn specs() -> Vec<TokenizerSpec> {
         bert(false, UnknownUnit::Char, Cleaning::Tokenizers),
         with_normalized_token(bert(true, UnknownUnit::Word, Cleaning::Tokenizers)),
         bert(true, UnknownUnit::Word, Cleaning::Original),
+        trimming(byte_level(None, None, false), false),
+        trimming(with_normalized_token(byte_level(None, None, true)), true),
+        trimming(bert(true, UnknownUnit::Word, Cleaning::Tokenizers), false),
+        trimming(bert(true, UnknownUnit::Word, Cleaning::Tokenizers), true),
         spec(
             None,
             Some(PreTokenizerSpec::WhitespaceSplit),

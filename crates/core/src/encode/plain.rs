@@ -2,12 +2,11 @@
 //! drawn at random.
 
 use super::input::WordNumber;
-use super::stages::{AddedSpaces, Part, Stages};
+use super::stages::{AddedSpaces, FoundToken, Part, Stages};
 use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;
 use crate::model::{ModelScratch, Piece};
-use crate::postprocess::EdgeSpaces;
 use crate::text::{Aligned, CharIndex, PreTokenizedText};
 
 /// Append the ids of an input.
@@ -21,7 +20,7 @@ pub(super) fn ids(
     let Scratch { model, split, .. } = &mut *scratch;
     for text in input.texts() {
         stages.visit_text(text, options, split, |part| match part {
-            Part::Token(id, _) => out.push(id),
+            Part::Token(found) => out.push(found.id),
             Part::Words(PreTokenizedText { text, spans }) => {
                 for &(from, to) in spans {
                     stages.model.run(&text.text()[from..to], &stages.vocab, model, out);
@@ -56,14 +55,11 @@ pub(super) fn tokens(
 /// Writes the tokens of one text.
 pub(super) struct TokenWriter<'w> {
     stages: &'w Stages,
-    text: &'w str,
     chars: CharIndex<'w>,
     sequence: u32,
     number: WordNumber,
     tokens: &'w mut Vec<Token>,
     added_spaces: &'w mut AddedSpaces,
-    /// The last end of an added token.
-    added_end: u32,
 }
 
 impl<'w> TokenWriter<'w> {
@@ -76,13 +72,13 @@ impl<'w> TokenWriter<'w> {
         added_spaces: &'w mut AddedSpaces,
     ) -> Self {
         let (chars, number) = (CharIndex::new(text), WordNumber::of(input, number));
-        Self { stages, text, chars, sequence, number, tokens, added_spaces, added_end: 0 }
+        Self { stages, chars, sequence, number, tokens, added_spaces }
     }
 
     /// Write the tokens of a part, which the model segments.
     fn part(&mut self, part: Part<'_>, model: &mut ModelScratch, pieces: &mut Vec<Piece>) {
         match part {
-            Part::Token(id, source) => self.added(id, source),
+            Part::Token(found) => self.added(found),
             Part::Words(PreTokenizedText { text, spans }) => {
                 for &(from, to) in spans {
                     pieces.clear();
@@ -94,25 +90,13 @@ impl<'w> TokenWriter<'w> {
     }
 
     /// Write an added token.
-    pub(super) fn added(&mut self, id: u32, source: (u32, u32)) {
+    pub(super) fn added(&mut self, found: FoundToken) {
         let word = self.number.take();
-        if self.stages.includes_whitespace(id, (source.1 - source.0) as usize) {
-            let key = (self.sequence, word, self.chars.chars_before(source.0));
-            self.added_spaces.insert(key, self.spaces_of(source));
+        self.push(found.id, found.source, word);
+        if let (Some(spaces), Some(token)) = (found.spaces, self.tokens.last_mut()) {
+            token.spaces = self.added_spaces.len() as u32;
+            self.added_spaces.push(spaces);
         }
-        self.added_end = self.added_end.max(source.1);
-        self.push(id, source, word);
-    }
-
-    /// Returns the spaces of an added token. One that ends in whitespace that a token before it includes is whitespace
-    /// itself, which is not read again.
-    fn spaces_of(&self, (start, end): (u32, u32)) -> EdgeSpaces {
-        if end <= self.added_end {
-            return EdgeSpaces::of_whitespace(
-                self.chars.chars_before(end) - self.chars.chars_before(start),
-            );
-        }
-        EdgeSpaces::of(&self.text[start as usize..end as usize])
     }
 
     /// Write the pieces of a word that begins at byte `from` of a normalized text.

@@ -149,13 +149,12 @@ impl Route {
         &self,
         stages: &Stages,
         (span, start): (&str, usize),
-        index: u32,
         options: Options<'_>,
         scratch: &mut Scratch,
         aligner: &mut Aligner<'_>,
     ) -> Result<bool, Error> {
         match self {
-            Self::ByteLevel(route) => route.align(stages, (span, start), index, options, scratch, aligner),
+            Self::ByteLevel(route) => route.align(stages, (span, start), options, scratch, aligner),
             Self::Bert(route) => route.align(stages, (span, start), scratch, aligner),
             Self::Metaspace(_) | Self::Generic(_) => Ok(false),
         }

@@ -209,10 +209,14 @@ impl Tokenizer {
         {
             return self.drawn_from_best(input, index, options, (sampling, n), scratch);
         }
+        let known_spaces = scratch.added_spaces.len();
         let aligned = self.aligned_tokens(input, index, options, scratch)?;
         let tokens = match aligned {
             Some(tokens) => tokens,
-            None => plain::tokens(self.stages(), input, index, options, scratch)?,
+            None => {
+                scratch.added_spaces.truncate(known_spaces);
+                plain::tokens(self.stages(), input, index, options, scratch)?
+            }
         };
         Ok(Encoding::new(tokens))
     }
@@ -277,10 +281,12 @@ impl Tokenizer {
         max_kept(truncation, inserted.unwrap_or(0))
     }
 
-    /// Returns the spaces at both ends of a token.
+    /// Returns the spaces at both ends of a token: of the text that an added token was found in, or of the entry of the
+    /// model.
     fn spaces_of(&self, token: &Token, scratch: &Scratch) -> EdgeSpaces {
-        let included = scratch.added_spaces.get(&(token.sequence, token.word, token.start));
-        included.copied().unwrap_or_else(|| EdgeSpaces::of(self.token_of(token.id).unwrap_or_default()))
+        let of_added = scratch.added_spaces.get(token.spaces as usize);
+        let of_entry = || EdgeSpaces::of(self.stages().vocab.token_of(token.id).unwrap_or_default());
+        of_added.copied().unwrap_or_else(of_entry)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::decode::Decoder;
 use crate::error::Error;
 use crate::model::Model;
 use crate::normalize::Normalizer;
-use crate::postprocess::{EdgeSpaces, PostProcessor};
+use crate::postprocess::{EdgeSpaceReader, EdgeSpaces, PostProcessor};
 use crate::pretokenize::PreTokenizer;
 use crate::spec::{DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec};
 use crate::split::{SplitScratch, Splitter};
@@ -35,6 +35,8 @@ pub(super) struct Stages {
     pub(super) added: FxHashMap<u32, String>,
     pub(super) added_ids: HashMap<String, u32>,
     token_lengths: TokenLengths,
+    /// Whether the post-processor trims offsets.
+    pub(super) trims: bool,
 }
 
 /// A compiled model with its vocabulary and its specification. A clone shares them.
@@ -64,17 +66,26 @@ impl CompiledModel {
     }
 }
 
-/// A part of a text: an added token with its bytes in the original, or words for the model.
+/// A part of a text: an added token, or words for the model.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'p> {
-    Token(u32, (u32, u32)),
+    Token(FoundToken),
     Words(&'p PreTokenizedText),
 }
 
-/// The spaces of added tokens that include whitespace around them.
-///
-/// The key has the sequence, the word id and the first character; each pre-tokenized word counts its own characters.
-pub(super) type AddedSpaces = FxHashMap<(u32, u32, u32), EdgeSpaces>;
+/// An added token that was found in a text.
+#[derive(Clone, Copy)]
+pub(super) struct FoundToken {
+    pub(super) id: u32,
+    /// Its bytes in the original.
+    pub(super) source: (u32, u32),
+    /// The spaces of its text, as the search found it: normalized or not, with the whitespace that it includes. `None` if
+    /// no post-processor trims offsets.
+    pub(super) spaces: Option<EdgeSpaces>,
+}
+
+/// The spaces of the added tokens of a row, in order.
+pub(super) type AddedSpaces = Vec<EdgeSpaces>;
 
 impl Stages {
     /// Compile the stages of a specification around a compiled model; the model of `spec` is ignored.
@@ -85,9 +96,12 @@ impl Stages {
             let mut out = String::new();
             normalizer.run(text, 0, &mut out).map(|()| out)
         };
+        let added_tokens = AddedTokens::compile(&spec.added_tokens, normalized)?;
+        let post_processor = PostProcessor::compile(spec.post_processor.as_ref())?;
         Ok(Self {
-            added_tokens: AddedTokens::compile(&spec.added_tokens, normalized)?,
-            post_processor: PostProcessor::compile(spec.post_processor.as_ref())?,
+            added_tokens,
+            trims: post_processor.trims(),
+            post_processor,
             splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
             model: model.model,
             added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
@@ -138,9 +152,14 @@ impl Stages {
         self.token_lengths.get(&self.model_spec, &self.splitter, &self.vocab)
     }
 
-    /// Whether an added token of `bytes` bytes of text includes whitespace around it.
-    pub(super) fn includes_whitespace(&self, id: u32, bytes: usize) -> bool {
-        self.added.get(&id).is_some_and(|content| content.len() != bytes)
+    /// Returns the spaces of an added token at a span of the text where it was found; `None` if nothing is trimmed.
+    pub(super) fn found_spaces(
+        &self,
+        reader: &mut EdgeSpaceReader,
+        text: &str,
+        (start, end): (usize, usize),
+    ) -> Option<EdgeSpaces> {
+        self.trims.then(|| reader.read(text, start, end))
     }
 
     /// Emit the added tokens of a text, and the words between them.
@@ -151,10 +170,13 @@ impl Stages {
         split: &mut SplitScratch,
         mut visit: impl FnMut(Part<'_>),
     ) -> Result<(), Error> {
-        let mut result = Ok(());
+        let (mut result, mut reader) = (Ok(()), EdgeSpaceReader::default());
         self.added_tokens.split_raw(text, options.parse_special, |segment| match segment {
             _ if result.is_err() => {}
-            Segment::Token(id, start, end) => visit(Part::Token(id, (start as u32, end as u32))),
+            Segment::Token(id, start, end) => {
+                let spaces = self.found_spaces(&mut reader, text, (start, end));
+                visit(Part::Token(FoundToken { id, source: (start as u32, end as u32), spaces }));
+            }
             Segment::Text(start, end) => {
                 result = self.visit_span(&text[start..end], start as u32, options, split, &mut visit);
             }
@@ -182,9 +204,13 @@ impl Stages {
         let mut segments = Vec::new();
         self.added_tokens
             .split_aligned(&normalized, options.parse_special, |segment| segments.push(segment));
+        let mut reader = EdgeSpaceReader::default();
         for segment in segments {
             match segment {
-                Segment::Token(id, from, to) => visit(Part::Token(id, normalized.source_of(from, to))),
+                Segment::Token(id, from, to) => {
+                    let spaces = self.found_spaces(&mut reader, normalized.text(), (from, to));
+                    visit(Part::Token(FoundToken { id, source: normalized.source_of(from, to), spaces }));
+                }
                 Segment::Text(from, to) => {
                     split.pieces.clear();
                     split.pieces.text.push_part(&normalized, from, to);

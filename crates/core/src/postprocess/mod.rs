@@ -12,4 +12,4 @@ mod tests;
 mod trim;
 
 pub use post_processor::{Frame, PostProcessor};
-pub use trim::EdgeSpaces;
+pub use trim::{EdgeSpaceReader, EdgeSpaces};

@@ -69,6 +69,16 @@ impl PostProcessor {
         both.into_iter().flatten().any(|item| item.type_id() != 0)
     }
 
+    /// Whether it trims the offsets of any sequence.
+    #[must_use]
+    pub fn trims(&self) -> bool {
+        [&self.single, &self.pair]
+            .into_iter()
+            .flat_map(|items| [&items.framed, &items.bare])
+            .flatten()
+            .any(FrameItem::trims)
+    }
+
     /// Returns the ids around one sequence, unless the sequence is repeated.
     #[must_use]
     pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
@@ -76,7 +86,7 @@ impl PostProcessor {
         let is_sequence = |item: &FrameItem| matches!(item, FrameItem::Sequence { .. });
         let at = items.iter().position(is_sequence)?;
         let (before, after) = (&items[..at], &items[at + 1..]);
-        let trims = matches!(&items[at], FrameItem::Sequence { trims, .. } if !trims.is_empty());
+        let trims = items[at].trims();
         let comes_once = !after.iter().any(is_sequence);
         comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
     }

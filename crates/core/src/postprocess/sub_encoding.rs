@@ -36,6 +36,11 @@ impl FrameItem {
         }
     }
 
+    /// Whether it is a sequence whose offsets are trimmed.
+    pub(super) fn trims(&self) -> bool {
+        matches!(self, Self::Sequence { trims, .. } if !trims.is_empty())
+    }
+
     pub(super) fn type_id(&self) -> u32 {
         match self {
             Self::Sequence { type_id, .. } | Self::Special { type_id, .. } => *type_id,

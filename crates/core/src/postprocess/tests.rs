@@ -122,6 +122,25 @@ fn trimming_leaves_spaces_out_but_not_the_added_one() {
 }
 
 #[test]
+fn spaces_that_several_tokens_end_with_are_those_of_each_text() {
+    let text = "x <m> \t\u{3000} \u{3000}y \t";
+    let after = text.find('>').unwrap() + 1;
+    let (blank, end) = (text.find('y').unwrap(), text.len());
+    let mut reader = EdgeSpaceReader::default();
+    let tokens = [
+        (1, blank),
+        (after + 1, blank),
+        (after + 1, after + 2),
+        (after + 2, blank),
+        (blank, end),
+        (end - 1, end),
+    ];
+    for (start, end) in tokens {
+        assert_eq!(reader.read(text, start, end), EdgeSpaces::of(&text[start..end]), "{start} {end}");
+    }
+}
+
+#[test]
 fn windows_are_combined_up_to_a_limit() {
     let tokens = vec![Token::inserted(7, 0, true); 1 << 10];
     let mut long = Encoding::new(tokens);

@@ -1,5 +1,7 @@
 //! Trims offsets of byte-level tokens: excludes their leading and trailing spaces.
 
+use piecework_unicode::char_count;
+
 use crate::encoding::{Encoding, Token};
 
 /// Settings of one trimming.
@@ -22,8 +24,6 @@ pub(super) fn trim_encoding(
 }
 
 /// Trims tokens by each of `trims` in order.
-///
-/// `spaces_of` identifies an added token by its offsets, so it runs before they change.
 pub(super) fn trim_tokens(trims: &[Trim], tokens: &mut [Token], spaces_of: &impl Fn(&Token) -> EdgeSpaces) {
     if trims.is_empty() {
         return;
@@ -56,12 +56,6 @@ pub struct EdgeSpaces {
 }
 
 impl EdgeSpaces {
-    /// Counts those of a token that is whitespace, `chars` characters of it.
-    #[must_use]
-    pub fn of_whitespace(chars: u32) -> Self {
-        Self { leading: chars, trailing: chars }
-    }
-
     /// Counts those of the text of a token.
     #[must_use]
     pub fn of(text: &str) -> Self {
@@ -69,6 +63,34 @@ impl EdgeSpaces {
             leading: text.chars().take_while(|&c| is_space_mark(c)).count() as u32,
             trailing: text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32,
         }
+    }
+}
+
+/// Counts the spaces of the added tokens of one text, from left to right.
+///
+/// Tokens can end in the same whitespace, which an earlier one includes: it is read once.
+#[derive(Clone, Debug, Default)]
+pub struct EdgeSpaceReader {
+    /// The token that ends last, in bytes of the text and in characters.
+    start: usize,
+    end: usize,
+    chars: u32,
+}
+
+impl EdgeSpaceReader {
+    /// Counts those of the token at bytes `start..end` of the text.
+    pub fn read(&mut self, text: &str, start: usize, end: usize) -> EdgeSpaces {
+        if end == self.end {
+            // A token that begins within the one before and ends with it is whitespace.
+            self.chars -= char_count(&text.as_bytes()[self.start..start]);
+            self.start = start;
+            return EdgeSpaces { leading: self.chars, trailing: self.chars };
+        }
+        let token = &text[start..end];
+        if end > self.end {
+            *self = Self { start, end, chars: char_count(token.as_bytes()) };
+        }
+        EdgeSpaces::of(token)
     }
 }
 

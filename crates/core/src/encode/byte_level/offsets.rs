@@ -18,7 +18,6 @@ impl ByteLevel {
         self,
         stages: &Stages,
         (span, start): (&str, usize),
-        index: u32,
         options: Options<'_>,
         scratch: &mut Scratch,
         aligner: &mut Aligner<'_>,
@@ -30,7 +29,7 @@ impl ByteLevel {
             _ if !matches!(result, Ok(true)) => {}
             Segment::Token(id, from, to) => {
                 let found = (&span[from..to], start + from);
-                result = Ok(aligner.added_token(stages, id, found, index, added_spaces));
+                result = Ok(aligner.added_token(stages, id, found, added_spaces));
             }
             Segment::Text(from, to) => {
                 let (pre_tokenizer, mut fits) = (stages.splitter.pre_tokenizer(), true);

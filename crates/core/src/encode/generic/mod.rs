@@ -31,7 +31,7 @@ impl Generic {
         let segmenter = Segmenter { stages, model, queue: &mut route.generic };
         let mut cached = CachedWords { cache, scratch: lookup, segmenter };
         stages.visit_span(span, start as u32, options, split, |part| match part {
-            Part::Token(id, _) => out.push(id),
+            Part::Token(found) => out.push(found.id),
             Part::Words(PreTokenizedText { text, spans }) => {
                 for spans in spans.chunks(WINDOW) {
                     let Ok(()) = cached.append(&PieceWords { text: text.text(), spans }, out);

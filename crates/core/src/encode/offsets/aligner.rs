@@ -11,20 +11,25 @@ use crate::encoding::Token;
 use crate::model::Piece;
 use crate::postprocess::EdgeSpaces;
 
-/// The spans and words of the ids of an input; one item for each id.
+/// The spans and words of the ids of an input, one item for each id, and the spaces of added tokens.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct AlignedIds {
     /// The first character and the one after the last.
     offsets: Vec<[u32; 2]>,
     /// The number of the word.
     words: Vec<u32>,
+    /// The position of each added token, and the index of its spaces.
+    spaces: Vec<(usize, u32)>,
 }
 
 impl AlignedIds {
     /// Returns the tokens of the ids that were aligned last.
     pub(super) fn tokens(&self, ids: &[u32], index: u32) -> Vec<Token> {
         let spans = ids.iter().zip(&self.offsets).zip(&self.words);
-        spans.map(|((&id, &chars), &word)| Token::of_word(id, chars, word, index)).collect()
+        let mut tokens: Vec<Token> =
+            spans.map(|((&id, &chars), &word)| Token::of_word(id, chars, word, index)).collect();
+        self.spaces.iter().for_each(|&(at, spaces)| tokens[at].spaces = spaces);
+        tokens
     }
 
     /// Returns the spans and the words of the ids that were aligned last.
@@ -54,6 +59,7 @@ impl<'l> Aligner<'l> {
     pub(super) fn new(lengths: &'l [u16], ids: &'l [u32], aligned: &'l mut AlignedIds) -> Self {
         aligned.offsets.resize(ids.len(), [0; 2]);
         aligned.words.resize(ids.len(), 0);
+        aligned.spaces.clear();
         Self { lengths, ids, aligned, done: 0, number: WordNumber::Next(0), shift: 0, added_end: 0 }
     }
 
@@ -147,7 +153,6 @@ impl<'l> Aligner<'l> {
         stages: &Stages,
         id: u32,
         (found, at): (&str, usize),
-        index: u32,
         added_spaces: &mut AddedSpaces,
     ) -> bool {
         if at < self.added_end {
@@ -155,8 +160,9 @@ impl<'l> Aligner<'l> {
         }
         self.added_end = at + found.len();
         let (word, first) = (self.number.take(), self.char_at(at));
-        if stages.includes_whitespace(id, found.len()) {
-            added_spaces.insert((index, word, first), EdgeSpaces::of(found));
+        if stages.trims {
+            self.aligned.spaces.push((self.done, added_spaces.len() as u32));
+            added_spaces.push(EdgeSpaces::of(found));
         }
         self.pass_text(found);
         self.push(id, [first, self.char_at(self.added_end)], word)
@@ -174,7 +180,7 @@ impl<'l> Aligner<'l> {
 
     /// Returns the ids that are not aligned yet, with the slots of their spans and words.
     fn remaining(&mut self) -> Remaining<'_> {
-        let AlignedIds { offsets, words } = &mut *self.aligned;
+        let AlignedIds { offsets, words, .. } = &mut *self.aligned;
         let slots = offsets[self.done..].iter_mut().zip(&mut words[self.done..]);
         self.ids[self.done..].iter().zip(slots)
     }

@@ -41,7 +41,7 @@ impl Tokenizer {
         emit: impl FnOnce(Row<'_>),
     ) -> Result<(), Error> {
         scratch.added_spaces.clear();
-        if self.align(input, 0, ids, options, scratch)? {
+        if self.align(input, ids, options, scratch)? {
             let (offsets, words) = scratch.aligned.columns();
             emit(Row::Aligned { offsets, words });
         } else {
@@ -65,7 +65,7 @@ impl Tokenizer {
         let made = route.ids(self.stages(), input, options, scratch, &mut ids);
         route.flush(self.stages(), scratch, &mut ids);
         let made = made.and_then(|()| scratch.model.check());
-        let aligned = made.and_then(|()| self.align(input, index, &ids, options, scratch));
+        let aligned = made.and_then(|()| self.align(input, &ids, options, scratch));
         let tokens = aligned.map(|is_aligned| is_aligned.then(|| scratch.aligned.tokens(&ids, index)));
         scratch.unaligned = ids;
         tokens
@@ -75,7 +75,6 @@ impl Tokenizer {
     fn align(
         &self,
         input: Input<'_>,
-        index: u32,
         ids: &[u32],
         options: Options<'_>,
         scratch: &mut Scratch,
@@ -91,11 +90,11 @@ impl Tokenizer {
                 _ if !matches!(result, Ok(true)) => {}
                 Segment::Token(id, start, end) => {
                     let found = (&text[start..end], start);
-                    result = Ok(aligner.added_token(stages, id, found, index, &mut scratch.added_spaces));
+                    result = Ok(aligner.added_token(stages, id, found, &mut scratch.added_spaces));
                 }
                 Segment::Text(start, end) => {
                     let span = (&text[start..end], start);
-                    result = route.align(stages, span, index, options, scratch, &mut aligner);
+                    result = route.align(stages, span, options, scratch, &mut aligner);
                 }
             });
         }

@@ -73,7 +73,7 @@ impl Tokenizer {
         };
         scratch.added_spaces.clear();
         self.stages().model.begin(None, 0, &mut scratch.model)?;
-        if self.align(Input::Text(text), 0, ids, options, scratch)? {
+        if self.align(Input::Text(text), ids, options, scratch)? {
             return Ok(Some(scratch.aligned.tokens(ids, 0)));
         }
         scratch.added_spaces.clear();
@@ -112,9 +112,9 @@ impl Tokenizer {
         writer: &mut TokenWriter<'_>,
     ) -> bool {
         match part {
-            Part::Token(id, source) => {
-                writer.added(id, source);
-                remaining.take(id)
+            Part::Token(found) => {
+                writer.added(found);
+                remaining.take(found.id)
             }
             Part::Words(PreTokenizedText { text, spans }) => spans.iter().all(|&(from, to)| {
                 let word = &text.text()[from..to];

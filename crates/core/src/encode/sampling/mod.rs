@@ -7,7 +7,7 @@ mod pieces;
 pub use pieces::{PieceSegmentation, SpannedPiece};
 
 use super::plain::TokenWriter;
-use super::stages::{AddedSpaces, Part};
+use super::stages::{AddedSpaces, FoundToken, Part};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
@@ -81,7 +81,7 @@ struct Prepared<'t> {
 
 /// An added token or a pre-tokenized part of a text.
 enum OwnedPart {
-    Token(u32, (u32, u32)),
+    Token(FoundToken),
     Words(PreTokenizedText),
 }
 
@@ -89,7 +89,7 @@ impl Prepared<'_> {
     /// Returns the words that the model segments, in order.
     fn words(&self) -> Vec<&str> {
         let pieces = self.parts.iter().flat_map(|(_, parts)| parts).filter_map(|part| match part {
-            OwnedPart::Token(..) => None,
+            OwnedPart::Token(_) => None,
             OwnedPart::Words(pieces) => Some(pieces),
         });
         pieces
@@ -165,7 +165,7 @@ impl Tokenizer {
             let mut parts = Vec::new();
             self.stages().visit_text(text, options, split, |part| {
                 parts.push(match part {
-                    Part::Token(id, source) => OwnedPart::Token(id, source),
+                    Part::Token(found) => OwnedPart::Token(found),
                     Part::Words(pieces) => OwnedPart::Words(pieces.clone()),
                 });
             })?;
@@ -189,7 +189,7 @@ impl Tokenizer {
             let mut writer = TokenWriter::new(self.stages(), place, index, &mut tokens, added_spaces);
             for part in parts {
                 match part {
-                    OwnedPart::Token(id, source) => writer.added(*id, *source),
+                    OwnedPart::Token(found) => writer.added(*found),
                     OwnedPart::Words(PreTokenizedText { text, spans }) => {
                         for &(from, to) in spans {
                             let word = &text.text()[from..to];
