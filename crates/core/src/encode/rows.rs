@@ -248,7 +248,7 @@ impl Tokenizer {
             encoding::truncate(&mut first[0], rest.first_mut(), max, truncation)?;
         }
         let spaces_of = |token: &Token| self.spaces_of(token, scratch);
-        self.stages().post_processor.frame(&sequences, options.add_special_tokens, spaces_of)
+        self.stages().post_processor.frame(sequences, options.add_special_tokens, spaces_of)
     }
 
     /// Truncate the items of one or two sequences.

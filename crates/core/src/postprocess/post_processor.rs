@@ -115,15 +115,21 @@ impl PostProcessor {
     /// many overflowing windows.
     pub fn frame(
         &self,
-        sequences: &[Encoding],
+        mut sequences: Vec<Encoding>,
         add_special_tokens: bool,
         spaces_of: impl Fn(&Token) -> EdgeSpaces,
     ) -> Result<Encoding, Error> {
         let mut framed = Encoding::default();
-        for item in self.items(sequences.len() == 2, add_special_tokens) {
+        let items = self.items(sequences.len() == 2, add_special_tokens);
+        for (at, item) in items.iter().enumerate() {
             let next = match item {
                 FrameItem::Sequence { index, type_id, trims } => {
-                    let mut encoding = typed(&sequences[*index], *type_id);
+                    let sequence = &mut sequences[*index];
+                    let mut encoding = match has_sequence(&items[at + 1..], *index) {
+                        true => sequence.clone(),
+                        false => std::mem::take(sequence),
+                    };
+                    set_type_id(&mut encoding, *type_id);
                     trim_encoding(trims, &mut encoding, &spaces_of);
                     encoding
                 }
@@ -145,12 +151,14 @@ impl PostProcessor {
         spaces_of: impl Fn(&Token) -> EdgeSpaces,
         mut emit: impl FnMut(&[Token]),
     ) {
-        for item in self.items(sequences.len() == 2, add_special_tokens) {
+        let items = self.items(sequences.len() == 2, add_special_tokens);
+        for (at, item) in items.iter().enumerate() {
             match item {
                 FrameItem::Sequence { index, type_id, trims } => {
                     let tokens = &mut sequences[*index];
                     tokens.iter_mut().for_each(|token| token.type_id = *type_id);
-                    if trims.is_empty() {
+                    if trims.is_empty() || !has_sequence(&items[at + 1..], *index) {
+                        trim_tokens(trims, tokens, &spaces_of);
                         emit(tokens);
                         continue;
                     }
@@ -223,12 +231,15 @@ fn arrange(
     Ok(items)
 }
 
-fn typed(encoding: &Encoding, type_id: u32) -> Encoding {
-    let mut encoding = encoding.clone();
+/// Whether items include a sequence.
+fn has_sequence(items: &[FrameItem], sequence: usize) -> bool {
+    items.iter().any(|item| matches!(item, FrameItem::Sequence { index, .. } if *index == sequence))
+}
+
+fn set_type_id(encoding: &mut Encoding, type_id: u32) {
     let windows = std::iter::once(&mut encoding.tokens)
         .chain(encoding.overflowing.iter_mut().map(|window| &mut window.tokens));
     windows.flatten().for_each(|token| token.type_id = type_id);
-    encoding
 }
 
 /// Returns an error if combining the windows of both encodings takes too much memory.

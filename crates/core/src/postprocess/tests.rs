@@ -106,7 +106,7 @@ fn trimmed(spec: &PostProcessorSpec, tokens: &[(&'static str, u32, u32)]) -> Vec
     let texts: Vec<&'static str> = tokens.iter().map(|token| token.0).collect();
     let processor = PostProcessor::compile(Some(spec)).unwrap();
     let framed =
-        processor.frame(&[encoding], false, |token| EdgeSpaces::of(texts[token.id as usize])).unwrap();
+        processor.frame(vec![encoding], false, |token| EdgeSpaces::of(texts[token.id as usize])).unwrap();
     framed.tokens.iter().map(|token| (token.start, token.end)).collect()
 }
 
@@ -146,9 +146,9 @@ fn windows_are_combined_up_to_a_limit() {
     let mut long = Encoding::new(tokens);
     long.truncate(1 << 9, (1 << 9) - 1, crate::spec::Direction::Right);
     let processor = PostProcessor::compile(None).unwrap();
-    let frame = |sequences: &[Encoding]| processor.frame(sequences, true, |_| EdgeSpaces::of(""));
-    assert_eq!(frame(&[long.clone()]).unwrap().overflowing.len(), 512);
-    assert_eq!(frame(&[long.clone(), long]).unwrap_err().place, "truncation");
+    let frame = |sequences: Vec<Encoding>| processor.frame(sequences, true, |_| EdgeSpaces::of(""));
+    assert_eq!(frame(vec![long.clone()]).unwrap().overflowing.len(), 512);
+    assert_eq!(frame(vec![long.clone(), long]).unwrap_err().place, "truncation");
 }
 
 #[test]
