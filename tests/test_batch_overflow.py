@@ -88,7 +88,7 @@ def test_any_number_of_threads_gives_the_same_windows(num_threads: int) -> None:
 
 def test_windows_that_are_drawn_are_those_of_the_text_at_its_place() -> None:
     tok = trained(model="unigram", vocab_size=60)
-    sampling = pw.Sampling(0.3, seed=5)
+    sampling = pw.Sampling(alpha=0.3, seed=5)
     whole = tok.encode_batch(texts(16), sampling=sampling)
     short = tok.with_truncation(7).encode_batch(texts(16), sampling=sampling, overflow=True)
     joined: list[list[int]] = [[] for _ in whole.to_lists()]

@@ -174,14 +174,14 @@ def test_rows_are_cut_and_filled_as_those_of_encode(kind: str, direction: Any) -
 @pytest.mark.parametrize("kind", ["gpt2", "cl100k", "trimmed", "few bytes", "template"])
 def test_ids_laid_along_a_text_are_the_pieces_of_its_model(kind: str) -> None:
     tok = KINDS[kind]()
-    plainly = pw.Sampling(alpha=0)  # nothing is drawn, and every word is segmented by itself
+    plainly = pw.Sampling(dropout=0)  # nothing is drawn, and every word is segmented by itself
     for text in texts(5, 300):
         fast, plain = tok.encode(text), tok.encode(text, sampling=plainly)
         assert (fast.ids, fast.offsets, fast.word_ids) == (plain.ids, plain.offsets, plain.word_ids)
 
 
 def test_rows_that_are_drawn_are_drawn_alike() -> None:
-    tok, sampling = trained(model="unigram", vocab_size=60), pw.Sampling(0.3, seed=5)
+    tok, sampling = trained(model="unigram", vocab_size=60), pw.Sampling(alpha=0.3, seed=5)
     batch = tok.encode_batch(texts(6), offsets=True, sampling=sampling)
     same(batch, list(batch))
     assert batch.to_lists() == tok.encode_batch(texts(6), sampling=sampling).to_lists()

@@ -35,13 +35,14 @@ def test_the_same_seed_gives_the_same_segmentation_and_another_one_others(
     tok: pw.Tokenizer,
 ) -> None:
     drawn = [
-        tok.encode_batch(TEXTS, sampling=pw.Sampling(0.3, seed)).to_lists() for seed in (1, 1, 2)
+        tok.encode_batch(TEXTS, sampling=pw.Sampling(dropout=0.3, seed=seed)).to_lists()
+        for seed in (1, 1, 2)
     ]
     assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
-    drawn = {tuple(tok.encode(TEXTS[3], sampling=pw.Sampling(0.5)).ids) for _ in range(5)}
+    drawn = {tuple(tok.encode(TEXTS[3], sampling=pw.Sampling(dropout=0.5)).ids) for _ in range(5)}
     assert len(drawn) == 5
 
 
@@ -49,7 +50,7 @@ def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
 def test_what_is_drawn_does_not_depend_on_the_number_of_threads(
     tok: pw.Tokenizer, num_threads: int
 ) -> None:
-    texts, sampling = TEXTS * 100, pw.Sampling(0.2, 9)
+    texts, sampling = TEXTS * 100, pw.Sampling(dropout=0.2, seed=9)
     one = tok.encode_batch(texts, sampling=sampling, num_threads=1)
     assert np.array_equal(
         one.ids, tok.encode_batch(texts, sampling=sampling, num_threads=num_threads).ids
@@ -60,7 +61,9 @@ def test_rows_of_a_batch_are_drawn_apart_and_looked_at_again_as_they_were(
     tok: pw.Tokenizer,
 ) -> None:
     for seed in (3, None):
-        batch = tok.encode_batch([TEXTS[3]] * 8, TEXTS[:8], sampling=pw.Sampling(0.3, seed))
+        batch = tok.encode_batch(
+            [TEXTS[3]] * 8, TEXTS[:8], sampling=pw.Sampling(dropout=0.3, seed=seed)
+        )
         rows = batch.to_lists()
         assert len({tuple(row) for row in rows}) == 8
         assert [batch[row].ids for row in range(8)] == rows
@@ -84,15 +87,17 @@ def test_ids_and_encodings_are_drawn_alike_on_every_path(
     spec = replace(tok.spec, pre_tokenizer=None, added_tokens=(*tok.spec.added_tokens, token))
     other = pw.Tokenizer.from_spec(replace(spec, **stages))
     texts = ["Hug! the pun of hüge pugs, andanotherverylongwordofhugs pun", *TEXTS[:4]] * 5
-    batch = other.encode_batch(texts, sampling=pw.Sampling(0.5, 11))
+    batch = other.encode_batch(texts, sampling=pw.Sampling(dropout=0.5, seed=11))
     assert [row.ids for row in batch] == batch.to_lists()
     words = [text.split() or ["hug"] for text in texts]
-    batch = other.encode_batch(words, words, is_pretokenized=True, sampling=pw.Sampling(0.5))
+    batch = other.encode_batch(
+        words, words, is_pretokenized=True, sampling=pw.Sampling(dropout=0.5)
+    )
     assert [row.ids for row in batch] == batch.to_lists()
 
 
 def test_a_single_text_is_the_first_of_a_batch(tok: pw.Tokenizer) -> None:
-    sampling = pw.Sampling(0.4, 5)
+    sampling = pw.Sampling(dropout=0.4, seed=5)
     encoding = tok.encode(TEXTS[3], sampling=sampling)
     assert encoding.ids == tok.encode_batch(TEXTS[3:], sampling=sampling).to_lists()[0]
     assert tok.count(TEXTS[3], sampling=sampling) == len(encoding)
@@ -102,14 +107,14 @@ def test_a_single_text_is_the_first_of_a_batch(tok: pw.Tokenizer) -> None:
 def test_drawing_leaves_no_trace(tok: pw.Tokenizer) -> None:
     expected = tok.encode_batch(TEXTS).to_lists()
     for seed in range(5):
-        tok.encode_batch(TEXTS, sampling=pw.Sampling(0.9, seed))
+        tok.encode_batch(TEXTS, sampling=pw.Sampling(dropout=0.9, seed=seed))
         assert tok.encode_batch(TEXTS).to_lists() == expected
         assert tok.encode(TEXTS[0]).ids == expected[0]
 
 
 def test_alpha_0_is_no_sampling_and_alpha_1_gives_characters(tok: pw.Tokenizer) -> None:
-    assert tok.encode(TEXTS[0], sampling=pw.Sampling(0)).ids == tok.encode(TEXTS[0]).ids
-    characters = tok.encode(TEXTS[0], sampling=pw.Sampling(1)).tokens
+    assert tok.encode(TEXTS[0], sampling=pw.Sampling(dropout=0)).ids == tok.encode(TEXTS[0]).ids
+    characters = tok.encode(TEXTS[0], sampling=pw.Sampling(dropout=1)).tokens
     assert characters == list(TEXTS[0].replace(" ", ""))
 
 
@@ -117,8 +122,14 @@ def test_a_models_own_dropout_is_followed(tok: pw.Tokenizer) -> None:
     dropping = with_dropout(tok, 0.5)
     assert len({tuple(dropping.encode(TEXTS[3]).ids) for _ in range(5)}) == 5
     seeded = [dropping.encode(TEXTS[3], sampling=pw.Sampling(seed=4)).ids for _ in range(2)]
-    assert seeded[0] == seeded[1] == tok.encode(TEXTS[3], sampling=pw.Sampling(0.5, 4)).ids
-    assert dropping.encode(TEXTS[3], sampling=pw.Sampling(0)).ids == tok.encode(TEXTS[3]).ids
+    assert (
+        seeded[0]
+        == seeded[1]
+        == tok.encode(TEXTS[3], sampling=pw.Sampling(dropout=0.5, seed=4)).ids
+    )
+    assert (
+        dropping.encode(TEXTS[3], sampling=pw.Sampling(dropout=0)).ids == tok.encode(TEXTS[3]).ids
+    )
     batch = dropping.encode_batch(TEXTS)
     assert batch[3].ids == batch.to_lists()[3]
     for nothing in (None, 0.0):
@@ -148,15 +159,18 @@ def test_a_model_with_one_segmentation_cannot_be_sampled() -> None:
     word = pw.Tokenizer.train_from_iterator(["to be"], model="word")
     for call in (word.encode, word.count):
         with pytest.raises(pw.errors.ArgumentError, match="sampling"):
-            call("to be", sampling=pw.Sampling(0.1))
+            call("to be", sampling=pw.Sampling(dropout=0.1))
     with pytest.raises(pw.errors.ArgumentError, match="sampling"):
-        word.encode_batch(["to be"], sampling=pw.Sampling(0.1))
-    assert word.encode("to be", sampling=pw.Sampling(0)).ids == word.encode("to be").ids
+        word.encode_batch(["to be"], sampling=pw.Sampling(dropout=0.1))
+    assert word.encode("to be", sampling=pw.Sampling(dropout=0)).ids == word.encode("to be").ids
 
 
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
+        ({"dropout": 1.5}, "dropout"),
+        ({"dropout": float("nan")}, "dropout"),
+        ({"dropout": "0.1"}, "dropout"),
         ({"alpha": float("inf")}, "alpha"),
         ({"alpha": -0.1}, "alpha"),
         ({"alpha": float("nan")}, "alpha"),

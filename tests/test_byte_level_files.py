@@ -388,6 +388,6 @@ def test_merges_that_ranks_do_not_stand_for_are_not_written_as_ranks(tmp_path: P
 
 def test_drawn_ids_of_ranks_are_spelled_by_bytes_too(ranks: pw.Tokenizer) -> None:
     texts = ["the thing é", "in the thinning"] * 20
-    drawn = ranks.encode_batch(texts, sampling=pw.Sampling(alpha=0.5, seed=1))
+    drawn = ranks.encode_batch(texts, sampling=pw.Sampling(dropout=0.5, seed=1))
     assert ranks.decode_batch(drawn) == texts
     assert len({tuple(ids) for ids in drawn.to_lists()}) > 2

@@ -137,7 +137,11 @@ def test_scores_of_texts_and_of_ids(tok: pw.Tokenizer) -> None:
 
 @pytest.mark.parametrize(
     "sampling",
-    [pw.Sampling(0.5, 3), pw.Sampling(0, 3), pw.Sampling(0.2, 3, nbest_size=4)],
+    [
+        pw.Sampling(alpha=0.5, seed=3),
+        pw.Sampling(alpha=0, seed=3),
+        pw.Sampling(alpha=0.2, seed=3, nbest_size=4),
+    ],
     ids=["all", "all alike", "of the best"],
 )
 def test_segmentations_are_drawn_as_often_as_their_probabilities_say(
@@ -161,7 +165,7 @@ def test_segmentations_are_drawn_as_often_as_their_probabilities_say(
 def test_what_is_drawn_is_fixed_by_the_seed_alone(
     tok: pw.Tokenizer, nbest_size: int | None, num_threads: int
 ) -> None:
-    texts, sampling = TEXTS * 30, pw.Sampling(0.2, 9, nbest_size)
+    texts, sampling = TEXTS * 30, pw.Sampling(alpha=0.2, seed=9, nbest_size=nbest_size)
     batch = tok.encode_batch(texts, sampling=sampling, num_threads=num_threads)
     assert np.array_equal(batch.ids, tok.encode_batch(texts, sampling=sampling).ids)
     other = replace(sampling, seed=10)
@@ -174,13 +178,13 @@ def test_what_is_drawn_is_fixed_by_the_seed_alone(
 
 def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
     for nbest_size in (None, 50):
-        sampling = pw.Sampling(0.1, nbest_size=nbest_size)
+        sampling = pw.Sampling(alpha=0.1, nbest_size=nbest_size)
         assert len({tuple(tok.encode(TEXTS[3], sampling=sampling).ids) for _ in range(5)}) > 1
 
 
 def test_drawing_leaves_no_trace(tok: pw.Tokenizer) -> None:
     expected = tok.encode_batch(TEXTS).to_lists()
-    for sampling in (pw.Sampling(0.1, 1), pw.Sampling(0.1, 1, 4)):
+    for sampling in (pw.Sampling(alpha=0.1, seed=1), pw.Sampling(alpha=0.1, seed=1, nbest_size=4)):
         tok.encode_batch(TEXTS, sampling=sampling)
         assert tok.encode_batch(TEXTS).to_lists() == expected
         assert tok.encode(TEXTS[0]).ids == expected[0]
@@ -191,14 +195,14 @@ def test_of_the_best_one_none_is_drawn(tok: pw.Tokenizer) -> None:
     bpe = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, merges, dropout=1.0))
     assert bpe.encode("hu").ids == [0, 1]
     for nbest_size in (0, 1):
-        sampling = pw.Sampling(0.5, nbest_size=nbest_size)
+        sampling = pw.Sampling(alpha=0.5, nbest_size=nbest_size)
         assert tok.encode(TEXTS[3], sampling=sampling).ids == tok.encode(TEXTS[3]).ids
         assert bpe.encode("hu", sampling=sampling).ids == [2]
 
 
 def test_pairs_are_drawn_apart(tok: pw.Tokenizer) -> None:
     for nbest_size in (None, 7):
-        sampling = pw.Sampling(0.1, 4, nbest_size)
+        sampling = pw.Sampling(alpha=0.1, seed=4, nbest_size=nbest_size)
         e = tok.encode(TEXTS[3], TEXTS[3], sampling=sampling)
         first = [id for id, n in zip(e.ids, e.sequence_ids, strict=True) if n == 0]
         second = [id for id, n in zip(e.ids, e.sequence_ids, strict=True) if n == 1]
@@ -208,7 +212,7 @@ def test_pairs_are_drawn_apart(tok: pw.Tokenizer) -> None:
 
 
 def test_samples_are_the_rows_of_a_batch(tok: pw.Tokenizer) -> None:
-    sampling = pw.Sampling(0.3, 5)
+    sampling = pw.Sampling(alpha=0.3, seed=5)
     samples = pw.lattice.sample(tok, "hugs pun", 40, sampling)
     rows = tok.encode_batch(["hugs pun"] * 40, sampling=sampling).to_lists()
     assert [s.encoding.ids for s in samples] == rows
@@ -226,7 +230,7 @@ def test_without_replacement_all_are_different(tok: pw.Tokenizer) -> None:
                 tok,
                 "hugs pun",
                 5,
-                pw.Sampling(0.5, seed),
+                pw.Sampling(alpha=0.5, seed=seed),
                 replacement=False,
                 include_best=include_best,
             )
@@ -238,7 +242,7 @@ def test_without_replacement_all_are_different(tok: pw.Tokenizer) -> None:
             for s in samples[include_best:]:
                 assert s.log_inclusion is not None
                 assert s.log_inclusion < 0
-    everything = pw.lattice.sample(tok, "hugs", 50, pw.Sampling(1, 1), replacement=False)
+    everything = pw.lattice.sample(tok, "hugs", 50, pw.Sampling(alpha=1, seed=1), replacement=False)
     assert sorted(s.encoding.tokens for s in everything) == sorted(ALL_HUGS)
 
 
@@ -255,8 +259,8 @@ def test_long_texts_are_bounded_not_refused(tok: pw.Tokenizer) -> None:
 def test_a_model_without_an_unknown_entry_says_so() -> None:
     tok = pw.Tokenizer(pw.spec.Unigram((("a", -1.0), ("ab", -2.0))))
     calls: list[Any] = [
-        lambda: tok.encode("b", sampling=pw.Sampling(0.1)),
-        lambda: tok.encode("b", sampling=pw.Sampling(0.1, nbest_size=3)),
+        lambda: tok.encode("b", sampling=pw.Sampling(alpha=0.1)),
+        lambda: tok.encode("b", sampling=pw.Sampling(alpha=0.1, nbest_size=3)),
         lambda: pw.lattice.nbest(tok, "b", 3),
         lambda: pw.lattice.entropy(tok, "b"),
     ]
@@ -282,9 +286,16 @@ def test_other_models_have_no_scores() -> None:
                 call()
     bpe = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, (("h", "u"),)))
     with pytest.raises(pw.errors.ArgumentError, match="nbest_size"):
-        bpe.encode("hu", sampling=pw.Sampling(0.1, nbest_size=3))
-    with pytest.raises(pw.errors.ArgumentError, match="alpha"):
-        bpe.encode("hu", sampling=pw.Sampling(1.5))
+        bpe.encode("hu", sampling=pw.Sampling(nbest_size=3))
+    with pytest.raises(pw.errors.ArgumentError, match=r"alpha: .*Sampling\(dropout="):
+        bpe.encode("hu", sampling=pw.Sampling(alpha=0.5))
+
+
+def test_the_strength_of_bpe_is_refused(tok: pw.Tokenizer) -> None:
+    for call in (tok.encode, lambda text, sampling: pw.lattice.sample(tok, text, 2, sampling)):
+        with pytest.raises(pw.errors.ArgumentError, match=r"dropout: .*Sampling\(alpha="):
+            call("hugs", sampling=pw.Sampling(dropout=0.5))
+    assert tok.encode("hugs", sampling=pw.Sampling(dropout=0.5, nbest_size=1)) == tok.encode("hugs")
 
 
 @pytest.mark.parametrize(
@@ -315,7 +326,9 @@ def test_the_error_names_the_call_for_more_samples(
 ) -> None:
     with pytest.raises(pw.errors.ArgumentError, match=r"or encode_batch\(\[text\] \* n, sampling="):
         pw.lattice.sample(tok, "hugs", *arguments)
-    sampled = tok.encode_batch(["hugs"] * 1025, sampling=pw.Sampling(0.1, 3, nbest_size=4))
+    sampled = tok.encode_batch(
+        ["hugs"] * 1025, sampling=pw.Sampling(alpha=0.1, seed=3, nbest_size=4)
+    )
     assert len({tuple(row.ids) for row in sampled}) <= 4
 
 

@@ -94,9 +94,9 @@ def streamed(tok: pw.Tokenizer) -> list[str]:
 def sampled(tok: pw.Tokenizer) -> list[list[int]]:
     if isinstance(tok.spec.model, pw.spec.WordPiece):
         return []
-    return tok.encode_batch(
-        TEXTS, sampling=pw.Sampling(alpha=0.3, seed=5), num_threads=2
-    ).to_lists()
+    strength = "alpha" if isinstance(tok.spec.model, pw.spec.Unigram) else "dropout"
+    sampling = pw.Sampling(**{strength: 0.3}, seed=5)
+    return tok.encode_batch(TEXTS, sampling=sampling, num_threads=2).to_lists()
 
 
 def operated_on(tok: pw.Tokenizer) -> object:

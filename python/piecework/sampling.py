@@ -23,12 +23,12 @@ Piece: TypeAlias = tuple[int, str, tuple[int, int]]
 PieceSegmentation: TypeAlias = tuple[list[Piece], float, float, float | None]
 """Pieces, score, log probability and log inclusion probability, as in `Segmentation`."""
 
-_DEFAULT_ALPHA = 0.1
+_DEFAULT_STRENGTH = 0.1
 _SEEDS = 2**64
 _MAX_SEGMENTATIONS = 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sampling:
     """Settings of random segmentation: strength, seed and number of candidates.
 
@@ -36,21 +36,22 @@ class Sampling:
     >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, (("h", "u"),)))
     >>> tok.encode("huhu").ids
     [2, 2]
-    >>> tok.encode("huhu", sampling=pw.Sampling(alpha=1)).ids
+    >>> tok.encode("huhu", sampling=pw.Sampling(dropout=1)).ids
     [0, 1, 0, 1]
-    >>> a, b = (tok.encode("huhu" * 9, sampling=pw.Sampling(alpha=0.5, seed=7)).ids for _ in "ab")
+    >>> a, b = (tok.encode("huhu" * 9, sampling=pw.Sampling(dropout=0.5, seed=7)).ids for _ in "ab")
     >>> a == b
     True
 
-    The meaning of `alpha` depends on the model, with opposite directions:
+    The strength has the name that the papers give it:
 
-    - BPE: the probability, from 0 to 1, of skipping each possible merge at each step. 0 skips none, 1
-      results in characters (or bytes). A native SentencePiece BPE model never retries a skipped
-      merge, as `sentencepiece` does.
-    - Unigram: the inverse temperature, at least 0. A segmentation has a probability proportional to
-      exp(alpha * score). 0 makes all segmentations equally likely; large values select the best one.
+    - `dropout`, for BPE: the probability, from 0 to 1, of skipping each possible merge at each step. 0 skips
+      none, 1 results in characters (or bytes). A native SentencePiece BPE model never retries a skipped
+      merge, as `sentencepiece` does. None means the `dropout` of the model, or 0.1 if it has none.
+    - `alpha`, for Unigram: the inverse temperature, at least 0. A segmentation has a probability
+      proportional to exp(alpha * score). 0 makes all segmentations equally likely; large values select the
+      best one. None means 0.1.
 
-    None means the `dropout` of the model, or 0.1 if it has none.
+    Encoding raises `ArgumentError` for the strength of the other kind of model.
 
     `nbest_size` applies to Unigram: None or a negative number samples from all segmentations, 2 to 1024
     from this number of best segmentations of the whole text. 0 or 1 disables sampling, also for BPE; use it
@@ -64,11 +65,14 @@ class Sampling:
     section 3.1.
     """
 
+    dropout: float | None = None
     alpha: float | None = None
     seed: int | None = None
     nbest_size: int | None = None
 
     def __post_init__(self) -> None:
+        if self.dropout is not None:
+            check_dropout(self.dropout)
         if self.alpha is not None:
             check_alpha(self.alpha)
         if self.seed is not None:
@@ -114,34 +118,52 @@ def resolved(
     """Return the sampling for the core, None for the best segmentation.
 
     Without `sampling`, only a model with `dropout` samples. `by_score` says that the model is Unigram, for
-    which alpha 0 is a sampling strength.
+    which 0 is a sampling strength.
     """
     if sampling is None:
-        sampling = Sampling(alpha=dropout, nbest_size=None if dropout else 1)
+        sampling = Sampling(dropout=dropout, nbest_size=None if dropout else 1)
     if not isinstance(sampling, Sampling):
         raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
     nbest_size = sampling.nbest_size
     if nbest_size in (0, 1):
         return None
-    alpha = sampling.alpha
-    if alpha is None:
-        alpha = _DEFAULT_ALPHA if dropout is None else dropout
-    if alpha == 0 and not by_score:
+    strength = _strength(sampling, by_score)
+    if strength is None:
+        strength = _DEFAULT_STRENGTH if dropout is None else dropout
+    if strength == 0 and not by_score:
         return None
     seed = secrets.randbits(64) if sampling.seed is None else sampling.seed
     size = nbest_size if nbest_size and nbest_size > 0 else None
-    return SeededSampling(alpha, seed=seed, nbest_size=size)
+    return SeededSampling(strength, seed=seed, nbest_size=size)
+
+
+def _strength(sampling: Sampling, by_score: bool) -> float | None:
+    """Return the strength for the kind of model; raise for that of the other kind."""
+    if by_score and sampling.dropout is not None:
+        found = f"{sampling.dropout} for a Unigram model"
+        raise ArgumentError("sampling.dropout", found, "Sampling(alpha=...)")
+    if not by_score and sampling.alpha is not None:
+        found = f"{sampling.alpha} for a model that is not Unigram"
+        raise ArgumentError("sampling.alpha", found, "Sampling(dropout=...), for BPE")
+    return sampling.alpha if by_score else sampling.dropout
+
+
+def check_dropout(dropout: object) -> None:
+    """Raise unless `dropout` is a probability."""
+    check_number("dropout", dropout, (int, float), "a number")
+    if not 0 <= dropout <= 1:  # type: ignore[operator]
+        raise ArgumentError("dropout", str(dropout), "a probability from 0 to 1")
 
 
 def check_alpha(alpha: object) -> None:
-    """Raise unless `alpha` is a finite number of at least 0; BPE has a narrower range."""
+    """Raise unless `alpha` is a finite number of at least 0."""
     check_number("alpha", alpha, (int, float), "a number")
     try:
         is_finite = math.isfinite(float(alpha))  # type: ignore[arg-type]
     except OverflowError:
         is_finite = False
     if not is_finite or alpha < 0:  # type: ignore[operator]
-        expected = "a finite number, at least 0 (and for BPE at most 1)"
+        expected = "a finite number, at least 0"
         raise ArgumentError("alpha", str(alpha), expected)
 
 

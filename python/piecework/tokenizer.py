@@ -550,7 +550,7 @@ class Tokenizer(metaclass=WithForeignNames):
         raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
 
         `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
-        draws by itself, from fresh randomness, unless `Sampling(alpha=0)` is given.
+        draws by itself, from fresh randomness, unless `Sampling(dropout=0)` is given.
 
         Positional arguments have the order of `tokenizers`. (Keyword-only arguments would make each call
         a fifth slower.) The last four are those of transformers: a value raises `InputTypeError` with the

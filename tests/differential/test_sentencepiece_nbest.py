@@ -151,7 +151,7 @@ def test_unigram_draws_as_often(alpha: float, nbest_size: int, flags: int, tmp_p
             weights[tuple(s.encoding.ids)] += math.exp(alpha * s.score)  # type: ignore[assignment]
         shares = {way: weight / sum(weights.values()) for way, weight in weights.items()}
         size = None if nbest_size < 0 else nbest_size
-        here = drawn(ours, text, pw.Sampling(alpha, 11, size))
+        here = drawn(ours, text, pw.Sampling(alpha=alpha, seed=11, nbest_size=size))
         there = drawn_there(theirs, text, alpha, nbest_size)
         assert here.keys() <= shares.keys()
         assert there.keys() <= shares.keys()
@@ -164,7 +164,7 @@ def test_unigram_draws_as_often(alpha: float, nbest_size: int, flags: int, tmp_p
 def test_bpe_leaves_out_as_much(alpha: float, flags: int, tmp_path: Path) -> None:
     ours, theirs = combination("bpe", "nmt_nfkc", flags, tmp_path)
     for text in ("banana", "ban <x>☃", "The lazy"):
-        here = drawn(ours, text, pw.Sampling(alpha, 11))
+        here = drawn(ours, text, pw.Sampling(dropout=alpha, seed=11))
         there = drawn_there(theirs, text, alpha, -1)
         # Both are samples: half their sum is what to expect, and the spread is half.
         ways = [way for way in here | there if here[way] + there[way] >= 20]
@@ -172,32 +172,32 @@ def test_bpe_leaves_out_as_much(alpha: float, flags: int, tmp_path: Path) -> Non
         freedom = max(1, len(ways) - 1)
         spread = 2 / (9 * freedom)
         assert ((distance / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread) < 4.75
-    assert ours.encode("banana", sampling=pw.Sampling(0)).ids == theirs.encode("banana")
+    assert ours.encode("banana", sampling=pw.Sampling(dropout=0)).ids == theirs.encode("banana")
     every = theirs.encode("banana", enable_sampling=True, alpha=1.0, nbest_size=-1)
-    assert ours.encode("banana", sampling=pw.Sampling(1.0)).ids == every
+    assert ours.encode("banana", sampling=pw.Sampling(dropout=1.0)).ids == every
 
 
 @pytest.mark.parametrize("kind", ["word", "char"])
 def test_models_with_one_segmentation_refuse_to_draw(kind: str, tmp_path: Path) -> None:
     ours, theirs = combination(kind, "nmt_nfkc", 0, tmp_path)
     with pytest.raises(pw.errors.ArgumentError, match="sampling"):
-        ours.encode("banana", sampling=pw.Sampling(0.5))
+        ours.encode("banana", sampling=pw.Sampling(dropout=0.5))
     with pytest.raises(RuntimeError):
         theirs.encode("banana", enable_sampling=True, alpha=0.5, nbest_size=-1)
     with pytest.raises(pw.errors.ArgumentError, match="model"):
         pw.lattice.nbest(ours, "banana", 2)
     with pytest.raises(RuntimeError):
         theirs.nbest_encode("banana", nbest_size=2)
-    assert ours.encode("banana", sampling=pw.Sampling(0.5, nbest_size=1)).ids == theirs.encode(
-        "banana"
-    )
+    assert ours.encode(
+        "banana", sampling=pw.Sampling(alpha=0.5, nbest_size=1)
+    ).ids == theirs.encode("banana")
 
 
 def test_what_is_drawn_is_fixed_by_the_seed(tmp_path: Path) -> None:
-    for kind in ("unigram", "bpe"):
+    for kind, strength in (("unigram", "alpha"), ("bpe", "dropout")):
         ours, _ = combination(kind, "nmt_nfkc", 1, tmp_path)
         texts = [*CORPUS[:6], *MADE_TEXTS]
-        sampling = pw.Sampling(0.2, 7)
+        sampling = pw.Sampling(**{strength: 0.2}, seed=7)
         batch = ours.encode_batch(texts, sampling=sampling, num_threads=1).to_lists()
         assert batch == ours.encode_batch(texts, sampling=sampling, num_threads=3).to_lists()
         assert batch[0] == ours.encode(texts[0], sampling=sampling).ids

@@ -206,7 +206,7 @@ class ServedTokenizer:
                 "a Unigram model, or samples of a BPE model",
                 message="draw= needs a Unigram model, or samples of a BPE model",
             )
-        sampling = pw.Sampling(alpha=alpha, seed=seed % _SEEDS)
+        sampling = pw.Sampling(dropout=alpha, seed=seed % _SEEDS)
         batch = self.tokenizer.encode_batch(
             [text] * n, add_special_tokens=False, sampling=sampling, num_threads=1
         )

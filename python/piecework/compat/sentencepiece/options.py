@@ -139,9 +139,9 @@ class Settings:
                 ),
             )
         if model_kind == "bpe":
-            return Sampling(min(self.alpha, 1.0), next_seed()) if self.alpha else None
+            return Sampling(dropout=min(self.alpha, 1.0), seed=next_seed()) if self.alpha else None
         nbest_size = None if self.nbest_size < 0 else self.nbest_size
-        return Sampling(self.alpha, next_seed(), nbest_size)
+        return Sampling(alpha=self.alpha, seed=next_seed(), nbest_size=nbest_size)
 
     def check_proto_options(self) -> None:
         """Raise for options that a proto cannot represent: pieces without text, or reversed order."""

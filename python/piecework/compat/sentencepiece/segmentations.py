@@ -80,7 +80,7 @@ def _sampled(
         encoder.model.tokenizer,
         source.text,
         num_samples,
-        Sampling(alpha, next_seed()),
+        Sampling(alpha=alpha, seed=next_seed()),
         replacement=replacement,
         include_best=include_best,
     )
