@@ -99,7 +99,9 @@ def test_offsets_count_characters_of_the_text(ranks: pw.Tokenizer) -> None:
 
 def test_ranks_alone_are_refused_with_what_to_give(tmp_path: Path) -> None:
     path = rank_file(tmp_path)
-    with pytest.raises(ArgumentError, match=r'encoding="cl100k_base" or another name, or pattern='):
+    with pytest.raises(
+        ArgumentError, match=r'encoding_name="cl100k_base" or another name, or pattern='
+    ):
         pw.Tokenizer.load(path)
     path = path.rename(tmp_path / "cl100k_base.tiktoken")
     with pytest.raises(ArgumentError, match="None for the tiktoken ranks"):
@@ -114,9 +116,9 @@ def test_ranks_under_a_published_name_must_be_the_published_ones(tmp_path: Path)
             r"is"
         ),
     ):
-        pw.Tokenizer.load(rank_file(tmp_path), encoding="cl100k_base")
-    with pytest.raises(ArgumentError, match="encoding must be one of gpt2.*, not 'gpt9'"):
-        pw.Tokenizer.load(rank_file(tmp_path), encoding="gpt9")
+        pw.Tokenizer.load(rank_file(tmp_path), encoding_name="cl100k_base")
+    with pytest.raises(ArgumentError, match="encoding_name must be one of gpt2.*, not 'gpt9'"):
+        pw.Tokenizer.load(rank_file(tmp_path), encoding_name="gpt9")
 
 
 @pytest.mark.parametrize(

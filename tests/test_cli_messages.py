@@ -49,7 +49,7 @@ def no_choice_of_colors(monkeypatch: pytest.MonkeyPatch) -> None:
         ("--vocab_size", ["--vocab-size", "--seed-vocab-size"], ["--vocab-size"]),
         ("--min-freq", ["--min-frequency", "--field"], ["--min-frequency"]),
         ("--json", ["--score", "--on-error"], []),
-        ("--padding", ["--encoding"], []),
+        ("--padding", ["--encoding-name"], []),
         ("--sep", ["--help", "--keep", "--seed", "--steps"], []),
         ("", MODELS, []),
         ("x", MODELS, []),
@@ -87,7 +87,10 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
             "train x -o y.json --num-threads 0",
             "'--num-threads': 0 is not an integer of at least 1. (see",
         ),
-        ("inspect x --encoding cl100k-base", "o200k_harmony; did you mean 'cl100k_base'? (see"),
+        (
+            "inspect x --encoding-name cl100k-base",
+            "o200k_harmony; did you mean 'cl100k_base'? (see",
+        ),
     ],
 )
 def test_mistakes_are_answered_with_what_it_is_called_here(

@@ -194,7 +194,7 @@ def completed(*words: str) -> set[str]:
         ),
         (["train", "--vocab-s"], {"plain,--vocab-size"}),
         (["encode", "tok"], {"file,tok"}),
-        (["encode", "--encoding", "cl"], {"plain,cl100k_base"}),
+        (["encode", "--encoding-name", "cl"], {"plain,cl100k_base"}),
     ],
 )
 def test_a_shell_completes_commands_options_names_and_files(
@@ -408,9 +408,12 @@ def test_words_that_name_no_argument_do_not_change() -> None:
         ),
         ("train CORPUS --model unigram --shrinking-factor 2 -o -", "--shrinking-factor "),
         ("train CORPUS --model word --vocab-size 1 -o -", "--vocab-size "),
-        ("encode RANKS CORPUS", "RANKS has tiktoken ranks without a pattern; pass --encoding "),
+        (
+            "encode RANKS CORPUS",
+            "RANKS has tiktoken ranks without a pattern; pass --encoding-name ",
+        ),
         ("encode RANKS --pattern gpt2 --special-token <x> CORPUS", "--special-token "),
-        ("encode RANKS --encoding cl100k_base --pattern gpt2 CORPUS", "--pattern "),
+        ("encode RANKS --encoding-name cl100k_base --pattern gpt2 CORPUS", "--pattern "),
         ("encode RANKS --pattern gpt2 CORPUS --append-eod <x>", "--append-eod "),
         ("encode CORPUS --merges missing CORPUS", "cannot read missing: "),
     ],
@@ -431,7 +434,7 @@ def test_errors_of_the_library_name_the_flag(
 @pytest.mark.parametrize("verb", READS_A_TOKENIZER)
 def test_every_command_that_reads_a_tokenizer_takes_the_same_options(verb: str) -> None:
     flags = {flag for option in command_named(verb).params for flag in option.opts}
-    assert {"--encoding", "--pattern", "--special-token", "--merges", "--lowercase"} <= flags
+    assert {"--encoding-name", "--pattern", "--special-token", "--merges", "--lowercase"} <= flags
     assert {"--download", "--revision"} <= flags
     kinds = "an encoding such as cl100k_base, a model such as gpt-4o, or a repository"
     assert kinds in " ".join((command_named(verb).help or "").split())
@@ -504,7 +507,7 @@ def test_compare_gives_the_options_to_the_files_that_need_them(
 
 
 def test_a_wrong_encoding_is_answered_with_all(cli: Run, ranks: str) -> None:
-    code, _, err = cli("inspect", ranks, "--encoding", "gpt9")
+    code, _, err = cli("inspect", ranks, "--encoding-name", "gpt9")
     assert code == 2
     assert all(name in err for name in pw.spec.ENCODINGS)
 

@@ -272,7 +272,9 @@ def test_byte_tokens_that_are_not_utf8_follow_errors(
     tok = byte_fallback(METASPACE)
     assert tok.decode(ids, encoding_errors="ignore") == ignored
     if strict is None:
-        with pytest.raises(pw.errors.InvalidUtf8Error, match='UTF-8; encoding_errors="replace" decodes them'):
+        with pytest.raises(
+            pw.errors.InvalidUtf8Error, match='UTF-8; encoding_errors="replace" decodes them'
+        ):
             tok.decode(ids, encoding_errors="strict")
     else:
         assert tok.decode(ids, encoding_errors="strict") == strict

@@ -257,4 +257,4 @@ def test_published_files_are_read_without_a_warning() -> None:
             pw.Tokenizer.load(path)
         for name in ("cl100k_base", "o200k_base", "p50k_base", "r50k_base"):
             path = folder / "tiktoken" / f"{name}.tiktoken"
-            pw.Tokenizer.load(path, encoding=name)
+            pw.Tokenizer.load(path, encoding_name=name)

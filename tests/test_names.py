@@ -67,7 +67,7 @@ def tiktoken_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_encoding_and_its_models_are_the_published_ranks(tiktoken_cache: Path) -> None:
     path = next(tiktoken_cache.iterdir())
     tok = pw.Tokenizer.load("cl100k_base")
-    assert tok == pw.Tokenizer.load(path, encoding="cl100k_base")
+    assert tok == pw.Tokenizer.load(path, encoding_name="cl100k_base")
     assert tok.encode("hello world").ids == [15339, 1917]
     for model in ("gpt-4", "gpt-3.5-turbo-0125", "text-embedding-3-small", "ft:gpt-4:org::1"):
         assert pw.Tokenizer.load(model) == tok
@@ -92,9 +92,9 @@ def test_damaged_ranks_in_the_cache_are_refused(tiktoken_cache: Path) -> None:
 def test_an_encoding_takes_no_other_settings(tiktoken_cache: Path) -> None:
     with pytest.raises(
         ArgumentError,
-        match="encoding='o200k_base' contradicts gpt-4, whose encoding is 'cl100k_base'",
+        match="encoding_name='o200k_base' contradicts gpt-4, whose encoding is 'cl100k_base'",
     ):
-        pw.Tokenizer.load("gpt-4", encoding="o200k_base")
+        pw.Tokenizer.load("gpt-4", encoding_name="o200k_base")
     with pytest.raises(
         ArgumentError,
         match="pattern='gpt2' does not apply to a named encoding, which contains this setting",

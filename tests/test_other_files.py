@@ -114,7 +114,7 @@ def test_a_file_that_is_no_tokenizer_is_named(
 def test_a_pointer_is_named_in_place_of_a_wrong_checksum(tmp_path: Path) -> None:
     (tmp_path / "cl100k_base.tiktoken").write_bytes(LFS)
     with pytest.raises(FormatError, match="a Git LFS pointer"):
-        pw.Tokenizer.load(tmp_path / "cl100k_base.tiktoken", encoding="cl100k_base")
+        pw.Tokenizer.load(tmp_path / "cl100k_base.tiktoken", encoding_name="cl100k_base")
 
 
 def test_large_weights_are_named_without_being_read(

@@ -306,7 +306,7 @@ def test_added_tokens_of_bpe_keep_ids_that_others_would_renumber() -> None:
 def test_special_tokens_of_ranks_keep_their_ids_elsewhere(name: str) -> None:
     folder = data_dir()
     assert folder is not None
-    tok = pw.Tokenizer.load(folder / f"vocab/tiktoken/{name}.tiktoken", encoding=name)
+    tok = pw.Tokenizer.load(folder / f"vocab/tiktoken/{name}.tiktoken", encoding_name=name)
     text = "one" + "".join(token.content for token in tok.added_tokens) + " two"
     expected = tok.encode(text, parse_special=True).ids
     assert ids_elsewhere(tok.to_str(), [text]) == [expected]

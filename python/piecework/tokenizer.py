@@ -138,12 +138,13 @@ class Tokenizer(metaclass=WithForeignNames):
         *,
         lowercase: bool | None = None,
         merges: PathLike | None = None,
-        encoding: str | None = None,
+        encoding_name: str | None = None,
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
         compiled_cache: bool | PathLike = False,
         download: bool = False,
         revision: str | None = None,
+        **unknown: typing.NoReturn,
     ) -> hints.Self:
         """Load a tokenizer file of any format, a folder, or a tokenizer by its name.
 
@@ -174,7 +175,7 @@ class Tokenizer(metaclass=WithForeignNames):
           folder of both. The entries identify the pipelines of GPT-2, GPT and CLIP. `pattern` (a name of
           `spec.NAMED_PATTERNS` or regular expressions) selects another one. `special_tokens` names the
           special entries; by default those in `<...>` that no merge produces.
-        - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding`, a name of
+        - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding_name`, one of
           `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
           `special_tokens` with ids.
         - `.gguf` files contain the tokenizer that llama.cpp uses, and the roles of its special tokens. Their
@@ -204,7 +205,9 @@ class Tokenizer(metaclass=WithForeignNames):
         option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
         the file, truncation and padding of a single file, and roles whose token is not in the vocabulary.
         """
-        options = LoadOptions(lowercase, merges, encoding, pattern, special_tokens)
+        if unknown:
+            reject_keywords("load", unknown)
+        options = LoadOptions(lowercase, merges, encoding_name, pattern, special_tokens)
         source, options = resolve_name(path, options, download=download, revision=revision)
         # A configuration beside a GGUF file may belong to another file.
         config = None if source.endswith(".gguf") else read_config(source)
@@ -236,9 +239,10 @@ class Tokenizer(metaclass=WithForeignNames):
         format: str | None = None,
         source: str = "data",
         lowercase: bool | None = None,
-        encoding: str | None = None,
+        encoding_name: str | None = None,
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
+        **unknown: typing.NoReturn,
     ) -> hints.Self:
         """Load a tokenizer file that is already in memory; the content, gzipped or not, decides the format.
 
@@ -252,7 +256,9 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Raises the errors of `load`, and `InputTypeError` for data other than bytes.
         """
-        options = LoadOptions(lowercase, None, encoding, pattern, special_tokens)
+        if unknown:
+            reject_keywords("from_bytes", unknown)
+        options = LoadOptions(lowercase, None, encoding_name, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
         if not tokenizer._core.is_plain:
             found = format or detect_format(gunzipped(data, source), options)

@@ -595,7 +595,7 @@ def test_the_command_needs_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_options_that_no_file_takes_are_an_error(cli: Any, model: str) -> None:
-    code, _, err = cli("serve", model, "--encoding", "cl100k_base", "--port", "0")
+    code, _, err = cli("serve", model, "--encoding-name", "cl100k_base", "--port", "0")
     assert (code, err.startswith("piecework: ")) == (2, True)
     assert "self-contained" in err
 

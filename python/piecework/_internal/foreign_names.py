@@ -101,7 +101,7 @@ _OF_BATCH = {
     "token_type_ids": "type_ids",
 }
 
-# Keyword arguments of `encode`, `encode_batch` and `decode`.
+# Keyword arguments of `load`, `from_bytes`, `encode`, `encode_batch` and `decode`.
 _KEYWORDS = {
     # transformers
     "max_length": "tokenizer.with_truncation(N)",
@@ -118,6 +118,7 @@ _KEYWORDS = {
     "text_pair": "the second argument",
     "truncation": "tokenizer.with_truncation(N), or with_truncation() for the stored length",
     # tiktoken
+    "encoding": "encoding_name=",
     "errors": "encoding_errors=",
     "allowed_special": "parse_special",
     "disallowed_special": "parse_special",

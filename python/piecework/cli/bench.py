@@ -24,7 +24,7 @@ _EXAMPLE = """\b
 Example:
   piecework bench tokenizer.json corpus.txt --against tokenizers
   piecework bench spiece.model corpus.jsonl.gz --against sentencepiece --json
-  piecework bench cl100k_base.tiktoken corpus.txt --encoding cl100k_base --against tiktoken
+  piecework bench cl100k_base.tiktoken corpus.txt --encoding-name cl100k_base --against tiktoken
 """
 
 
@@ -74,7 +74,9 @@ def bench(
     the next half with the filled word cache. Use an idle machine and at least ten megabytes of text.
     """
     loaded = load_tokenizer(tokenizer, hints)
-    file = tokenizer_file(tokenizer, encoding=hints["encoding"], revision=hints["revision"])
+    file = tokenizer_file(
+        tokenizer, encoding_name=hints["encoding_name"], revision=hints["revision"]
+    )
     found = pw.analysis.bench_files(
         file,
         list(corpus),

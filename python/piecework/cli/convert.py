@@ -42,7 +42,7 @@ from piecework.io.stored_lengths import core_of_folder
 
 _EXAMPLE = """\b
 Example:
-  piecework convert cl100k_base.tiktoken tokenizer.json --encoding cl100k_base --verify corpus.txt
+  piecework convert cl100k_base.tiktoken tokenizer.json --encoding-name cl100k_base --verify corpus.txt
   piecework convert tokenizer.json ranks.tiktoken
   piecework convert vocab.json tokenizer.json --merges merges.txt
   piecework convert tokenizer.json vocab.json --merges-output merges.txt
@@ -147,7 +147,10 @@ def convert(
         save_tokenizer(loaded, target)
         after = tokenizer_format_of(target)
     before = file_format(
-        source, merges=hints["merges"], encoding=hints["encoding"], revision=hints["revision"]
+        source,
+        merges=hints["merges"],
+        encoding_name=hints["encoding_name"],
+        revision=hints["revision"],
     )
     entries = f"converted {before} to {after}, {counted(loaded.get_vocab_size(), 'entry')}"
     note(entries + ("" if target == "-" else f", saved as {target}"))

@@ -20,6 +20,7 @@ _HERE = {
     "--content-key": "--field",
     "--cpus": "--num-threads",
     "--do-lower-case": "--preset bert-uncased",
+    "--encoding": "--encoding-name",
     "--errors": "--encoding-errors",
     "--file": "CORPUS or FILE",
     "--files": "CORPUS or FILE",

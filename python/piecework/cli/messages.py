@@ -54,8 +54,8 @@ def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:
 def in_flags(text: str, flags: Mapping[str, str]) -> str:
     """Return a message with flags in place of argument names.
 
-    >>> in_flags('expected encoding="cl100k_base", or merges=', {"encoding": "--encoding"})
-    'expected --encoding cl100k_base, or merges='
+    >>> in_flags('expected encoding_name="cl100k_base", or merges=', {"encoding_name": "--encoding-name"})
+    'expected --encoding-name cl100k_base, or merges='
     """
 
     def keyword(match: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ from piecework.io.stored_lengths import ignore_warnings_of_lengths
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hints: TypeAlias = Mapping[str, Any]
 
-_FORMAT_NAMES = ("encoding", "pattern", "special_tokens", "merges", "lowercase")
+_FORMAT_NAMES = ("encoding_name", "pattern", "special_tokens", "merges", "lowercase")
 _NAMES = (*_FORMAT_NAMES, "download", "revision")
 _KINDS = (
     "{} is a file, a folder as transformers writes it, an encoding such as cl100k_base, a model such as "
@@ -153,8 +153,8 @@ def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
 def _options() -> dict[str, Callable[[Any], Any]]:
     in_section = partial(option, section="Tokenizer")
     return {
-        "encoding": in_section(
-            "--encoding",
+        "encoding_name": in_section(
+            "--encoding-name",
             type=NameChoice(tuple(pw.spec.ENCODINGS), "encoding"),
             help=f"Encoding of a .tiktoken file: {', '.join(pw.spec.ENCODINGS)}.",
         ),

@@ -48,7 +48,7 @@ def file_format(
     path: PathLike,
     *,
     merges: PathLike | None = None,
-    encoding: str | None = None,
+    encoding_name: str | None = None,
     revision: str | None = None,
 ) -> str:
     """Return the name of the format in which `Tokenizer.load` reads a path or name, such as "vocab.txt".
@@ -59,29 +59,29 @@ def file_format(
     >>> file_format(path)
     'vocab.txt'
 
-    `merges`, `encoding` and `revision` are those passed to `load`. Raises `FileError` if the file cannot be
-    read.
+    `merges`, `encoding_name` and `revision` are those passed to `load`. Raises `FileError` if the file
+    cannot be read.
     """
-    options = LoadOptions(merges=merges, encoding=encoding)
+    options = LoadOptions(merges=merges, encoding_name=encoding_name)
     source, options = files_of_directory(*resolve_name(path, options, revision=revision))
     stored = source_bytes(source)
     if is_cache(stored):
         return COMPILED_CACHE
     found = detect_format(gunzipped(stored, source), options)
-    named = options.encoding
+    named = options.encoding_name
     return f"{found} ({named})" if named and found == TIKTOKEN_RANKS else found
 
 
 def detect_format(data: bytes, options: LoadOptions) -> str:
     """Return the format of uncompressed data, one of the names above.
 
-    `options.merges` and `options.encoding` decide before the content does.
+    `options.merges` and `options.encoding_name` decide before the content does.
     """
     if options.merges is not None:
         return VOCAB_MERGES
     if is_gguf(data[:8]):
         return GGUF
-    if options.encoding is not None or _is_ranks(data):
+    if options.encoding_name is not None or _is_ranks(data):
         return TIKTOKEN_RANKS
     if is_sentencepiece(data):
         return SENTENCEPIECE_MODEL

@@ -210,17 +210,17 @@ def read_gguf_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpe
 
 def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read tiktoken ranks with the pattern and special tokens of a named encoding or of the caller."""
-    if options.encoding is not None:
+    if options.encoding_name is not None:
         return _read_named_ranks(data, source, options)
     options.reject_unused(("pattern", "special_tokens"), "tiktoken ranks")
     if options.pattern is None:
-        expected = 'encoding="cl100k_base" or another name, or pattern= and special_tokens='
+        expected = 'encoding_name="cl100k_base" or another name, or pattern= and special_tokens='
         if source.endswith(
             ".model"
         ):  # Llama 3 and others that kept the name of SentencePiece's file
             expected = 'pattern="llama3" or another name, and special_tokens= with their ids'
         raise ArgumentError(
-            "encoding",
+            "encoding_name",
             f"None for the tiktoken ranks {source}",
             expected,
             message=f"{source} has tiktoken ranks without a pattern; pass {expected}",
@@ -261,8 +261,8 @@ def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAnd
 
     from piecework.spec import named_encoding, named_pre_tokenizer
 
-    options.reject_unused(("encoding",), "a named encoding, which contains this setting")
-    encoding = named_encoding(str(options.encoding))
+    options.reject_unused(("encoding_name",), "a named encoding, which contains this setting")
+    encoding = named_encoding(str(options.encoding_name))
     found = hashlib.sha256(data).hexdigest()
     if found != encoding.sha256:
         expected = f"{encoding.sha256}, the digest of the published {encoding.rank_file}"

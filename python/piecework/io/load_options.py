@@ -21,27 +21,33 @@ class LoadOptions:
         self,
         lowercase: bool | None = None,
         merges: PathLike | None = None,
-        encoding: str | None = None,
+        encoding_name: str | None = None,
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
     ) -> None:
         self.lowercase = lowercase
         self.merges = merges
-        self.encoding = encoding
+        self.encoding_name = encoding_name
         self.pattern = pattern
         self.special_tokens = special_tokens
 
     def with_merges(self, merges: str) -> LoadOptions:
         """Return the same options with another merges file."""
-        return LoadOptions(self.lowercase, merges, self.encoding, self.pattern, self.special_tokens)
+        return LoadOptions(
+            self.lowercase, merges, self.encoding_name, self.pattern, self.special_tokens
+        )
 
     def with_lowercase(self, lowercase: bool | None) -> LoadOptions:
         """Return the same options with another letter case."""
-        return LoadOptions(lowercase, self.merges, self.encoding, self.pattern, self.special_tokens)
+        return LoadOptions(
+            lowercase, self.merges, self.encoding_name, self.pattern, self.special_tokens
+        )
 
-    def with_encoding(self, encoding: str) -> LoadOptions:
+    def with_encoding_name(self, encoding_name: str) -> LoadOptions:
         """Return the same options with another encoding."""
-        return LoadOptions(self.lowercase, self.merges, encoding, self.pattern, self.special_tokens)
+        return LoadOptions(
+            self.lowercase, self.merges, encoding_name, self.pattern, self.special_tokens
+        )
 
     def reject_unused(self, used: tuple[str, ...], format: str) -> None:
         """Raise `ArgumentError` for an option that is set and that the format does not use."""

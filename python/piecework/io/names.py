@@ -61,20 +61,22 @@ def resolve_name(
     if encoding is not None:
         _reject_revision(revision, f"the encoding {encoding}")
         return _rank_file(source, encoding, options)
-    if options.merges is not None or options.encoding is not None:
+    if options.merges is not None or options.encoding_name is not None:
         return source, options  # these need a file, which does not exist
     return _repository(source, download=download, revision=revision), options
 
 
 def tokenizer_file(
-    path: PathLike, *, encoding: str | None = None, revision: str | None = None
+    path: PathLike, *, encoding_name: str | None = None, revision: str | None = None
 ) -> str:
     """Return the file that `Tokenizer.load` reads for a path or a name, once it is on this machine.
 
     >>> tokenizer_file("missing.json")
     'missing.json'
     """
-    source, options = resolve_name(path, LoadOptions(encoding=encoding), revision=revision)
+    source, options = resolve_name(
+        path, LoadOptions(encoding_name=encoding_name), revision=revision
+    )
     return files_of_directory(source, options)[0]
 
 
@@ -129,17 +131,17 @@ def _rank_file(name: str, encoding: str, options: LoadOptions) -> tuple[str, Loa
     from piecework.io.rank_files import find_rank_file
     from piecework.spec import ENCODINGS
 
-    if options.encoding not in (None, encoding):
-        found = f"{options.encoding!r} for {name}"
+    if options.encoding_name not in (None, encoding):
+        found = f"{options.encoding_name!r} for {name}"
         raise ArgumentError(
-            "encoding",
+            "encoding_name",
             found,
             f"None, or {encoding!r}",
             message=(
-                f"encoding={options.encoding!r} contradicts {name}, whose encoding is {encoding!r}"
+                f"encoding_name={options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
             ),
         )
-    return find_rank_file(ENCODINGS[encoding]), options.with_encoding(encoding)
+    return find_rank_file(ENCODINGS[encoding]), options.with_encoding_name(encoding)
 
 
 # ---- repositories of the hub

@@ -146,7 +146,7 @@ def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Mer
 
 def _warn_if(stopped_early: str | None) -> None:
     if stopped_early:
-        warnings.warn(f"stopped early: {stopped_early}", TrainingWarning, stacklevel=4)
+        warnings.warn(f"stopped early: {stopped_early}", TrainingWarning, stacklevel=5)
 
 
 def _with_learned(spec: TokenizerSpec, learned: LearnedEntries) -> tuple[TokenizerSpec, IdMap]:

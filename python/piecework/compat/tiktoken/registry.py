@@ -48,7 +48,7 @@ def get_encoding(encoding_name: str, ranks: PathLike | None = None) -> Encoding:
     path = find_rank_file(definition) if ranks is None else os.fspath(ranks)
     key = (encoding_name, path)
     if key not in _LOADED:
-        tokenizer = Tokenizer.load(path, encoding=encoding_name)
+        tokenizer = Tokenizer.load(path, encoding_name=encoding_name)
         [pattern] = NAMED_PATTERNS[definition.pattern]
         _LOADED[key] = Encoding._from_tokenizer(
             encoding_name, tokenizer, definition.special_tokens, definition.n_vocab, pattern
