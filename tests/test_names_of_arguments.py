@@ -21,7 +21,7 @@ MODULES = (
 OTHER_CONCEPTS = {
     "column": ("Batch", "distributed"),  # of a batch or a data frame, which has no records
     "encoding": ("Segmentation", "ChatEncoding", "SegmentedEncoding"),  # an `Encoding`
-    "pipeline": ("Counts", "Plan", "Preset", "counts_of_table"),  # a `Pipeline`
+    "pipeline": ("Counts", "Plan", "Preset", "counts_of_table", "decoder_for"),  # a `Pipeline`
     "threads": ("Speed",),  # a figure of a result
     "type": ("ScoredPiece",),  # that of a piece in a `.model`
 }
@@ -122,5 +122,5 @@ def test_a_former_name_is_answered_with_the_new_one(
         and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     ]
     assert new in parameters(function)
-    with pytest.raises(pw.PieceworkError, match=rf"^{old}: .*{new}="):
+    with pytest.raises(pw.PieceworkError, match=rf"\b{old}\b.*\b{new}="):
         function(*[None] * len(arguments), **{old: True})

@@ -287,13 +287,13 @@ def test_other_models_have_no_scores() -> None:
     bpe = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, (("h", "u"),)))
     with pytest.raises(pw.errors.ArgumentError, match="nbest_size"):
         bpe.encode("hu", sampling=pw.Sampling(nbest_size=3))
-    with pytest.raises(pw.errors.ArgumentError, match=r"alpha: .*Sampling\(dropout="):
+    with pytest.raises(pw.errors.ArgumentError, match=r"alpha is .*Sampling\(dropout="):
         bpe.encode("hu", sampling=pw.Sampling(alpha=0.5))
 
 
 def test_the_strength_of_bpe_is_refused(tok: pw.Tokenizer) -> None:
     for call in (tok.encode, lambda text, sampling: pw.lattice.sample(tok, text, 2, sampling)):
-        with pytest.raises(pw.errors.ArgumentError, match=r"dropout: .*Sampling\(alpha="):
+        with pytest.raises(pw.errors.ArgumentError, match=r"dropout is .*Sampling\(alpha="):
             call("hugs", sampling=pw.Sampling(dropout=0.5))
     assert tok.encode("hugs", sampling=pw.Sampling(dropout=0.5, nbest_size=1)) == tok.encode("hugs")
 

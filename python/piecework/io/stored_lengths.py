@@ -85,8 +85,8 @@ def truncated(
     or active. Raises `ArgumentError` if there is none.
     """
     if max_length is None:
-        expected = "a number of tokens; without_truncation() turns truncation off"
-        raise ArgumentError("max_length", "None", expected)
+        message = "max_length must be a number of tokens; without_truncation() turns truncation off"
+        raise ArgumentError("max_length", "None", "a number of tokens", message=message)
     side = settings.truncation_side or active_sides(core)[0]
     chosen: dict[str, Any] = {
         "max_length": max_length,
@@ -168,7 +168,8 @@ def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _check_length(length: object) -> None:
     if isinstance(length, str):
         expected = 'a number of tokens, None for the longest row of each batch, or "stored"'
-        raise ArgumentError("length", repr(length), expected)
+        message = f"length must be {expected}, not {length!r}"
+        raise ArgumentError("length", repr(length), expected, message=message)
     check_size("length", length)
 
 
