@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
+from functools import partial
 
 import click
 
 import piecework as pw
 from piecework.analysis.speed import speed_table
-from piecework.cli.options import reading_options
+from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
@@ -31,7 +31,7 @@ Example:
 @command(epilog=_EXAMPLE)
 @tokenizer_argument()
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...", type=InputFile())
-@reading_options
+@partial(reading_options, on_error=False)
 @tokenizer_options
 @option(
     "--against",
@@ -64,9 +64,7 @@ def bench(
     megabytes: float,
     hints: Hints,
     as_json: bool,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    num_threads: int | None,
+    reading: Reading,
 ) -> None:
     """Measure how fast TOKENIZER encodes and decodes a corpus.
 
@@ -83,11 +81,9 @@ def bench(
         tokenizer=loaded,
         against=against,
         megabytes=megabytes,
-        field=field,
-        encoding_errors=encoding_errors,
         repetitions=repetitions,
-        num_threads=num_threads,
         progress=not is_quiet(),
+        **reading,
     )
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))

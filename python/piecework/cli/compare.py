@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
 
 import click
 
@@ -11,7 +10,7 @@ import piecework as pw
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
-from piecework.cli.options import ALL_PRESETS, OnError, on_error_option, reading_options
+from piecework.cli.options import ALL_PRESETS, Reading, reading_options
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
     InputFile,
@@ -69,7 +68,6 @@ Example:
     help="Preset that defines the words for fertility.",
 )
 @reading_options
-@on_error_option
 @tokenizer_options
 @option("--json", "as_json", section="Output", is_flag=True, help="Print the measures as JSON.")
 @option(
@@ -95,10 +93,7 @@ def compare(
     as_json: bool,
     html_path: str | None,
     plot_directory: str | None,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-    num_threads: int | None,
+    reading: Reading,
     hints: Hints,
 ) -> None:
     """Measure several TOKENIZERs on a corpus and print a table.
@@ -126,10 +121,7 @@ def compare(
         sources_of_corpus(corpus),
         gold=standard,
         words=words,
-        field=field,
-        encoding_errors=encoding_errors,
-        on_error=on_error,
-        num_threads=num_threads,
+        **reading,
         progress=not is_quiet(),
     )
     if html_path:

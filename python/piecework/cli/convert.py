@@ -107,7 +107,7 @@ def convert(
     if unigram_corpus is not None:
         _check_unigram(original, name, merges_output, force=force)
         pipeline = pw.train.pipeline_of(original.spec)
-        counts = count_or_load((unigram_corpus,), pipeline, None, "replace", None)
+        counts = count_or_load((unigram_corpus,), pipeline, {"field": None})
         original = pw.vocabulary.to_unigram(original, counts, progress=not is_quiet()).tokenizer
     if merges_output is not None:
         if target == "-" or is_folder_path(target):

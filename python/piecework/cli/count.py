@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -12,7 +12,7 @@ import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
-    OnError,
+    Reading,
     are_counts_files,
     corpus_options,
     count_or_load,
@@ -67,10 +67,7 @@ Example:
 def count(
     corpus: tuple[str, ...],
     preset: str | None,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-    num_threads: int | None,
+    reading: Reading,
     first_source: int,
     path: str,
     as_json: bool,
@@ -89,33 +86,29 @@ def count(
         )
     check_output(path)
     timing = Timing(corpus)
-    found = normalized(plan, first_texts(corpus, plan, field, encoding_errors, on_error))
+    found = normalized(plan, first_texts(corpus, plan, reading))
     hint = preset_hint(plan, found)
-    with_files = not are_counts_files(corpus, field, plan.sentences) and not plan.sentences.size
+    with_files = (
+        not are_counts_files(corpus, reading["field"], plan.sentences) and not plan.sentences.size
+    )
     if path != "-" and with_files:
         words, distinct = pw.train.count_files_to(
             path,
             corpus,
             preset=plan.pipeline,
             progress=not is_quiet(),
-            field=field,
-            encoding_errors=encoding_errors,
-            on_error=on_error,
-            num_threads=num_threads,
             first_source=first_source,
             sentences=plan.sentences,
+            **reading,
             **given_options(counting),
         )
     else:
         counts = count_or_load(
             corpus,
             plan.pipeline,
-            field,
-            encoding_errors,
-            num_threads,
+            reading,
             plan.sentences,
             first_source,
-            on_error,
             counting,
         )
         words, distinct = counts.total, len(counts)

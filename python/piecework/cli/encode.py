@@ -17,7 +17,7 @@ from piecework.cli.folder_options import (
     encode_to_folder,
     folder_options,
 )
-from piecework.cli.options import on_error_option, reading_options
+from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import (
     InputFile,
     command,
@@ -58,7 +58,6 @@ Example:
 @tokenizer_argument()
 @click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
 @reading_options
-@on_error_option
 @tokenizer_options
 @option(
     "--format",
@@ -113,6 +112,7 @@ def encode(
     tokenizer: str,
     inputs: tuple[str, ...],
     hints: Hints,
+    reading: Reading,
     outputs: tuple[str, ...],
     out_dir: str | None,
     no_special_tokens: bool,
@@ -143,7 +143,7 @@ def encode(
         append_eod=settings["append_eod"],
         pack=settings["pack"],
     )
-    settings["add_special_tokens"] = not no_special_tokens
+    settings |= {**reading, "add_special_tokens": not no_special_tokens}
     if out_dir is not None:
         _check_no_file_options(outputs, settings)
         encode_to_folder(loaded, inputs, out_dir, settings, timing, as_json=as_json)

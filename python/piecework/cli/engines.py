@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 import piecework as pw
-from piecework.cli.options import Command, are_counts_files, given_options
+from piecework.cli.options import Command, Reading, are_counts_files, given_options
 from piecework.cli.parameters import apply, option
 
 _ENGINES = {"ray": "address", "spark": "master"}
@@ -38,8 +38,7 @@ def engine_options(command: Command) -> Command:
 def count_on_engine(
     corpus: Sequence[str],
     plan: pw.train.Plan,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
+    reading: Reading,
     engine: str | None,
     address: str | None,
     master: str | None,
@@ -71,7 +70,7 @@ def count_on_engine(
     if plan.tests:
         expected = "0 with --engine: counts have no sentences"
         raise pw.errors.ArgumentError("self_test_sample_size", str(plan.tests), expected)
-    if are_counts_files(corpus, field, plan.sentences):
+    if are_counts_files(corpus, reading["field"], plan.sentences):
         raise pw.errors.ArgumentError(
             "engine",
             "counts files",
@@ -84,8 +83,8 @@ def count_on_engine(
     counts: pw.Counts = module.count_files(
         corpus,
         preset=plan.pipeline,
-        field=field,
-        encoding_errors=encoding_errors,
+        field=reading["field"],
+        encoding_errors=reading["encoding_errors"],
         sentences=plan.sentences,
         **where,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 import piecework as pw
 from piecework.cli.explanations import check_html, explanation_options, show
-from piecework.cli.options import OnError, corpus_options, count_or_load
+from piecework.cli.options import Reading, corpus_options, count_or_load
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.training_options import (
     PRESET_MODELS,
@@ -54,10 +54,7 @@ def explain_training(
     lines: int,
     as_json: bool,
     html_path: str | None,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-    num_threads: int | None,
+    reading: Reading,
     **settings: Any,
 ) -> None:
     """Print each step of a training on CORPUS.
@@ -80,8 +77,7 @@ def explain_training(
     if example is not None:
         trace = _trace_example(example, model, preset, given, **how)
     else:
-        reading = {"field": field, "encoding_errors": encoding_errors, "num_threads": num_threads}
-        trace = _trace_corpus(corpus, model, preset, given, reading, on_error, **how)
+        trace = _trace_corpus(corpus, model, preset, given, reading, **how)
     show(trace, as_json, html_path, lines)
 
 
@@ -90,15 +86,12 @@ def _trace_corpus(
     model: str | None,
     preset: str | None,
     given: Mapping[str, Any],
-    reading: Mapping[str, Any],
-    on_error: OnError,
+    reading: Reading,
     **how: Any,
 ) -> pw.analysis.TrainingTrace:
     """Train on a corpus of files; `how` selects steps."""
     plan = pw.train.Plan.of(None, model, preset, given)
-    counts = count_or_load(
-        corpus, plan.pipeline, sentences=plan.sentences, on_error=on_error, **reading
-    )
+    counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
     return pw.analysis.explain_training(counts, plan.trainer, **how)
 
 

@@ -8,10 +8,9 @@ import click
 
 import piecework as pw
 from piecework.cli.options import (
-    OnError,
+    Reading,
     count_or_load,
     given_options,
-    on_error_option,
     reading_options,
 )
 from piecework.cli.parameters import InputFile, command, is_quiet, option
@@ -49,7 +48,6 @@ Example:
 )
 @setting_options(pw.BPETrainer, "min_frequency", "max_token_length")
 @reading_options
-@on_error_option
 @tokenizer_options
 @resizing_outputs(required=True)
 def extend(
@@ -57,10 +55,7 @@ def extend(
     corpus: tuple[str, ...],
     n: int,
     score: Literal["likelihood", "frequency", "pmi"] | None,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-    num_threads: int | None,
+    reading: Reading,
     hints: Hints,
     map_path: str | None,
     path: str,
@@ -74,7 +69,7 @@ def extend(
     loaded = load_tokenizer(tokenizer, hints)
     check_outputs(loaded, path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
-    counts = count_or_load(corpus, pipeline, field, encoding_errors, num_threads, on_error=on_error)
+    counts = count_or_load(corpus, pipeline, reading)
     larger, id_map = pw.vocabulary.extend(
         loaded,
         counts,

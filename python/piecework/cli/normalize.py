@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.cli.options import errors_option
+from piecework.cli.options import encoding_errors_option
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.io.atomic_files import atomic_stream
 
@@ -33,7 +33,7 @@ Example:
 @option(
     "--json", "as_json", is_flag=True, help="Write JSON lines with normalized text and offsets."
 )
-@errors_option
+@encoding_errors_option
 @output_option("File to write.  [default: stdout]", default="-")
 @quiet_option
 def normalize(

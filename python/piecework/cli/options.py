@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
-from typing import Any, Literal, TypeVar
+from functools import partial, reduce, wraps
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
@@ -14,12 +14,16 @@ from piecework.cli.parameters import NameChoice, apply, is_quiet, option
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
-OnError = Literal["fail", "skip"]
+Reading: TypeAlias = Mapping[str, Any]
+"""The options of `reading_options`, by the names of the arguments of functions that read a corpus."""
+
 PRESETS = tuple(pw.train.PRESETS)
 ALL_PRESETS = tuple(dict.fromkeys((*PRESETS, *pw.train.SENTENCEPIECE_PRESETS)))
 
 
-def corpus_options(presets: Sequence[str] = ALL_PRESETS) -> Callable[[Command], Command]:
+def corpus_options(
+    presets: Sequence[str] = ALL_PRESETS,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option for the pipeline, and those for reading a corpus."""
     preset = option(
         "--preset",
@@ -27,19 +31,46 @@ def corpus_options(presets: Sequence[str] = ALL_PRESETS) -> Callable[[Command], 
         type=NameChoice(presets, "preset"),
         help=f"Preset of normalizer, pre-tokenizer and decoder: {', '.join(presets)}.",
     )
-    return lambda command: preset(reading_options(on_error_option(command)))
+    return lambda command: preset(reading_options(command))
 
 
-def reading_options(command: Command) -> Command:
-    """Add the options for reading a corpus."""
-    field = option(
-        "--field",
-        section="Corpus",
-        metavar="NAME",
-        help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. With "
-        "this option, stdin is read as JSON lines.  [default: text]",
-    )
-    return apply((field, errors_option, num_threads_option), command)
+def reading_options(command: Callable[..., Any], on_error: bool = True) -> Callable[..., Any]:
+    """Add the options for reading a corpus; the command receives them together as `reading`."""
+    names = ["field", "encoding_errors", "num_threads", *(["on_error"] if on_error else [])]
+
+    @wraps(command)
+    def with_reading(*arguments: Any, **settings: Any) -> Any:
+        reading = {name: settings.pop(name) for name in names}
+        return command(*arguments, reading=reading, **settings)
+
+    add = partial(option, section="Corpus")
+    options = {
+        "field": add(
+            "--field",
+            metavar="NAME",
+            help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. "
+            "With this option, stdin is read as JSON lines.  [default: text]",
+        ),
+        "encoding_errors": encoding_errors_option,
+        "num_threads": add(
+            "--num-threads",
+            type=click.IntRange(min=1),
+            help="Number of threads.  [default: one per CPU]",
+        ),
+        "on_error": add(
+            "--on-error",
+            type=click.Choice(["fail", "skip"]),
+            default="fail",
+            show_default=True,
+            help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
+        ),
+    }
+    return apply([options[name] for name in names], with_reading)
+
+
+def in_one_thread(reading: Reading) -> Reading:
+    """Return the options for a function that reads without threads."""
+    return {name: value for name, value in reading.items() if name != "num_threads"}
 
 
 COUNTING_NAMES = (
@@ -111,20 +142,7 @@ def _split_at_commas(
     return None if value is None else value.split(",")
 
 
-def on_error_option(command: Command) -> Command:
-    """Add the option for input with errors."""
-    decorate = option(
-        "--on-error",
-        section="Corpus",
-        type=click.Choice(["fail", "skip"]),
-        default="fail",
-        show_default=True,
-        help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
-    )
-    return decorate(command)
-
-
-def errors_option(command: Command) -> Command:
+def encoding_errors_option(command: Command) -> Command:
     """Add the option for invalid UTF-8."""
     decorate = option(
         "--encoding-errors",
@@ -133,17 +151,6 @@ def errors_option(command: Command) -> Command:
         default="replace",
         show_default=True,
         help="Replace invalid UTF-8 by U+FFFD, or stop with an error.",
-    )
-    return decorate(command)
-
-
-def num_threads_option(command: Command) -> Command:
-    """Add the option for the number of threads."""
-    decorate = option(
-        "--num-threads",
-        section="Corpus",
-        type=click.IntRange(min=1),
-        help="Number of threads.  [default: one per CPU]",
     )
     return decorate(command)
 
@@ -171,17 +178,14 @@ def given_options(options: dict[str, Any]) -> dict[str, Any]:
 def count_or_load(
     corpus: Sequence[str],
     pipeline: pw.train.Pipeline,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    num_threads: int | None,
+    reading: Reading,
     sentences: pw.train.Sentences | None = None,
     first_source: int = 0,
-    on_error: OnError = "fail",
     counting: Mapping[str, Any] | None = None,
 ) -> pw.Counts:
     """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
     given = given_options(dict(counting or {}))
-    if are_counts_files(corpus, field, sentences):
+    if are_counts_files(corpus, reading["field"], sentences):
         for name in given.keys() - _ALSO_FOR_COUNTS:
             raise pw.errors.ArgumentError(
                 name,
@@ -193,13 +197,10 @@ def count_or_load(
     counts = pw.count_files(
         corpus,
         preset=pipeline,
-        field=field,
-        encoding_errors=encoding_errors,
-        on_error=on_error,
-        num_threads=num_threads,
         progress=not is_quiet(),
         sentences=sentences,
         first_source=first_source,
+        **reading,
         **given,
     )
     if not len(counts):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 import piecework as pw
 from piecework.cli.notes import note
-from piecework.cli.options import OnError, on_error_option, reading_options
+from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import InputFile, VocabSize, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (
@@ -69,7 +69,6 @@ Example:
     help="Text or JSON lines file, - for stdin; repeatable.",
 )
 @reading_options
-@on_error_option
 @tokenizer_options
 @resizing_outputs(required=False)
 @option(
@@ -86,10 +85,7 @@ def prune(
     residues: bool,
     corpus: tuple[str, ...],
     drop_alphabet: bool,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-    num_threads: int | None,
+    reading: Reading,
     hints: Hints,
     map_path: str | None,
     path: str | None,
@@ -109,12 +105,6 @@ def prune(
     if path is not None:
         check_outputs(loaded, path, map_path)
     keep: list[str | int] = [] if keep_path is None else [*listed_words(keep_path)]
-    reading = {
-        "field": field,
-        "encoding_errors": encoding_errors,
-        "on_error": on_error,
-        "num_threads": num_threads,
-    }
     if corpus and "-" not in corpus:
         chosen = {"min_count": min_count, "size": size, "residues": residues}
         plan = _plan(loaded, corpus, keep, not drop_alphabet, chosen, reading)
@@ -138,7 +128,7 @@ def _plan(
     keep: list[str | int],
     keep_alphabet: bool,
     chosen: dict[str, Any],
-    reading: dict[str, Any],
+    reading: Reading,
 ) -> pw.analysis.PrunePlan:
     """Prune by the use in files, which are read twice."""
     return pw.analysis.plan_prune_files(
@@ -153,7 +143,7 @@ def _plan(
 
 
 def _used_in_stdin(
-    loaded: pw.Tokenizer, corpus: tuple[str, ...], min_count: int, reading: dict[str, Any]
+    loaded: pw.Tokenizer, corpus: tuple[str, ...], min_count: int, reading: Reading
 ) -> list[int]:
     """Return the ids that a corpus uses, which is read once."""
     counts = pw.analysis.token_counts(loaded, corpus, progress=not is_quiet(), **reading)

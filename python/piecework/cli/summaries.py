@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -16,7 +16,7 @@ from piecework.analysis.entry_bytes import family
 from piecework.analysis.round_trip import percent
 from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.notes import note
-from piecework.cli.options import OnError, are_counts_files
+from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.parameters import option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -84,22 +84,14 @@ def duration(seconds: float) -> str:
 # ---- the corpus and its preset
 
 
-def first_texts(
-    corpus: Sequence[str],
-    plan: pw.train.Plan,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-) -> list[str]:
+def first_texts(corpus: Sequence[str], plan: pw.train.Plan, reading: Reading) -> list[str]:
     """Return the first texts of a corpus; none of counts, pipes and URLs."""
-    if "-" in corpus or plan.sentences.with_counts or are_counts_files(corpus, field):
+    if "-" in corpus or plan.sentences.with_counts or are_counts_files(corpus, reading["field"]):
         return []
     with warnings.catch_warnings():
         # Counting reads the same errors again, and reports them.
         warnings.simplefilter("ignore", pw.errors.CorpusWarning)
-        return sample_of_files(
-            corpus, field=field, encoding_errors=encoding_errors, on_error=on_error
-        )
+        return sample_of_files(corpus, **in_one_thread(reading))
 
 
 def normalized(plan: pw.train.Plan, texts: Sequence[str]) -> pw.analysis.RoundTrip:

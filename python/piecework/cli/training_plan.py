@@ -7,14 +7,13 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Literal
 
 import click
 
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size
-from piecework.cli.options import are_counts_files
+from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.summaries import model_name
 from piecework.io.saving import is_folder_path
 
@@ -30,8 +29,7 @@ def print_plan(
     outputs: Sequence[str],
     sizes: Sequence[int],
     budget: int,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
+    reading: Reading,
 ) -> None:
     """Print the plan; raise if the corpus cannot be opened. Reads the first texts of its first file."""
     files = pw.corpus.corpus_files(corpus)
@@ -41,10 +39,10 @@ def print_plan(
     _print_field("corpus", _described(files))
     if "-" in files:
         _print_field("first text", "not read: stdin cannot be read twice")
-    elif are_counts_files(corpus, field, plan.sentences):
+    elif are_counts_files(corpus, reading["field"], plan.sentences):
         _print_field("first text", "none: counts files have words")
     else:
-        _print_beginning(files[0], plan, field, encoding_errors)
+        _print_beginning(files[0], plan, reading)
     name = getattr(plan.preset, "name", None)
     _print_paragraph("preset", f"{name or 'none'}: {plan.pipeline}")
     learner = getattr(trainer, "learner", None)
@@ -74,10 +72,8 @@ def _described(files: Sequence[str]) -> str:
     return f"{counted(len(files), 'file')}{size}: {names}" + (", ..." if len(files) > 3 else "")
 
 
-def _print_beginning(
-    path: str, plan: pw.train.Plan, field: str | None, encoding_errors: Literal["replace", "strict"]
-) -> None:
-    rows = next(pw.corpus.read_corpus(path, field=field, encoding_errors=encoding_errors), None)
+def _print_beginning(path: str, plan: pw.train.Plan, reading: Reading) -> None:
+    rows = next(pw.corpus.read_corpus(path, **in_one_thread(reading)), None)
     text = next((text for text in rows.texts if text.strip()), None) if rows else None
     if text is None:
         _print_field("first text", f"none at the beginning of {path}")

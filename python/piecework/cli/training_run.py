@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import piecework as pw
 from piecework._internal.counted import counted
@@ -14,7 +14,7 @@ from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
 from piecework.cli.options import (
     COUNTING_NAMES,
-    OnError,
+    Reading,
     count_or_load,
     counting_options,
     plan_for,
@@ -98,10 +98,7 @@ def train_tokenizer(
     model: str | None,
     preset: str | None,
     *,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-    num_threads: int | None,
+    reading: Reading,
     engine: str | None,
     address: str | None,
     master: str | None,
@@ -120,7 +117,7 @@ def train_tokenizer(
     given = given_settings(settings)
     sizes = _sizes(given)
     outputs = _outputs(path, sizes)
-    plan = plan_for(corpus, model, preset, field, given)
+    plan = plan_for(corpus, model, preset, reading["field"], given)
     if model != SENTENCEPIECE and plan.trainer.has_own_pipeline:
         found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
         raise pw.errors.ArgumentError(
@@ -139,29 +136,24 @@ def train_tokenizer(
         check_tokenizer_output(output)
     log = _training_log(training_log, path, sizes, plan)
     if dry_run:
-        print_plan(corpus, plan, list(outputs.values()), sizes, budget, field, encoding_errors)
+        print_plan(corpus, plan, list(outputs.values()), sizes, budget, reading)
         return
     timing = Timing(corpus)
-    texts = [] if engine else first_texts(corpus, plan, field, encoding_errors, on_error)
+    texts = [] if engine else first_texts(corpus, plan, reading)
     if hint := preset_hint(plan, normalized(plan, texts)):
         note(hint)
     summary = _Summary(plan, timing, texts, as_json)
-    counts = count_on_engine(
-        corpus, plan, field, encoding_errors, engine, address, master, counting
-    )
+    counts = count_on_engine(corpus, plan, reading, engine, address, master, counting)
     if counts is None and plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
         learned = pw.Tokenizer.train(
             corpus,
             model=model,
             preset=preset,
-            field=field,
-            encoding_errors=encoding_errors,
-            on_error=on_error,
-            num_threads=num_threads,
             progress=not is_quiet(),
             memory=budget,
             checkpoint=counting["checkpoint"],
+            **reading,
             **given,
         ).with_roles(**named)
         save_trained(learned, path)
@@ -170,16 +162,13 @@ def train_tokenizer(
         counts = counts or count_or_load(
             corpus,
             plan.pipeline,
-            field,
-            encoding_errors,
-            num_threads,
+            reading,
             plan.sentences,
-            on_error=on_error,
             counting=_counting(counting, plan),
         )
         _note_memory(counts, plan, budget)
         for size, learned in _train(
-            counts, plan, sizes, num_threads, budget, counting["checkpoint"], log
+            counts, plan, sizes, reading["num_threads"], budget, counting["checkpoint"], log
         ):
             learned = learned.with_roles(**{**plan.roles_in(learned.get_vocab()), **named})
             save_trained(learned, outputs[size])
