@@ -43,6 +43,7 @@ from piecework.spec import (
     WhitespaceSplit,
     WordLevel,
     WordPiece,
+    portable_json,
 )
 
 FLAG = st.booleans()
@@ -178,7 +179,7 @@ def their_failures() -> Iterator[None]:
 
 
 def both(spec: TokenizerSpec) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
-    return pw.Tokenizer.from_spec(spec), tokenizers.Tokenizer.from_str(spec.to_json())
+    return pw.Tokenizer.from_spec(spec), tokenizers.Tokenizer.from_str(portable_json(spec))
 
 
 def columns(encoding: Any) -> tuple[Any, ...]:
