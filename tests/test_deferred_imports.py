@@ -70,8 +70,6 @@ FORMATS = {
     "piecework._internal.memory_budget",
 }
 FORMATS |= {"piecework._internal.memory", "graphlib"}
-# A trainer's preset needs the counting that it describes, and checkpoints need the trainers.
-CYCLE = {"piecework.train.sentencepiece_presets", "piecework.train.checkpoints"}
 
 # What only a notebook shows.
 NOTEBOOKS = {"IPython.display", "html"}
@@ -96,7 +94,6 @@ EXPECTED = (
     | TERMINAL
     | FORMATS
     | NAMES
-    | CYCLE
     | NOTEBOOKS
     | SERVERS
 )
