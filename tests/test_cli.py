@@ -434,9 +434,9 @@ def test_explain_prints_the_scores_of_unigram_pieces(cli: Run, tmp_path: Path) -
     assert code == 0
     lattice = out.split("lattice of hugsx\n")[1].split("best segmentations")[0].splitlines()
     assert lattice[:3] == [
-        "  span  piece  score",
-        "> 0:3   hug    -2.5000",
-        "  0:1   h      -12.5000 unknown",
+        "   span  piece  score",
+        ">  0:3   hug    -2.5000",
+        "   0:1   h      -12.5000 unknown",
     ]
     assert "  id  token  span    score  text\n   1  hug     0:3  -2.5000  hug\n" in out
 
@@ -455,8 +455,8 @@ def test_explain_training_prints_the_worked_example(cli: Run, corpus: str) -> No
         "alphabet (40)",
         "  T ##h ##i ##s                                      3",
         "best pairs (of 92)",
-        "> a ##b        2     5      2    1/5         0.2  ab",
-        "  T ##h        3     3      8    1/8       0.125  Th",
+        ">  a ##b        2     5      2    1/5         0.2  ab",
+        "   T ##h        3     3      8    1/8       0.125  Th",
         "      1  a ##b ##o ##u ##t  ab ##o ##u ##t",
         "  vocabulary (46): alphabet, ab",
         "  1 of 25 steps are shown",
