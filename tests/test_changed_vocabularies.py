@@ -466,7 +466,7 @@ def test_sentencepiece_models_of_words_and_characters_change_too(kind: Any, tmp_
         assert larger.encode("lymphoma hug").tokens == ["▁lymphoma", "▁hug"]
         assert_as_sentencepiece(larger, tmp_path, ["the lymphoma", *TEXTS[:5]])
     else:
-        with pytest.raises(pw.errors.ArgumentError, match="words: .*character model"):
+        with pytest.raises(pw.errors.ArgumentError, match="words: .* must be one character"):
             pw.vocabulary.add_words(tok, ["lymphoma"])
 
 

@@ -166,7 +166,10 @@ def test_a_continued_message_ends_the_prompt() -> None:
     messages = [*HELLO, {"role": "assistant", "content": "Dear "}]
     text = tok.apply_chat_template(messages, continue_final_message=True).text
     assert text.endswith("<|im_start|>assistant\nDear")
-    with pytest.raises(pw.errors.ArgumentError, match="continue_final_message: .* one of the two"):
+    with pytest.raises(
+        pw.errors.ArgumentError,
+        match="continue_final_message=True cannot be combined with add_generation_prompt=True",
+    ):
         tok.apply_chat_template(messages, continue_final_message=True, add_generation_prompt=True)
     with pytest.raises(pw.errors.TemplateError, match="a prompt without the last message"):
         tok.apply_chat_template(messages, continue_final_message=True, chat_template="x")
@@ -621,7 +624,7 @@ def test_a_token_that_the_model_itself_makes_raises() -> None:
     tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit(), added_tokens=[sep])
     assert tok.encode_segments([("a [SEP]", True)]).ids == [2, 1]
     with pytest.raises(
-        pw.errors.SpecialTokenError, match=r"'\[SEP\]', from which the model itself"
+        pw.errors.SpecialTokenError, match=r"the model makes the token '\[SEP\]' from the text"
     ):
         tok.encode_segments([("a [SEP]", False)])
 

@@ -141,14 +141,14 @@ def test_bytes_that_are_not_utf8_are_named() -> None:
 
 def test_columns_of_something_else_are_refused() -> None:
     cases = [
-        (pa.array([1, 2]), "an Arrow column of integers"),
-        (pa.array([[1]]), "an Arrow column of lists"),
-        (pa.array([0.5]), "an Arrow column of floating-point numbers"),
-        (pa.table({"a": ["b"]}), "an Arrow table, .*such as one of the table's columns"),
-        (pa.array(["a"]).dictionary_encode(), "an Arrow dictionary, .*call encode_column of"),
+        (pa.array([1, 2]), ".*, not an Arrow column of integers"),
+        (pa.array([[1]]), ".*, not an Arrow column of lists"),
+        (pa.array([0.5]), ".*, not an Arrow column of floating-point numbers"),
+        (pa.table({"a": ["b"]}), ".*such as one of the table's columns, not an Arrow table"),
+        (pa.array(["a"]).dictionary_encode(), ".*, not an Arrow dictionary; .*call encode_column of"),
     ]
     for column, message in cases:
-        with pytest.raises(pw.errors.ArgumentError, match=f"texts must be .*, not {message}"):
+        with pytest.raises(pw.errors.ArgumentError, match=f"^texts must be {message}"):
             TOK.encode_batch(column)
     with pytest.raises(pw.errors.ArgumentError, match="2 dimensions"):
         TOK.encode_batch(np.array([[b"a"]]))

@@ -329,7 +329,7 @@ def test_alignment_is_overlap(text: str) -> None:
             ]
             for token in document
         ]
-    with pytest.raises(ArgumentError, match="offsets after the end"):
+    with pytest.raises(ArgumentError, match="its offsets end after the document"):
         align(NLP("hug"), TOK.encode("hug pug"))
 
 
