@@ -381,6 +381,11 @@ def test_tokenizer_has_exactly_its_public_names() -> None:
     assert len(TOKENIZER_NAMES) <= 70
 
 
+def test_the_file_of_the_tokenizer_stays_readable() -> None:
+    source = inspect.getsource(inspect.getmodule(pw.Tokenizer))  # type: ignore[arg-type]
+    assert source.count("\n") < 1850, "write function(tokenizer, ...) in the folder of its subject"
+
+
 def test_error_tree_lists_every_exception() -> None:
     classes = {name for name, value in vars(pw.errors).items() if inspect.isclass(value)}
     errors = {name for name in classes if not issubclass(getattr(pw.errors, name), Warning)}

@@ -20,14 +20,14 @@ from piecework._core import (
 from piecework._internal.foreign_names import WithForeignNames, add_foreign_names, reject_keywords
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.role_attributes import ROLES, RoleId, RoleToken
+from piecework._internal.role_attributes import RoleId, RoleToken
 from piecework._internal.special_tokens import (
     checked_special_in_text,
     refuse_special,
     special_ids,
 )
 from piecework._internal.surrogates import first_surrogate
-from piecework._internal.text_columns import text_rows
+from piecework._internal.text_columns import split_pairs, text_rows
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
     PathLike,
@@ -35,7 +35,6 @@ from piecework._internal.validation import (
     check_choice,
     check_size,
     check_stage,
-    check_text,
     id_list,
     listed,
 )
@@ -47,9 +46,8 @@ from piecework.errors import (
     FormatError,
     InputTypeError,
     PortabilityWarning,
-    UnknownNameError,
 )
-from piecework.io.folder_config import is_template_name, read_config
+from piecework.io.folder_config import read_config, templates_with
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
 from piecework.io.format_detection import TOKENIZER_JSON, detect_format, file_format
 from piecework.io.format_readers import compile_ranks, warned
@@ -57,6 +55,12 @@ from piecework.io.gguf_files import roles_of_gguf, roles_of_gguf_path
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
 from piecework.io.names import resolve_name
+from piecework.io.role_settings import (
+    checked_roles,
+    declared_with_new,
+    role_tokens,
+    tokens_without_role,
+)
 from piecework.io.source_bytes import files_of_directory, gunzipped
 from piecework.io.stored_lengths import (
     active_sides,
@@ -664,7 +668,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if not isinstance(offsets, bool):
             check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
         if pairs is None:
-            texts, pairs = _split_pairs(texts, is_pretokenized)
+            texts, pairs = split_pairs(texts, is_pretokenized)
         rows_of: Callable[[typing.Any, str], typing.Any] = listed if is_pretokenized else text_rows
         first = rows_of(texts, "texts")
         second = None if pairs is None else rows_of(pairs, "pairs")
@@ -842,7 +846,7 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.chat.rendering import rendered
 
         prompt = rendered(
-            self._named_template(chat_template, has_tools=tools is not None),
+            self._settings.template_for(chat_template, has_tools=tools is not None),
             messages,
             tools=tools,
             documents=documents,
@@ -880,21 +884,6 @@ class Tokenizer(metaclass=WithForeignNames):
         if not changes:
             return self._core, ()
         return self._replaced(**changes)._core, changes["added_tokens"]
-
-    def _named_template(self, chat_template: str | None, *, has_tools: bool) -> str:
-        templates = self._settings.chat_templates
-        if chat_template is not None:
-            if not isinstance(chat_template, str):
-                raise InputTypeError("chat_template", type(chat_template).__name__, "str or None")
-            return templates.get(chat_template, chat_template)
-        if has_tools and "tool_use" in templates:
-            return templates["tool_use"]
-        if DEFAULT_TEMPLATE not in templates:
-            found = f"only {', '.join(map(repr, templates))}" if templates else "no template"
-            expected = "with_chat_template, or chat_template= with a name or the text of a template"
-            message = f"the tokenizer has {found} and no default chat template; use {expected}"
-            raise UnknownNameError("chat_template", found, expected, message=message)
-        return templates[DEFAULT_TEMPLATE]
 
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone.
@@ -1189,25 +1178,14 @@ class Tokenizer(metaclass=WithForeignNames):
         `with_roles` declared and `with_added_tokens` made since, or else all. transformers 5 calls them
         `extra_special_tokens`.
         """
-        extra = list(self._extra_special_tokens())
-        return {**self._role_tokens(), **({"additional_special_tokens": extra} if extra else {})}
+        roles = self._role_tokens()
+        extra = list(tokens_without_role(self._settings, self.added_tokens, roles.values()))
+        return {**roles, **({"additional_special_tokens": extra} if extra else {})}
 
     def _role_tokens(self) -> dict[str, str]:
         """Return the special token of each role, without those that have none."""
-        from piecework.spec.roles import declared_roles
-
         if self._all_roles is None:
-            known = {
-                role: token
-                for role, token in self._settings.roles.items()
-                if token is None or self.token_to_id(token) is not None
-            }
-            roles = {**declared_roles(self.spec), **known}
-            self._all_roles = {
-                role: token
-                for role, token in roles.items()
-                if token is not None and self.token_to_id(token) is not None
-            }
+            self._all_roles = role_tokens(self._settings, self.spec, self._core)
         return dict(self._all_roles)
 
     unk_token, unk_token_id = RoleToken("unk_token"), RoleId("unk_token")
@@ -1317,19 +1295,9 @@ class Tokenizer(metaclass=WithForeignNames):
         declared = self._settings.extra_special_tokens
         if declared is None:
             return changed
-        new = {token.content for token in added if token.special and token not in before}
-        new -= {*declared, *changed._role_tokens().values()}
-        extra = (*declared, *(token.content for token in added if token.content in new))
+        roles = changed._role_tokens().values()
+        extra = declared_with_new(declared, before, added, roles)
         return changed._variant(extra_special_tokens=extra)
-
-    def _extra_special_tokens(self) -> tuple[str, ...]:
-        """Return the special tokens without a role: the declared ones, or else all."""
-        special = [token.content for token in self.added_tokens if token.special]
-        declared = self._settings.extra_special_tokens
-        if declared is not None:
-            return tuple(token for token in declared if token in special)
-        roles = self._role_tokens().values()
-        return tuple(token for token in special if token not in roles)
 
     def without_added_tokens(self, contents: Collection[str]) -> hints.Self:
         """Return a tokenizer that no longer matches these tokens whole in the text.
@@ -1361,25 +1329,8 @@ class Tokenizer(metaclass=WithForeignNames):
         token that is not in the vocabulary, and an additional token that `with_added_tokens` has not made
         special.
         """
-        settings: dict[str, typing.Any] = {}
-        if additional_special_tokens is not None:
-            extra = listed(additional_special_tokens, "additional_special_tokens", "str")
-            special = {token.content for token in self.added_tokens if token.special}
-            missing = next((token for token in extra if token not in special), None)
-            if missing is not None:
-                expected = "special tokens, which with_added_tokens([...], special=True) adds"
-                raise ArgumentError(
-                    "additional_special_tokens",
-                    repr(missing),
-                    expected,
-                    message=f"additional_special_tokens: {missing!r} is not one of the {expected}",
-                )
-            settings["extra_special_tokens"] = tuple(extra)
-        for role, token in roles.items():
-            check_choice("role", role, ROLES)
-            if token is not None and self.token_to_id(token) is None:
-                raise ArgumentError(role, repr(token), "a token of the vocabulary")
-        return self._variant(roles={**self._settings.roles, **roles}, **settings)
+        added, additional = self.added_tokens, additional_special_tokens
+        return self._variant(**checked_roles(self._settings, self._core, added, additional, roles))
 
     def with_model_max_length(self, length: int | None) -> hints.Self:
         """Return a tokenizer that says how many tokens its model takes; None for no limit.
@@ -1407,17 +1358,7 @@ class Tokenizer(metaclass=WithForeignNames):
         The template is Jinja, as transformers reads it; `save` writes it into a folder. It is not parsed.
         Raises `ArgumentError` for a name that cannot be the name of a file.
         """
-        if template is not None and not isinstance(template, str):
-            raise InputTypeError("template", type(template).__name__, "str or None")
-        if template is not None:
-            check_text("template", template)
-        if not is_template_name(name):
-            raise ArgumentError("name", repr(name), "a name without separators of paths")
-        templates = {**self._settings.chat_templates}
-        if template is None:
-            templates.pop(name, None)
-        else:
-            templates[name] = template
+        templates = templates_with(self._settings.chat_templates, name, template)
         return self._variant(chat_templates=templates)
 
     def with_normalizer(self, normalizer: pw.spec.Normalizer | None) -> hints.Self:
@@ -1734,21 +1675,9 @@ class Tokenizer(metaclass=WithForeignNames):
         return _restored_from_spec, (type(self), self.spec, budget, self._settings)
 
     def __repr__(self) -> str:
-        from piecework.spec.custom import CustomStage
+        from piecework.spec.tokenizer_spec import stage_names
 
-        spec = self.spec
-        stages = (
-            spec.normalizer,
-            spec.pre_tokenizer,
-            spec.model,
-            spec.post_processor,
-            spec.decoder,
-        )
-        names = " -> ".join(
-            repr(stage) if isinstance(stage, CustomStage) else type(stage).__name__
-            for stage in stages
-            if stage is not None
-        )
+        names = " -> ".join(stage_names(self.spec))
         return f"Tokenizer({names}, {self.get_vocab_size()} tokens)"
 
     def __dir__(self) -> list[str]:
@@ -1890,24 +1819,6 @@ def _encoded(text: str) -> bytes:
         found = f"a lone surrogate at character {surrogate}"
         raise FormatError("text", found, "text that UTF-8 can encode")
     return text.encode()
-
-
-def _split_pairs(
-    texts: typing.Any, is_pretokenized: bool
-) -> tuple[typing.Any, list[typing.Any] | None]:
-    """Return the texts and the pairs of a list that begins with a tuple; other texts unchanged.
-
-    A tuple of words is a text.
-    """
-    if not isinstance(texts, list | tuple) or not texts or not isinstance(texts[0], tuple):
-        return texts, None
-    if is_pretokenized and (not texts[0] or isinstance(texts[0][0], str)):
-        return texts, None
-    for index, item in enumerate(texts):
-        if not isinstance(item, tuple) or len(item) != 2:
-            found = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
-            raise InputTypeError(f"texts[{index}]", found, "a (text, pair) tuple; other items are")
-    return [text for text, _ in texts], [pair for _, pair in texts]
 
 
 def _restored(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from piecework._core import TextColumn
 from piecework._internal.lazy import np, npt, typing
 from piecework._internal.validation import listed
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, InputTypeError
 
 
 def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | TextColumn:
@@ -22,6 +22,24 @@ def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | Text
         return list(texts)
     column = text_column(texts, name)
     return listed(texts, name) if column is None else column
+
+
+def split_pairs(
+    texts: typing.Any, is_pretokenized: bool
+) -> tuple[typing.Any, list[typing.Any] | None]:
+    """Return the texts and the pairs of a list that begins with a tuple; other texts unchanged.
+
+    A tuple of words is a text.
+    """
+    if not isinstance(texts, list | tuple) or not texts or not isinstance(texts[0], tuple):
+        return texts, None
+    if is_pretokenized and (not texts[0] or isinstance(texts[0][0], str)):
+        return texts, None
+    for index, item in enumerate(texts):
+        if not isinstance(item, tuple) or len(item) != 2:
+            found = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
+            raise InputTypeError(f"texts[{index}]", found, "a (text, pair) tuple; other items are")
+    return [text for text, _ in texts], [pair for _, pair in texts]
 
 
 def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:

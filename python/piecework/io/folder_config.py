@@ -9,7 +9,8 @@ import os
 
 from piecework._internal.role_attributes import ROLES
 from piecework._internal.surrogates import first_surrogate
-from piecework.errors import FileError, FormatError
+from piecework._internal.validation import check_text
+from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.read_file import file_bytes
 
@@ -339,6 +340,18 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
     for name in names:
         if name.endswith(TEMPLATE_SUFFIX) and is_template_name(name):
             yield name.removesuffix(TEMPLATE_SUFFIX), _template_file(os.path.join(folder, name))
+
+
+def templates_with(templates: Mapping[str, str], name: str, template: str | None) -> dict[str, str]:
+    """Return the chat templates with another one of this name, or without it for None."""
+    if template is not None and not isinstance(template, str):
+        raise InputTypeError("template", type(template).__name__, "str or None")
+    if template is not None:
+        check_text("template", template)
+    if not is_template_name(name):
+        raise ArgumentError("name", repr(name), "a name without separators of paths")
+    others = {other: text for other, text in templates.items() if other != name}
+    return others if template is None else {**others, name: template}
 
 
 def is_template_name(name: object) -> bool:

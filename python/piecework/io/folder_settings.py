@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from piecework.errors import InputTypeError, UnknownNameError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +88,22 @@ class FolderSettings:
     def replace(self, **changes: Any) -> FolderSettings:
         """Return these settings with other values for the fields in `changes`."""
         return FolderSettings(**{**self._fields(), **changes})
+
+    def template_for(self, chat_template: str | None, *, has_tools: bool) -> str:
+        """Return a chat template by name, the text of one, or the one that transformers uses by default."""
+        templates = self.chat_templates
+        if chat_template is not None:
+            if not isinstance(chat_template, str):
+                raise InputTypeError("chat_template", type(chat_template).__name__, "str or None")
+            return templates.get(chat_template, chat_template)
+        if has_tools and "tool_use" in templates:
+            return templates["tool_use"]
+        if DEFAULT_TEMPLATE not in templates:
+            found = f"only {', '.join(map(repr, templates))}" if templates else "no template"
+            expected = "with_chat_template, or chat_template= with a name or the text of a template"
+            message = f"the tokenizer has {found} and no default chat template; use {expected}"
+            raise UnknownNameError("chat_template", found, expected, message=message)
+        return templates[DEFAULT_TEMPLATE]
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

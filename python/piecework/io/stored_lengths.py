@@ -85,7 +85,9 @@ def truncated(
     or active. Raises `ArgumentError` if there is none.
     """
     if max_length is None:
-        message = "max_length must be a number of tokens; without_truncation() turns truncation off"
+        message = (
+            "max_length must be a number of tokens, not None; without_truncation() turns it off"
+        )
         raise ArgumentError("max_length", "None", "a number of tokens", message=message)
     side = settings.truncation_side or active_sides(core)[0]
     chosen: dict[str, Any] = {

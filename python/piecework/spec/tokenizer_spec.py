@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from piecework.errors import InputTypeError
 from piecework.spec.added_tokens import AddedToken
 from piecework.spec.component import json_value, reject_value
-from piecework.spec.custom import functions_of, loads_with_functions
+from piecework.spec.custom import CustomStage, functions_of, loads_with_functions
 from piecework.spec.decoders import Decoder, decoder_from_json
 from piecework.spec.models import Model, model_from_json
 from piecework.spec.normalizers import Normalizer, normalizer_from_json
@@ -98,3 +98,11 @@ def checked_spec(spec: object) -> TokenizerSpec:
         expected = "TokenizerSpec, such as the `spec` of a tokenizer"
         raise InputTypeError("spec", type(spec).__name__, expected)
     return spec
+
+
+def stage_names(spec: TokenizerSpec) -> Iterator[str]:
+    """Yield the name of each stage of a specification, in the order of the data."""
+    stages = (spec.normalizer, spec.pre_tokenizer, spec.model, spec.post_processor, spec.decoder)
+    for stage in stages:
+        if stage is not None:
+            yield repr(stage) if isinstance(stage, CustomStage) else type(stage).__name__
