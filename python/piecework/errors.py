@@ -28,7 +28,6 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 from __future__ import annotations
 
 import os
-import re
 
 
 class PieceworkError(Exception):
@@ -194,6 +193,8 @@ def _must_be(error: PieceworkError) -> str:
     """
     if not error.found or not error.expected:
         return ""
+    import re  # loading and encoding need none of it
+
     expected, *hint = re.split(r"(?=[:;] )", error.expected, maxsplit=1)
     return f"{error.place} must be {expected}, not {error.found}{''.join(hint)}"
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
-from typing import NoReturn, ParamSpec, TypeVar
 
+from piecework._internal.lazy import typing
 from piecework.errors import ArgumentError
 
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
-Class = TypeVar("Class", bound=type)
+TYPE_CHECKING = False  # `import piecework` does not wait for `typing` and `functools`
+if TYPE_CHECKING:
+    from typing import ParamSpec, TypeVar
+
+    Arguments = ParamSpec("Arguments")
+    Result = TypeVar("Result")
+    Class = TypeVar("Class", bound=type)
+
+_COPIED = ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__")
 
 
 def renamed_arguments(
@@ -29,13 +34,15 @@ def renamed_arguments(
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        @wraps(function)
         def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             if not kwargs.keys().isdisjoint(new_of_old):
                 for old, new in new_of_old.items():
                     reject_former_name(kwargs, old, new)
             return function(*args, **kwargs)
 
+        for name in _COPIED:
+            setattr(call, name, getattr(function, name))
+        call.__wrapped__ = function  # type: ignore[attr-defined]
         return call
 
     return decorate
@@ -49,7 +56,7 @@ def reject_former_name(given: Iterable[str], old: str, new: str) -> None:
         )
 
 
-def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoReturn]:
+def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], typing.NoReturn]:
     """Return the `__getattr__` of a module whose error says where a name is now.
 
     >>> moved_names("piecework.train", {"read_corpus": "piecework.corpus.read_corpus"})("read_corpus")
@@ -57,7 +64,7 @@ def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoRetu
     AttributeError: module 'piecework.train' has no attribute 'read_corpus': use piecework.corpus.read_corpus
     """
 
-    def get(name: str) -> NoReturn:
+    def get(name: str) -> typing.NoReturn:
         hint = f": use {homes[name]}" if name in homes else ""
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
 
