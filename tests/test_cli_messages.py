@@ -78,6 +78,12 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
         ("train-sentencepiece x --preset gpt2", "xlnet; use piecework train (see"),
         ("train x --byte-fallback", "'--byte-fallback'; it is an option of --model unigram (see"),
         ("train x --bos-id 1", "'--bos-id'; it is an option of piecework train-sentencepiece (see"),
+        (
+            "train-sentencepiece x --min-frequency 2",
+            "it is an option of piecework train --model word",
+        ),
+        ("train-sentencepiece x --model bpe", "'--model'; it is called '--model-type' here (see"),
+        ("explain --example hugs", "'--example'; use piecework explain-training (see"),
         ("explain --training x", "'--training'; use piecework explain-training (see"),
         ("count x --sample-seed 1", "'--sample-seed'; it is called '--seed' here (see"),
         ("train x --help-all", "use --help, which lists all options of --model (see"),

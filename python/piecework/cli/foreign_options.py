@@ -36,7 +36,7 @@ _HERE = {
     "--min-count": "--min-frequency",
     "--min-freq": "--min-frequency",
     "--mem": "--memory",
-    "--model": "TOKENIZER",
+    "--model": "TOKENIZER or --model-type",
     "--model-name-or-path": "TOKENIZER",
     "--model-prefix": "--output",
     "--model-type": "--model",
@@ -77,6 +77,7 @@ _HERE = {
 _MOVED = {
     "--type": "piecework train-sentencepiece --model-type",
     "--all": "--steps all",
+    "--example": "piecework explain-training",
     "--training": "piecework explain-training",
     "--help-all": "--help, which lists all options of --model",
 }

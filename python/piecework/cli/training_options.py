@@ -91,18 +91,20 @@ class TrainingCommand(Command):
     def hint_elsewhere(self, flag: str) -> str:
         """Return the models that have an option."""
         flag = flag.replace("_", "-")
-        models = [model for model in self.models if flag in _flags_of(model)]
-        if models:
-            return f"it is an option of --model {' and '.join(models)}"
-        if SENTENCEPIECE not in self.models and flag in _flags_of(SENTENCEPIECE):
+        models = [model for model in TRAINERS if flag in _flags_of(model)]
+        if here := [model for model in models if model in self.models]:
+            return f"it is an option of --model {', '.join(here)}"
+        if models == [SENTENCEPIECE]:
             return "it is an option of piecework train-sentencepiece"
-        return ""
+        return f"it is an option of piecework train --model {', '.join(models)}" if models else ""
 
     def _model(self, ctx: click.Context, args: Sequence[str]) -> str | None:
         """Return the model that the arguments name; raise for an unknown one."""
         if len(self.models) == 1:
             return self.models[0]
         model = _typed_value("--model", args)
+        if model in self.models:
+            return model
         if model is not None and not ctx.resilient_parsing:
             [parameter] = [one for one in self.params if one.name == "model"]
             return str(parameter.type_cast_value(ctx, model))
