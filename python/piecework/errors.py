@@ -11,7 +11,7 @@
     │   └── VocabularyError                a vocabulary has duplicates, no unknown token, ...
     ├── PortabilityError    (ValueError)   a format cannot represent the tokenizer with the same ids
     ├── CorpusError         (ValueError)   input texts or ids are empty, damaged or inconsistent
-    │   └── InvalidUtf8Error               a text is not UTF-8, with errors="strict"
+    │   └── InvalidUtf8Error               a text is not UTF-8, with encoding_errors="strict"
     ├── TrainingError       (ValueError)   the corpus cannot satisfy the training settings
     ├── MemoryLimitError    (MemoryError)  an operation needs more memory than it may use
     ├── TemplateError       (ValueError)   a chat template fails, passes a limit or mixes origins

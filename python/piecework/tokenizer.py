@@ -1,7 +1,8 @@
 """The tokenizer: load or train one, encode text into ids, decode ids, inspect its vocabulary, save it.
 
-`Tokenizer` is a frame around a compiled core: each method checks its arguments and calls a function of the
-folder that does the work (`io`, `train`, `vocabulary`, `sampling`) or a method of the core.
+`Tokenizer` is a thin wrapper over a compiled core: each method checks its arguments and calls a function of
+the folder that does the work (`io`, `train`, `vocabulary`, `chat`) or a method of the core. What is about one
+kind of model or one task is `function(tokenizer, ...)` in `lattice`, `vocabulary`, `chat` and `stages`.
 """
 
 from __future__ import annotations
@@ -1316,7 +1317,7 @@ class Tokenizer(metaclass=WithForeignNames):
     def with_roles(
         self, *, additional_special_tokens: Sequence[str] | None = None, **roles: str | None
     ) -> hints.Self:
-        """Return a tokenizer with other special tokens in some roles; None takes a role away.
+        """Return a tokenizer with special tokens assigned to roles; None unsets one.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"<unk>": 0, "<|end|>": 1, "a": 2}, unk_token="<unk>"))
@@ -1333,7 +1334,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._variant(**checked_roles(self._settings, self._core, added, additional, roles))
 
     def with_model_max_length(self, length: int | None) -> hints.Self:
-        """Return a tokenizer that says how many tokens its model takes; None for no limit.
+        """Return a tokenizer with another `model_max_length`; None for no limit.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0})).with_model_max_length(512).model_max_length
@@ -1348,7 +1349,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._variant(model_max_length=length)
 
     def with_chat_template(self, template: str | None, *, name: str = "default") -> hints.Self:
-        """Return a tokenizer with another chat template of a name; None removes it.
+        """Return a tokenizer with another chat template `name`; None removes it.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0})).with_chat_template("{{ messages }}")
