@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -47,9 +48,9 @@ class PresetTrainer(Trainer):
     unk_token: Any  # a string; None drops unknown characters
 
     @property
+    @abstractmethod
     def presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text."""
-        raise NotImplementedError
 
     @property
     def default_preset(self) -> str:
