@@ -7,6 +7,7 @@ rules that it cannot express are below.
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
 from collections.abc import Iterator
@@ -424,32 +425,115 @@ def test_reference_never_imports_the_compiled_core() -> None:
     assert found == []
 
 
-def test_command_line_uses_public_names_only() -> None:
-    allowed = (
-        "piecework.analysis",
-        "piecework.cli",
-        "piecework.playground",
-        "piecework.io.atomic_files",
-        "piecework.io.format_detection",
-        "piecework.io.names",
-        "piecework.io.read_file",
-        "piecework.io.saving",
-        "piecework.io.stored_lengths",
-        "piecework._internal.close_names",
-        "piecework._internal.counted",
-        "piecework._internal.memory_budget",
-        "piecework._internal.progress",
-        "piecework.train.plan",
-        "piecework.train.setting_fields",
-        "piecework.train.trainers",
-    )
+GUESTS = ("analysis", "cli", "compat", "distributed", "integrations", "playground")
+"""Folders that use the rest of the package by its public names and by `piecework._support`."""
+
+MAY_USE_GUEST = {
+    "analysis": {"analysis"},
+    "cli": {"analysis", "cli", "distributed", "playground"},
+    "playground": {"analysis", "playground"},
+}
+"""The guests that a guest imports besides itself."""
+
+CHAT_EXTRAS = {"best_segmentation", "chunks", "growing_text", "message_counts"}
+"""Modules of `chat` that prompts do not need."""
+
+
+def packages() -> dict[str, Path]:
+    """Return the file of each module of the package."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = ("piecework", *path.relative_to(PACKAGE).with_suffix("").parts)
+        found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+def is_public(name: str) -> bool:
+    """Whether a name such as `piecework.train.Counts` is exported by the package or a public module."""
+    module, _, last = name.rpartition(".")
+    if module == "piecework" or name == "piecework":
+        return True
+    known = module.startswith("piecework.") and module.count(".") == 1
+    return known and last in getattr(importlib.import_module(module), "__all__", ())
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    """Yield each name of the package that a file imports, wherever in the file it does so."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("piecework"))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("piecework"):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("guest", GUESTS)
+def test_guests_use_public_names_and_the_support_module(guest: str) -> None:
+    allowed = {"errors", "_support"} | MAY_USE_GUEST.get(guest, {guest})
+    # Showing the steps of learning and encoding is what the reference and the core are for.
+    allowed |= {"reference", "_core"} if guest == "analysis" else set()
     found = [
         f"{path.relative_to(ROOT)} imports {name}"
-        for path in sorted((PACKAGE / "cli").rglob("*.py"))
-        for name in sorted(python_imports(path))
-        if name.startswith("piecework.") and not name.startswith(allowed)
+        for path in sorted((PACKAGE / guest).rglob("*.py"))
+        for name in imported_names(path)
+        if name.split(".")[1:2] != [] and name.split(".")[1] not in allowed and not is_public(name)
     ]
     assert found == []
+
+
+def test_the_heart_imports_no_guest() -> None:
+    found = [
+        f"{module} imports {name}"
+        for module, path in packages().items()
+        if module.split(".")[1:2] and module.split(".")[1] not in (*GUESTS, "reference", "__main__")
+        for name in imported_names(path)
+        if name.split(".")[1:2] and name.split(".")[1] in GUESTS
+    ]
+    assert found == []
+
+
+def test_nothing_that_encodes_prompts_imports_what_chat_has_besides() -> None:
+    extras = tuple(f"piecework.chat.{name}" for name in sorted(CHAT_EXTRAS))
+    found = [
+        f"{module} imports {name}"
+        for module, path in packages().items()
+        if not module.startswith(extras) and module != "piecework.chat"
+        for name in imported_names(path)
+        if name.startswith(extras)
+    ]
+    assert found == []
+
+
+def python_graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports, also in functions and for types only.
+
+    The package itself is left out: its names stand for those of all modules.
+    """
+    modules = packages()
+    graph: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        homes = (
+            name if name in modules else name.rpartition(".")[0] for name in imported_names(path)
+        )
+        graph[module] = {home for home in homes if home in modules} - {module, "piecework"}
+    del graph["piecework"]
+    return graph
+
+
+def test_python_files_do_not_import_each_other_in_a_cycle() -> None:
+    assert cycles(python_graph()) == []
+
+
+def test_the_support_module_lists_the_same_names_twice() -> None:
+    tree = ast.parse((PACKAGE / "_support.py").read_text(encoding="utf-8"))
+    typed = {
+        (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        for alias in node.names
+    } - {("piecework._internal.lazy", "lazy_names")}
+    [homes] = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    listed = {(module, name) for module, names in ast.literal_eval(homes).items() for name in names}
+    assert typed == listed
 
 
 COMPATIBLE = sorted(

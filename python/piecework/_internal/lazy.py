@@ -49,7 +49,7 @@ else:
 def lazy_names(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str], object]:
     """Return the `__getattr__` of a package that imports a module when one of its names is first read.
 
-    `homes` has the public names of each module.
+    `homes` has the names of each module, which is named within the package or whole.
     """
     home_of = {name: module for module, names in homes.items() for name in names}
 
@@ -58,7 +58,9 @@ def lazy_names(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
         from importlib import import_module
 
-        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        home = home_of[name]
+        whole = home if home.startswith("piecework.") else f"{package}.{home}"
+        value = getattr(import_module(whole), name)
         setattr(import_module(package), name, value)
         return value
 

@@ -16,19 +16,22 @@ from statistics import median
 from time import perf_counter
 from typing import TypeAlias, TypeVar
 
-from piecework._internal.counted import counted
-from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike, check_positive, listed
+from piecework import Batch, Tokenizer
+from piecework._support import (
+    PathLike,
+    Progress,
+    Utf8Errors,
+    check_positive,
+    counted,
+    listed,
+    progress_bar,
+    renamed_arguments,
+)
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
-from piecework.batch import Batch
-from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Utf8Errors
+from piecework.corpus import read_corpus
 from piecework.errors import CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
-from piecework.tokenizer import Tokenizer
 
 _DOCUMENT_CHARS = 2_000
 _MIN_TEXTS = 4

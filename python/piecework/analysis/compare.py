@@ -13,10 +13,19 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike
+from piecework import Tokenizer
+from piecework._support import (
+    OnError,
+    PathLike,
+    Progress,
+    Utf8Errors,
+    corpus_bytes,
+    progress_bar,
+    renamed_arguments,
+    rows_of_texts,
+    show_source,
+    text_total,
+)
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
 from piecework.analysis.corpus_counts import CorpusCounts
@@ -44,13 +53,8 @@ from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import word_differences
-from piecework.corpus.iterables import rows_of_texts, text_total
-from piecework.corpus.paths import corpus_bytes, corpus_files
-from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Rows, Utf8Errors
-from piecework.corpus.skipped import OnError
+from piecework.corpus import Rows, corpus_files, read_corpus
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
-from piecework.tokenizer import Tokenizer
 from piecework.train import Pipeline, count_texts
 
 Paths: TypeAlias = PathLike | Sequence[PathLike]

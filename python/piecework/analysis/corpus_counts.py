@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from piecework import Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
 from piecework.analysis.round_trip import without_truncation_and_padding
-from piecework.tokenizer import Tokenizer
 
 
 class CorpusCounts:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from piecework import Sampling, Tokenizer
 from piecework.analysis.readable_tokens import bytes_of, is_byte_level
-from piecework.sampling import Sampling
 from piecework.spec import (
     BPE,
     ByteFallback,
@@ -28,7 +28,6 @@ from piecework.spec import (
     WordLevel,
     WordPiece,
 )
-from piecework.tokenizer import Tokenizer
 
 PLAIN_TEXT: dict[str, Any] = {
     "add_special_tokens": False,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
+from piecework import Tokenizer
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation, Span
 from piecework.analysis.merge_steps import MergeTable, ScoredMerges
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
@@ -14,7 +15,6 @@ from piecework.analysis.unigram_lattice import ScoredPieces
 from piecework.analysis.word_search import search_word
 from piecework.encoding import Encoding
 from piecework.spec import BPE, Model, SentencePiece, Unigram, WordPiece
-from piecework.tokenizer import Tokenizer
 
 MAX_CHARS = 100_000
 """The words of a text are explained up to this number of characters."""

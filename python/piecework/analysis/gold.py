@@ -12,14 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from piecework._internal.validation import PathLike
+from piecework import Tokenizer
+from piecework._support import CorpusReader, PathLike, ReadOptions
 from piecework.analysis.entry_bytes import PLAIN_TEXT
-from piecework.corpus.paths import corpus_files
-from piecework.corpus.reader import CorpusReader
-from piecework.corpus.rows import ReadOptions
+from piecework.corpus import corpus_files
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
-from piecework.tokenizer import Tokenizer
 
 _MORPHEME_SEPARATOR = " @@"
 _FORM = "a word, a tab and its morphemes, such as strides<TAB>stride @@s or strides<TAB>stride s"

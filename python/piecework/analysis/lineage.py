@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from piecework import Tokenizer
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
@@ -14,7 +15,6 @@ from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import text_of_bytes
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Char
-from piecework.tokenizer import Tokenizer
 from piecework.train import LearnedVocabulary
 
 _LENGTH_DIFFERENCE = 2

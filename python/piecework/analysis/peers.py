@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from piecework._internal.extras import import_extra
-from piecework._internal.validation import PathLike, check_choice, path_text
+from piecework import Tokenizer
+from piecework._support import PathLike, check_choice, import_extra, path_text
 from piecework.errors import FormatError
 from piecework.spec import NAMED_PATTERNS, ByteLevel, Regex, Split
-from piecework.tokenizer import Tokenizer
 
 _TOKENIZERS_THREADS = "TOKENIZERS_PARALLELISM"
 

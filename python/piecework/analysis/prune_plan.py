@@ -9,21 +9,25 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike, check_size
+from piecework import Tokenizer
+from piecework._support import (
+    OnError,
+    PathLike,
+    Progress,
+    Utf8Errors,
+    changed,
+    check_size,
+    corpus_bytes,
+    most_used,
+    progress_bar,
+    renamed_arguments,
+    show_source,
+    without_residues,
+)
 from piecework.analysis.corpus_counts import CorpusCounts
-from piecework.corpus.paths import corpus_bytes, corpus_files
-from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError
+from piecework.corpus import corpus_files, read_corpus
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.tokenizer import Tokenizer
-from piecework.vocabulary import IdMap
-from piecework.vocabulary.changed_vocabulary import changed
-from piecework.vocabulary.pruning import most_used, prune
-from piecework.vocabulary.residues import without_residues
+from piecework.vocabulary import IdMap, prune
 
 _SHOWN = 10  # removed tokens in the text of a plan
 _BATCH = 1000  # texts

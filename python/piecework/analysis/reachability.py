@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from piecework import Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry
 from piecework.spec import BPE
-from piecework.tokenizer import Tokenizer
 
 _LETTERS, _OTHERS = 40, 24
 _BYTE_TRIALS = 128

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from piecework import Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, space_marker
 from piecework.analysis.metrics import ratio
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import bytes_of, show_whitespace
 from piecework.errors import InputTypeError
-from piecework.spec import SequenceNormalizer
-from piecework.spec.normalizers import ByteLevelNormalizer
-from piecework.tokenizer import Tokenizer
+from piecework.spec import ByteLevelNormalizer, SequenceNormalizer
 
 _EXAMPLES = 5
 _LOST_SHOWN = 20

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._internal import validation as checks
+from piecework import Tokenizer
+from piecework._support import validation as checks
 from piecework.analysis.alignment import (
     Group,
     Line,
@@ -22,7 +23,6 @@ from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import is_byte_level, show_whitespace, text_of_bytes
 from piecework.errors import ArgumentError
-from piecework.tokenizer import Tokenizer
 
 LINES = 20
 """The default number of lines of each list."""

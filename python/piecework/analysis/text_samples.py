@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from piecework._internal.validation import PathLike
-from piecework.corpus.paths import corpus_files
-from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError
+from piecework._support import OnError, PathLike, Utf8Errors
+from piecework.corpus import corpus_files, read_corpus
 
 _MAX_TEXTS = 1_000
 _MAX_CHARS = 1_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from piecework._internal.counted import counted
+from piecework._support import counted
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.measures import ComparedFigures, Measures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio

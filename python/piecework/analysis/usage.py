@@ -7,16 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike
+from piecework import Tokenizer
+from piecework._support import (
+    OnError,
+    PathLike,
+    Progress,
+    Utf8Errors,
+    corpus_bytes,
+    progress_bar,
+    renamed_arguments,
+    show_source,
+)
 from piecework.analysis.corpus_counts import CorpusCounts
-from piecework.corpus.paths import corpus_bytes, corpus_files
-from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError
-from piecework.tokenizer import Tokenizer
+from piecework.corpus import corpus_files, read_corpus
 
 
 @renamed_arguments(errors="encoding_errors")

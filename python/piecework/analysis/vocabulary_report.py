@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from piecework import Tokenizer
 from piecework.analysis.entry_bytes import Entry, family, vocabulary_entries
 from piecework.analysis.reachability import unreachable
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 from piecework.analysis.text_samples import SCRIPT_TEXTS
-from piecework.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from piecework import Batch, Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.frequent_words import LONGEST_WORD
 from piecework.analysis.metrics import ratio
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.side_by_side import SideToken
-from piecework.batch import Batch
-from piecework.tokenizer import Tokenizer
 
 Numbers = npt.NDArray[np.int64]
 

@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 import piecework as pw
-from piecework._internal.close_names import did_you_mean
+from piecework._support import did_you_mean
 from piecework.cli.colors import environment_kept, forced_color
 from piecework.cli.messages import flags_of, in_flags
 from piecework.cli.parameters import COMPLETE, Context, color_option, hints_for_options

@@ -8,6 +8,7 @@ from functools import partial
 import click
 
 import piecework as pw
+from piecework._support import tokenizer_file
 from piecework.analysis.speed import speed_table
 from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
@@ -18,7 +19,6 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.io.names import tokenizer_file
 
 _EXAMPLE = """\b
 Example:

@@ -7,6 +7,7 @@ import json
 import click
 
 import piecework as pw
+from piecework._support import atomic_stream
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
@@ -30,7 +31,6 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:

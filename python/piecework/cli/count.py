@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
+from piecework._support import atomic_stream, counted
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
     Reading,
@@ -38,7 +38,6 @@ from piecework.cli.summaries import (
     summarize,
     summary_option,
 )
-from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:

@@ -7,6 +7,7 @@ import itertools
 import click
 
 import piecework as pw
+from piecework._support import atomic_stream
 from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.tokenizer_options import (
@@ -15,7 +16,6 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
-from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:

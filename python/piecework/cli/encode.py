@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
+from piecework._support import counted
 from piecework.cli.folder_options import (
     FOLDER_NAMES,
     check_only_folder_options,

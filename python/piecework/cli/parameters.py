@@ -330,7 +330,7 @@ class TokenizerOutput(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the validated value."""
-        from piecework.io.saving import check_tokenizer_path, is_folder_path
+        from piecework._support import check_tokenizer_path, is_folder_path
 
         path = str(value)
         if path == "-":

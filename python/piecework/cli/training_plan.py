@@ -11,11 +11,9 @@ from dataclasses import fields
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
-from piecework._internal.memory_budget import format_size
+from piecework._support import counted, format_size, is_folder_path
 from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.summaries import model_name
-from piecework.io.saving import is_folder_path
 
 _LABEL_WIDTH = 15
 _MAX_WIDTH = 100

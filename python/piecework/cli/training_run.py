@@ -8,8 +8,7 @@ from shlex import quote
 from typing import Any, TypeVar
 
 import piecework as pw
-from piecework._internal.counted import counted
-from piecework._internal.memory_budget import format_size, memory_budget
+from piecework._support import check_writable, counted, format_size, is_folder_path, memory_budget
 from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
 from piecework.cli.options import (
@@ -48,8 +47,6 @@ from piecework.cli.summaries import (
 )
 from piecework.cli.training_options import SENTENCEPIECE, given_settings
 from piecework.cli.training_plan import print_plan
-from piecework.io.atomic_files import check_writable
-from piecework.io.saving import is_folder_path
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import piecework as pw
-from piecework._internal.extras import import_extra
+from piecework._support import import_extra
 from piecework.distributed.arrow_counts import text_column
 
 

@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._internal.extras import import_extra
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.validation import PathLike
+from piecework._support import PathLike, import_extra, renamed_arguments
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.file_tasks import (
     TASK_BYTES,

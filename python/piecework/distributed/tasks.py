@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import piecework as pw
-from piecework._internal.extras import import_extra
+from piecework._support import import_extra
 from piecework.distributed.arrow_counts import count_batch, counts_table, merge_counts
 from piecework.distributed.arrow_encoding import encode_batch_column
 from piecework.errors import TrainingWarning

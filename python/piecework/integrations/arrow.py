@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import piecework as pw
-from piecework._internal.extras import import_extra
-from piecework._internal.lazy import np
+from piecework._support import import_extra, np
 from piecework.errors import ArgumentError, InputTypeError
 
 _MAX_SHORT_OFFSET = (1 << 31) - 1

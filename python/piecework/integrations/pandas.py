@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import piecework as pw
-from piecework._internal.extras import import_extra
+from piecework._support import import_extra
 from piecework.errors import InputTypeError
 from piecework.integrations.arrow import count_column, encode_column
 

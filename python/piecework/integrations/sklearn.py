@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piecework import Tokenizer
-from piecework._internal.extras import import_extra
+from piecework._support import import_extra
 from piecework.errors import InputTypeError
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from piecework import Encoding, Tokenizer
-from piecework._internal.extras import import_extra
+from piecework._support import import_extra
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import CustomPreTokenizer
 

@@ -12,16 +12,18 @@ from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import piecework as pw
-from piecework._internal.extras import import_extra
-from piecework._internal.lazy import np, npt
-from piecework._internal.rectangles import Rectangle, as_tensor
-from piecework._internal.renamed_arguments import renamed_fields
-from piecework._internal.validation import (
+from piecework._support import (
+    Rectangle,
+    as_tensor,
     check_choice,
     check_fraction,
     check_number,
     check_text,
+    import_extra,
+    np,
+    npt,
     optional_number,
+    renamed_fields,
 )
 from piecework.errors import ArgumentError, InputTypeError
 

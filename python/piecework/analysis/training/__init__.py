@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from piecework._internal import validation as checks
+from piecework._support import validation as checks
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields, replace
 from itertools import islice
 from typing import Any, TypeVar
 
+from piecework._support import Merge
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.errata import erratum_of
 from piecework.analysis.training.limits import check_small
@@ -26,7 +27,6 @@ from piecework.errors import InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
-from piecework.train.learned import Merge
 
 MAX_CHARACTERS = 2_000_000
 

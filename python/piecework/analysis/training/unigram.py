@@ -21,8 +21,7 @@ from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.unigram_lattice import MAX_CHARS, ScoredPieces
 from piecework.errors import ArgumentError
 from piecework.reference import unigram_training as reference
-from piecework.train import Counts, UnigramTrainer
-from piecework.train.trainers.unigram import LearnedPieces
+from piecework.train import Counts, LearnedPieces, UnigramTrainer
 
 MAX_CHARACTERS = 20_000
 _WORDS_NAMED = 3

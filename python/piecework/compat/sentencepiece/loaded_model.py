@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 
 from piecework import Tokenizer
-from piecework._internal.validation import PathLike, path_text
+from piecework._support import SENTENCEPIECE_MODEL, PathLike, file_bytes, path_text, tokenizer_bytes
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
-from piecework.io.format_detection import SENTENCEPIECE_MODEL
-from piecework.io.read_file import file_bytes
-from piecework.io.saving import tokenizer_bytes
 from piecework.spec import (
     PieceType,
     ScoredPiece,

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
+from piecework import Sampling
+from piecework._support import check_alpha
 from piecework.compat.sentencepiece.random_seed import next_seed
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.sampling import Sampling, check_alpha
 
 T = TypeVar("T")
 

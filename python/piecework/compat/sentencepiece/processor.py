@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework import Tokenizer
-from piecework._internal.validation import PathLike
+from piecework._support import PathLike, check_alpha
 from piecework.compat.sentencepiece.decode import decode_row
 from piecework.compat.sentencepiece.encode import RowEncoder
 from piecework.compat.sentencepiece.input_text import InputText, input_texts, is_sequence
@@ -27,7 +27,6 @@ from piecework.compat.sentencepiece.segmentations import (
     sampled_segmentations,
 )
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.sampling import check_alpha
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack

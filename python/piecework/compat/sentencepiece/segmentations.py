@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from piecework import Sampling
+from piecework._support import (
+    Piece,
+    check_alpha,
+    check_segmentations,
+    draw_piece_segmentations,
+    list_piece_segmentations,
+)
 from piecework.compat.sentencepiece.encode import RowEncoder
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.options import OutType
@@ -11,14 +19,6 @@ from piecework.compat.sentencepiece.output_forms import PROTO_FORMS, with_surfac
 from piecework.compat.sentencepiece.proto_messages import ImmutableNBestSentencePieceText
 from piecework.compat.sentencepiece.random_seed import next_seed
 from piecework.errors import ArgumentError
-from piecework.sampling import (
-    Piece,
-    Sampling,
-    check_alpha,
-    check_segmentations,
-    draw_piece_segmentations,
-    list_piece_segmentations,
-)
 
 Scored: TypeAlias = tuple[list[Piece], float | None]
 """Pieces of one segmentation and its score."""

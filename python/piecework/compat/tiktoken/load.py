@@ -18,12 +18,15 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
-from piecework._internal.validation import PathLike
+from piecework._support import (
+    BYTE_OF_CHARACTER,
+    CHARACTER_OF_BYTE,
+    PathLike,
+    atomic_file,
+    file_bytes,
+    find_cached_file,
+)
 from piecework.errors import FormatError
-from piecework.io.atomic_files import atomic_file
-from piecework.io.rank_files import find_cached_file
-from piecework.io.read_file import file_bytes
-from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
 
 _SPECIAL = ("<|endoftext|>", "<|startoftext|>")
 

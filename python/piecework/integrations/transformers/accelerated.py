@@ -14,8 +14,7 @@ from transformers import BatchEncoding, TokenizersBackend
 from transformers.utils import PaddingStrategy
 
 from piecework import Batch
-from piecework._internal.lazy import np
-from piecework._internal.rectangles import as_tensor
+from piecework._support import as_tensor, np
 from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.backend import BackendTokenizer, Rows, split_rows
 

@@ -10,14 +10,11 @@ from typing import Any
 import tokenizers
 
 from piecework import Batch, Encoding, Tokenizer
-from piecework._internal.extras import import_extra
-from piecework._internal.validation import path_text
+from piecework._support import file_bytes, ignore_warnings_of_lengths, import_extra, path_text
 from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.added_tokens import added_token, with_new_tokens
 from piecework.integrations.transformers.encodings import BackendEncoding, as_tokenizers_encoding
 from piecework.integrations.transformers.pipeline import Pipeline
-from piecework.io.read_file import file_bytes
-from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
 Rows = Sequence[Any]
 # The defaults of `tokenizers`.
@@ -413,7 +410,7 @@ class BackendTokenizer:
 
     def save(self, path: str, pretty: bool = True) -> None:
         """Write a `tokenizer.json`, with truncation and padding."""
-        from piecework.io.atomic_files import atomic_file
+        from piecework._support import atomic_file
 
         text = self.to_str(pretty).encode()
         with atomic_file(str(path)) as temporary:

@@ -1,0 +1,303 @@
+"""What guests use of the package besides its public names: argument checks, files, shared figures.
+
+The guests are `analysis`, `cli`, `compat`, `distributed`, `integrations` and `playground`. They import these
+names from here, and nothing else that is not public; tests/test_layers.py checks it. A module is imported
+when one of its names is first read.
+"""
+
+from __future__ import annotations
+
+from piecework._internal.lazy import lazy_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from piecework._internal import validation
+    from piecework._internal.close_names import did_you_mean
+    from piecework._internal.counted import counted
+    from piecework._internal.extras import import_extra
+    from piecework._internal.lazy import np, npt
+    from piecework._internal.memory_budget import format_size, memory_budget
+    from piecework._internal.progress import progress_bar, show_source
+    from piecework._internal.rectangles import Rectangle, as_tensor
+    from piecework._internal.renamed_arguments import renamed_arguments, renamed_fields
+    from piecework._internal.surrogates import join_surrogates
+    from piecework._internal.types import Progress
+    from piecework._internal.validation import (
+        PathLike,
+        check_choice,
+        check_fraction,
+        check_number,
+        check_positive,
+        check_size,
+        check_text,
+        file_path,
+        listed,
+        optional_number,
+        path_text,
+    )
+    from piecework.corpus.iterables import rows_of_texts, text_total
+    from piecework.corpus.paths import corpus_bytes
+    from piecework.corpus.reader import CorpusReader
+    from piecework.corpus.rows import ReadOptions, Utf8Errors
+    from piecework.corpus.skipped import OnError
+    from piecework.io.atomic_files import atomic_file, atomic_stream, check_writable
+    from piecework.io.format_detection import SENTENCEPIECE_MODEL, VOCAB_MERGES, file_format
+    from piecework.io.format_readers import read_normalizer
+    from piecework.io.model_names import ENCODING_OF_MODEL, ENCODING_OF_PREFIX, encoding_of_model
+    from piecework.io.names import tokenizer_file
+    from piecework.io.rank_files import find_cached_file, find_rank_file
+    from piecework.io.read_file import file_bytes
+    from piecework.io.saving import (
+        bytes_for,
+        check_format,
+        check_model_type,
+        check_tokenizer_path,
+        formats_for,
+        is_folder_path,
+        tokenizer_bytes,
+        tokenizer_format_of,
+    )
+    from piecework.io.stored_lengths import (
+        active_lengths,
+        core_of_folder,
+        ignore_warnings_of_lengths,
+    )
+    from piecework.sampling import (
+        Piece,
+        check_alpha,
+        check_segmentations,
+        draw_piece_segmentations,
+        encode_pieces,
+        list_piece_segmentations,
+    )
+    from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
+    from piecework.spec.custom import name_of
+    from piecework.train.learned import Merge
+    from piecework.train.plan import model_of
+    from piecework.train.setting_fields import (
+        Choice,
+        File,
+        Integer,
+        Number,
+        Setting,
+        Switch,
+        Tokens,
+        Variant,
+        settings_of,
+    )
+    from piecework.train.trainers import TRAINERS
+    from piecework.train.trainers.meta_pieces import with_learned
+    from piecework.vocabulary.changed_vocabulary import changed
+    from piecework.vocabulary.pruning import most_used
+    from piecework.vocabulary.residues import without_residues
+
+__all__ = [
+    "BYTE_OF_CHARACTER",
+    "CHARACTER_OF_BYTE",
+    "ENCODING_OF_MODEL",
+    "ENCODING_OF_PREFIX",
+    "SENTENCEPIECE_MODEL",
+    "TRAINERS",
+    "VOCAB_MERGES",
+    "Choice",
+    "CorpusReader",
+    "File",
+    "Integer",
+    "Merge",
+    "Number",
+    "OnError",
+    "PathLike",
+    "Piece",
+    "Progress",
+    "ReadOptions",
+    "Rectangle",
+    "Setting",
+    "Switch",
+    "Tokens",
+    "Utf8Errors",
+    "Variant",
+    "active_lengths",
+    "as_tensor",
+    "atomic_file",
+    "atomic_stream",
+    "bytes_for",
+    "changed",
+    "check_alpha",
+    "check_choice",
+    "check_format",
+    "check_fraction",
+    "check_model_type",
+    "check_number",
+    "check_positive",
+    "check_segmentations",
+    "check_size",
+    "check_text",
+    "check_tokenizer_path",
+    "check_writable",
+    "core_of_folder",
+    "corpus_bytes",
+    "counted",
+    "did_you_mean",
+    "draw_piece_segmentations",
+    "encode_pieces",
+    "encoding_of_model",
+    "file_bytes",
+    "file_format",
+    "file_path",
+    "find_cached_file",
+    "find_rank_file",
+    "format_size",
+    "formats_for",
+    "ignore_warnings_of_lengths",
+    "import_extra",
+    "is_folder_path",
+    "join_surrogates",
+    "list_piece_segmentations",
+    "listed",
+    "memory_budget",
+    "model_of",
+    "most_used",
+    "name_of",
+    "np",
+    "npt",
+    "optional_number",
+    "path_text",
+    "progress_bar",
+    "read_normalizer",
+    "renamed_arguments",
+    "renamed_fields",
+    "rows_of_texts",
+    "settings_of",
+    "show_source",
+    "text_total",
+    "tokenizer_bytes",
+    "tokenizer_file",
+    "tokenizer_format_of",
+    "validation",
+    "with_learned",
+    "without_residues",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "piecework._internal": ("validation",),
+        "piecework._internal.close_names": ("did_you_mean",),
+        "piecework._internal.counted": ("counted",),
+        "piecework._internal.extras": ("import_extra",),
+        "piecework._internal.lazy": (
+            "np",
+            "npt",
+        ),
+        "piecework._internal.memory_budget": (
+            "format_size",
+            "memory_budget",
+        ),
+        "piecework._internal.progress": (
+            "progress_bar",
+            "show_source",
+        ),
+        "piecework._internal.rectangles": (
+            "Rectangle",
+            "as_tensor",
+        ),
+        "piecework._internal.renamed_arguments": (
+            "renamed_arguments",
+            "renamed_fields",
+        ),
+        "piecework._internal.surrogates": ("join_surrogates",),
+        "piecework._internal.types": ("Progress",),
+        "piecework._internal.validation": (
+            "PathLike",
+            "check_choice",
+            "check_fraction",
+            "check_number",
+            "check_positive",
+            "check_size",
+            "check_text",
+            "file_path",
+            "listed",
+            "optional_number",
+            "path_text",
+        ),
+        "piecework.corpus.iterables": (
+            "rows_of_texts",
+            "text_total",
+        ),
+        "piecework.corpus.paths": ("corpus_bytes",),
+        "piecework.corpus.reader": ("CorpusReader",),
+        "piecework.corpus.rows": (
+            "ReadOptions",
+            "Utf8Errors",
+        ),
+        "piecework.corpus.skipped": ("OnError",),
+        "piecework.io.atomic_files": (
+            "atomic_file",
+            "atomic_stream",
+            "check_writable",
+        ),
+        "piecework.io.format_detection": (
+            "SENTENCEPIECE_MODEL",
+            "VOCAB_MERGES",
+            "file_format",
+        ),
+        "piecework.io.format_readers": ("read_normalizer",),
+        "piecework.io.model_names": (
+            "ENCODING_OF_MODEL",
+            "ENCODING_OF_PREFIX",
+            "encoding_of_model",
+        ),
+        "piecework.io.names": ("tokenizer_file",),
+        "piecework.io.rank_files": (
+            "find_cached_file",
+            "find_rank_file",
+        ),
+        "piecework.io.read_file": ("file_bytes",),
+        "piecework.io.saving": (
+            "bytes_for",
+            "check_format",
+            "check_model_type",
+            "check_tokenizer_path",
+            "formats_for",
+            "is_folder_path",
+            "tokenizer_bytes",
+            "tokenizer_format_of",
+        ),
+        "piecework.io.stored_lengths": (
+            "active_lengths",
+            "core_of_folder",
+            "ignore_warnings_of_lengths",
+        ),
+        "piecework.sampling": (
+            "Piece",
+            "check_alpha",
+            "check_segmentations",
+            "draw_piece_segmentations",
+            "encode_pieces",
+            "list_piece_segmentations",
+        ),
+        "piecework.spec.byte_alphabet": (
+            "BYTE_OF_CHARACTER",
+            "CHARACTER_OF_BYTE",
+        ),
+        "piecework.spec.custom": ("name_of",),
+        "piecework.train.learned": ("Merge",),
+        "piecework.train.plan": ("model_of",),
+        "piecework.train.setting_fields": (
+            "Choice",
+            "File",
+            "Integer",
+            "Number",
+            "Setting",
+            "Switch",
+            "Tokens",
+            "Variant",
+            "settings_of",
+        ),
+        "piecework.train.trainers": ("TRAINERS",),
+        "piecework.train.trainers.meta_pieces": ("with_learned",),
+        "piecework.vocabulary.changed_vocabulary": ("changed",),
+        "piecework.vocabulary.pruning": ("most_used",),
+        "piecework.vocabulary.residues": ("without_residues",),
+    },
+)
