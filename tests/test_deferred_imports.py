@@ -29,9 +29,9 @@ CHATS = {
     "piecework.chat.segments",
 }
 ROOT_NAMES = {
-    "piecework._internal.immutable",
-    "piecework._internal.offset_units",
-    "piecework._internal.word_numbers",
+    "piecework.attributes.immutable",
+    "piecework.rows.offset_units",
+    "piecework.rows.word_numbers",
     "piecework._core",
     "piecework.batch",
     "piecework.encoding",
@@ -53,7 +53,7 @@ NAMES = {
     "piecework.io.rank_files",
     "tempfile",
 }
-COMMANDS |= {"click.shell_completion", "difflib", "io", "sys"}
+COMMANDS |= {"piecework._support", "click.shell_completion", "difflib", "io", "sys"}
 TERMINAL = {"rich.console", "rich.progress", "piecework.analysis.block_drawing", "contextlib"}
 # Standard modules of several milliseconds, for one format or one error.
 FORMATS = {

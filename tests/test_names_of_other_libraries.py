@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework._internal.foreign_names import (
+from piecework.attributes.names_of_other_libraries import (
     _ALIASES,
     _HERE,
     _KEYWORDS,
     _OF_BATCH,
     NameElsewhere,
 )
-from piecework._internal.role_attributes import ROLES
+from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, ImmutableError, InputTypeError
 
 TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -287,7 +287,7 @@ def test_an_assignment_names_the_method_that_returns_a_changed_tokenizer(
 
 
 def test_every_method_that_an_assignment_names_exists() -> None:
-    from piecework._internal.immutable import _METHODS, immutable_error
+    from piecework.attributes.immutable import _METHODS, immutable_error
 
     for name in (*_METHODS, *ROLES):
         for method in re.findall(r"with_[a-z_]+", str(immutable_error(name, "an assignment", "a"))):

@@ -8,7 +8,7 @@ import pytest
 
 import piecework as pw
 from piecework import playground
-from piecework._internal.foreign_names import ForeignName
+from piecework.attributes.names_of_other_libraries import ForeignName
 
 PUBLIC_NAMES = {
     # in the order of the data: what is learned from, what learns, what encodes, what it gives

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework._internal.role_attributes import ROLES
+from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FormatError, FormatWarning
 
 VOCAB = {"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "<|endoftext|>": 5, "a": 6}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework._internal import word_numbers
+from piecework.rows import word_numbers
 
 TEXT = st.text("ab ▁é\n<x>", max_size=20)
 END = pw.spec.AddedToken("<x>", 50)

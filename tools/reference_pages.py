@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType, UnionType
 from typing import get_origin
 
-from piecework._internal.foreign_names import ForeignName
+from piecework.attributes.names_of_other_libraries import ForeignName
 from piecework.train.setting_fields import (
     Characters,
     Choice,

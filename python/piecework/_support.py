@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from piecework._internal.lazy import np, npt
     from piecework._internal.memory_budget import format_size, memory_budget
     from piecework._internal.progress import progress_bar, show_source
-    from piecework._internal.rectangles import Rectangle, as_tensor
     from piecework._internal.renamed_arguments import renamed_arguments, renamed_fields
     from piecework._internal.surrogates import join_surrogates
     from piecework._internal.types import Progress
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
         core_of_folder,
         ignore_warnings_of_lengths,
     )
+    from piecework.rows.rectangles import Rectangle, as_tensor
     from piecework.sampling import (
         Piece,
         check_alpha,
@@ -197,7 +197,7 @@ __getattr__ = lazy_names(
             "progress_bar",
             "show_source",
         ),
-        "piecework._internal.rectangles": (
+        "piecework.rows.rectangles": (
             "Rectangle",
             "as_tensor",
         ),

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from piecework._core import RawBatch
-from piecework._internal.arrow_tables import arrow_table
-from piecework._internal.foreign_names import WithForeignNames, add_foreign_names
 from piecework._internal.lazy import np, npt, typing
-from piecework._internal.rectangles import (
+from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.validation import check_choice
+from piecework.attributes.names_of_other_libraries import WithForeignNames, add_foreign_names
+from piecework.encoding import Encoding, missing_column
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.rows.arrow_tables import arrow_table
+from piecework.rows.rectangles import (
     Rectangle,
     as_tensor,
     check_number_fits,
@@ -20,10 +24,6 @@ from piecework._internal.rectangles import (
     integer_dtype,
     padding_id,
 )
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.validation import check_choice
-from piecework.encoding import Encoding, missing_column
-from piecework.errors import ArgumentError, InputTypeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

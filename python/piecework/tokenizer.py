@@ -18,17 +18,9 @@ from piecework._core import (
     normalize_with_offsets,
     token_bytes,
 )
-from piecework._internal.foreign_names import WithForeignNames, add_foreign_names, reject_keywords
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.role_attributes import RoleId, RoleToken
-from piecework._internal.special_tokens import (
-    checked_special_in_text,
-    refuse_special,
-    special_ids,
-)
 from piecework._internal.surrogates import first_surrogate
-from piecework._internal.text_columns import split_pairs, text_rows
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
     PathLike,
@@ -39,7 +31,18 @@ from piecework._internal.validation import (
     id_list,
     listed,
 )
+from piecework.attributes.names_of_other_libraries import (
+    WithForeignNames,
+    add_foreign_names,
+    reject_keywords,
+)
+from piecework.attributes.roles import RoleId, RoleToken
 from piecework.batch import Batch, Filling
+from piecework.chat.special_tokens import (
+    checked_special_in_text,
+    refuse_special,
+    special_ids,
+)
 from piecework.decode_stream import DecodeStream
 from piecework.encoding import Encoding
 from piecework.errors import (
@@ -71,6 +74,7 @@ from piecework.io.stored_lengths import (
     truncated,
     warn_of_lengths,
 )
+from piecework.rows.text_columns import split_pairs, text_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -597,7 +601,7 @@ class Tokenizer(metaclass=WithForeignNames):
         )
         if self._settings.word_ids is None or is_pretokenized:
             return encoding
-        from piecework._internal.word_numbers import numbered_encoding
+        from piecework.rows.word_numbers import numbered_encoding
 
         whole = None
         if not self._core.is_plain:
@@ -685,7 +689,7 @@ class Tokenizer(metaclass=WithForeignNames):
             num_threads=thread_count(num_threads),
         )
         if offsets and self._settings.word_ids is not None and not is_pretokenized:
-            from piecework._internal.word_numbers import numbered_batch
+            from piecework.rows.word_numbers import numbered_batch
 
             whole = None
             if not self._core.is_plain:
@@ -702,7 +706,7 @@ class Tokenizer(metaclass=WithForeignNames):
                 )
             raw = numbered_batch(raw, self._core.id_to_token, whole)
         if offsets in ("bytes", "utf16"):
-            from piecework._internal.offset_units import in_unit
+            from piecework.rows.offset_units import in_unit
 
             raw = in_unit(raw, first, second, offsets, is_pretokenized)
         if self._filling is None:
@@ -1649,14 +1653,14 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_public(name):
-            from piecework._internal.immutable import immutable_error
+            from piecework.attributes.immutable import immutable_error
 
             raise immutable_error(name, "an assignment", value)
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         if self._is_public(name):
-            from piecework._internal.immutable import immutable_error
+            from piecework.attributes.immutable import immutable_error
 
             raise immutable_error(name, "a deletion")
         object.__delattr__(self, name)

@@ -8,7 +8,6 @@ texts do not change the result, except for words of a corpus with more than 200,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -60,7 +59,6 @@ from piecework.train import Pipeline, count_texts
 Paths: TypeAlias = PathLike | Sequence[PathLike]
 
 
-@dataclass(frozen=True)
 class Comparison(ComparedFigures):
     """Figures of the corpus, and the measures of each tokenizer in the order given.
 

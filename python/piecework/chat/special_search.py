@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from piecework._core import find_special
 from piecework._internal.lazy import hints, pw
-from piecework._internal.special_tokens import special_ids
-from piecework._internal.text_columns import text_rows
+from piecework.chat.special_tokens import special_ids
+from piecework.rows.text_columns import text_rows
 
 
 def find_special_token(

@@ -7,10 +7,10 @@ from typing import Any
 
 from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
-from piecework._internal.text_columns import text_column
 from piecework._internal.types import Texts
 from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, Rows
 from piecework.errors import InputTypeError
+from piecework.rows.text_columns import text_column
 
 
 def rows_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[Rows]:

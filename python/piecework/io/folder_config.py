@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from piecework._internal.role_attributes import ROLES
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import check_text
+from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.read_file import file_bytes

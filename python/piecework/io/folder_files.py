@@ -8,7 +8,7 @@ import warnings
 from contextlib import ExitStack, suppress
 
 from piecework._internal.lazy import pw
-from piecework._internal.role_attributes import ROLES
+from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, PortabilityWarning
 from piecework.io.atomic_files import atomic_file, write_bytes
 from piecework.io.folder_config import (

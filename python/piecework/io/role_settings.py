@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from piecework._core import Core
-from piecework._internal.role_attributes import ROLES
 from piecework._internal.validation import check_choice, listed
+from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError
 from piecework.io.folder_settings import FolderSettings
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from piecework._core import TextColumn, WordCounter
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.text_columns import text_column
 from piecework._internal.types import Progress, Texts, Unpack, Update
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.rows import LIST_TEXTS, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError
+from piecework.rows.text_columns import text_column
 from piecework.train.corpus_count import (
     CorpusCount,
     CountOptions,

@@ -48,9 +48,9 @@ def refuse_special(core: Core, rows: Rows) -> None:
     found = find_special(core, rows, None)
     if found is not None:
         token = core.id_to_token(found[1])
-        found, expected = f"the special token {token!r} in text", "True, False or a set of tokens"
+        where, expected = f"the special token {token!r} in text", "True, False or a set of tokens"
         message = (
             f"the text contains the special token {token!r}; pass parse_special=True to encode it "
         )
         message += "as that token, parse_special=False to encode it as text, or a set of tokens"
-        raise SpecialTokenError("parse_special", found, expected, message=message)
+        raise SpecialTokenError("parse_special", where, expected, message=message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piecework._internal.role_attributes import ROLES
+from piecework.attributes.roles import ROLES
 from piecework.errors import ImmutableError
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
