@@ -197,10 +197,6 @@ __getattr__ = lazy_names(
             "progress_bar",
             "show_source",
         ),
-        "piecework.rows.rectangles": (
-            "Rectangle",
-            "as_tensor",
-        ),
         "piecework._internal.renamed_arguments": (
             "renamed_arguments",
             "renamed_fields",
@@ -267,6 +263,10 @@ __getattr__ = lazy_names(
             "active_lengths",
             "core_of_folder",
             "ignore_warnings_of_lengths",
+        ),
+        "piecework.rows.rectangles": (
+            "Rectangle",
+            "as_tensor",
         ),
         "piecework.sampling": (
             "Piece",
