@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +75,12 @@ def test_every_setting_says_what_it_is(cls: type) -> None:
     for about, default in settings_of(cls).values():
         assert about.help.endswith(".")
         assert default is not None or about.none
+
+
+@pytest.mark.parametrize("cls", WITH_SETTINGS)
+def test_the_docstring_lists_every_setting(cls: type) -> None:
+    listed = re.findall(r"^- `(\w+)` \(", cls.__doc__ or "", re.MULTILINE)
+    assert listed == list(settings_of(cls))
 
 
 def test_type_checkers_know_every_setting() -> None:

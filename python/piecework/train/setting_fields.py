@@ -6,15 +6,18 @@ the tests of bad values come from these fields.
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from piecework._internal import validation as checks
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
+
+Instance = TypeVar("Instance")
 
 _MAX_U32 = 2**32 - 1
 
@@ -203,3 +206,13 @@ def check_settings(instance: Any) -> None:
         value = getattr(instance, name)
         if value is not None or not about.none:
             object.__setattr__(instance, name, about.checked(name, value))
+
+
+def documented(cls: type[Instance]) -> type[Instance]:
+    """Add the settings of a dataclass to its docstring, for `help()`; a decorator."""
+    lines = ["", "Settings:", ""]
+    for name, (about, default) in settings_of(cls).items():
+        shown = f"None, {about.none}" if default is None else repr(default)
+        lines.append(f"- `{name}` ({shown}): {about.help}")
+    cls.__doc__ = "\n".join([inspect.cleandoc(cls.__doc__ or ""), *lines])
+    return cls

@@ -10,7 +10,7 @@ import numpy as np
 from piecework._core import Learner as CoreLearner
 from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners.learner import Learner
-from piecework.train.setting_fields import Choice, check_settings, setting
+from piecework.train.setting_fields import Choice, check_settings, documented, setting
 from piecework.train.word_sizes import Amount, WordSizes, packed_words
 
 Score: TypeAlias = Literal["likelihood", "pmi", "frequency"]
@@ -35,6 +35,7 @@ _BYTES_OF_PAIR = 110  # in the tables of the trainer
 _BYTES_OF_BUCKETS = 32 << 20  # the largest table of sums of pair counts
 
 
+@documented
 @dataclass(frozen=True)
 class Merges(Learner):
     """Replace the pair with the best score by one token, and repeat.

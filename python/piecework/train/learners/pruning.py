@@ -10,13 +10,21 @@ import numpy as np
 from piecework._core import Learner as CoreLearner
 from piecework._internal import validation as checks
 from piecework.train.learners.learner import Learner, Segmentation
-from piecework.train.setting_fields import Choice, Integer, Number, check_settings, setting
+from piecework.train.setting_fields import (
+    Choice,
+    Integer,
+    Number,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework.train.word_sizes import Amount, WordSizes
 
 _SEEDS_PER_ENTRY = 8
 _BYTES_OF_SEED = 250
 
 
+@documented
 @dataclass(frozen=True)
 class Pruning(Learner):
     """Start from many substrings, and remove the one whose removal costs the fewest tokens, and repeat.
@@ -28,15 +36,10 @@ class Pruning(Learner):
 
     It takes the fewest tokens of all learners, meets `vocab_size` exactly, and merges no pairs.
 
-    - `balance`: the weight of surprisal. A token costs 1 + balance x -ln(its share of all tokens). 2 gives
-      boundaries nearer to those of morphemes, for about 1 per cent more tokens.
-    - `max_use_cost`: the most that one use of an entry counts for, in units of cost; None means no limit.
-      1.5 leaves fewer rarely used entries.
-    - `seed_vocab_size`: the number of substrings to start from, at least `vocab_size`; None means eight for
-      each entry. More take longer.
-    - `segmentation`: the segmentation of the model, for which the vocabulary is learned. "greedy" is the
-      longest match of every WordPiece library. "shortest" takes the fewest tokens. Other libraries segment
-      that vocabulary greedily, with other ids, so save it as `.piecework`.
+    A token costs 1 + `balance` x -ln(its share of all tokens); a `balance` of 2 gives about 1 per cent more
+    tokens. `seed_vocab_size` is at least `vocab_size`; more substrings take longer. Other
+    libraries segment the vocabulary of `segmentation="shortest"` greedily, with other ids, so save it as
+    `.piecework`.
     """
 
     SEGMENTATIONS: ClassVar[tuple[str, ...]] = ("greedy", "shortest")

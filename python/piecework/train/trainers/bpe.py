@@ -18,7 +18,14 @@ from piecework.train.learned import LearnedVocabulary, Merge
 from piecework.train.pipeline import Pipeline
 from piecework.train.preset_trainer import BYTE_LEVEL, SPLIT_AT_SPACES, PresetTrainer
 from piecework.train.presets import Preset
-from piecework.train.setting_fields import Choice, Integer, Text, check_settings, setting
+from piecework.train.setting_fields import (
+    Choice,
+    Integer,
+    Text,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework.train.trainer import Resumption, VocabularyTrainer
 from piecework.train.trainers.common import (
     ALPHABET_ORDERS,
@@ -73,6 +80,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         return self.model_of(LearnedVocabulary(tuple(entries), (merge,), None))
 
 
+@documented
 @dataclass(frozen=True)
 class BPETrainer(_AnyBPETrainer):
     """Learn merges of characters: replace the most frequent pair by one token, and repeat.
@@ -200,6 +208,7 @@ class BPETrainer(_AnyBPETrainer):
         return LearnedVocabulary._of(learned)
 
 
+@documented
 @dataclass(frozen=True)
 class ByteBPETrainer(_AnyBPETrainer):
     """Learn merges of bytes; the alphabet is all 256 bytes, so no text is unknown.

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from piecework.spec import Char, Decoder, Fuse
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
+from piecework.train.setting_fields import documented
 from piecework.train.trainers.ranking import RankingTrainer
 
 
+@documented
 @dataclass(frozen=True)
 class CharTrainer(RankingTrainer):
     """Make an entry of each character of the corpus, the most frequent first.
@@ -19,9 +21,6 @@ class CharTrainer(RankingTrainer):
     >>> from piecework.train import count_texts
     >>> list(CharTrainer().learn(count_texts(["hug huh"])).vocab)
     ['[UNK]', 'h', 'u', 'g']
-
-    `vocab_size` counts the special tokens; None means every character with at least `min_frequency`
-    occurrences.
     """
 
     kind = "char"

@@ -40,6 +40,7 @@ from piecework.train.setting_fields import (
     Text,
     Tokens,
     check_settings,
+    documented,
     setting,
 )
 from piecework.train.trainer import Resumption, Trainer
@@ -87,6 +88,7 @@ def _role_piece(role: str) -> Text:
     return Text(f"Name of the {role} piece.", can_be_empty=False)
 
 
+@documented
 @dataclass(frozen=True)
 class SentencePieceTrainer(Trainer):
     """Learn a SentencePiece model from raw sentences; the settings have the names of `spm_train`.

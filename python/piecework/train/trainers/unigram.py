@@ -13,7 +13,7 @@ from piecework._internal.validation import PathLike
 from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
 from piecework.train.counts import Counts
 from piecework.train.preset_trainer import PresetTrainer
-from piecework.train.setting_fields import Integer, Number, check_settings, setting
+from piecework.train.setting_fields import Integer, Number, check_settings, documented, setting
 from piecework.train.trainer import Resumption
 from piecework.train.trainers.common import (
     BYTE_FALLBACK,
@@ -65,6 +65,7 @@ class LearnedPieces:
         return cls(tuple(learned.pieces), tuple(LearningStep(*step) for step in learned.steps))
 
 
+@documented
 @dataclass(frozen=True)
 class UnigramTrainer(PresetTrainer):
     """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.

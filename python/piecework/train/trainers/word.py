@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from piecework.spec import WordLevel
 from piecework.train.counts import Counts
 from piecework.train.presets import PRESETS
+from piecework.train.setting_fields import documented
 from piecework.train.trainers.ranking import RankingTrainer
 
 
+@documented
 @dataclass(frozen=True)
 class WordTrainer(RankingTrainer):
     """Make an entry of each word, the most frequent first.
@@ -18,9 +20,6 @@ class WordTrainer(RankingTrainer):
     >>> from piecework.train import count_texts
     >>> list(WordTrainer(vocab_size=2).learn(count_texts(["pug hug hug"])).vocab)
     ['[UNK]', 'hug']
-
-    `vocab_size` counts the special tokens; None means every word with at least `min_frequency`
-    occurrences.
     """
 
     kind = "word"

@@ -24,7 +24,14 @@ from piecework.train.learners import (
 )
 from piecework.train.pipeline import Pipeline
 from piecework.train.preset_trainer import SPLIT_AT_SPACES, PresetTrainer
-from piecework.train.setting_fields import Choice, Text, Variant, check_settings, setting
+from piecework.train.setting_fields import (
+    Choice,
+    Text,
+    Variant,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework.train.trainer import Resumption, VocabularyTrainer
 from piecework.train.trainers.common import (
     ALPHABET_ORDERS,
@@ -45,6 +52,7 @@ from piecework.train.word_sizes import Amount, WordSizes
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
+@documented
 @dataclass(frozen=True)
 class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     """Learn a WordPiece vocabulary by pruning, by merging pairs, or from the top down.
