@@ -6,7 +6,7 @@ of them by these stand-ins (`np.uint32`, `pw.Sampling`), so that `typing.get_typ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 TYPE_CHECKING = (
     False  # importing `typing` takes longer than importing all of this package's own modules
@@ -46,7 +46,7 @@ else:
     typing = LazyModule("typing")
 
 
-def lazy_names(package: str, homes: dict[str, tuple[str, ...]]) -> Callable[[str], object]:
+def lazy_names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
     """Return the `__getattr__` of a package that imports a module when one of its names is first read.
 
     `homes` has the names of each module, which is named within the package or whole.
