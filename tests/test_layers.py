@@ -532,7 +532,12 @@ def test_the_support_module_lists_the_same_names_twice() -> None:
         for alias in node.names
     } - {("piecework._internal.lazy", "lazy_names")}
     [homes] = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
-    listed = {(module, name) for module, names in ast.literal_eval(homes).items() for name in names}
+    listed = {
+        (ast.literal_eval(module), name)
+        for module, names in zip(homes.keys, homes.values, strict=True)
+        if module and isinstance(names, ast.Call) and isinstance(names.func, ast.Attribute)
+        for name in ast.literal_eval(names.func.value).split()
+    }
     assert typed == listed
 
 
