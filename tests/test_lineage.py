@@ -233,11 +233,11 @@ def test_training_writes_the_merges_beside_the_tokenizer(
         ),
         (
             ["--score", "pmi", "--vocab-size", "60,70", "-o", "{}/t.json"],
-            "must be one tokenizer in a file or folder, not several sizes",
+            "needs one tokenizer in a file or folder, not several sizes",
         ),
         (
             ["--score", "pmi", "-o", "-"],
-            "must be one tokenizer in a file or folder, not - as output",
+            "needs one tokenizer in a file or folder, not - as output",
         ),
     ],
 )

@@ -147,9 +147,14 @@ class VocabularyError(FormatError):
 class PortabilityError(PieceworkError, ValueError):
     """A format cannot represent the tokenizer with the same ids; the message names one that can.
 
-    >>> issubclass(PortabilityError, ValueError)
-    True
+    >>> str(PortabilityError("model.kind", "'word'", "'bpe'"))
+    "model.kind: other formats cannot represent 'word'; use 'bpe'"
     """
+
+    def _sentence(self) -> str:
+        if not self.found or not self.expected:
+            return super()._sentence()
+        return f"{self.place}: other formats cannot represent {self.found}; use {self.expected}"
 
 
 class CorpusError(PieceworkError, ValueError):

@@ -255,7 +255,7 @@ BAD = {
         "wordpiece-frequency or bpe or unigram, not 'magic'"
     ),
     "/api/training?learner=bpe": "corpus has no words; give a text, or choose one of the examples",
-    "/api/training?example=course&learner=bpe&vocab_size=99999": "vocab_size must be 1 to 2,000, not 99,999",
+    "/api/training?example=course&learner=bpe&vocab_size=99999": "vocab_size must be a number from 1 to 2,000",
     "/api/training?example=course&learner=bpe&vocab_size=-1": (
         "vocab_size must be a whole number of at most 9 digits, not '-1'"
     ),
@@ -273,9 +273,9 @@ BAD = {
         "tokenizer must be an index from 0 to 3, not '00000000000000000001'"
     ),
     "/api/explain?tokenizer=٣": "tokenizer must be an index from 0 to 3, not '٣'",
-    "/api/segmentations?tokenizer=1&n=0&draw=sample": "n must be 1 to 64, not 0",
+    "/api/segmentations?tokenizer=1&n=0&draw=sample": "n must be a number from 1 to 64, not 0",
     "/api/segmentations?tokenizer=2&alpha=nan&draw=sample": (
-        "alpha must be a finite number, at least 0 (and for BPE at most 1), not nan"
+        "alpha must be a finite number, at least 0, not nan"
     ),
     "/api/segmentations?tokenizer=2&alpha=x": "alpha must be a number, not 'x'",
     "/api/segmentations?tokenizer=0": "draw= needs a Unigram model, or samples of a BPE model",
@@ -647,7 +647,7 @@ def test_a_comparison_without_the_extra_says_which(
 def test_a_comparison_of_nothing_is_an_error(client: TestClient) -> None:
     for query, text, message in (
         ("0", "", "no texts"),
-        ("0,3", "hug", "a tokenizer that loads"),
+        ("0,3", "hug", "the tokenizer cannot be loaded: broken.json"),
         ("9", "hug", "an index from 0 to 3"),
         ("", "hug", "an index"),
     ):

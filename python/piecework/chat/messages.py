@@ -128,7 +128,7 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
             for at, item in enumerate(value)
         )
         return type(value)(items) if type(value) in (list, tuple) else list(items)
-    expected = "a string, a number, None, a list or a mapping, as in JSON"
+    expected = "a JSON value (a string, a number, None, a list or a mapping)"
     raise InputTypeError(place, type(value).__name__, expected)
 
 

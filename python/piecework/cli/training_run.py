@@ -127,7 +127,15 @@ def train_tokenizer(
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:
         found = "several sizes with self-test sentences"
-        raise pw.errors.ArgumentError("vocab_size", found, "one size, or no self_test_sample_size")
+        raise pw.errors.ArgumentError(
+            "vocab_size",
+            found,
+            "one size, or no self_test_sample_size",
+            message=(
+                "several sizes do not support --self-test-sample-size; give one size, or leave "
+                "it out"
+            ),
+        )
     for output in outputs.values():
         check_trained_format(plan, output)
         check_tokenizer_output(output)
@@ -203,7 +211,12 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
         return {None: path}
     if path == "-":
         raise pw.errors.ArgumentError(
-            "output", "- for several sizes", "a path, one file for each size"
+            "output",
+            "- for several sizes",
+            "a path, one file for each size",
+            message=(
+                "--output - does not support several sizes; give a path, one file for each size"
+            ),
         )
     if "{size}" not in path:
         root, suffix = os.path.splitext(path)
@@ -223,7 +236,12 @@ def _training_log(
         return None
     if path == "-" or sizes or plan.tests:
         found = "- as output" if path == "-" else "several sizes" if sizes else "a self-test"
-        raise pw.errors.ArgumentError("training_log", found, "one tokenizer in a file or folder")
+        raise pw.errors.ArgumentError(
+            "training_log",
+            found,
+            "one tokenizer in a file or folder",
+            message=f"--training-log needs one tokenizer in a file or folder, not {found}",
+        )
     log = training_log_of(path)
     check_writable(log)
     return log

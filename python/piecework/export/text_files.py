@@ -182,5 +182,13 @@ def _json_row(line: bytes, place: str, id_limit: int) -> list[int]:
         raise CorpusError(f"{place} field 'ids'", type(ids).__name__, expected)
     for id in ids:
         if type(id) is not int or not 0 <= id < id_limit:
-            raise IdRangeError(f"{place} field 'ids'", repr(id)[:40], expected)
+            raise IdRangeError(
+                f"{place} field 'ids'",
+                repr(id)[:40],
+                expected,
+                message=(
+                    f"{place} field 'ids' must contain ids from 0 to {id_limit - 1}, not "
+                    f"{repr(id)[:40]}"
+                ),
+            )
     return ids

@@ -185,7 +185,7 @@ class ServedTokenizer:
         """
         check_length("text", text, WORD_CHARS)
         if not 1 <= n <= SEGMENTATIONS:
-            raise ArgumentError("n", str(n), f"1 to {SEGMENTATIONS}")
+            raise ArgumentError("n", str(n), f"a number from 1 to {SEGMENTATIONS}")
         view = self.describe()["view"]
         if view == "lattice":
             if draw == "best":

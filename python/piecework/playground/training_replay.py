@@ -83,7 +83,7 @@ def training_replay(
     if learner not in LEARNERS:
         raise ArgumentError("learner", repr(learner), " or ".join(LEARNERS))
     if not 1 <= vocab_size <= VOCAB_SIZE:
-        raise ArgumentError("vocab_size", f"{vocab_size:,}", f"1 to {VOCAB_SIZE:,}")
+        raise ArgumentError("vocab_size", f"{vocab_size:,}", f"a number from 1 to {VOCAB_SIZE:,}")
     if preset and preset not in PRESETS:
         raise ArgumentError("preset", repr(preset), " or ".join(PRESETS))
     check_length("corpus", text, CORPUS_CHARS)

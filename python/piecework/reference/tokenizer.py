@@ -190,8 +190,10 @@ class ReferenceTokenizer:
         for text in texts:
             for _, token in self._split_added_tokens(align(text)):
                 if token is not None and token.special:
-                    found = f"the special token {token.content!r} in text"
-                    raise SpecialTokenError("text", found, 'special_in_text="parse" or "text"')
+                    found = f"the special token {token.content!r}"
+                    expected = 'special_in_text="parse" or "text"'
+                    message = f"the text contains {found}; use {expected}"
+                    raise SpecialTokenError("text", found, expected, message=message)
 
     def normalize(self, text: Aligned) -> Aligned:
         """Apply the normalizer.

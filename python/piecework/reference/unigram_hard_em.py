@@ -65,7 +65,7 @@ def train(
     seed covers.
     """
     if vocab_size > len(seeds):
-        raise ArgumentError("vocab_size", str(vocab_size), f"at most {len(seeds)}, all seeds")
+        raise ArgumentError("vocab_size", str(vocab_size), f"at most {len(seeds)}: all seeds")
     text = text.replace(" ", "_")
     counts, learned = dict(seeds), HardEm(scores_of(seeds))
     for _ in range(max_rounds):
@@ -120,7 +120,7 @@ def prune(counts: Mapping[str, int], required: Collection[str], size: int) -> di
     excess = len(counts) - size
     if excess > len(optional):
         least = len(counts) - len(optional)
-        raise TrainingError("vocab_size", str(size), f"at least {least}, the required pieces")
+        raise TrainingError("vocab_size", str(size), f"at least {least}: the required pieces")
     dropped = set(optional[len(optional) - excess :])
     return {piece: count for piece, count in counts.items() if piece not in dropped}
 

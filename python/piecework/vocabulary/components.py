@@ -70,9 +70,7 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
     elif model.kind == "bpe":
         changed = _bpe(spec, model, normalizer)
     else:
-        raise ArgumentError(
-            "model", f"a model of kind {model.kind!r}", "of kind 'unigram' or 'bpe'"
-        )
+        raise ArgumentError("model", f"of kind {model.kind!r}", "of kind 'unigram' or 'bpe'")
     given = {token.content for token in spec.added_tokens}
     missing = (token for token in _added_tokens(model) if token.content not in given)
     return replace(changed, added_tokens=(*missing, *spec.added_tokens))

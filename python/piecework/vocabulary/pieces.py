@@ -87,9 +87,7 @@ def restrict_pieces(spec: TokenizerSpec, texts: Collection[str] | None) -> Token
     """
     model = pieces_of(spec)
     if model.kind not in ("unigram", "bpe"):
-        raise ArgumentError(
-            "vocabulary", f"a model of kind {model.kind!r}", "of kind 'unigram' or 'bpe'"
-        )
+        raise ArgumentError("vocabulary", f"of kind {model.kind!r}", "of kind 'unigram' or 'bpe'")
 
     def type_of(piece: ScoredPiece) -> PieceType:
         if piece.type in FIXED_TYPES:
