@@ -436,7 +436,7 @@ def test_a_file_that_changed_is_refused(corpus: list[Path], tmp_path: Path) -> N
     interrupted(copies, tmp_path / "state")
     with copies[1].open("a") as stream:
         stream.write("more\n")
-    with pytest.raises(CorpusError, match=r"b\.txt added, moved or changed"):
+    with pytest.raises(CorpusError, match=r"b\.txt was added, moved or changed"):
         count_files(copies, preset="whitespace", checkpoint=tmp_path / "state")
     with pytest.raises(CorpusError, match="4 files"):
         count_files(copies[:1], preset="whitespace", checkpoint=tmp_path / "state")

@@ -85,7 +85,7 @@ def test_damaged_ranks_in_the_cache_are_refused(tiktoken_cache: Path) -> None:
     path = next(tiktoken_cache.iterdir())
     path.unlink()
     path.write_text("aGk= 0\n")
-    with pytest.raises(pw.errors.FormatError, match="sha256"):
+    with pytest.raises(pw.errors.FormatError, match="SHA-256"):
         pw.Tokenizer.load("cl100k_base")
 
 
@@ -223,7 +223,7 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit(cache: Path) -> None:
 )
 def test_a_revision_cannot_leave_the_cache(cache: Path, revision: str) -> None:
     put_in_cache(cache, NAME, small())
-    with pytest.raises(ArgumentError, match="revision: "):
+    with pytest.raises(ArgumentError, match="revision must be a branch, a tag or a commit, not"):
         pw.Tokenizer.load(NAME, revision=revision)
 
 
@@ -255,7 +255,7 @@ def test_other_places_of_the_cache(cache: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_names_that_are_nearly_right_are_suggested(cache: Path) -> None:
-    with pytest.raises(FileError, match="expected cl100k_base, or a path"):
+    with pytest.raises(FileError, match="give cl100k_base, or a path"):
         pw.Tokenizer.load("cl100_base")
     with pytest.raises(FileError, match="expected gpt-4o or .*, or a path"):
         pw.Tokenizer.load("gpt4o")

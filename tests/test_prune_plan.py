@@ -56,7 +56,7 @@ def test_a_size_keeps_the_most_used_tokens(name: str, tmp_path: Path) -> None:
     tok = MAKERS[name]()
     with pytest.raises(pw.errors.ArgumentError, match=r"at least (\d+)") as refused:
         plan_prune(tok, TEXTS, size=1)
-    least = int(refused.value.expected.removeprefix("at least ").split(",")[0])
+    least = int(refused.value.expected.removeprefix("at least ").split(":")[0])
     size = (least + len(tok)) // 2
     plan = plan_prune(tok, TEXTS, size=size)
     assert len(plan.tokenizer) == size

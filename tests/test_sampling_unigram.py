@@ -250,7 +250,7 @@ def test_long_texts_are_bounded_not_refused(tok: pw.Tokenizer) -> None:
     text = "hugs" * 50_000
     assert len(pw.lattice.nbest(tok, text, 5)) == 5
     assert pw.lattice.entropy(tok, text) > 0
-    with pytest.raises(pw.errors.ArgumentError, match="n: .*at most 41 for this text"):
+    with pytest.raises(pw.errors.ArgumentError, match="n must be at most 41 for this text"):
         pw.lattice.nbest(tok, text, 500)
     with pytest.raises(pw.errors.ArgumentError, match="nbest_size"):
         tok.encode(text, sampling=pw.Sampling(nbest_size=500))
@@ -324,7 +324,7 @@ def test_arguments_out_of_range_are_named(
 def test_the_error_names_the_call_for_more_samples(
     tok: pw.Tokenizer, arguments: tuple[Any, ...]
 ) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match=r"or encode_batch\(\[text\] \* n, sampling="):
+    with pytest.raises(pw.errors.ArgumentError, match=r"; encode_batch\(\[text\] \* n, sampling="):
         pw.lattice.sample(tok, "hugs", *arguments)
     sampled = tok.encode_batch(
         ["hugs"] * 1025, sampling=pw.Sampling(alpha=0.1, seed=3, nbest_size=4)

@@ -63,7 +63,7 @@ def test_seeds_sizes_and_entries(case: dict[str, Any]) -> None:
         assert learn(case, case["vocab_size"])[-len(end) :] == end
         least, most = case["sizes"]
         assert (len(learn(case, least)), len(learn(case, most))) == (least, most)
-        with pytest.raises(TrainingError, match=f"expected at least {least} "):
+        with pytest.raises(TrainingError, match=f"must be at least {least} "):
             learn(case, least - 1)
         settings_of_most = learn(case, most + 1)
         assert settings_of_most == learn(case, most + 100)

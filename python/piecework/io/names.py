@@ -176,7 +176,7 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
         errno.ENOENT,
         message=(
             f"cannot load {name}: there is {found}, and {place} in the cache of the Hugging Face "
-            f"hub; {_similar(name)}give {_WHAT_NAMES}; to fetch a repository, {asking}"
+            f"hub; give {_similar(name)}{_WHAT_NAMES}; to fetch a repository, {asking}"
         ),
     )
 
