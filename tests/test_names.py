@@ -257,7 +257,7 @@ def test_other_places_of_the_cache(cache: Path, monkeypatch: pytest.MonkeyPatch)
 def test_names_that_are_nearly_right_are_suggested(cache: Path) -> None:
     with pytest.raises(FileError, match="give cl100k_base, or a path"):
         pw.Tokenizer.load("cl100_base")
-    with pytest.raises(FileError, match="expected gpt-4o or .*, or a path"):
+    with pytest.raises(FileError, match="give gpt-4o or .*, or a path"):
         pw.Tokenizer.load("gpt4o")
     with pytest.raises(FileError, match="expected a path, an encoding"):
         pw.Tokenizer.load("zebra")
