@@ -338,12 +338,14 @@ def test_sentencepiece_refuses_a_checkpoint_of_other_settings(
     trainer = SENTENCEPIECE[model_type]
     sentencepiece_checkpoint(tmp_path, trainer)
     other = replace(trainer, max_sentencepiece_length=3)
-    with pytest.raises(ArgumentError, match=r"max_sentencepiece_length=16 in .*length=3"):
+    with pytest.raises(
+        ArgumentError, match=r"max_sentencepiece_length=16, and this run .*length=3"
+    ):
         other.learn(SENTENCEPIECE_COUNTS, checkpoint=tmp_path)
     with pytest.raises(ArgumentError, match="1 distinct words"):
         trainer.learn(pw.Counts(["hug"], [3]), checkpoint=tmp_path)
     kind = {"unigram": "bpe", "bpe": "unigram"}[model_type]
-    with pytest.raises(ArgumentError, match=f"model_type='{model_type}' in .*'{kind}'"):
+    with pytest.raises(ArgumentError, match=f"model_type='{model_type}', and this run .*'{kind}'"):
         replace(trainer, model_type=kind).learn(SENTENCEPIECE_COUNTS, checkpoint=tmp_path)  # type: ignore[arg-type]
 
 
@@ -420,7 +422,7 @@ def test_a_checkpoint_of_other_counts_is_refused_with_both_named(tmp_path: Path)
 def test_a_checkpoint_of_other_settings_is_refused_with_both_named(tmp_path: Path) -> None:
     trainer = WordPieceTrainer(vocab_size=24, min_frequency=3, learner=Merges())
     checkpoint_of(tmp_path, trainer)
-    with pytest.raises(ArgumentError, match="min_frequency=3 in .*min_frequency=1"):
+    with pytest.raises(ArgumentError, match="min_frequency=3, and this run .*min_frequency=1"):
         replace(trainer, min_frequency=1).learn_vocabulary(COUNTS, checkpoint=tmp_path)
 
 

@@ -184,8 +184,8 @@ class LearningCheckpoint:
                 found,
                 expected,
                 message=(
-                    f"checkpoint {self.path} is of other counts; use the same counts, or another "
-                    "folder"
+                    f"checkpoint {self.path} has counts {header.get('counts')}, and this run counts "
+                    f"{self._identity['counts']}; use the same counts, or another folder"
                 ),
             )
         mine = self._identity["settings"]

@@ -15,18 +15,18 @@ pub(crate) fn missing_column(py: Python<'_>, name: &str) -> Py<PyAny> {
 /// Make the error; it names the call that computes the column.
 pub(super) fn missing(name: &str) -> PyErr {
     match name {
-        "overflowing" => {
-            let expected = "encode_batch(..., overflow=True), which makes a row of each window";
-            bad_argument("overflow", "False", &format!("{expected}, to read {name}"))
-        }
-        "byte_offsets" | "utf16_offsets" | "pieces" => {
-            let found = "a row of a batch, which keeps no text";
-            bad_argument("texts", found, &format!("encode(text).{name}"))
-        }
-        _ => bad_argument(
-            "offsets",
+        "overflowing" => bad_argument(
+            "overflow",
             "False",
-            &format!("encode_batch(..., offsets=True), which keeps {name}"),
+            "True: encode_batch(..., overflow=True) makes a row of each window",
         ),
+        "byte_offsets" | "utf16_offsets" | "pieces" => {
+            let expected = format!("read from encode(text).{name}: rows of a batch keep no text");
+            bad_argument(name, "from a row of a batch", &expected)
+        }
+        _ => {
+            let expected = format!("True: encode_batch(..., offsets=True) keeps {name}");
+            bad_argument("offsets", "False", &expected)
+        }
     }
 }
