@@ -34,7 +34,7 @@ _HERE = {
     "entropy": "piecework.lattice.entropy(tokenizer, text)",
     "score": "piecework.lattice.score(tokenizer, text), or score_ids for ids",
     "from_json": "Tokenizer.from_str(text)",
-    "stages_to_json": "piecework.stages.stages_of(tokenizer).to_json()",
+    "stages_to_json": "piecework.spec.portable_json(piecework.stages.stages_of(tokenizer))",
     "to_json": "to_str()",
     # tokenizers
     "add_special_tokens": "with_added_tokens(tokens, special=True), which returns a new tokenizer",
