@@ -56,7 +56,7 @@ def test_custom_stages_keep_their_functions() -> None:
 
 
 def test_stages_are_written_without_the_vocabulary() -> None:
-    stages = json.loads(pw.stages.stages_of(trained()).to_json())
+    stages = json.loads(pw.spec.portable_json(pw.stages.stages_of(trained())))
     assert stages["model"]["vocab"] == {}
     assert stages["normalizer"]["type"] == "BertNormalizer"
 

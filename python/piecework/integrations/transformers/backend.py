@@ -470,7 +470,10 @@ for _name in ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder
 
 
 def _fields(settings: object, names: Iterable[str]) -> dict[str, Any] | None:
-    return None if settings is None else {name: getattr(settings, name) for name in names}
+    """Return settings under the names of `tokenizers`, in which `side` is called `direction`."""
+    if settings is None:
+        return None
+    return {name: getattr(settings, "side" if name == "direction" else name) for name in names}
 
 
 def as_rows(given: Any) -> Rows:
