@@ -176,7 +176,7 @@ def test_a_continued_message_ends_the_prompt() -> None:
     ):
         tok.apply_chat_template(messages, continue_final_message=True, chat_template="x")
     no_text = [{"role": "assistant", "content": [{"type": "image"}]}]
-    with pytest.raises(pw.errors.ArgumentError, match="a last message without text"):
+    with pytest.raises(pw.errors.ArgumentError, match="needs a last message with text to continue"):
         tok.apply_chat_template(no_text, continue_final_message=True)
 
 
