@@ -280,7 +280,7 @@ def test_what_others_would_read_otherwise_is_refused_and_kept_by_own_files(
 ) -> None:
     tok = pw.Tokenizer.from_spec(spec)
     strict = (lambda: tok.to_str(strict=True), lambda: tok.save(tmp_path / "t.json", strict=True))
-    for refused in (*strict, spec.to_json):
+    for refused in (*strict, lambda: pw.spec.portable_json(spec)):
         with pytest.raises(PortabilityError, match=r"\.piecework") as caught:
             refused()
         assert caught.value.place == place
