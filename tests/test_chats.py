@@ -187,7 +187,7 @@ def test_tools_choose_the_template_for_tools() -> None:
     assert tok.apply_chat_template(HELLO, chat_template="tool_use").text == "tools"
     with pytest.raises(
         pw.errors.UnknownNameError,
-        match="the tokenizer has no template and no default chat template; use with_chat_template, or",
+        match="the tokenizer has no chat template; use with_chat_template, or",
     ):
         byte_level().apply_chat_template(HELLO)
 

@@ -131,7 +131,8 @@ def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) 
     assert tok.with_padding(None).spec.padding.length is None  # type: ignore[union-attr]
     assert bert().with_padding(8).with_padding(None).spec.padding == pw.spec.Padding()
     with pytest.raises(
-        ArgumentError, match=r"max_length must be a number of tokens, not None; without_truncation\(\)"
+        ArgumentError,
+        match=r"max_length must be a number of tokens, not None; without_truncation\(\)",
     ):
         tok.with_truncation(None)  # type: ignore[arg-type]
     with pytest.raises(

@@ -99,9 +99,10 @@ class FolderSettings:
         if has_tools and "tool_use" in templates:
             return templates["tool_use"]
         if DEFAULT_TEMPLATE not in templates:
-            found = f"only {', '.join(map(repr, templates))}" if templates else "no template"
+            names = ", ".join(map(repr, templates))
+            found = f"no default chat template, only {names}" if names else "no chat template"
             expected = "with_chat_template, or chat_template= with a name or the text of a template"
-            message = f"the tokenizer has {found} and no default chat template; use {expected}"
+            message = f"the tokenizer has {found}; use {expected}"
             raise UnknownNameError("chat_template", found, expected, message=message)
         return templates[DEFAULT_TEMPLATE]
 

@@ -185,11 +185,9 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
         if not isinstance(path, str) or "*" in path or is_url(path):
             continue
         if len(path.split()) > 1 and not os.path.exists(path):
-            found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}, which is not a file"
-            expected = "paths; for texts call train_from_iterator"
-            error = FileError(
-                "files", found, expected, errno.ENOENT, message=f"files: {found}; give {expected}"
-            )
+            found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}"
+            message = f"files: {found} is not a file; for texts call train_from_iterator"
+            error = FileError("files", found, "paths", errno.ENOENT, message=message)
             error.filename = path
             raise error
 

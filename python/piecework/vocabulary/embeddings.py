@@ -306,7 +306,7 @@ def _resized_index(index: dict[str, Any], plan: _Plan) -> dict[str, Any]:
 
 
 def _check_types(plan: _Plan) -> None:
-    """Raise now for a table whose type is no float type."""
+    """Raise now for a table that is not floating-point."""
     for file_name, file in plan.files.items():
         with open(file.path, "rb") as stream:
             _rules(stream, file, plan.tables[file_name], plan.settings)
