@@ -955,21 +955,9 @@ class Tokenizer(metaclass=WithForeignNames):
         text = self._core.decode(ids, skip_special_tokens, clean_up)
         if encoding_errors == "replace":
             return text
-        return self._text_with_errors(text, ids, skip_special_tokens, encoding_errors, "ids")
+        from piecework.vocabulary.decoding import text_of_ids
 
-    def _text_with_errors(
-        self, text: str, ids: hints.Ids, skip_special_tokens: bool, encoding_errors: str, place: str
-    ) -> str:
-        """Return the decoded text of ids without U+FFFD for invalid bytes, or raise `InvalidUtf8Error`."""
-        check_choice("encoding_errors", encoding_errors, ("replace", "ignore", "strict"))
-        if "\ufffd" not in text:
-            return text
-        from piecework.vocabulary.decoding import text_with_errors
-
-        skipped = self.special_token_ids if skip_special_tokens else ()
-        tokens = [self._core.id_to_token(id) for id in ids if id not in skipped]
-        known = [token for token in tokens if token is not None]
-        return text_with_errors(text, known, self.spec, encoding_errors, place)
+        return text_of_ids(self, text, ids, skip_special_tokens, encoding_errors, "ids")
 
     def decode_bytes(self, ids: hints.Ids) -> bytes:
         r"""Return the bytes of ids, special tokens included; they need not be UTF-8.
@@ -1017,8 +1005,10 @@ class Tokenizer(metaclass=WithForeignNames):
         if encoding_errors == "replace":
             return texts
         rows = [row.tolist() for row in np.split(ids, row_offsets[1:-1])]
+        from piecework.vocabulary.decoding import text_of_ids
+
         return [
-            self._text_with_errors(text, row, skip_special_tokens, encoding_errors, f"batch[{i}]")
+            text_of_ids(self, text, row, skip_special_tokens, encoding_errors, f"batch[{i}]")
             for i, (text, row) in enumerate(zip(texts, rows, strict=False))
         ]
 

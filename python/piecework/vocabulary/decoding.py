@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from piecework._core import vocab_bytes as core_vocab_bytes
 from piecework._internal.lazy import pw, typing
+from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InvalidUtf8Error
 from piecework.spec import (
     BPEDecoder,
@@ -74,7 +75,25 @@ def special_ids(spec: TokenizerSpec, vocab: Mapping[str, int]) -> set[int]:
     return special
 
 
-def text_with_errors(
+def text_of_ids(
+    tokenizer: pw.Tokenizer,
+    text: str,
+    ids: Iterable[int],
+    skip_special_tokens: bool,
+    encoding_errors: str,
+    place: str,
+) -> str:
+    """Return the decoded text of ids without U+FFFD for invalid bytes, or raise `InvalidUtf8Error`."""
+    check_choice("encoding_errors", encoding_errors, ("replace", "ignore", "strict"))
+    if "\ufffd" not in text:
+        return text
+    skipped = tokenizer.special_token_ids if skip_special_tokens else ()
+    tokens = [tokenizer.id_to_token(id) for id in ids if id not in skipped]
+    known = [token for token in tokens if token is not None]
+    return _text_with_errors(text, known, tokenizer.spec, encoding_errors, place)
+
+
+def _text_with_errors(
     text: str, tokens: Sequence[str], spec: TokenizerSpec, encoding_errors: str, place: str
 ) -> str:
     """Return a decoded text with U+FFFD unchanged if its bytes are UTF-8, else what `encoding_errors` says.
