@@ -36,7 +36,7 @@ def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
             name,
             f"over {MAX_PIPE_BYTES} bytes in a pipe",
             expected,
-            message=f"{name}: the pipe has over {MAX_PIPE_BYTES} bytes, more than {expected}",
+            message=f"{name} is a pipe with over {MAX_PIPE_BYTES} bytes, too many for {expected}",
         )
     return data
 
