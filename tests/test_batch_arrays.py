@@ -284,15 +284,9 @@ for call in (batch.__arrow_c_stream__, batch.to_torch, lambda: batch.to_dict(ret
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     arrow, torch, tensors = done.stdout.splitlines()
-    assert arrow.startswith(
-        "Batch.__arrow_c_stream__: pyarrow is not installed (import of pyarrow halted; None in"
-    )
+    assert arrow.startswith("Batch.__arrow_c_stream__: pyarrow is not installed (")
     assert "the extra 'arrow' of piecework: pip install 'pyarrow>=14'" in arrow
-    assert torch.startswith(
-        "Batch.to_torch: torch is not installed (import of torch halted; None in sys.modules);"
-    )
-    assert tensors.startswith(
-        "return_tensors: torch is not installed (import of torch halted; None in sys.modules);"
-    )
+    assert torch.startswith("Batch.to_torch: torch is not installed (")
+    assert tensors.startswith("return_tensors: torch is not installed (")
     assert "pip install 'torch>=2.3'" in torch
     assert "pip install 'torch>=2.3'" in tensors

@@ -573,7 +573,7 @@ def test_spacy_splits_by_rule() -> None:
     assert tok.pre_tokenize("  a\n\n b")[1] == ("b", (6, 7))
     with pytest.raises(
         pw.errors.ArgumentError,
-        match=r"language: spaCy cannot load 'no-such' \(\[E048\] Can't import language no-such or any",
+        match=r"language: spaCy cannot load 'no-such' \(",
     ):
         spacy.pre_tokenizer("no-such")
 

@@ -835,7 +835,7 @@ def test_changed_inputs_are_refused(tok: pw.Tokenizer, corpus: list[Path], tmp_p
     os.utime(paths[3], (1, 1))
     with pytest.raises(
         CorpusError,
-        match=r"cannot resume from .*manifest\.json: .*d\.jsonl changed since that run, from 70663 to",
+        match=r"d\.jsonl changed since that run, from \d+ to \d+ bytes",
     ):
         encode_corpus(tok, paths, out, shards=6, resume=True)
     shutil.copystat(corpus[3], paths[3])

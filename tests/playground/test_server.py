@@ -559,15 +559,12 @@ def test_no_free_port_and_no_such_host_are_errors(monkeypatch: pytest.MonkeyPatc
         server.listening_socket("127.0.0.1", 70000)
     with pytest.raises(
         ArgumentError,
-        match=r"host: 192\.0\.2\.1 \(cannot assign requested address\) is not an address of this machine",
+        match=r"host: 192\.0\.2\.1 \(.*\) is not an address of this machine",
     ):
         server.listening_socket("192.0.2.1", 0)
     with pytest.raises(
         ArgumentError,
-        match=(
-            r"host: no\.such\.host\.invalid \(name or service not known\) is not an "
-            r"address of this machine"
-        ),
+        match=(r"host: no\.such\.host\.invalid \(.*\) is not an address of this machine"),
     ):
         server.listening_socket("no.such.host.invalid", 0)
     monkeypatch.setattr(server, "_PORTS_TRIED", 1)
