@@ -150,7 +150,7 @@ build/test-data/.fetched: $(wildcard tools/test_data/*) | $(VENV)/.test-tools
 	@touch $@
 
 docs-check: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest python/piecework tests/test_docs.py
+	$(BIN)/python -m pytest python/piecework tests/project/test_docs.py
 
 # The best level is that of `make test`.
 test-levels: $(VENV)/.built $(VENV)/.test-tools
@@ -161,11 +161,11 @@ test-levels: $(VENV)/.built $(VENV)/.test-tools
 
 test-full: export PIECEWORK_FULL := 1
 test-full: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/test_explain.py $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py $(PYTEST)
 
 test-faults: export PIECEWORK_FAULT_ROUNDS := 50
 test-faults: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical tests/test_large_counts.py tests/test_killed_learning.py tests/test_encode_corpus.py $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical tests/train/test_large_counts.py tests/train/test_killed_learning.py tests/export/test_encode_corpus.py $(PYTEST)
 
 # An emulator is slow: properties are tried on fewer cases unless PROPTEST_CASES says otherwise.
 test-neon: export PROPTEST_CASES ?= 16

@@ -1,8 +1,8 @@
 """What guests use of the package besides its public names: argument checks, files, shared figures.
 
 The guests are `analysis`, `cli`, `compat`, `distributed`, `integrations` and `playground`. They import these
-names from here, and nothing else that is not public; tests/test_layers.py checks it. A module is imported
-when one of its names is first read.
+names from here, and nothing else that is not public (tests/project/test_layers.py). A module is imported when
+one of its names is first read.
 """
 
 from __future__ import annotations

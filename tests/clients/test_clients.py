@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests import data
-from tests.test_docs import ROOT, blocks
+from tests.project.test_docs import ROOT, blocks
 
 PAGE = ROOT / "docs" / "how-to" / "other-libraries.md"
 EXAMPLES = list(blocks(PAGE, "py"))

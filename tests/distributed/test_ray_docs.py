@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_docs import NEED_RAY, ROOT, run_page
+from tests.project.test_docs import NEED_RAY, ROOT, run_page
 
 
 @pytest.mark.parametrize("name", NEED_RAY)

@@ -23,7 +23,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CRATES = ROOT / "crates"
 PACKAGE = ROOT / "python" / "piecework"
 

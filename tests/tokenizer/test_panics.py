@@ -145,7 +145,7 @@ def test_standard_error_is_silent_unless_a_backtrace_is_asked_for(
 
 
 def test_every_function_that_python_calls_catches_panics() -> None:
-    sources = Path(__file__).parent.parent / "crates" / "bindings" / "src"
+    sources = Path(__file__).parents[2] / "crates" / "bindings" / "src"
     uncaught = [
         f"{path.name}: {after}"
         for path in sorted(sources.glob("*.rs"))

@@ -11,7 +11,7 @@ import pytest
 import piecework as pw
 from piecework._internal.extras import import_extra, install_command
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def extras() -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 import tokenizers
 
 import piecework as pw
-from tests.test_batch_spans import KINDS, same, texts, trained
+from tests.tokenizer.test_batch_spans import KINDS, same, texts, trained
 
 STRATEGIES = ("longest_first", "only_first", "only_second")
 

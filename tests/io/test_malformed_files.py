@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.errors import ArgumentError, FormatError, FormatWarning, VocabularyError
 from tests import components
-from tests.test_malformed_models import DEFINED, START
-from tests.test_malformed_models import model as model_file
+from tests.io.test_malformed_models import DEFINED, START
+from tests.io.test_malformed_models import model as model_file
 
 Path = tuple[str | int, ...]
 

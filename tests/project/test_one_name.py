@@ -16,7 +16,7 @@ from piecework.train import LEARNERS
 from piecework.train.setting_fields import settings_of
 from piecework.train.trainers import TRAINERS
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "names.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "names.md"
 ROWS = [
     [re.findall(r"`([^`]+)`", cell) for cell in line.split("|")[1:-1]]
     for line in PAGE.read_text(encoding="utf-8").splitlines()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "scale.py"
 PAGE = (ROOT / "docs" / "explanation" / "scale.md").read_text(encoding="utf-8")
 # A command in a paragraph, and the block that shows what it prints.

@@ -23,7 +23,7 @@ import pytest
 import piecework as pw
 from piecework import _core
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))
 
 import build_corpora  # noqa: E402

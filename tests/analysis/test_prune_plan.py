@@ -12,7 +12,7 @@ import tokenizers
 import piecework as pw
 from piecework.analysis import plan_prune, plan_prune_files
 from tests.data import need
-from tests.test_changed_vocabularies import (
+from tests.vocabulary.test_changed_vocabularies import (
     MAKERS,
     OTHER,
     TEXTS,

@@ -16,7 +16,7 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError, InputTypeError
-from tests.test_batch_spans import KINDS, texts
+from tests.tokenizer.test_batch_spans import KINDS, texts
 
 COLUMNS = (
     *("ids", "tokens", "offsets", "word_ids", "sequence_ids", "type_ids"),

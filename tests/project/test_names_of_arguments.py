@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from tests.test_one_name import OTHER_NAMES
+from tests.project.test_one_name import OTHER_NAMES
 
 MODULES = (
     "piecework",

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent / "python" / "piecework"
+PACKAGE = Path(__file__).parents[2] / "python" / "piecework"
 
 # What a program that loads a tokenizer and encodes does not need. Most of these are imported by
 # `_internal/lazy.py` or `__init__.py` when a name is first read.

@@ -43,7 +43,7 @@ from piecework.train.corpus_count import CorpusCount
 from piecework.train.source_weights import weights_of_temperature
 
 SMALLEST = "128MB"
-DIRECTORY = Path(__file__).parent
+DIRECTORY = Path(__file__).parents[1]
 
 
 def numbered_words(count: int, seed: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 import pytest
 
 import piecework as pw
-from tests.test_public_names import public_members
+from tests.project.test_public_names import public_members
 
 HOMES = (pw, pw.corpus, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.errors)
 

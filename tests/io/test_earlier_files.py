@@ -18,7 +18,7 @@ import pytest
 import piecework as pw
 from piecework.train import Merges, Pruning, TopDown, WordPieceTrainer, learn_spec
 
-FOLDER = Path(__file__).parent / "earlier_files" / "wordpiece"
+FOLDER = Path(__file__).parents[1] / "earlier_files" / "wordpiece"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text())
 SETTINGS: list[dict[str, Any]] = json.loads((FOLDER / "settings.json").read_text())
 LEARNERS = [Merges(), Merges("frequency"), TopDown(), Pruning(), TopDown(), Merges()]

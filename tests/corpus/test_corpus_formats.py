@@ -167,7 +167,7 @@ def test_lines_are_numbered_over_blocks_and_files(
 
 def test_no_text_lists_the_formats_by_hand() -> None:
     listed = [format.name for format in FORMATS[1:5]]
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     pages = [*(root / "docs" / "how-to").glob("*.md"), root / "README.md", root / "CONTRIBUTING.md"]
     package = [path for path in (root / "python").rglob("*.py") if path.name != "formats.py"]
     for path in [*pages, *package]:

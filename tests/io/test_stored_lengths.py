@@ -15,7 +15,7 @@ import pytest
 import piecework as pw
 from piecework.errors import ArgumentError, FormatWarning
 from tests.conftest import Run
-from tests.test_folders import bert, json_of, write
+from tests.io.test_folders import bert, json_of, write
 
 TRUNCATION = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 1}
 PADDING = {

@@ -9,7 +9,7 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError
-from tests.test_batch_spans import KINDS, texts
+from tests.tokenizer.test_batch_spans import KINDS, texts
 
 Change = Callable[[pw.Tokenizer], pw.Tokenizer]
 
