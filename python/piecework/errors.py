@@ -319,7 +319,11 @@ class FileError(PieceworkError, OSError):
 
 
 def system_message(error: OSError) -> str:
-    """Return the message of the operating system in lower case: "no such file or directory"."""
+    """Return the message of the operating system in lower case.
+
+    >>> system_message(FileNotFoundError(2, "No such file or directory"))
+    'no such file or directory'
+    """
     # Arrow puts a text of its own before the message.
     return (os.strerror(error.errno) if isinstance(error.errno, int) else str(error)).lower()
 
