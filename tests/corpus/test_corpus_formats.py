@@ -17,6 +17,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,29 @@ def test_every_format_is_counted_encoded_and_compared(
     done = pw.encode_files(tok, path, tmp_path / "out")
     assert (done.lines_read, done.lines_written) == (len(expected), len(expected) - 1)
     assert pw.analysis.compare_files({"a": tok}, path).texts == len(expected) - 1
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_formats_with_fields_keep_them_and_others_say_that_they_have_none(
+    tmp_path: Path, name: str, tok: pw.Tokenizer
+) -> None:
+    path = write(tmp_path / name, SAMPLES[name]())
+    keep = partial(
+        pw.export.encode_corpus, tok, path, tmp_path / "out", format="parquet", keep=["id"]
+    )
+    if corpus.formats.format_of(name).has_fields:
+        keep()
+        (shard,) = (tmp_path / "out").glob("*.parquet")
+        assert list(map(str, parquet.read_table(shard)["id"].to_pylist())) == ["0", "1", "3", "4"]
+    else:
+        with pytest.raises(pw.errors.ArgumentError, match="has no fields"):
+            keep()
+
+
+def test_plain_text_has_no_fields_beside_files_that_have(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", '{"body": "hug"}\n')
+    write(tmp_path / "b.txt", "pug\n")
+    assert texts(tmp_path, field="body") == ["hug", "pug"]
 
 
 def test_rows_have_the_number_of_their_line(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def _token_boundaries(encoding: Encoding, length: int) -> set[int]:
 
 
 def _lines(path: PathLike) -> Iterator[tuple[str, str]]:
-    for rows in CorpusReader(corpus_files(path), ReadOptions.of(plain_tables=True)).rows():
+    for rows in CorpusReader(corpus_files(path), ReadOptions.of(tables_as_lines=True)).rows():
         if not rows.are_lines:
             found = "a format with named fields, such as JSON lines"
             raise CorpusError(

@@ -49,7 +49,7 @@ def reading_options(command: Callable[..., Any], on_error: bool = True) -> Calla
             "--field",
             metavar="NAME",
             help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. "
-            "With this option, stdin is read as JSON lines.  [default: text]",
+            "With this option, stdin is read as JSON lines; plain text has no fields.  [default: text]",
         ),
         "encoding_errors": encoding_errors_option,
         "num_threads": add(

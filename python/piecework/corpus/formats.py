@@ -1,7 +1,7 @@
-"""The formats of a corpus: one row for each.
+"""The formats of a corpus: the table `FORMATS` has an entry for each.
 
-To add a format, write its reader in a file of this folder and add a row to `FORMATS`. All commands and lists
-of formats follow.
+To add a format, write its reader in a file of this folder, import it here and add an entry to `FORMATS`. All
+commands and lists of formats follow.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ class Format:
     ('JSON lines', ('.jsonl', '.ndjson'), 'the string under a field of each object')
 
     `open(path, stack, options)` opens an input, and `read(input, options)` yields its rows, or blocks of
-    plain text. `can_be_compressed` is set for formats that are read as a stream of text. `extra` is the
-    extra to install. `is_text_too` is set for tables of lines that can be read as plain text.
+    plain text. `has_fields` is set for formats of records: `ReadOptions.field` names the field with the text,
+    and `read` puts the fields of `ReadOptions.kept` into `Rows.records`. `can_be_compressed` is set for
+    formats that are read as a stream of text. `can_be_lines` is set for tables that are plain text with
+    `ReadOptions.tables_as_lines`. `extra` is the extra to install.
     """
 
     name: str
@@ -55,25 +57,31 @@ class Format:
     a_text: str
     read: Callable[[Any, ReadOptions], Iterator[Rows] | Iterator[TextBlock]]
     open: Callable[[str, ExitStack, ReadOptions], Input] = _open_stream
-    has_fields: bool = True
+    has_fields: bool = False
     can_be_compressed: bool = True
-    is_text_too: bool = False
+    can_be_lines: bool = False
     extra: str | None = None
 
 
-PLAIN_TEXT = Format(
-    "plain text", (".txt", ".text", ".md", ".rst"), "a line", read_plain_text, has_fields=False
-)
+PLAIN_TEXT = Format("plain text", (".txt", ".text", ".md", ".rst"), "a line", read_plain_text)
 JSON_LINES = Format(
-    "JSON lines", (".jsonl", ".ndjson"), "the string under a field of each object", read_json_lines
+    "JSON lines",
+    (".jsonl", ".ndjson"),
+    "the string under a field of each object",
+    read_json_lines,
+    has_fields=True,
 )
 _delimited = partial(
-    Format, a_text="the cell of a column in each row, named in the first row", is_text_too=True
+    Format,
+    a_text="the cell of a column in each row, named in the first row",
+    has_fields=True,
+    can_be_lines=True,
 )
 _columns = partial(
     Format,
     a_text="the value of a column of strings in each row",
     read=ColumnFile.rows,
+    has_fields=True,
     can_be_compressed=False,
     extra="parquet",
 )
@@ -102,8 +110,8 @@ def format_of(path: str, options: ReadOptions | None = None) -> Format:
         return JSON_LINES if options is not None and options.stdin_has_records else PLAIN_TEXT
     suffix = _suffix(path)
     format = next((format for format in FORMATS if suffix in format.suffixes), PLAIN_TEXT)
-    is_text = options is not None and options.plain_tables and format.is_text_too
-    return PLAIN_TEXT if is_text else format
+    are_lines = options is not None and options.tables_as_lines and format.can_be_lines
+    return PLAIN_TEXT if are_lines else format
 
 
 def has_known_suffix(name: str) -> bool:
@@ -118,11 +126,13 @@ def has_known_suffix(name: str) -> bool:
 def formats_text() -> str:
     """Return a sentence that lists the formats with their suffixes, for help texts.
 
+    Plain text has none there, because files with unknown suffixes are plain text too.
+
     >>> formats_text().partition(",")[0]
     'plain text'
     """
     *names, last = (
-        format.name + (f" ({' '.join(format.suffixes)})" if format.has_fields else "")
+        format.name + ("" if format is PLAIN_TEXT else f" ({' '.join(format.suffixes)})")
         for format in FORMATS
     )
     uncompressed = " and ".join(format.name for format in FORMATS if not format.can_be_compressed)

@@ -41,8 +41,9 @@ class ReadOptions:
 
     With `whole_lines` a long line is not split but limited to a `memory_share`th of the memory, and the lines
     of a pipe are read as they arrive. `kept` names further columns of tables to read, and `with_records` adds
-    the objects of JSON lines. Stdin has JSON lines if `stdin_has_records`, and tables of lines are plain text
-    with `plain_tables`. `start` is the position in plain text at which to continue.
+    the objects of JSON lines. Stdin has JSON lines if `stdin_has_records`. With `tables_as_lines`, files with
+    delimiters are plain text: SentencePiece's sentences with counts, and gold segmentations, are lines of
+    a text, a tab and a value, without a header. `start` is the position in plain text at which to continue.
     """
 
     field: FieldPath
@@ -53,7 +54,7 @@ class ReadOptions:
     with_records: bool = False
     memory_share: int = MEMORY_SHARE
     stdin_has_records: bool = False
-    plain_tables: bool = False
+    tables_as_lines: bool = False
     start: TextPosition | None = None
 
     @classmethod

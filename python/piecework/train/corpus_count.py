@@ -273,7 +273,7 @@ class CorpusCount:
             self.field,
             self.encoding_errors,
             self.on_error,
-            plain_tables=self.settings.sentences.with_counts,
+            tables_as_lines=self.settings.sentences.with_counts,
         )
         reader = CorpusReader(self.files[first_file:], options, first_source=first_source)
         counted = done.items if done.text is None else 0

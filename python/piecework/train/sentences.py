@@ -82,7 +82,9 @@ def texts_of_corpus(
     on_error: OnError,
 ) -> Iterator[str]:
     """Yield every text of a corpus; tables of sentences and their counts are read as lines."""
-    options = ReadOptions.of(field, encoding_errors, on_error, plain_tables=sentences.with_counts)
+    options = ReadOptions.of(
+        field, encoding_errors, on_error, tables_as_lines=sentences.with_counts
+    )
     for rows in CorpusReader(corpus_files(paths), options).rows():
         yield from rows.texts
     options.warn_of_skipped()
