@@ -90,6 +90,22 @@ def bounded_caches() -> Iterator[None]:
         C_LIBRARY.malloc_trim(0)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def clean_root() -> Iterator[None]:
+    """Fail if a file appears in the root of the repository: a test wrote a relative path."""
+    before = _names_in_root()
+    yield
+    assert _names_in_root() <= before, (
+        "a test wrote into the root; use tmp_path or monkeypatch.chdir"
+    )
+
+
+def _names_in_root() -> set[str]:
+    """Return the names that are neither hidden nor made by builds."""
+    names = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    return names - {"build", "dist", "target"}
+
+
 @pytest.fixture(scope="session")
 def english_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """About 2 MB of English that came with Python, one paragraph a line."""

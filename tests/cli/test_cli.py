@@ -584,10 +584,12 @@ def test_output_is_utf8_whatever_the_terminal_claims(tokenizer: str) -> None:
 
 
 def test_bad_usage_is_one_line_and_code_two(
-    cli: Run, corpus: str, tokenizer: str, tmp_path: Path
+    cli: Run, corpus: str, tokenizer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = tmp_path / "a.tsv"
     counts.write_text("word\tcount\nhug\t3\n")
+    files = set(tmp_path.iterdir())
+    monkeypatch.chdir(tmp_path)
     for arguments, part in (
         (
             ["tain"],
@@ -637,8 +639,7 @@ def test_bad_usage_is_one_line_and_code_two(
         code, out, err = cli(*arguments)
         assert (code, out) == (2, ""), arguments
         assert_one_line(err, part)
-    assert not Path("x").exists()
-    assert not Path("counts.csv").exists()
+    assert set(tmp_path.iterdir()) == files
 
 
 def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_path: Path) -> None:

@@ -182,6 +182,7 @@ def test_an_address_is_read_from_the_cache_and_never_downloaded(
     with pytest.raises(FileError) as raised:
         shaped.load.read_file(address)
     name = str(raised.value).rpartition(" ")[2]
+    assert Path(name).parent == tmp_path
     shaped.load.dump_tiktoken_bpe(small(), name)
     assert shaped.load.load_tiktoken_bpe(address) == small()
     assert tiktoken.load.load_tiktoken_bpe(address) == small()

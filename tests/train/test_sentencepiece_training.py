@@ -259,8 +259,8 @@ def test_the_command_line_has_every_setting(tmp_path: Path) -> None:
 def test_the_command_line_refuses_a_setting_of_another_trainer(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
-    arguments = ["train-sentencepiece", str(corpus), "--min-frequency", "2", "-o", "x.model"]
-    assert run(arguments) == 2
+    arguments = ["train-sentencepiece", str(corpus), "--min-frequency", "2"]
+    assert run([*arguments, "-o", str(tmp_path / "x.model")]) == 2
 
 
 def test_the_seed_of_the_command_line_draws_the_sentences(tmp_path: Path) -> None:
