@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
 import piecework as pw
+from piecework import integrations
 from piecework._internal.extras import import_extra, install_command
 
 ROOT = Path(__file__).parents[2]
@@ -52,6 +54,15 @@ def test_the_readme_lists_every_extra() -> None:
     paragraph = readme.partition("Optional packages are extras")[2].partition("\n\n")[0]
     for extra in extras():
         assert f"`{extra}`" in paragraph, extra
+
+
+def test_the_table_of_integrations_lists_every_file_with_an_extra() -> None:
+    rows = re.findall(
+        r"^    (\w+)  +\S.*  piecework\[([a-z]+)\]$", integrations.__doc__ or "", re.M
+    )
+    modules = [module.name for module in pkgutil.iter_modules(integrations.__path__)]
+    assert sorted(name for name, _ in rows) == sorted(modules)
+    assert {extra for _, extra in rows} <= set(extras())
 
 
 def test_what_only_developers_install_is_no_extra() -> None:

@@ -12,6 +12,9 @@
     datasets    function for `Dataset.map` that reads and returns Arrow       piecework[datasets]
     torch       collator for data loaders                                     piecework[torch]
     transformers  fast tokenizers accelerated; a `Tokenizer` with their interface  piecework[transformers]
+    vllm        plugin for vLLM                                               piecework[transformers]
+    sglang      plugin for SGLang                                             piecework[transformers]
+    serving     what both plugins share                                       piecework[transformers]
 
 The functions of the stages and of `datasets` pickle by reference and work in any thread.
 """
