@@ -165,7 +165,7 @@ test-full: $(VENV)/.built $(VENV)/.test-tools
 
 test-faults: export PIECEWORK_FAULT_ROUNDS := 50
 test-faults: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical tests/train/test_large_counts.py tests/train/test_killed_learning.py tests/export/test_encode_corpus.py $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical tests/train/large_counts tests/train/test_killed_learning.py tests/export/encode_corpus $(PYTEST)
 
 # An emulator is slow: properties are tried on fewer cases unless PROPTEST_CASES says otherwise.
 test-neon: export PROPTEST_CASES ?= 16

@@ -1,0 +1,167 @@
+"""Help texts and completion."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import piecework as pw
+from piecework.cli.app import VERBS, commands
+from piecework.cli.parameters import Context
+from tests.cli.start.command_names import Run, command_named
+
+# ---- help
+
+
+def test_version_is_printed(cli: Run) -> None:
+    assert cli("--version") == (0, f"piecework {pw.__version__}\n", "")
+
+
+def test_without_a_command_the_help_is_shown_as_an_error(cli: Run) -> None:
+    code, out, err = cli()
+    assert (code, out) == (2, "")
+    assert err == cli("--help")[1]
+    assert "Commands:\n  train " in err
+
+
+IMPORTED = """
+import sys
+from piecework.cli.app import run
+code = run(sys.argv[1:])
+print(*sys.modules, file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], []])
+def test_help_imports_no_command(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, *arguments], capture_output=True, text=True, check=False
+    )
+    modules = set(done.stderr.splitlines()[-1].split())
+    heavy = {"numpy", "rich", "json", "dataclasses", "hashlib", "pyarrow"}
+    parts = {"spec", "train", "vocabulary", "analysis", "export", "reference"}
+    assert not modules & heavy
+    assert not modules & {f"piecework.{part}" for part in parts}
+    assert not modules & {f"piecework.cli.{verb.replace('-', '_')}" for verb in VERBS}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_list_of_commands_says_what_their_help_says(verb: str) -> None:
+    about = (command_named(verb).help or "").split("\n\n")[0].replace("\n", " ")
+    assert about.startswith(VERBS[verb].removesuffix("."))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("columns", ["20", "80", "200"])
+def test_help_fits_its_terminal(
+    cli: Run, monkeypatch: pytest.MonkeyPatch, verb: str, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    _, out, _ = cli(verb, "--help")
+    described = out.split("\n  Example:")[0]
+    width = min(max(int(columns), 50), 100)
+    lines = [line for line in described.splitlines() if "--no-" not in line and "[" not in line]
+    assert max(map(len, lines)) <= width
+
+
+def sections_of(text: str) -> dict[str, list[str]]:
+    """Return the options of a help by section."""
+    sections: dict[str, list[str]] = {}
+    title = ""
+    for line in text.splitlines():
+        if line.endswith(":") and not line.startswith(" "):
+            title = line[:-1]
+        elif line.startswith("  -"):
+            sections.setdefault(title, []).append(line.split()[0])
+    return sections
+
+
+def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
+    sections = sections_of(cli("train", "--model", "bpe", "--help")[1])
+    assert list(sections) == [
+        "Vocabulary",
+        "Corpus",
+        "Large corpora",
+        "Clusters",
+        "Output",
+        "Other",
+    ]
+    assert sections["Vocabulary"][:2] == ["--model", "--vocab-size"]
+    assert "--end-of-word-suffix" in sections["Vocabulary"]
+    assert "--preset" in sections["Corpus"]
+    assert sections["Other"] == ["-q,", "--color", "-h,"]
+
+
+def test_headings_are_bold_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def help_of(color: bool | None) -> str:
+        monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)
+        with Context(commands, info_name="piecework") as context:
+            assert context.color is color
+            return context.get_help()
+
+    assert "\x1b[1mCommands:" in help_of(None)
+    monkeypatch.setenv("NO_COLOR", "1")
+    help_of(False)
+
+
+# ---- completion
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_of_each_shell_is_printed(cli: Run, shell: str) -> None:
+    code, out, _ = cli("completion", shell)
+    assert code == 0
+    assert f"_PIECEWORK_COMPLETE={shell}_complete" in out
+    assert "piecework" in out
+
+
+def completed(*words: str) -> set[str]:
+    """Return what bash would be offered for the last word."""
+    environment = {
+        **os.environ,
+        "_PIECEWORK_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(["piecework", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "piecework"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (
+            ["co"],
+            {"plain,count", "plain,concat", "plain,compare", "plain,convert", "plain,completion"},
+        ),
+        (
+            ["train", "--preset", "bert"],
+            {
+                "plain,bert-uncased",
+                "plain,bert-cased",
+                "plain,bert-original-uncased",
+                "plain,bert-original-cased",
+            },
+        ),
+        (["train", "--vocab-s"], {"plain,--vocab-size"}),
+        (["train", "--model", "unigram", "--byte"], {"plain,--byte-fallback"}),
+        (["train", "--model", "unigram", "--learn"], set()),
+        (["train", "--learner", "m"], {"plain,merges"}),
+        (["encode", "tok"], {"file,tok"}),
+        (["encode", "--encoding-name", "cl"], {"plain,cl100k_base"}),
+    ],
+)
+def test_a_shell_completes_commands_options_names_and_files(
+    words: list[str], offered: set[str]
+) -> None:
+    assert completed(*words) == offered
