@@ -108,7 +108,7 @@ def test_special_tokens_in_text_are_text_to_ranks(tmp_path: Path) -> None:
     assert found.speeds[0].tokens == len("<|end|>")
 
 
-def test_progress_is_told_repetitions(tokenizer: pw.Tokenizer) -> None:
+def test_progress_counts_repetitions(tokenizer: pw.Tokenizer) -> None:
     told: list[tuple[int, int]] = []
     bench(tokenizer, TEXTS, repetitions=2, num_threads=1, progress=lambda *step: told.append(step))
     assert told == [(0, 2), (1, 2)]
@@ -129,7 +129,7 @@ def test_progress_is_told_repetitions(tokenizer: pw.Tokenizer) -> None:
         ),
     ],
 )
-def test_what_cannot_be_measured_is_a_typed_error(
+def test_arguments_that_cannot_be_measured_raise_typed_errors(
     tokenizer: pw.Tokenizer,
     settings: dict[str, Any],
     error: type[pw.PieceworkError],

@@ -342,7 +342,7 @@ def test_invalid_utf8_is_replaced_and_counted_or_refused(tmp_path: Path) -> None
     assert compare(ALL, ["hug \ud800"]).replacements == 1
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_called_with_counts() -> None:
     told: list[tuple[int, int]] = []
     compare(ALL, ["hug", "pug"], progress=lambda done, total: told.append((done, total)))
     assert told == [(2, 2)]

@@ -446,7 +446,7 @@ def test_a_page_without_the_extra_is_refused_before_measuring(
     )
 
 
-def test_files_of_one_name_are_told_apart_by_their_paths(
+def test_files_of_one_name_are_distinguished_by_their_paths(
     cli: Run, paths: dict[str, str], tmp_path: Path
 ) -> None:
     other = tmp_path / "other" / "pieces.json"

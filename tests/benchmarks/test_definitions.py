@@ -79,7 +79,7 @@ def test_an_engine_has_a_function_for_every_input(path: Path) -> None:
         assert is_listed == (functions <= functions_of(path.stem)), name
 
 
-def test_every_small_corpus_stands_in_for_one_that_can_be_built() -> None:
+def test_every_small_corpus_replaces_a_corpus_that_can_be_built() -> None:
     assert set(small_corpora._MAKERS) == set(read_toml(BENCHMARKS / "corpora.toml"))
 
 
@@ -167,7 +167,7 @@ def test_our_engine_is_measured_at_further_levels(
     assert levels("gpt2-encode", "scalar", "avx2") == [(OURS, None), ("tiktoken", None)]
 
 
-def test_a_small_text_in_place_of_a_corpus_is_told(
+def test_a_small_text_in_place_of_a_corpus_is_reported(
     everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = next(cases.jobs_of(DEFINITIONS["threads"], everything))
@@ -201,7 +201,7 @@ def test_a_peer_may_be_missing_and_a_reference_may_not(
         list(cases.jobs_of(DEFINITIONS["lists"], everything))
 
 
-def test_a_vocabulary_that_cannot_be_had_leaves_its_cases_out(
+def test_cases_of_an_unavailable_vocabulary_are_left_out(
     everything: cases.Choice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(name: str, folder: Path) -> Path:

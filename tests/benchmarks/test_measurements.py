@@ -154,7 +154,7 @@ def test_training_tells_entries_and_bytes(job_files: dict[str, str]) -> None:
     assert {phase["entries"] for phase in found["phases"].values()} == {60}
 
 
-def test_an_engine_that_is_not_installed_is_told_by_its_exit_code(
+def test_an_engine_that_is_not_installed_has_its_own_exit_code(
     job_files: dict[str, str],
 ) -> None:
     # The stable line is installed, so the pre-release is not.

@@ -31,7 +31,7 @@ def cells(text: str, first: str) -> list[str]:
 # ---- answers
 
 
-def test_ours_must_answer_as_the_first_reference_does() -> None:
+def test_piecework_must_answer_as_the_first_reference() -> None:
     definition = {"references": ["tiktoken", "tokenizers"]}
     records = [made_up(OURS, 1), made_up("tiktoken", 1, "other"), made_up("tokenizers", 1)]
     with pytest.raises(exactness.WrongAnswerError, match=r"gpt2.*cold.*ours right, theirs other"):
@@ -84,7 +84,7 @@ def test_answers_are_kept_and_must_come_out_again(
         exactness.check_expected([made_up(OURS, 1, "wrong")])
 
 
-def test_the_answers_kept_are_of_vocabularies_that_there_are() -> None:
+def test_stored_answers_belong_to_vocabularies_that_exist() -> None:
     vocabularies = set(read_toml(BENCHMARKS / "vocabularies.toml"))
     kept = exactness.read_expected()
     assert kept
@@ -152,7 +152,7 @@ def test_a_peer_that_failed_is_listed_with_what_it_said() -> None:
     assert cells(found, "byte-level")[4] == "-"
 
 
-def test_the_table_says_when_a_small_text_stands_in() -> None:
+def test_the_table_names_a_small_text_in_place_of_a_corpus() -> None:
     found = report(result_of(made_up(OURS, 0.01, is_small_text=True)))
     assert cells(found, "byte-level")[1] == "english (small text)"
 
@@ -208,14 +208,14 @@ def test_threads_have_rows_for_every_input() -> None:
     assert cells(found, f"{OURS}, buffer |") == [f"{OURS}, buffer", "2", "4", "2.00", "-", ""]
 
 
-def test_threads_are_told_as_times_one_thread() -> None:
+def test_the_table_shows_threads_as_multiples_of_one_thread() -> None:
     records = [
         made_up(OURS, 1 / threads, definition="threads", threads=threads) for threads in (1, 2)
     ]
     assert cells(report(result_of(*records)), OURS) == [OURS, "1", "2", "2.00", "-", "500 / 1.8"]
 
 
-def test_short_times_are_told_in_their_units() -> None:
+def test_the_table_shows_short_times_in_their_units() -> None:
     common = {"definition": "short", "task": "short", "vocabulary": "gpt2", "engine_version": "1"}
     records = [
         {**common, "engine": engine, "phases": {"warm": {"s": seconds}}}
@@ -225,14 +225,14 @@ def test_short_times_are_told_in_their_units() -> None:
     assert row == ["gpt2", "-", "20", "gigatoken 0.6", "0.5", "1.20", "0.5"]
 
 
-def test_hostile_texts_are_told_by_the_slowest() -> None:
+def test_the_table_shows_the_slowest_hostile_text() -> None:
     times = {"english": 0.001, "letter": 0.002, "marks": 0.005}
     phases = {name: {"s": seconds, "bytes": 1_000_000} for name, seconds in times.items()}
     record = made_up(OURS, 1, definition="hostile", task="hostile") | {"phases": phases}
     assert cells(report(result_of(record)), "gpt2")[2:] == ["1", "marks 5", "5.00", "10"]
 
 
-def test_learning_is_told_with_what_it_takes() -> None:
+def test_the_table_shows_the_time_and_memory_of_training() -> None:
     common = {"definition": "bpe-train", "task": "train", "corpus": "english", "score": "byte-bpe"}
     records = [
         {
@@ -261,7 +261,7 @@ def test_details_have_a_line_an_engine_and_phase() -> None:
     )
 
 
-def test_the_records_kept_can_be_told_as_tables() -> None:
+def test_stored_records_are_printed_as_tables() -> None:
     for path in (BENCHMARKS / "record").glob("*.json"):
         result = read_record(path)
         assert "| piecework |" in report(result) or "ours" in report(result)

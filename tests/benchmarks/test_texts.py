@@ -24,7 +24,7 @@ def test_hostile_texts_have_the_size_asked_for_and_are_always_the_same() -> None
     assert texts == worker.load("tasks", "hostile").hostile_texts(10_000)
 
 
-def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
+def test_the_generated_text_is_the_same_everywhere(tmp_path: Path) -> None:
     text = small_corpora.small_corpus("multilingual", tmp_path).read_text(encoding="utf-8")
     assert text.count("\n") == small_corpora.MADE_UP_LINES
     assert build_corpora.sha256(text.encode())[:16] == "9a70656383a9b1b0"
@@ -33,7 +33,7 @@ def test_the_made_up_text_is_the_same_everywhere(tmp_path: Path) -> None:
     assert min(map(quoted.count, "“”„«»‘’「」")) == small_corpora.MADE_UP_LINES // 5
 
 
-def test_made_up_messages_and_sources_are_the_same_everywhere(tmp_path: Path) -> None:
+def test_generated_messages_and_sources_are_the_same_everywhere(tmp_path: Path) -> None:
     text = small_corpora.small_corpus("chat", tmp_path).read_text(encoding="utf-8")
     assert build_corpora.sha256(text.encode())[:16] == "0e5f274ac46e6102"
     sizes = [len(message.encode()) for message in text.splitlines()]

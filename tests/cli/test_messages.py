@@ -321,7 +321,7 @@ def test_a_dry_run_reads_no_stdin(cli: Run) -> None:
     assert "stdin cannot be read twice" in text
 
 
-def test_click_is_told_the_hint_by_the_context_of_the_command() -> None:
+def test_the_context_of_the_command_gives_click_the_hint() -> None:
     context = Context(commands, info_name="piecework")
     with pytest.raises(click.UsageError) as error:
         commands.parse_args(context, ["--verion"])

@@ -237,7 +237,7 @@ def test_tuples_of_words_are_pairs_if_they_hold_lists() -> None:
         ([("a", 1)], r"pairs\[0\] must be .*, not int"),
     ],
 )
-def test_what_is_not_a_pair_is_named(texts: list[object], message: str) -> None:
+def test_batches_name_inputs_that_are_not_pairs(texts: list[object], message: str) -> None:
     with pytest.raises(InputTypeError, match=message):
         TOK.encode_batch(texts)  # type: ignore[arg-type]
 

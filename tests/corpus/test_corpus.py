@@ -73,7 +73,7 @@ def test_plain_text_comes_whole(tmp_path: Path) -> None:
     assert blocks(write(tmp_path / "a.txt", TEXT)) == [TEXT.encode()]
 
 
-def test_compression_is_told_by_content_not_by_name(tmp_path: Path) -> None:
+def test_compression_is_detected_by_content_not_by_name(tmp_path: Path) -> None:
     assert blocks(write(tmp_path / "a.txt", gzip.compress(TEXT.encode()))) == [TEXT.encode()]
     assert blocks(write(tmp_path / "b.txt", zstd(TEXT.encode()))) == [TEXT.encode()]
     assert blocks(write(tmp_path / "c.gz", TEXT)) == [TEXT.encode()]
@@ -226,7 +226,7 @@ def test_a_directory_without_text_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("paths", [[], 3, [3], [b"a.txt"]])
-def test_what_is_not_a_path_is_refused(paths: object) -> None:
+def test_values_that_are_not_paths_are_rejected(paths: object) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="corpus"):
         list(read_corpus(paths))
 

@@ -146,7 +146,7 @@ def random_text(rng: random.Random) -> str:
 
 
 @pytest.mark.parametrize("make", [character_document, byte_level_document])
-def test_models_made_up_at_random_segment_as_in_tokenizers(
+def test_random_models_segment_as_in_tokenizers(
     make: Callable[[random.Random], Document],
 ) -> None:
     compared = 0

@@ -119,7 +119,7 @@ def test_decoding_gives_the_same_text(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
-def test_what_is_written_is_what_they_write(path: Path) -> None:
+def test_written_files_equal_those_of_tokenizers(path: Path) -> None:
     ours, theirs = both(path)
     assert json.loads(ours.to_str()) == json.loads(theirs.to_str())
     assert pw.Tokenizer.from_str(ours.to_str()).to_str() == ours.to_str()

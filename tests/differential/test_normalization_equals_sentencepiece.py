@@ -92,7 +92,7 @@ def test_random_texts_are_normalized_as_theirs_with_offsets(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_compiled_here_is_read_by_sentencepiece(name: str) -> None:
+def test_sentencepiece_reads_compiled_rules(name: str) -> None:
     rules = NormalizationRules.named(name)
     peer = peer_with_charsmap(rules.charsmap)
     assert dict(peer.Decompile()) == rules.to_mapping()
@@ -101,7 +101,7 @@ def test_what_is_compiled_here_is_read_by_sentencepiece(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_compiled_here_is_read_by_tokenizers(name: str) -> None:
+def test_tokenizers_reads_compiled_rules(name: str) -> None:
     ours = tokenizers.normalizers.Precompiled(NormalizationRules.named(name).charsmap)
     theirs = tokenizers.normalizers.Precompiled(charsmap_of_theirs(name))
     for c in characters()[:: 1 if FULL else 17]:

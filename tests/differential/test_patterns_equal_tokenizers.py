@@ -144,7 +144,7 @@ def test_look_behind_that_may_be_empty_is_accepted(source: str) -> None:
         *["(?<=a?(?:é){50}?)", "(?<=a?(?:bc){2}?)"],
     ],
 )
-def test_what_oniguruma_refuses_is_refused(source: str) -> None:
+def test_patterns_that_oniguruma_rejects_are_rejected(source: str) -> None:
     split = {"type": "Split", "pattern": {"Regex": source}, "behavior": "Isolated", "invert": False}
     ours, theirs = opened({"normalizer": None, "pre_tokenizer": split})
     assert ours is None

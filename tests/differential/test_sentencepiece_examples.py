@@ -243,7 +243,7 @@ def test_ids_and_names_of_the_roles(trained: Trained) -> None:
 # ---- S5
 
 
-def test_bytes_spell_what_is_not_covered(trained: Trained) -> None:
+def test_bytes_spell_characters_that_are_not_covered(trained: Trained) -> None:
     sp = trained(byte_fallback=True, character_coverage=0.999)
     assert sp.encode_as_pieces("🤗")[-4:] == ["<0xF0>", "<0x9F>", "<0xA4>", "<0x97>"]
     assert sp.decode(sp.encode("a 🤗 漢")) == "a 🤗 漢"

@@ -193,7 +193,7 @@ def test_models_with_one_segmentation_refuse_to_draw(kind: str, tmp_path: Path) 
     ).ids == theirs.encode("banana")
 
 
-def test_what_is_drawn_is_fixed_by_the_seed(tmp_path: Path) -> None:
+def test_the_seed_determines_the_samples(tmp_path: Path) -> None:
     for kind, strength in (("unigram", "alpha"), ("bpe", "dropout")):
         ours, _ = combination(kind, "nmt_nfkc", 1, tmp_path)
         texts = [*CORPUS[:6], *MADE_TEXTS]

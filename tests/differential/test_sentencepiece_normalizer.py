@@ -99,7 +99,7 @@ def test_rules_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flags", SPACES[::5], ids=str)
-def test_what_is_written_is_read_by_both(flags: dict[str, bool | None]) -> None:
+def test_both_libraries_read_written_rules(flags: dict[str, bool | None]) -> None:
     texts = ["I'm xx  here…", " ＡＢ  ", *HARD_TEXTS]
     for writer, reader in itertools.product(BOTH, repeat=2):
         of = writer(norm_map=PAIRS, **flags)

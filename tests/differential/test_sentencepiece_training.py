@@ -109,7 +109,9 @@ def pieces_of(processor: Any) -> list[tuple[str, float, str]]:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*left out. longer than")
 @pytest.mark.parametrize(("kind", "rules", "flags"), SOME)
-def test_what_we_train_is_used_alike(kind: str, rules: str, flags: int, tmp_path: Path) -> None:
+def test_both_libraries_encode_alike_with_a_trained_model(
+    kind: str, rules: str, flags: int, tmp_path: Path
+) -> None:
     ours = learned(CORPUS, options(kind, rules, flags))
     rng = random.Random(flags)
     letters = "abnd aaa  <x>\t漢é.1▁ﬁ<y z>"
@@ -163,7 +165,7 @@ def lines_of(corpus: Path) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", corpora())
 @pytest.mark.parametrize("flags", range(len(FLAGS)))
-def test_joins_of_a_book_are_the_same(corpus: Path, flags: int, tmp_path: Path) -> None:
+def test_merges_of_a_book_are_the_same(corpus: Path, flags: int, tmp_path: Path) -> None:
     settings = options("bpe", "nmt_nfkc", flags) | {"vocab_size": 4000}
     lines = lines_of(corpus)
     ours = pieces_of(loaded(learned(lines, settings), tmp_path))

@@ -189,7 +189,7 @@ def test_every_token_has_the_same_bytes_and_number(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAMILIES, scope="module")
-def test_what_is_no_token_is_a_key_error_in_both(name: str) -> None:
+def test_unknown_tokens_raise_key_errors_in_both(name: str) -> None:
     for enc in (ours(name), theirs(name)):
         for call in (
             lambda enc=enc: enc.encode_single_token("no such token at all"),

@@ -96,7 +96,7 @@ def test_the_compiled_core_has_the_methods_of_tiktoken() -> None:
     assert {name for name in dir(other) if not name.startswith("__")} <= set(dir(mine))
 
 
-def test_what_is_not_text_is_a_type_error_as_in_tiktoken() -> None:
+def test_inputs_that_are_not_text_raise_type_errors_as_in_tiktoken() -> None:
     mine = shaped.Encoding("tiny", **tiny_settings())
     other = tiktoken.Encoding("tiny", **tiny_settings())
     calls = (

@@ -55,7 +55,7 @@ def test_a_worker_with_another_version_is_named(
         on_ray.count_files(corpus[0])
 
 
-def test_it_connects_and_disconnects(cluster: Any, corpus: list[Path]) -> None:
+def test_counting_connects_and_disconnects(cluster: Any, corpus: list[Path]) -> None:
     counts = on_ray.count_files(corpus[0], address=cluster.address)
     assert columns(counts) == columns(pw.count_files(corpus[0]))
     assert not ray.is_initialized()

@@ -55,7 +55,7 @@ def rows_of(path: Path, **settings: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("lines", [LINES, [""], [], ["", "hug", ""]])
-def test_what_is_written_is_read_again(
+def test_written_ids_are_read_again(
     tok: pw.Tokenizer, tmp_path: Path, form: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ids_input, "_ROWS_AT_ONCE", 4)

@@ -104,7 +104,7 @@ def test_words_in_arrays_are_words(both: Any) -> None:
 
 
 @pytest.mark.parametrize("rows", ["hugs", None, 3])
-def test_what_is_no_list_of_texts_is_a_type_error(both: Any, rows: Any) -> None:
+def test_inputs_that_are_no_list_of_texts_raise_type_errors(both: Any, rows: Any) -> None:
     with pytest.raises(TypeError):
         both[0].encode_batch(rows)
     with pytest.raises(InputTypeError, match="input must be a list of texts, not .*"):

@@ -171,7 +171,7 @@ def test_hostile_ranks_are_read(tmp_path: Path) -> None:
 # ---- special tokens in text
 
 
-def test_special_tokens_in_text_are_refused_until_told(ranks: pw.Tokenizer) -> None:
+def test_special_tokens_in_text_are_rejected_by_default(ranks: pw.Tokenizer) -> None:
     with pytest.raises(
         pw.errors.SpecialTokenError, match=r"the text contains the special token '<\|end\|>'"
     ):

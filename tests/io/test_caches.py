@@ -41,7 +41,7 @@ def same(one: pw.Tokenizer, other: pw.Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("kind", TOKENIZERS)
-def test_what_is_loaded_is_what_was_saved(kind: str, tmp_path: Path) -> None:
+def test_a_loaded_cache_equals_the_saved_tokenizer(kind: str, tmp_path: Path) -> None:
     tok = TOKENIZERS[kind]
     tok.save(tmp_path / "x.pwc")
     loaded = pw.Tokenizer.load(tmp_path / "x.pwc")
@@ -79,7 +79,7 @@ def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -
         assert (found.ids, found.offsets) == (expected.ids, expected.offsets)
 
 
-def test_what_is_done_with_special_tokens_is_kept(tmp_path: Path) -> None:
+def test_a_cache_keeps_the_treatment_of_special_tokens(tmp_path: Path) -> None:
     strict = TOKENIZERS["wordpiece"].with_special_in_text("refuse")
     strict.save(tmp_path / "x.pwc")
     with pytest.raises(pw.errors.SpecialTokenError):

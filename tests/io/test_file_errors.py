@@ -87,7 +87,7 @@ MISSING: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("name", MISSING)
-def test_what_is_missing_raises_file_not_found(
+def test_missing_files_raise_file_not_found(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))

@@ -141,7 +141,7 @@ def test_a_pipe_is_written_and_never_replaced(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
-def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_paths_that_cannot_be_written_are_named(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing" / "a"):
         with pytest.raises(FileError, match=path.name):
             check_writable(path)

@@ -59,7 +59,7 @@ def load_changed(tmp_path: Path, change: object) -> pw.Tokenizer:
         pw.Tokenizer.train_from_iterator(["to be or not"], model="char"),
     ],
 )
-def test_what_is_saved_is_loaded_equal_here_and_there(
+def test_saved_files_load_equal_here_and_in_tokenizers(
     tokenizer: pw.Tokenizer, tmp_path: Path
 ) -> None:
     path = tmp_path / "tokenizer.json"
@@ -146,7 +146,7 @@ def test_old_files_are_read_as_tokenizers_reads_them(stage: str, old: components
     assert_written_alike(components.document(**{stage: old}))
 
 
-def test_what_tokenizers_trains_is_loaded_equal() -> None:
+def test_models_that_tokenizers_trains_load_equal() -> None:
     theirs = tokenizers.BertWordPieceTokenizer()
     theirs.train_from_iterator(["the hug of a pug, the pun of a bun"] * 3, vocab_size=60)
     ours = pw.Tokenizer.from_str(theirs.to_str())

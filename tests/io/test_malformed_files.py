@@ -251,7 +251,7 @@ def test_deep_nesting_is_refused(depth: int, opening: str, closing: str) -> None
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "7", '"a"', "{", "{}{}", '{"a":"\\ud800"}'])
-def test_what_is_no_tokenizer_document_is_refused(text: str) -> None:
+def test_documents_without_a_tokenizer_are_rejected(text: str) -> None:
     with pytest.raises(FormatError) as caught:
         pw.Tokenizer.from_str(text)
     assert caught.value.expected

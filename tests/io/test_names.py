@@ -166,7 +166,7 @@ def test_an_existing_path_wins(
         "org/náme",
     ],
 )
-def test_what_is_no_name_is_a_path_that_does_not_exist(
+def test_an_unknown_name_is_a_path_that_does_not_exist(
     cache: Path, tiktoken_cache: Path, path: str
 ) -> None:
     with pytest.raises(FileError) as caught:

@@ -87,7 +87,7 @@ def refused(tokenizer: pw.Tokenizer) -> set[str]:
         ({"model_type": "char", "pad_id": 40, "normalization_rule_name": "identity"}, {".txt", ".tiktoken"}),
     ],
 )  # fmt: skip
-def test_the_smallest_sentencepiece_model_is_one(
+def test_the_smallest_sentencepiece_model_can_be_saved_as_one(
     settings: dict[str, object], suffixes: set[str]
 ) -> None:
     plan = pw.train.Plan.of(None, "sentencepiece", None, settings)

@@ -275,7 +275,7 @@ def with_piece(piece: ScoredPiece) -> TokenizerSpec:
         ),
     ],
 )
-def test_what_others_would_read_otherwise_is_refused_and_kept_by_own_files(
+def test_settings_that_others_read_differently_are_rejected_except_in_own_files(
     spec: TokenizerSpec, place: str, tmp_path: Path
 ) -> None:
     tok = pw.Tokenizer.from_spec(spec)

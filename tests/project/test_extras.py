@@ -65,7 +65,7 @@ def test_the_table_of_integrations_lists_every_file_with_an_extra() -> None:
     assert {extra for _, extra in rows} <= set(extras())
 
 
-def test_what_only_developers_install_is_no_extra() -> None:
+def test_packages_of_developers_are_no_extras() -> None:
     names = extras()
     assert "wheel" not in names
     assert "lint" not in names

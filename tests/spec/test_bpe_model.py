@@ -47,7 +47,7 @@ def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("num_threads", [2, 3, 7])
-def test_what_is_drawn_does_not_depend_on_the_number_of_threads(
+def test_samples_do_not_depend_on_the_number_of_threads(
     tok: pw.Tokenizer, num_threads: int
 ) -> None:
     texts, sampling = TEXTS * 100, pw.Sampling(dropout=0.2, seed=9)

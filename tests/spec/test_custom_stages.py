@@ -189,7 +189,7 @@ LETTERS = "".join(map(chr, range(0x4E00, 0x4E00 + 80)))
     kept=st.lists(st.booleans(), min_size=80, max_size=80),
     inserted=st.lists(st.booleans(), min_size=80, max_size=80),
 )
-def test_what_is_left_out_and_put_in_is_found_where_every_letter_is_another(
+def test_deletions_and_insertions_are_aligned_when_every_letter_changes(
     kept: list[bool], inserted: list[bool]
 ) -> None:
     """With no letter twice and no letter changed there is one alignment, and this is it."""
@@ -262,7 +262,7 @@ def raises_late(text: str) -> Iterator[str]:
         (lambda text: ("x", [(0, 2**70)]), "tuple as span 0"),
     ],
 )
-def test_what_a_normalizer_does_wrong_is_named(function: Callable[[str], Any], found: str) -> None:
+def test_faults_of_a_normalizer_are_named(function: Callable[[str], Any], found: str) -> None:
     stage = SequenceNormalizer((NFD(), CustomNormalizer(function, "mine")))
     with pytest.raises(StageError) as caught:
         tokenizer(normalizer=stage).encode("some text")
@@ -285,9 +285,7 @@ def test_what_a_normalizer_does_wrong_is_named(function: Callable[[str], Any], f
         (lambda text: [(0, 99)], "span 0 (0, 99)"),
     ],
 )
-def test_what_a_pre_tokenizer_does_wrong_is_named(
-    function: Callable[[str], Any], found: str
-) -> None:
+def test_faults_of_a_pre_tokenizer_are_named(function: Callable[[str], Any], found: str) -> None:
     stage = SequencePreTokenizer((CustomPreTokenizer(function, "mine"),))
     with pytest.raises(StageError) as caught:
         tokenizer(pre_tokenizer=stage).encode("some text")
@@ -309,7 +307,9 @@ def test_the_exception_is_the_cause_and_the_text_is_named() -> None:
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("num_threads", [1, 3])
-def test_what_is_no_error_goes_on_as_it_is(stop: type[BaseException], num_threads: int) -> None:
+def test_exceptions_that_are_no_errors_are_not_wrapped(
+    stop: type[BaseException], num_threads: int
+) -> None:
     def stops(text: str) -> str:
         raise stop("now")
 
@@ -377,7 +377,7 @@ def test_many_threads_may_use_one_tokenizer() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_it_works_after_fork() -> None:
+def test_a_custom_stage_works_after_fork() -> None:
     tok = tokenizer(normalizer=CustomNormalizer(str.lower))
     expected = tok.encode_batch(["AB" * 50_000] * 4, num_threads=3).ids.tolist()
     context = multiprocessing.get_context("fork")
@@ -403,7 +403,7 @@ def test_a_function_may_use_the_tokenizer_that_uses_it() -> None:
 
 
 @pytest.mark.parametrize("function", [str.lower, lower_with_spans, Suffix("!")])
-def test_it_pickles_by_reference(function: Callable[[str], Any]) -> None:
+def test_a_custom_stage_pickles_by_reference(function: Callable[[str], Any]) -> None:
     tok = tokenizer(
         normalizer=SequenceNormalizer((NFD(), CustomNormalizer(function))),
         pre_tokenizer=CustomPreTokenizer(split_spans),
@@ -435,7 +435,7 @@ def test_tokenizers_with_other_functions_differ() -> None:
     assert lower != tokenizer()
 
 
-def test_what_cannot_be_pickled_is_named() -> None:
+def test_functions_that_cannot_be_pickled_are_named() -> None:
     tok = tokenizer(normalizer=CustomNormalizer(lambda text: text, "mine"))
     with pytest.raises(StageError, match="CustomNormalizer\\('mine'\\).*imported"):
         pickle.dumps(tok)
@@ -614,7 +614,7 @@ def test_moses_splits_by_rule() -> None:
     assert words_of(french, "L'été, c'est <b>") == ["L'", "été", ",", "c'", "est", "<", "b", ">"]
 
 
-def test_what_moses_changes_keeps_its_place_in_the_text() -> None:
+def test_changes_of_moses_keep_their_offsets() -> None:
     pytest.importorskip("sacremoses", reason="needs piecework[moses]")
     from piecework.integrations import sacremoses
 

@@ -270,7 +270,7 @@ def test_a_table_outlives_its_batch_and_then_frees_it() -> None:
     assert ids() is None
 
 
-def test_what_is_missing_is_named_with_its_extra() -> None:
+def test_missing_packages_are_named_with_their_extra() -> None:
     code = """
 import sys
 sys.modules.update(pyarrow=None, torch=None)

@@ -291,7 +291,7 @@ def test_many_tokens_that_include_the_same_whitespace_take_linear_time() -> None
 # ---- decoding
 
 
-def test_decoding_joins_and_tidies(tok: pw.Tokenizer) -> None:
+def test_decoding_joins_tokens_and_cleans_up(tok: pw.Tokenizer) -> None:
     ids = tok.encode("Unbelievable hugs, pug").ids
     assert tok.decode(ids) == "unbelievable hugs, pug"
     assert tok.decode(ids, clean_up=False) == "unbelievable hugs , pug"

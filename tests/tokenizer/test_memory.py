@@ -26,7 +26,7 @@ def test_any_budget_is_kept_and_changes_no_id(kind: str) -> None:
         assert bounded == tok
 
 
-def test_it_stays_when_something_else_changes() -> None:
+def test_the_budget_stays_when_other_settings_change() -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=20).with_word_cache_budget(8192)
     assert tok.with_padding(length=5).memory().budget == 8192
     assert tok.with_special_in_text("text").memory().budget == 8192

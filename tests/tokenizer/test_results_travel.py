@@ -112,7 +112,7 @@ def test_comparing_never_raises(name: str) -> None:
     assert result != object()
 
 
-def test_files_that_were_encoded_are_told_alike(tmp_path: Path) -> None:
+def test_results_of_encoded_files_compare_and_pickle(tmp_path: Path) -> None:
     done = encoded_files(tmp_path)
     assert pickle.loads(pickle.dumps(done)) == copy.deepcopy(done) == done
 

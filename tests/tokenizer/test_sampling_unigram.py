@@ -162,7 +162,7 @@ def test_segmentations_are_drawn_as_often_as_their_probabilities_say(
 
 @pytest.mark.parametrize("nbest_size", [None, -1, 5])
 @pytest.mark.parametrize("num_threads", [1, 2, 7])
-def test_what_is_drawn_is_fixed_by_the_seed_alone(
+def test_the_seed_alone_determines_the_samples(
     tok: pw.Tokenizer, nbest_size: int | None, num_threads: int
 ) -> None:
     texts, sampling = TEXTS * 30, pw.Sampling(alpha=0.2, seed=9, nbest_size=nbest_size)

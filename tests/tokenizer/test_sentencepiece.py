@@ -35,7 +35,7 @@ def tokenizer(**settings: object) -> pw.Tokenizer:
     return pw.Tokenizer(model, normalizer=NORMALIZER, decoder=DECODER)
 
 
-def test_a_model_file_is_told_by_its_content(tmp_path: Path) -> None:
+def test_a_model_file_is_detected_by_its_content(tmp_path: Path) -> None:
     tokenizer().save(tmp_path / "m.model")
     (tmp_path / "any.name").write_bytes((tmp_path / "m.model").read_bytes())
     assert pw.Tokenizer.load(tmp_path / "any.name") == pw.Tokenizer.load(tmp_path / "m.model")
@@ -66,7 +66,7 @@ def test_bad_pieces_are_named(pieces: list[ScoredPiece], place: str) -> None:
         pw.Tokenizer(SentencePiece((*PIECES, *pieces)), normalizer=NORMALIZER)
 
 
-def test_what_is_no_sentencepiece_is_not_saved_as_one(tmp_path: Path) -> None:
+def test_other_models_are_not_saved_as_sentencepiece_models(tmp_path: Path) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="added_tokens"):
         tokenizer().with_added_tokens(["<y>"]).save(tmp_path / "m.model")
     assert not (tmp_path / "m.model").exists()

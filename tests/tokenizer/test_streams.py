@@ -84,7 +84,7 @@ def test_streams_side_by_side_are_streams_alone(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stream_goes_on_after_what_it_is_told(kind: str) -> None:
+def test_a_stream_continues_after_given_ids(kind: str) -> None:
     tok = tokenizer(kind)
     ids = ids_of(kind, "the house in the garden")
     for cut in range(len(ids) + 1):
@@ -101,7 +101,7 @@ def test_a_stream_that_was_finished_begins_anew() -> None:
     assert "".join(stream.feed(ids_of("byte-bpe", "the"))) == "the"
 
 
-def test_what_is_no_ids_is_refused() -> None:
+def test_inputs_that_are_no_ids_are_rejected() -> None:
     tok = tokenizer("wordpiece")
     with pytest.raises(pw.errors.InputTypeError, match="prefill must be .*, not int"):
         tok.decode_stream(2)

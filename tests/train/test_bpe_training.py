@@ -195,7 +195,7 @@ def test_marks_and_unknown_token_are_kept() -> None:
     assert new.decode(new.encode("low lower").ids) == "low lower"
 
 
-def test_what_comes_from_the_tokenizer_cannot_be_given() -> None:
+def test_settings_that_the_tokenizer_determines_are_rejected() -> None:
     old = pw.Tokenizer.train_from_iterator(["hug"] * 2, model="byte-bpe", vocab_size=259)
     with pytest.raises(ArgumentError, match="initial_alphabet"):
         old.train_new_from_iterator(["a"], 300, initial_alphabet="abc")
@@ -204,7 +204,7 @@ def test_what_comes_from_the_tokenizer_cannot_be_given() -> None:
 # ---- wrong use
 
 
-def test_stopping_early_is_told() -> None:
+def test_stopping_early_gives_a_warning() -> None:
     with pytest.warns(TrainingWarning, match="no pair occurs 2 times any more"):
         BPETrainer(vocab_size=100).learn(pw.count_texts(["a b"], preset="whitespace"))
 
@@ -214,7 +214,7 @@ def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
         ByteBPETrainer(vocab_size=200).learn(pw.count_texts(["a"], preset="gpt2"))
 
 
-def test_progress_is_told_and_stops_the_learner() -> None:
+def test_progress_is_called_and_can_stop_the_learner() -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 

@@ -86,7 +86,7 @@ def test_workers_do_not_change_the_counts(tmp_path: Path) -> None:
     assert count_files(path, num_threads=1) == count_files(path, num_threads=3)
 
 
-def test_progress_is_told_bytes_and_texts(tmp_path: Path) -> None:
+def test_progress_counts_bytes_and_texts(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("hug\n")
     told: list[tuple[int, int]] = []
@@ -114,7 +114,7 @@ def test_an_item_that_is_not_a_string_is_named_by_its_index(bad: object) -> None
 
 
 @pytest.mark.parametrize("bad", ["one text", b"bytes", 3, None])
-def test_what_is_not_an_iterable_of_texts_is_refused(bad: object) -> None:
+def test_inputs_that_are_no_iterable_of_texts_are_rejected(bad: object) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="texts must be "):
         count_texts(bad)
 

@@ -39,7 +39,7 @@ def entries(tokenizer: pw.Tokenizer) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_what_is_learned_is_a_native_model(kind: str, tmp_path: Path) -> None:
+def test_training_learns_a_native_model(kind: str, tmp_path: Path) -> None:
     ours = train(model_type=kind, hard_vocab_limit=False)
     assert entries(ours)[:3] == ["<unk>", "<s>", "</s>"]
     assert (ours.spec.model.kind, ours.spec.pre_tokenizer) == (kind, None)  # type: ignore[union-attr]

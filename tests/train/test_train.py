@@ -62,7 +62,7 @@ def wordpiece(size: int = 60, **settings: object) -> WordPieceTrainer:
 # ---- WordPiece
 
 
-def test_joins_come_with_counts_and_scores() -> None:
+def test_merges_have_counts_and_scores() -> None:
     trainer = WordPieceTrainer(learner=Merges("pmi"), vocab_size=9, special_tokens=UNK)
     learned = trainer.learn_vocabulary(HUGS)
     assert learned.entries == ("[UNK]", "##g", "##n", "##s", "##u", "b", "h", "p", "##gs")
@@ -166,7 +166,7 @@ def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
 
 
 @pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
-def test_what_is_not_counts_is_refused(trainer: pw.train.Trainer) -> None:
+def test_inputs_that_are_no_counts_are_rejected(trainer: pw.train.Trainer) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="counts must be Counts.*, not dict"):
         trainer.learn({"hug": 1})
 
@@ -182,7 +182,7 @@ def test_pmi_on_rare_pairs_is_warned_of() -> None:
 
 
 @pytest.mark.parametrize("score", ["pmi", "likelihood", "frequency"])
-def test_frequent_joins_give_no_warning(score: str) -> None:
+def test_frequent_merges_give_no_warning(score: str) -> None:
     words = {word: 100 * count for word, count in HUGS}
     counts = pw.Counts(list(words), list(words.values()), first=range(len(words)))
     with warnings.catch_warnings():
@@ -190,7 +190,7 @@ def test_frequent_joins_give_no_warning(score: str) -> None:
         WordPieceTrainer(vocab_size=17, learner=Merges(score)).learn(counts)
 
 
-def test_only_pmi_is_warned_of_for_rare_joins() -> None:
+def test_only_pmi_warns_of_rare_merges() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wordpiece(70, learner=Merges("frequency")).learn(bert_counts())
@@ -268,7 +268,7 @@ def test_trainers_are_frozen_and_equal_by_value() -> None:
         ),
     ],
 )
-def test_what_is_no_learner_is_refused(value: object, message: str) -> None:
+def test_values_that_are_no_learners_are_rejected(value: object, message: str) -> None:
     with pytest.raises(pw.errors.InputTypeError, match=re.escape(message)):
         trainer_for("wordpiece", {"learner": value})
 

@@ -48,7 +48,7 @@ def test_trainers_travel(trainer: Any) -> None:
 
 
 @every_trainer
-def test_what_nests_is_learned_together_and_only_merges_are_logged(trainer: Any) -> None:
+def test_sizes_that_nest_are_learned_together_and_only_merges_are_logged(trainer: Any) -> None:
     assert trainer.learns_together or not trainer.nests
     if trainer.merges_pairs:
         assert merging_trainer(trainer) is trainer

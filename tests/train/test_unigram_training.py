@@ -100,7 +100,7 @@ def test_every_frequent_word_is_a_piece_though_it_is_part_of_no_other() -> None:
     assert {"▁only", "▁upon"} <= train(vocab_size=90).get_vocab().keys()
 
 
-def test_bytes_stand_for_what_is_no_entry() -> None:
+def test_bytes_replace_characters_without_an_entry() -> None:
     tokenizer = train(vocab_size=400, byte_fallback=True, special_tokens=("<unk>",))
     assert isinstance(tokenizer.spec.decoder, SequenceDecoder)
     assert tokenizer.spec.decoder.decoders == (ByteFallback(), MetaspaceDecoder())
@@ -189,7 +189,7 @@ def test_an_empty_corpus_is_refused() -> None:
         pw.Tokenizer.train_from_iterator([], model="unigram")
 
 
-def test_what_progress_raises_ends_the_training() -> None:
+def test_an_exception_of_progress_ends_the_training() -> None:
     counts = pw.count_texts(TEXTS, preset="sentencepiece")
 
     def stop(done: int, total: int) -> None:

@@ -166,7 +166,7 @@ def error_of(tok: pw.Tokenizer, texts: object) -> str:
     return str(caught.value)
 
 
-def test_what_cannot_become_a_unigram_model_is_an_error(wordpiece: pw.Tokenizer) -> None:
+def test_models_that_cannot_become_unigram_models_raise_errors(wordpiece: pw.Tokenizer) -> None:
     bpe = pw.Tokenizer.train_from_iterator(TEXTS, model="bpe", vocab_size=40)
     assert error_of(bpe, TEXTS) == "model must be WordPiece, not BPE"
     gap = pw.Tokenizer(WordPiece({"[UNK]": 0, "a": 2}), pre_tokenizer=WhitespaceSplit())

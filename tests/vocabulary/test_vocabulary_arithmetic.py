@@ -340,7 +340,7 @@ def test_template_padding_and_added_tokens_follow_their_ids() -> None:
         pw.spec.SequenceProcessing((pw.spec.BertProcessing(sep=("c", 2), cls=("b", 1)),)),
     ],
 )
-def test_what_a_frame_uses_stays(frame) -> None:
+def test_tokens_that_a_frame_uses_stay(frame) -> None:
     vocab = {token: number for number, token in enumerate(["a", "b", "c", "ab"])}
     tok = pw.Tokenizer(pw.spec.BPE(vocab, (("a", "b"),)), post_processor=frame)
     smaller, id_map = pw.vocabulary.prune(tok, [], keep_alphabet=False)
@@ -349,7 +349,7 @@ def test_what_a_frame_uses_stays(frame) -> None:
     assert id_map.new_ids.tolist() == [-1, 0, 1, -1]
 
 
-def test_pruning_refuses_what_is_not_there() -> None:
+def test_pruning_rejects_unknown_tokens() -> None:
     tok = bpe_trained(TEXTS, 30)
     for keep in (["absent"], [99], [None]):
         with pytest.raises(pw.errors.ArgumentError, match="keep"):

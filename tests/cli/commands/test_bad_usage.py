@@ -133,7 +133,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
     ]
 
 
-def test_an_output_that_cannot_be_written_is_told_before_the_work(
+def test_an_output_that_cannot_be_written_is_an_error_before_the_work(
     cli: Run, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object, **__: object) -> None:
@@ -159,7 +159,7 @@ def test_a_failure_while_encoding_leaves_the_old_output(
 
 @NEEDS_SIGNALS
 @pytest.mark.parametrize("verb", ["encode", "train"])
-def test_a_closed_stdin_is_told(tokenizer: str, verb: str) -> None:
+def test_a_closed_stdin_is_an_error(tokenizer: str, verb: str) -> None:
     arguments = "train - -o -" if verb == "train" else f"encode {tokenizer} -"
     shell = f"exec {sys.executable} -m piecework {arguments} <&-"
     result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)

@@ -157,7 +157,7 @@ def test_decode_undoes_encode(tokenizer: str) -> None:
 
 
 @pytest.mark.parametrize("bad", ["x", "-1", "1.5", "4294967296", "99999999999999999999", "٣"])
-def test_decode_names_the_line_of_what_is_not_an_id(tokenizer: str, bad: str) -> None:
+def test_decode_names_the_line_without_an_id(tokenizer: str, bad: str) -> None:
     code, out, err = piped(f"1 2\n3 {bad}\n", "decode", tokenizer)
     assert (code, out) == (2, "")
     assert_one_line(

@@ -208,7 +208,7 @@ def test_explain_training_shows_estimates(cli: Run, corpus: str) -> None:
     assert "vocabulary (45)" in out
 
 
-def test_train_takes_the_largest_vocabulary_that_can_be(
+def test_train_learns_as_many_entries_as_the_corpus_allows(
     cli: Run, corpus: str, tmp_path: Path
 ) -> None:
     for verb, name in (
@@ -227,7 +227,7 @@ def test_train_takes_the_largest_vocabulary_that_can_be(
 @pytest.mark.parametrize(
     "options", [["--learner", "top-down"], ["--learner", "pruning"], ["--model", "word"]]
 )
-def test_explain_training_knows_learners_without_joins(
+def test_explain_training_shows_learners_without_merges(
     cli: Run, corpus: str, options: list[str]
 ) -> None:
     code, out, _ = cli("explain-training", corpus, "--vocab-size", "60", *options)

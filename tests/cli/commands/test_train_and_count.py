@@ -30,7 +30,7 @@ def test_the_verbs_are_those_documented() -> None:
     assert list(VERBS) == verbs.split()
 
 
-def test_it_runs_as_a_module() -> None:
+def test_the_package_runs_as_a_module() -> None:
     code, out, _ = piped("", "--help")
     assert code == 0
     assert out.startswith("Usage: piecework ")

@@ -137,7 +137,7 @@ def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "verb", ["encode {} {}", "decode {} {}", "train - -o -", "normalize --rules nfkc"]
 )
-def test_a_closed_stdout_is_told(corpus: str, tmp_path: Path, verb: str) -> None:
+def test_a_closed_stdout_is_an_error(corpus: str, tmp_path: Path, verb: str) -> None:
     path = tmp_path / "t.json"
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
     shell = f"exec {sys.executable} -m piecework {verb.format(path, corpus)} >&-"

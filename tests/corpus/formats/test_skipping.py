@@ -57,7 +57,7 @@ def test_rows_are_skipped_in_csv_and_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2"])
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
-def test_what_precedes_damage_counts_and_the_next_file_is_read(
+def test_texts_before_damage_count_and_the_next_file_is_read(
     tmp_path: Path, name: str, suffix: str
 ) -> None:
     lines = [f"line {n} {hash(n * 0.1)}" for n in range(40_000)]
@@ -126,7 +126,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
 
 
-def test_counts_and_documents_are_told_apart_by_content(tmp_path: Path) -> None:
+def test_counts_and_documents_are_distinguished_by_content(tmp_path: Path) -> None:
     documents = write(tmp_path / "doc.parquet", parquet_data())
     table = write(tmp_path / "doc.tsv", csv_data("\t"))
     for suffix in (".parquet", ".tsv"):

@@ -86,7 +86,7 @@ def test_a_failure_in_the_work_is_the_callers() -> None:
 # ---- what is refused, and what is left behind
 
 
-def test_what_cannot_be_done_is_refused_before_the_work(
+def test_invalid_arguments_are_rejected_before_the_work(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines_module.LineSource, "blocks", lambda self: pytest.fail("has read"))
