@@ -83,7 +83,7 @@ def test_each_part_of_the_texts_is_measured_once(tokenizer: pw.Tokenizer) -> Non
         assert one.tokens_per_second == one.tokens / one.seconds
 
 
-def test_on_one_thread_there_is_no_pass_on_several(tokenizer: pw.Tokenizer) -> None:
+def test_a_bench_on_one_thread_has_no_pass_on_several(tokenizer: pw.Tokenizer) -> None:
     found = bench(tokenizer, TEXTS, repetitions=1, num_threads=1)
     assert {one.threads for one in found.speeds} == {1}
 
@@ -142,7 +142,7 @@ def test_arguments_that_cannot_be_measured_raise_typed_errors(
 # ---- files
 
 
-def test_lines_are_gathered_and_cut_to_the_size_asked_for(files: tuple[str, str]) -> None:
+def test_lines_are_gathered_and_cut_to_the_given_size(files: tuple[str, str]) -> None:
     whole = bench_files(*files, repetitions=1, num_threads=1)
     assert whole.text_bytes == len("\n".join(TEXTS * 10)) + 1
     part = bench_files(*files, megabytes=0.01, repetitions=1, num_threads=1)
@@ -150,7 +150,7 @@ def test_lines_are_gathered_and_cut_to_the_size_asked_for(files: tuple[str, str]
     assert part.texts == 4
 
 
-def test_json_lines_are_texts_as_they_are(files: tuple[str, str], tmp_path: Path) -> None:
+def test_bench_reads_the_field_of_json_lines(files: tuple[str, str], tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text("".join(json.dumps({"body": text}) + "\n" for text in TEXTS))
     found = bench_files(files[0], corpus, field="body", repetitions=1, num_threads=1)

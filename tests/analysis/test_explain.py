@@ -120,7 +120,7 @@ def test_merges_end_at_the_tokens_of_published_models(name: str) -> None:
     assert compared > 100
 
 
-def test_a_word_too_long_for_steps_is_said_to_be(tmp_path: Path) -> None:
+def test_explain_names_a_word_too_long_for_steps(tmp_path: Path) -> None:
     [word] = explain(pw.Tokenizer(HUG), "u" * (MAX_SYMBOLS + 1)).words
     assert word.merges is None
     assert len(word.symbols) == MAX_SYMBOLS + 1

@@ -145,7 +145,7 @@ def test_a_legend_says_which_direction_is_good(found: Comparison) -> None:
     assert all(line[:60] in str(found) for line in legend)
 
 
-def test_equal_tokenizers_are_said_to_be_equal() -> None:
+def test_the_report_names_equal_tokenizers() -> None:
     found = list(findings(compare({"a": characters(), "b": characters()}, TEXTS)))
     assert found[:2] == [
         "All tokenizers need the same number of tokens: 31.",

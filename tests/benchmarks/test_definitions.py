@@ -50,7 +50,7 @@ def functions_of(engine: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
-def test_a_definition_names_only_what_there_is(name: str) -> None:
+def test_a_definition_names_only_what_exists(name: str) -> None:
     definition = DEFINITIONS[name]
     assert set(definition["references"]) <= set(definition["engines"])
     assert definition["engines"][0] == OURS

@@ -69,7 +69,7 @@ def test_an_engine_must_repeat_its_answer() -> None:
         exactness.mark({"references": []}, records)
 
 
-def test_answers_are_kept_and_must_come_out_again(
+def test_answers_are_stored_and_must_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exactness, "EXPECTED", tmp_path / "expected.json")
@@ -144,7 +144,7 @@ def test_the_table_has_the_speed_of_text_seen_before() -> None:
     )
 
 
-def test_a_peer_that_failed_is_listed_with_what_it_said() -> None:
+def test_a_peer_that_failed_is_listed_with_its_message() -> None:
     failed = made_up("tokie", 1, failed="no such file") | {"phases": {}}
     del failed["phases"]
     found = report(result_of(made_up(OURS, 0.01), failed))

@@ -17,7 +17,7 @@ from corpora import documents
 from extract import text_of
 
 
-def test_hostile_texts_have_the_size_asked_for_and_are_always_the_same() -> None:
+def test_hostile_texts_have_the_given_size_and_are_always_the_same() -> None:
     texts = worker.load("tasks", "hostile").hostile_texts(10_000)
     assert set(texts) == {"letter", "spaces", "punctuation", "marks", "cjk", "random"}
     assert all(9_990 < len(text.encode()) <= 10_000 for text in texts.values())
@@ -135,7 +135,7 @@ def test_long_lines_of_a_corpus_are_kept_once() -> None:
     assert list(build_corpora.fresh_lines(long, seen)) == []
 
 
-def test_documents_are_shuffled_alike_and_cut_to_size() -> None:
+def test_documents_are_shuffled_the_same_way_and_cut_to_size() -> None:
     documents = [bytes([97 + number]) * 1000 for number in range(20)]
     kept = build_corpora.shuffled(documents, 0.005)
     assert len(kept) == 5

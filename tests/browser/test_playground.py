@@ -89,7 +89,7 @@ def test_rings_mark_tokens_that_no_other_tokenizer_has(site: str, opened: Open) 
     assert page.locator(".panel:visible").count() == 1
 
 
-def test_special_tokens_are_shown_when_asked_for(site: str, opened: Open) -> None:
+def test_special_tokens_are_shown_on_request(site: str, opened: Open) -> None:
     page = opened(site)
     type_text(page, "hug")
     page.get_by_label("special tokens").check()
@@ -615,7 +615,7 @@ def test_the_address_of_a_comparison_shows_it_again(site: str, opened: Open) -> 
     assert again.input_value("#corpus") == text
 
 
-def test_a_comparison_of_nothing_says_so(site: str, opened: Open) -> None:
+def test_a_comparison_without_text_shows_a_message(site: str, opened: Open) -> None:
     page = opened(site)
     page.get_by_role("tab", name="Compare").click()
     charts_are_drawn(page)

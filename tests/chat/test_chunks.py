@@ -68,7 +68,7 @@ def test_chunks_fit_the_budget_and_cover_the_text(
     assert done == len(text)
 
 
-def test_chunks_end_at_the_units_that_were_asked_for() -> None:
+def test_chunks_end_at_the_given_units() -> None:
     tok = tokenizer("byte-level")
     text = "One two. Three four! Five.\n\nSix seven? Eight.\n\nNine."
     ends = {

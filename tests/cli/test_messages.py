@@ -252,7 +252,7 @@ def test_counts_on_a_full_disk_name_the_file(
     assert err == f"piecework: error: cannot write {path}: no space left on device\n"
 
 
-def test_a_position_in_json_is_said_once(cli: Run, tmp_path: Path) -> None:
+def test_messages_name_a_position_in_json_once(cli: Run, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text('{"model": {')
     err = cli("inspect", str(path))[2]

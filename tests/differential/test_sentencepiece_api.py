@@ -147,7 +147,7 @@ def test_encodes_to_every_type(pair: tuple[SentencePieceProcessor, Any]) -> None
         assert ours.tolist() == theirs.tolist()
 
 
-def test_adds_what_is_asked_for_around_and_in_pieces(
+def test_adds_the_given_extras_around_and_in_pieces(
     pair: tuple[SentencePieceProcessor, Any],
 ) -> None:
     texts = texts_for(pair[1])[::3]

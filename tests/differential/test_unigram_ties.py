@@ -175,7 +175,7 @@ def test_published_vocabularies_break_ties_as_tokenizers_does(name: str) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PRE_TOKENIZERS)
-def test_a_vocabulary_trained_there_breaks_ties_as_tokenizers_does(
+def test_a_vocabulary_of_tokenizers_breaks_ties_as_tokenizers_does(
     kind: str, trained_there: dict[str, Any]
 ) -> None:
     assert_as_tokenizers({**trained_there, "pre_tokenizer": PRE_TOKENIZERS[kind]}, seed=2)

@@ -329,7 +329,7 @@ def test_json_lines_with_labels_decode(cli: Run, tok: pw.Tokenizer, tmp_path: Pa
     assert cli("decode", str(tmp_path / "t.json"), str(out)) == (0, "hugs\n\n", "")
 
 
-def test_damage_that_asks_for_more_memory_than_there_is_raises_memory_limit_error(
+def test_damage_that_exceeds_the_memory_raises_memory_limit_error(
     tmp_path: Path,
 ) -> None:
     pyarrow = pytest.importorskip("pyarrow")

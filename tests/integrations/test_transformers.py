@@ -435,7 +435,7 @@ def test_copies_share_the_compiled_tables() -> None:
     assert backend.token_to_id("a new token") is None
 
 
-def test_training_anew_gives_an_accelerated_tokenizer() -> None:
+def test_retraining_gives_an_accelerated_tokenizer() -> None:
     ours = accelerate(theirs_of("gpt2"))
     texts = [["to be or not to be, that is the question"] * 5]
     found = ours.train_new_from_iterator(texts, 300)

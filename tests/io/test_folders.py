@@ -251,7 +251,7 @@ def test_a_file_that_cannot_be_replaced_is_named(folder: Path) -> None:
     assert not list(folder.glob(".*.tmp"))
 
 
-def test_a_prefix_space_is_said_for_transformers_4(tmp_path: Path) -> None:
+def test_a_prefix_space_is_written_for_transformers_4(tmp_path: Path) -> None:
     ranks = {bytes([byte]): byte for byte in range(256)}
     tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
     for prefix in (True, False):

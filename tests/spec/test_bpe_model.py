@@ -41,7 +41,7 @@ def test_the_same_seed_gives_the_same_segmentation_and_another_one_others(
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
+def test_every_call_without_a_seed_draws_another_sample(tok: pw.Tokenizer) -> None:
     drawn = {tuple(tok.encode(TEXTS[3], sampling=pw.Sampling(dropout=0.5)).ids) for _ in range(5)}
     assert len(drawn) == 5
 
@@ -80,7 +80,7 @@ def test_rows_of_a_batch_are_drawn_apart_and_looked_at_again_as_they_were(
     ids=["whole texts", "ASCII words", "pieces"],
 )
 @pytest.mark.parametrize("normalized", [False, True])
-def test_ids_and_encodings_are_drawn_alike_on_every_path(
+def test_ids_and_encodings_have_the_same_samples_on_every_path(
     tok: pw.Tokenizer, stages: dict[str, Any], normalized: bool
 ) -> None:
     token = pw.spec.AddedToken("pun", 60, normalized=normalized)

@@ -671,7 +671,7 @@ def test_any_segmenter_will_do() -> None:
     ("library", "extra"),
     [("spacy", "spacy"), ("sacremoses", "moses"), ("jieba", "jieba"), ("ftfy", "ftfy")],
 )
-def test_a_missing_library_is_said_with_its_extra(
+def test_a_missing_library_is_named_with_its_extra(
     library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from piecework._internal.extras import import_extra

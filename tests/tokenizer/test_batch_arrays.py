@@ -37,7 +37,7 @@ def rows_padded(rows: list[list[int]], filling: int, side: str) -> list[list[int
 
 
 @pytest.mark.parametrize("dtype", ["int64", np.int32, "uint16", np.dtype(">i8")])
-def test_rectangles_have_the_dtype_that_was_asked_for(dtype: Any) -> None:
+def test_rectangles_have_the_given_dtype(dtype: Any) -> None:
     filled = TOK.encode_batch(TEXTS).to_numpy(dtype=dtype)
     assert filled.dtype == np.dtype(dtype).newbyteorder("=")
     assert filled.tolist() == rows_padded([[1, 2, 1, 2], [1], [1, 2]], 3, "right")

@@ -180,7 +180,7 @@ def test_ids_laid_along_a_text_are_the_pieces_of_its_model(kind: str) -> None:
         assert (fast.ids, fast.offsets, fast.word_ids) == (plain.ids, plain.offsets, plain.word_ids)
 
 
-def test_rows_that_are_drawn_are_drawn_alike() -> None:
+def test_sampled_rows_are_the_same_with_and_without_spans() -> None:
     tok, sampling = trained(model="unigram", vocab_size=60), pw.Sampling(alpha=0.3, seed=5)
     batch = tok.encode_batch(texts(6), offsets=True, sampling=sampling)
     same(batch, list(batch))
@@ -204,7 +204,7 @@ def test_an_empty_batch_has_empty_spans() -> None:
     )
 
 
-def test_spans_that_were_not_asked_for_are_refused() -> None:
+def test_spans_that_were_not_requested_are_rejected() -> None:
     batch = trained(preset="bert-uncased", vocab_size=80).encode_batch(["hug"])
     for column in ("offsets", "word_ids", "sequence_ids"):
         with pytest.raises(ArgumentError, match="offsets"):

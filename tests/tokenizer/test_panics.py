@@ -124,7 +124,7 @@ def test_an_internal_error_is_one_of_ours_and_travels() -> None:
 
 
 @pytest.mark.parametrize(("setting", "is_printed"), [(None, False), ("0", False), ("1", True)])
-def test_standard_error_is_silent_unless_a_backtrace_is_asked_for(
+def test_standard_error_is_silent_unless_a_backtrace_is_requested(
     setting: str | None, is_printed: bool
 ) -> None:
     import os

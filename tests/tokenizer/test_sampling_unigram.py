@@ -176,7 +176,7 @@ def test_the_seed_alone_determines_the_samples(
         assert batch[row].ids == batch.to_lists()[row]
 
 
-def test_without_a_seed_every_call_draws_anew(tok: pw.Tokenizer) -> None:
+def test_every_call_without_a_seed_draws_another_sample(tok: pw.Tokenizer) -> None:
     for nbest_size in (None, 50):
         sampling = pw.Sampling(alpha=0.1, nbest_size=nbest_size)
         assert len({tuple(tok.encode(TEXTS[3], sampling=sampling).ids) for _ in range(5)}) > 1
@@ -256,7 +256,7 @@ def test_long_texts_are_bounded_not_refused(tok: pw.Tokenizer) -> None:
         tok.encode(text, sampling=pw.Sampling(nbest_size=500))
 
 
-def test_a_model_without_an_unknown_entry_says_so() -> None:
+def test_a_model_without_an_unknown_entry_raises_an_error() -> None:
     tok = pw.Tokenizer(pw.spec.Unigram((("a", -1.0), ("ab", -2.0))))
     calls: list[Any] = [
         lambda: tok.encode("b", sampling=pw.Sampling(alpha=0.1)),

@@ -92,7 +92,7 @@ def test_a_stream_continues_after_given_ids(kind: str) -> None:
         assert tok.decode(ids[:cut]) + rest == tok.decode(ids)
 
 
-def test_a_stream_that_was_finished_begins_anew() -> None:
+def test_a_finished_stream_starts_again() -> None:
     tok = tokenizer("byte-bpe")
     half, *_ = ids_of("byte-bpe", "𝔘")
     stream = tok.decode_stream()
@@ -145,7 +145,7 @@ def test_ids_that_do_not_exist_change_no_stream(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_unknown_ids_are_skipped_everywhere_alike(kind: str) -> None:
+def test_all_decoders_skip_unknown_ids(kind: str) -> None:
     """Models with padded embeddings have more rows than the tokenizer has ids."""
     tok = tokenizer(kind)
     ids, unknown = ids_of(kind, "the garden"), (1 << 20, (1 << 32) - 1)

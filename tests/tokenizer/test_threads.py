@@ -192,7 +192,7 @@ def test_steps_of_a_shared_stream_are_taken_one_at_a_time() -> None:
     assert len(texts) == 2 * 200 * THREADS
 
 
-def test_a_list_that_grows_and_shrinks_meanwhile_is_read_without_harm(tok: pw.Tokenizer) -> None:
+def test_a_list_that_changes_during_a_batch_is_read_safely(tok: pw.Tokenizer) -> None:
     texts = ["hugs don't"] * 50
     row = tok.encode(texts[0]).ids
 
@@ -223,7 +223,7 @@ def test_functions_of_custom_stages_may_use_the_tokenizer_they_are_part_of() -> 
     )
 
 
-def test_the_level_of_the_kernels_may_change_meanwhile(
+def test_the_level_of_the_kernels_may_change_during_a_batch(
     tok: pw.Tokenizer, request: pytest.FixtureRequest
 ) -> None:
     expected, levels = tok.encode_batch(TEXTS).to_lists(), _core.kernel_levels()

@@ -234,7 +234,7 @@ def test_shared_tables_of_an_encoder_and_a_decoder(tmp_path: Path) -> None:
     assert padding == id_map.new_ids[0]
 
 
-def test_modules_that_contradict_the_map_stay_as_they_are() -> None:
+def test_modules_that_contradict_the_map_do_not_change() -> None:
     tok = gpt_tokenizer()
     _, id_map = pw.vocabulary.add_words(tok, WORDS)
     model = gpt2(len(tok) - 2)

@@ -284,7 +284,7 @@ def test_a_tokenizer_without_padding_token_collates_rows_of_one_length() -> None
 # ---- masked language modelling
 
 
-def test_masking_selects_ordinary_tokens_in_the_shares_asked_for() -> None:
+def test_masking_selects_ordinary_tokens_in_the_given_shares() -> None:
     torch.manual_seed(7)
     items = ["ab" * 100] * 400
     ids = BERT.encode_batch([*items, "a"]).to_torch()

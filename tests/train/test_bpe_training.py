@@ -128,7 +128,7 @@ def test_every_named_pattern_compiles_and_loses_nothing(name: str) -> None:
     assert sum(len(word) * count for word, count in counts) == len(text.encode())
 
 
-def test_an_unknown_pattern_lists_those_there_are() -> None:
+def test_an_unknown_pattern_lists_the_known_ones() -> None:
     with pytest.raises(ArgumentError, match="gpt2, r50k"):
         named_pre_tokenizer("gpt9")
 

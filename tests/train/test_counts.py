@@ -181,7 +181,7 @@ def test_unusable_columns_are_named(
         pw.Counts(words, counts, first)
 
 
-def test_an_unknown_preset_lists_those_there_are() -> None:
+def test_an_unknown_preset_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="preset must be one of bert-uncased.*, not 'bert'"
     ):

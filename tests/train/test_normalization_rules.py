@@ -213,7 +213,7 @@ def test_normalize_writes_lines_and_offsets(
     assert first["offsets"] == [[0, 3], [0, 3], [0, 3], [0, 3], [3, 4], [4, 5]]
 
 
-def test_normalize_says_which_rules_there_are(capfd: pytest.CaptureFixture[str]) -> None:
+def test_normalize_lists_the_known_rules(capfd: pytest.CaptureFixture[str]) -> None:
     assert run(["normalize", "--rules", "none.tsv"]) == 2
     assert capfd.readouterr().err.startswith(
         "piecework: error: --rules: there is no file 'none.tsv'; give a file of rules, or one of nmt"

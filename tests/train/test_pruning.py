@@ -80,7 +80,7 @@ def test_threads_change_nothing_where_each_has_words(learner: Learner) -> None:
         assert trainer.learn_vocabulary(counts, num_threads=num_threads) == one
 
 
-def test_a_vocabulary_for_the_fewest_tokens_is_used_so_and_says_so(
+def test_a_vocabulary_for_the_fewest_tokens_has_the_shortest_segmentation(
     counts: pw.Counts, tmp_path: Path
 ) -> None:
     tokenizer = trained(counts, learner=Pruning(segmentation="shortest"))

@@ -48,7 +48,7 @@ def test_training_learns_a_native_model(kind: str, tmp_path: Path) -> None:
     assert pw.Tokenizer.load(tmp_path / "x.model") == ours
 
 
-def test_symbols_stand_where_they_are_asked_for() -> None:
+def test_symbols_have_the_given_ids() -> None:
     ours = train(
         vocab_size=360,
         **{"unk_id": 3, "bos_id": -1, "eos_id": 0, "pad_id": 300, "pad_piece": "[PAD]"},
@@ -121,7 +121,7 @@ def test_other_trainers_can_be_given_too() -> None:
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "word"])
-def test_too_many_pieces_are_refused_with_the_most_there_are(kind: str) -> None:
+def test_the_error_for_too_many_pieces_names_the_maximum(kind: str) -> None:
     with pytest.raises(
         TrainingError, match=r"vocab_size must be at most \d+.*, not 5000"
     ) as caught:
@@ -136,13 +136,13 @@ def test_too_many_pieces_are_refused_with_the_most_there_are(kind: str) -> None:
     assert len(entries(train(model_type=kind, vocab_size=5000, hard_vocab_limit=False))) <= most
 
 
-def test_too_few_pieces_are_refused_with_the_least_there_must_be() -> None:
+def test_the_error_for_too_few_pieces_names_the_minimum() -> None:
     for kind in ("unigram", "bpe"):
         with pytest.raises(TrainingError, match=r"must be at least \d+ \(3 symbols and"):
             train(model_type=kind, vocab_size=10)
 
 
-def test_all_words_are_taken_where_that_is_asked_for() -> None:
+def test_a_word_model_takes_all_words_on_request() -> None:
     words = {word for text in TEXTS for word in text.split()}
     assert len(entries(train(model_type="word", vocab_size=9, use_all_vocab=True))) == 3 + len(
         words

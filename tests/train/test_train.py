@@ -171,7 +171,7 @@ def test_inputs_that_are_no_counts_are_rejected(trainer: pw.train.Trainer) -> No
         trainer.learn({"hug": 1})
 
 
-def test_stopping_early_is_said_with_the_reason() -> None:
+def test_the_warning_of_stopping_early_names_the_reason() -> None:
     with pytest.warns(pw.errors.TrainingWarning, match=r"stopped early: .*of 1000"):
         WordPieceTrainer(vocab_size=1000).learn(HUGS)
 
@@ -292,7 +292,7 @@ def test_a_ranking_has_room_for_a_unit(model: str) -> None:
         trainer_for(model, {"vocab_size": 1})
 
 
-def test_an_unknown_setting_lists_those_there_are() -> None:
+def test_an_unknown_setting_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.ArgumentError,
         match="model 'wordpiece' has no setting vocabsize; it has vocab_size, learner, min_frequency,",
@@ -326,7 +326,7 @@ def test_a_misspelled_name_is_answered_with_the_nearest(settings: Any, hint: str
         pw.Tokenizer.train_from_iterator(["hug pug"], **settings)
 
 
-def test_an_unknown_model_lists_those_there_are() -> None:
+def test_an_unknown_model_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="model must be one of wordpiece, bpe.*, not 'bpm'"
     ):
@@ -349,7 +349,7 @@ def test_each_model_has_a_usual_preset() -> None:
     assert WordTrainer().preset_for("whitespace") is PRESETS["whitespace"]
 
 
-def test_an_unknown_preset_lists_those_there_are() -> None:
+def test_an_unknown_preset_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="preset must be one of bert-uncased.*, not 'gpt9'"
     ):
@@ -386,7 +386,7 @@ def test_a_bert_preset_gives_the_whole_bert_pipeline() -> None:
     ]
 
 
-def test_without_cls_or_sep_there_is_no_template() -> None:
+def test_a_pipeline_without_cls_or_sep_has_no_template() -> None:
     trainer = wordpiece(learner=Merges("frequency"), special_tokens=("[UNK]", "[CLS]"))
     assert learn_spec(bert_counts(), trainer, "bert-cased").post_processor is None
 

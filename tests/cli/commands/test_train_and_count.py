@@ -102,9 +102,7 @@ def test_the_teaching_models_train_and_encode(
     assert piped(text, "encode", path, "--format", "tokens") == (0, tokens + "\n", "")
 
 
-def test_train_reads_json_lines_compressed_and_the_field_asked_for(
-    cli: Run, tmp_path: Path
-) -> None:
+def test_train_reads_compressed_json_lines_and_the_given_field(cli: Run, tmp_path: Path) -> None:
     rows = [json.dumps({"body": line}) for line in SENTENCES.splitlines()]
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
     code, out, _ = cli("count", str(tmp_path), "--field", "body", "-o", "-")

@@ -66,7 +66,7 @@ def test_without_a_terminal_progress_is_a_line_every_thirty_seconds(
     ]
 
 
-def test_progress_is_silent_when_it_is_not_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_silent_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     with bars.progress_bar("counting", False, clock=lambda: now) as progress:
         now = 3600.0
