@@ -332,7 +332,7 @@ FIXED_HASHES = {
     "core/src/count/word_counter.rs",
     "core/src/train/unigram/ranked_alphabet.rs",
     "core/src/train/sentencepiece/alphabet.rs",
-    "core/src/train/wordpiece/pruning/word_text.rs",
+    "core/src/train/wordpiece/word_text.rs",
     "core/src/train/wordpiece/char_entries.rs",
     "core/src/train/wordpiece/continue_training.rs",
     "core/src/train/bpe/mod.rs",

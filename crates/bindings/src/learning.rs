@@ -59,7 +59,7 @@ impl LearnedEntries {
     }
 }
 
-/// How WordPiece entries are learned, as one of three static methods makes it.
+/// How WordPiece entries are learned, as one of the static methods makes it.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct Learner {
     learner: wordpiece::Learner,

@@ -11,6 +11,7 @@ const MODULUS: u64 = (1 << 61) - 1;
 const BASE: u64 = 0x0fd1_9b75_3a2c_64e7;
 
 /// The entries in id order; their strings are distinct.
+#[derive(Clone)]
 pub(super) struct Entries {
     prefix: String,
     names: Vec<Rc<str>>,

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! spec               settings: learners, scores and ties
+//! start              what a learner starts from, and how it fills the vocabulary
+//! learners           a file for each learner, and the dispatch to them
 //! char_entries       the entries of single characters
 //! merge_state        words, pairs and entries, updated by each merge
 //! pair_counts        the counts from which a pair is scored
@@ -17,8 +19,9 @@
 //! by_merges          dispatch by score and ties
 //! continue_training  training that starts from an existing model
 //! substring_trie     the trie of frequent substrings
-//! top_down           trainer: frequent substrings, longest first (TensorFlow Text)
-//! pruning            trainer: many substrings, of which the least useful is removed
+//! word_text          the words as codes of characters
+//! sorted_starts      the positions where entries can begin, sorted by the text that follows
+//! seeds              the substrings with the largest count times length
 //! ```
 //!
 //! Sources: Schuster and Nakajima 2012, "Japanese and Korean Voice Search", section 3, for greedy merges by
@@ -35,34 +38,37 @@ mod candidate_pairs;
 mod char_entries;
 mod continue_training;
 mod frequency;
+mod learners;
 mod likelihood;
 mod merge_state;
 mod objective;
 mod pair_counts;
 mod pmi;
-mod pruning;
 mod score_classes;
+mod seeds;
+mod sorted_starts;
 mod spec;
+mod start;
 mod substring_trie;
 #[cfg(test)]
 mod tests;
 mod tie_break;
-mod top_down;
+mod word_text;
 
 use std::ops::ControlFlow;
 
 use crate::count::Counts;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::learned::{check_counts, first_entries};
 use crate::train::packed_words::PackedWords;
 use crate::train::progress::Progress;
-use crate::train::resume::Choices;
 use crate::train::{Learned, Merge, Resume};
 
-use char_entries::{alphabet_entries, CharEntries};
+use char_entries::alphabet_entries;
 use merge_state::MergeState;
+use start::Start;
 
 pub use continue_training::{continue_training, ExistingModel};
 pub use spec::{Learner, MergeSettings, PairScore, PruningSettings, Ties, WordPieceTrainSpec};
@@ -106,26 +112,8 @@ pub fn resume(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    let (chars, alphabet, entries) = begin(counts, spec, resume, spec.vocab_size, &mut progress)?;
-    let mut choices = Choices::new(resume);
-    let learned = match &spec.learner {
-        Learner::TopDown => {
-            top_down::learn(counts, chars, spec, &alphabet, entries, &mut choices, &mut progress)?
-        }
-        Learner::Pruning(settings) => {
-            let sizes = &[spec.vocab_size];
-            let start = (&alphabet, &entries);
-            let learned =
-                pruning::learn(counts, spec, settings, sizes, start, &mut choices, &mut progress)?;
-            learned.into_iter().next().unwrap_or_default()
-        }
-        &Learner::Merges(score, ties) => {
-            let words = segmented(counts, chars, spec, &alphabet, &entries, &mut progress)?;
-            drop(alphabet);
-            let state = MergeState::new(words, merge_settings(spec, score, ties), entries, &mut progress)?;
-            by_merges::learn(state.start(resume.earlier, &mut progress)?, &mut progress)?
-        }
-    };
+    let start = begin(counts, spec, resume, spec.vocab_size, &mut progress)?;
+    let learned = spec.learner.learn(start, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
@@ -142,29 +130,23 @@ pub fn learn_sizes(
     resume: Resume<'_>,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Vec<Learned>, Error> {
-    let Learner::Pruning(settings) = &spec.learner else {
-        let expected = "one size, or the pruning learner";
-        return Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another learner", expected));
-    };
+    spec.learner.pruning()?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     let least = sizes.iter().copied().min().unwrap_or(spec.vocab_size);
-    let (_, alphabet, entries) = begin(counts, spec, resume, least, &mut progress)?;
-    let mut choices = Choices::new(resume);
-    let start = (&alphabet, &entries);
-    let learned = pruning::learn(counts, spec, settings, sizes, start, &mut choices, &mut progress)?;
+    let start = begin(counts, spec, resume, least, &mut progress)?;
+    let learned = spec.learner.learn_sizes(&start, sizes, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }
 
-/// Check counts and settings; returns the number of characters in distinct words, the alphabet, and the special
-/// tokens and the alphabet as entries, which fit `least_size`.
+/// Check counts and settings; returns what a learner starts from, whose entries fit `least_size`.
 fn begin<'r>(
-    counts: &Counts,
-    spec: &WordPieceTrainSpec,
+    counts: &'r Counts,
+    spec: &'r WordPieceTrainSpec,
     resume: Resume<'r>,
     least_size: usize,
     progress: &mut Progress<'r>,
-) -> Result<(usize, Alphabet, Entries), Error> {
+) -> Result<Start<'r>, Error> {
     progress.log_merges(resume.log);
     let chars = check_counts(counts, progress)?;
     spec.learner.check(counts)?;
@@ -176,45 +158,7 @@ fn begin<'r>(
         alphabet_entries(counts, &alphabet, spec),
         least_size,
     )?;
-    Ok((chars, alphabet, entries))
-}
-
-/// Segment the words into characters.
-///
-/// The score `Frequency` skips characters outside the alphabet. Other learners skip words with such characters,
-/// because the model encodes these as the unknown token.
-fn segmented(
-    counts: &Counts,
-    chars: usize,
-    spec: &WordPieceTrainSpec,
-    alphabet: &Alphabet,
-    entries: &Entries,
-    progress: &mut Progress<'_>,
-) -> Result<PackedWords, Error> {
-    let mut words = PackedWords::with_capacity(chars, counts.len())?;
-    let char_entries = CharEntries::new(entries, alphabet, spec, counts);
-    for (word, count) in counts.iter() {
-        progress.advance(word.len())?;
-        if spec.learner.has_tokenizers_alphabet() || alphabet.contains_all(word) {
-            let characters = word.chars().enumerate();
-            words.push(
-                characters.filter_map(|(at, character)| char_entries.get(at == 0, character)),
-                count,
-            )?;
-        }
-    }
-    words.numbered()
-}
-
-/// Return the settings of a learner that merges pairs.
-fn merge_settings(spec: &WordPieceTrainSpec, score: PairScore, ties: Ties) -> MergeSettings {
-    MergeSettings {
-        vocab_size: spec.vocab_size,
-        score,
-        ties,
-        min_frequency: spec.min_frequency,
-        max_token_length: spec.max_token_length,
-    }
+    Ok(Start { counts, spec, resume, chars, alphabet, entries })
 }
 
 /// Apply the merges of an earlier run to words, for BPE; returns the words and the entries after them.
@@ -225,7 +169,7 @@ pub(super) fn replay(
     progress: &mut Progress<'_>,
 ) -> Result<(PackedWords, Entries), Error> {
     let score = PairScore::Frequency;
-    let settings = merge_settings(&WordPieceTrainSpec::default(), score, score.default_ties());
+    let settings = MergeSettings::new(&WordPieceTrainSpec::default(), score, score.default_ties());
     let mut state = MergeState::new(words, settings, entries, progress)?;
     state.replay(earlier, progress)?;
     Ok((state.words, state.entries))

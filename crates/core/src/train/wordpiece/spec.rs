@@ -104,10 +104,19 @@ impl Learner {
 
     /// Reject counts without the positions that the ties need.
     pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
-        match self {
-            Self::Merges(_, ties) => ties.check(counts),
-            Self::Pruning(_) | Self::TopDown => Ok(()),
+        if let Self::Merges(_, ties) = self {
+            ties.check(counts)?;
         }
+        Ok(())
+    }
+
+    /// Return the settings of pruning, which alone learns several sizes.
+    pub(super) fn pruning(self) -> Result<PruningSettings, Error> {
+        if let Self::Pruning(settings) = self {
+            return Ok(settings);
+        }
+        let expected = "one size, or the pruning learner";
+        Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another learner", expected))
     }
 }
 
@@ -150,6 +159,19 @@ pub struct MergeSettings {
     pub min_frequency: u64,
     /// The most characters of an entry, the prefix not counted.
     pub max_token_length: Option<usize>,
+}
+
+impl MergeSettings {
+    /// Return the settings of a learner that merges pairs.
+    pub(super) fn new(spec: &WordPieceTrainSpec, score: PairScore, ties: Ties) -> Self {
+        Self {
+            vocab_size: spec.vocab_size,
+            score,
+            ties,
+            min_frequency: spec.min_frequency,
+            max_token_length: spec.max_token_length,
+        }
+    }
 }
 
 /// The settings of `Learner::Pruning`.

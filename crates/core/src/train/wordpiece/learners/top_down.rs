@@ -21,15 +21,14 @@
 
 use std::cmp::Reverse;
 
-use super::spec::WordPieceTrainSpec;
-use super::substring_trie::{CorpusText, SubstringTrie, CONTINUATION, WORD_START};
-use crate::count::Counts;
 use crate::error::Error;
-use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
 use crate::train::resume::Choices;
 use crate::train::thread_team::{threads_within, total, ThreadTeam};
+use crate::train::wordpiece::spec::WordPieceTrainSpec;
+use crate::train::wordpiece::start::{fill, Start};
+use crate::train::wordpiece::substring_trie::{CorpusText, SubstringTrie, CONTINUATION, WORD_START};
 use crate::train::Learned;
 
 /// The default of `max_token_length`.
@@ -47,17 +46,11 @@ const PART_BLOCKS: usize = 1024;
 /// Find the vocabulary of the least threshold that fits, and fill it to `vocab_size`.
 ///
 /// A choice is whether the vocabulary of a threshold fits: 0 or 1.
-pub(super) fn learn(
-    counts: &Counts,
-    chars: usize,
-    spec: &WordPieceTrainSpec,
-    alphabet: &Alphabet,
-    entries: Entries,
-    choices: &mut Choices<'_>,
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    let text = CorpusText::new(counts, chars, alphabet, &spec.continuing_subword_prefix, progress)?;
-    let min_count = spec.min_frequency.max(1);
+pub(super) fn learn(start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    let min_count = start.min_count();
+    let Start { counts, spec, resume, chars, alphabet, entries } = start;
+    let mut choices = Choices::new(resume);
+    let text = CorpusText::new(counts, chars, &alphabet, &spec.continuing_subword_prefix, progress)?;
     let largest = text.largest_count(progress)?;
     let mut search = ThresholdSearch { spec, text, base: entries, min_count, trie: None };
     let (mut low, mut high) = (min_count, largest.saturating_add(1).max(min_count));
@@ -88,22 +81,7 @@ pub(super) fn learn(
     if low > min_count {
         entries.extend(search.entries_by_count(low - 1, progress)?);
     }
-    Ok(finish(search.base, entries, spec, min_count))
-}
-
-/// Append new entries until the vocabulary is full.
-fn finish(mut base: Entries, entries: Vec<String>, spec: &WordPieceTrainSpec, min_count: u64) -> Learned {
-    for name in entries {
-        if base.len() == spec.vocab_size {
-            break;
-        }
-        base.add(&name);
-    }
-    let size = base.len();
-    let stopped_early = (size < spec.vocab_size).then(|| {
-        format!("no more substrings occur {min_count} times: {size} of {} entries learned", spec.vocab_size)
-    });
-    Learned { vocab: base.into_names(), stopped_early, ..Learned::default() }
+    Ok(fill(&search.base, entries, spec.vocab_size, min_count))
 }
 
 /// The search for the threshold.

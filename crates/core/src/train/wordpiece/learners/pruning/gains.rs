@@ -5,9 +5,9 @@ use std::ops::AddAssign;
 use super::candidates::{Candidates, NONE};
 use super::effects::{EffectScratch, WordCosts};
 use super::present::VocabularyChange;
-use super::sorted_starts::inner_starts;
-use super::word_text::DistinctWord;
 use crate::spec::Segmentation;
+use crate::train::wordpiece::sorted_starts::inner_starts;
+use crate::train::wordpiece::word_text::DistinctWord;
 
 /// What an absent entry would be used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

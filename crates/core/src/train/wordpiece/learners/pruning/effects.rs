@@ -4,8 +4,8 @@ use super::candidates::Candidates;
 use super::present::VocabularyChange;
 use super::segmentation::{CandidateSegmenter, FewestScratch};
 use super::token_cost::{CostRule, ONE};
-use super::word_text::DistinctWord;
 use crate::spec::Segmentation;
+use crate::train::wordpiece::word_text::DistinctWord;
 
 /// The vocabulary with the cost of each token.
 pub(super) struct WordCosts<'a> {

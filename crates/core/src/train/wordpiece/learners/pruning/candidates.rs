@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use super::seeds::Substring;
-use super::sorted_starts::SortedStarts;
-use super::word_text::WordText;
 use crate::error::Error;
 use crate::train::memory::reserve;
 use crate::train::progress::Progress;
+use crate::train::wordpiece::seeds::Substring;
+use crate::train::wordpiece::sorted_starts::SortedStarts;
+use crate::train::wordpiece::word_text::WordText;
 
 /// No candidate.
 pub(super) const NONE: u32 = u32::MAX;

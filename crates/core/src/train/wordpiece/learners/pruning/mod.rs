@@ -1,9 +1,6 @@
 //! WordPiece by pruning: many substrings, of which the least useful one is removed again and again.
 //!
 //! ```text
-//! word_text      the words as codes of characters
-//! sorted_starts  the positions where entries can begin, sorted by the text that follows
-//! seeds          the substrings with the largest count times length
 //! candidates     characters and seeds, and which of them match at a position
 //! present        which candidates are in the vocabulary
 //! segmentation   longest match, or the fewest tokens
@@ -29,58 +26,60 @@ mod loss_queue;
 mod losses;
 mod present;
 mod pruner;
-mod seeds;
 mod segmentation;
-mod sorted_starts;
 #[cfg(test)]
 mod tests;
 mod token_cost;
-mod word_text;
 
 use std::cmp::Reverse;
 
-use foldhash::HashSet;
-
-use super::spec::{PruningSettings, WordPieceTrainSpec};
-use crate::count::Counts;
 use crate::error::Error;
-use crate::train::alphabet::Alphabet;
 use crate::train::entries::Entries;
 use crate::train::progress::Progress;
 use crate::train::resume::Choices;
+use crate::train::wordpiece::seeds::{self, SeedRules, Substring};
+use crate::train::wordpiece::sorted_starts::SortedStarts;
+use crate::train::wordpiece::spec::{PruningSettings, WordPieceTrainSpec};
+use crate::train::wordpiece::start::{fill, Start};
+use crate::train::wordpiece::word_text::{WordText, MAX_WORD_CHARS};
 use crate::train::Learned;
 
 use candidates::Candidates;
 use losses::Losses;
 use pruner::Pruner;
-use seeds::{SeedRules, Substring};
-use sorted_starts::SortedStarts;
-use word_text::{WordText, MAX_WORD_CHARS};
 
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;
 
-/// Learn a vocabulary of each size. It starts from the alphabet, and the special tokens and the alphabet as
-/// entries, which fit every size.
+/// Learn one vocabulary.
+pub(super) fn learn(
+    start: &Start<'_>,
+    settings: &PruningSettings,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let learned = learn_sizes(start, settings, &[start.spec.vocab_size], progress)?;
+    Ok(learned.into_iter().next().unwrap_or_default())
+}
+
+/// Learn a vocabulary of each size, which the special tokens and the alphabet fit.
 ///
 /// All sizes have the same seeds, so the removals for a larger size are the first ones for a smaller size. Each
 /// size puts entries back on its own.
-pub(super) fn learn(
-    counts: &Counts,
-    spec: &WordPieceTrainSpec,
+pub(super) fn learn_sizes(
+    start: &Start<'_>,
     settings: &PruningSettings,
     sizes: &[usize],
-    (alphabet, entries): (&Alphabet, &Entries),
-    choices: &mut Choices<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Vec<Learned>, Error> {
     settings.check()?;
+    let Start { counts, spec, alphabet, entries, .. } = start;
+    let mut choices = Choices::new(start.resume);
     let text = WordText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
     let candidates = find_candidates(text, spec, settings, entries, progress)?;
     let mut ascending: Vec<usize> = (0..sizes.len()).collect();
     ascending.sort_by_key(|&at| sizes[at]);
     let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
-    let mut pruner = Pruner::new(&candidates, settings, spec.num_threads, choices);
+    let mut pruner = Pruner::new(&candidates, settings, spec.num_threads, &mut choices);
     if let Some(&least) = ascending.first() {
         pruner.remove_until(wanted(least), spec.vocab_size, progress)?;
     }
@@ -88,7 +87,7 @@ pub(super) fn learn(
     for at in ascending {
         pruner.put_back(wanted(at), progress)?;
         let chosen = by_uses(&pruner.losses, &candidates, progress)?;
-        learned[at] = finish(entries, chosen, sizes[at], spec);
+        learned[at] = fill(entries, chosen, sizes[at], start.min_count());
         learned[at].removals = pruner.removals(wanted(at));
     }
     pruner.finish()?;
@@ -147,16 +146,4 @@ fn by_uses(
         .collect();
     chosen.sort_unstable();
     Ok(chosen.into_iter().map(|(_, name)| name).collect())
-}
-
-/// Append the learned entries to the special tokens and the alphabet.
-fn finish(base: &Entries, chosen: Vec<String>, size: usize, spec: &WordPieceTrainSpec) -> Learned {
-    let mut vocab: Vec<String> = base.names().iter().map(ToString::to_string).collect();
-    let mut known: HashSet<String> = vocab.iter().cloned().collect();
-    vocab.extend(chosen.into_iter().filter(|name| known.insert(name.clone())));
-    let stopped_early = (vocab.len() < size).then(|| {
-        let count = spec.min_frequency.max(1);
-        format!("no more substrings occur {count} times: {} of {size} entries learned", vocab.len())
-    });
-    Learned { vocab, stopped_early, ..Learned::default() }
 }

@@ -2,8 +2,8 @@
 
 use super::candidates::{Candidates, NONE};
 use super::present::{PresentCandidates, VocabularyChange};
-use super::word_text::{DistinctWord, MAX_WORD_CHARS};
 use crate::spec::Segmentation;
+use crate::train::wordpiece::word_text::{DistinctWord, MAX_WORD_CHARS};
 
 /// Segments words by the candidates that are in the vocabulary, or by a vocabulary that differs a little.
 pub(super) struct CandidateSegmenter<'a> {

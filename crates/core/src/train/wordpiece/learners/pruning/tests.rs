@@ -8,9 +8,10 @@ use proptest::prelude::*;
 use super::losses::Losses;
 use super::token_cost::CostRule;
 use super::*;
+use crate::count::Counts;
 use crate::spec::Segmentation;
-use crate::train::wordpiece::spec::{Learner, PruningSettings};
-use crate::train::wordpiece::{begin, Resume};
+use crate::train::wordpiece::{begin, Learner, PruningSettings};
+use crate::train::Resume;
 
 fn corpus() -> impl Strategy<Value = Counts> {
     let words = prop_oneof![
@@ -58,10 +59,10 @@ proptest! {
         let Learner::Pruning(settings) = spec.learner else { unreachable!("the strategy prunes") };
         let mut call = |_, _| ControlFlow::Continue(());
         let progress = &mut Progress::start(spec.vocab_size, &mut call).expect("not stopped");
-        let (_, alphabet, entries) = begin(&counts, &spec, Resume::default(), spec.vocab_size, progress)
+        let start = begin(&counts, &spec, Resume::default(), spec.vocab_size, progress)
             .expect("a size above the alphabet");
-        let text = WordText::new(&counts, &alphabet, &spec.continuing_subword_prefix, progress).expect("fits");
-        let candidates = find_candidates(text, &spec, &settings, &entries, progress).expect("fits");
+        let text = WordText::new(&counts, &start.alphabet, &spec.continuing_subword_prefix, progress).expect("fits");
+        let candidates = find_candidates(text, &spec, &settings, &start.entries, progress).expect("fits");
         let removable: Vec<u32> = (0..candidates.len() as u32)
             .filter(|&candidate| !candidates.protected[candidate as usize])
             .collect();
