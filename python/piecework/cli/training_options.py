@@ -39,6 +39,9 @@ SENTENCEPIECE = "sentencepiece"
 PRESET_MODELS = tuple(model for model in TRAINERS if model != SENTENCEPIECE)
 """The models that `piecework train` trains; their pipeline comes from a preset."""
 
+_SHARED = {SENTENCEPIECE: ("seed",)}
+"""Settings by model whose value comes from an option of the command, where it has one of the same name."""
+
 _MODEL = "piecework.model"  # the model of the command line, None for that of the preset
 _SECTION = "Vocabulary"
 _MORE_OPTIONS = "Each model has further options: {} --model bpe --help lists those of BPE."
@@ -78,8 +81,11 @@ class TrainingCommand(Command):
         """Return options of settings between `--model` and the other options of the command."""
         own = sorted(super().get_params(ctx), key=lambda parameter: parameter.name != "model")
         names = {parameter.name for parameter in own}
+        shared = names.intersection(_SHARED.get(ctx.meta.get(_MODEL, ""), ()))
+        settings = [one for one in options if one.name not in shared]
+        _assert_distinct([*own, *settings])
         first = own[: "model" in names]
-        return [*first, *(one for one in options if one.name not in names), *own[len(first) :]]
+        return [*first, *settings, *own[len(first) :]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options; without a model, say how to see those of each."""
@@ -112,6 +118,18 @@ class TrainingCommand(Command):
         if preset in pw.train.SENTENCEPIECE_PRESETS:
             return SENTENCEPIECE
         return model_of(preset) if preset in pw.train.PRESETS else None
+
+
+def _assert_distinct(parameters: Sequence[click.Parameter]) -> None:
+    """Assert that no setting has a name or flag of another option: one of the two would have no effect."""
+    taken: set[str] = set()
+    for parameter in parameters:
+        names = {str(parameter.name), *parameter.opts, *parameter.secondary_opts}
+        assert taken.isdisjoint(names), (
+            f"two options of a command are called {', '.join(sorted(taken & names))}: rename the setting of "
+            "the trainer or learner"
+        )
+        taken |= names
 
 
 def model_option(models: Sequence[str]) -> Callable[[Function], Function]:
