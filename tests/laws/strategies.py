@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from piecework.spec import BertNormalizer, BertPreTokenizer, Punctuation, WhitespaceSplit, WordPiece
-from piecework.train import Merges, Pruning, TopDown
+from piecework.train import LEARNERS, Merges, Pruning
 from tests.laws.characters import agreed, agreed_in
 
 Words = list[tuple[str, int]]
@@ -27,15 +27,18 @@ def word_counts(draw: st.DrawFn) -> Words:
 
 
 @st.composite
-def train_settings(draw: st.DrawFn, score: str) -> dict[str, Any]:
-    """Draw every setting of merges by a score, or of "top-down"; special tokens may equal ordinary tokens."""
+def train_settings(draw: st.DrawFn, learner: str) -> dict[str, Any]:
+    """Draw settings for merges by a score, or for a learner of `LEARNERS` with its defaults.
+
+    Special tokens may equal ordinary tokens.
+    """
     optional = st.none() | st.integers(1, 6)
     specials = st.lists(
         st.sampled_from(["[PAD]", "a", "##b", "ab", "##ab"]), unique=True, max_size=3
     )
     ties = st.none() | st.sampled_from(["smallest-strings", "lowest-ids", "first-seen"])
     return {
-        "learner": TopDown() if score == "top-down" else Merges(score, draw(ties)),
+        "learner": LEARNERS[learner]() if learner in LEARNERS else Merges(learner, draw(ties)),
         "alphabet_order": draw(
             st.sampled_from(["sorted", "first-seen", "given", "word-starts-first"])
         ),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
@@ -21,9 +21,7 @@ from piecework.train import (
     BPETrainer,
     Learner,
     Merges,
-    Pruning,
     SentencePieceTrainer,
-    TopDown,
     UnigramTrainer,
     WordPieceTrainer,
     learn_spec,
@@ -34,6 +32,7 @@ from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
 
 MERGING = ["pmi", "likelihood", "frequency", "bpe"]
+CHOOSING = [name for name, kind in LEARNERS.items() if not kind.merges_pairs]
 COUNTS = pw.Counts(
     ["hug", "hugs", "hugging", "bug", "bugs", "pug", "pugs", "bugging", "gnu", "gnus"],
     [9, 8, 7, 6, 6, 5, 5, 4, 3, 2],
@@ -132,7 +131,7 @@ def choices_of(trainer: WordPieceTrainer, counts: pw.Counts, **arguments: Any) -
 
 
 @compares_some
-@given(data=st.data(), words=word_counts(), learner=st.sampled_from(["pruning", "top-down"]))
+@given(data=st.data(), words=word_counts(), learner=st.sampled_from(CHOOSING))
 @settings(deadline=None, max_examples=150)
 def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
     tmp_path_factory: pytest.TempPathFactory, learner: str, data: st.DataObject, words: Words
@@ -475,9 +474,10 @@ def test_merges_that_the_counts_do_not_yield_are_refused() -> None:
 @given(data=st.data())
 @settings(deadline=None, max_examples=100)
 def test_a_changed_choice_is_refused_or_another_vocabulary(data: st.DataObject) -> None:
-    learner = data.draw(st.sampled_from([Pruning(), TopDown()]))
+    learner = LEARNERS[data.draw(st.sampled_from(CHOOSING))]()
     trainer = WordPieceTrainer(vocab_size=24, learner=learner, min_frequency=1)
     choices = choices_of(trainer, COUNTS).astype("u8").copy()
+    assume(len(choices))
     at = data.draw(st.integers(0, len(choices) - 1))
     choices[at] = data.draw(st.integers(2, 2**64 - 2))
     with suppress(ArgumentError):  # other choices can be possible ones
@@ -496,7 +496,11 @@ def test_a_wrong_choice_is_named(wrong: list[int]) -> None:
         trainer._run(COUNTS, 1, progress=None, earlier_choices=more)
 
 
-@pytest.mark.parametrize("learner", [Merges("frequency"), TopDown(), Pruning()], ids=str)
+@pytest.mark.parametrize(
+    "learner",
+    [Merges("frequency") if kind is Merges else kind() for kind in LEARNERS.values()],
+    ids=str,
+)
 def test_an_interrupt_leaves_a_checkpoint_from_which_the_next_run_continues(
     tmp_path: Path, learner: Learner
 ) -> None:

@@ -1,4 +1,4 @@
-"""The WordPiece learner equals the reference: every score, all settings, any number of threads."""
+"""The WordPiece learners equal the reference: every score, all settings, any number of threads."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import TrainingError
+from piecework.train import LEARNERS, Merges
 from tests.engines import CORE, REFERENCE, Outcome
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, train_settings, word_counts
 
-SCORES = ["pmi", "likelihood", "frequency", "top-down"]
+NAMES = [*Merges.SCORES, *(name for name in LEARNERS if name != Merges.name)]
 
 patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 
@@ -30,36 +31,36 @@ def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("learner", NAMES)
 @compares_some
 @given(data=st.data(), words=word_counts())
 @patiently
 def test_the_core_learns_what_the_reference_learns(
-    score: str, data: st.DataObject, words: Words
+    learner: str, data: st.DataObject, words: Words
 ) -> None:
-    how = data.draw(train_settings(score))
+    how = data.draw(train_settings(learner))
     expected = outcome_or_error(REFERENCE.learn, words, how)
     assert outcome_or_error(CORE.learn, words, how) == expected
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("learner", NAMES)
 @given(data=st.data(), words=word_counts(), num_threads=st.integers(2, 9))
 @settings(deadline=None, max_examples=50)
 def test_the_number_of_threads_changes_nothing(
-    score: str, data: st.DataObject, words: Words, num_threads: int
+    learner: str, data: st.DataObject, words: Words, num_threads: int
 ) -> None:
-    how = data.draw(train_settings(score))
+    how = data.draw(train_settings(learner))
     one = outcome_or_error(CORE.learn, words, how, num_threads=1)
     assert outcome_or_error(CORE.learn, words, how, num_threads=num_threads) == one
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("learner", NAMES)
 @given(data=st.data(), words=word_counts())
 @settings(deadline=None, max_examples=50)
 def test_the_vocabulary_never_exceeds_its_size_and_repeats_nothing(
-    score: str, data: st.DataObject, words: Words
+    learner: str, data: st.DataObject, words: Words
 ) -> None:
-    how = data.draw(train_settings(score))
+    how = data.draw(train_settings(learner))
     outcome = outcome_or_error(CORE.learn, words, how)
     if isinstance(outcome, Outcome):
         assert len(set(outcome.vocab)) == len(outcome.vocab) <= how["vocab_size"]

@@ -128,18 +128,15 @@ TRAIN_NAMES = {
     "LearnedPieces",
     "LearnedVocabulary",
     "Learner",
-    "Merges",
     "PRESETS",
     "Pipeline",
     "Plan",
     "Preset",
-    "Pruning",
     "RetrainSettings",
     "SENTENCEPIECE_PRESETS",
     "SentencePiecePreset",
     "SentencePieceTrainer",
     "Sentences",
-    "TopDown",
     "TrainSettings",
     "Trainer",
     "UnigramTrainer",
@@ -156,6 +153,7 @@ TRAIN_NAMES = {
     "learn_specs",
     "pipeline_of",
     "recorded_pipeline",
+    *(learner.__name__ for learner in pw.train.LEARNERS.values()),
 }
 
 CORPUS_NAMES = {"FORMATS", "Format", "Rows", "corpus_files", "formats_text", "read_corpus"}

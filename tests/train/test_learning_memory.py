@@ -14,8 +14,6 @@ from piecework.errors import MemoryLimitError, TrainingWarning
 from piecework.train import (
     BPETrainer,
     Merges,
-    Pruning,
-    TopDown,
     Trainer,
     UnigramTrainer,
     WordPieceTrainer,
@@ -181,7 +179,9 @@ def test_the_budget_is_an_argument_of_every_way_to_train(tmp_path: Path) -> None
 
 # ---- counts beyond 32 bits
 
-LEARNERS = [*map(Merges, Merges.SCORES), Pruning(), TopDown()]
+LEARNERS = dict.fromkeys(
+    [*map(Merges, Merges.SCORES), *(kind() for kind in pw.train.LEARNERS.values())]
+)
 
 
 @pytest.mark.parametrize(

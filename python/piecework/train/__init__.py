@@ -14,7 +14,8 @@ from piecework.train.counts_detection import is_counts_file
 from piecework.train.counts_files import CountsSummary, recorded_pipeline
 from piecework.train.learn import learn_spec, learn_specs, pipeline_of
 from piecework.train.learned import LearnedVocabulary
-from piecework.train.learners import LEARNERS, Learner, Merges, Pruning, TopDown
+from piecework.train.learners.kinds import *  # noqa: F403
+from piecework.train.learners.kinds import LEARNERS, Learner
 from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.plan import Plan
@@ -56,16 +57,13 @@ __all__ = [
     "LearnedPieces",
     "LearnedVocabulary",
     "Learner",
-    "Merges",
     "Pipeline",
     "Plan",
     "Preset",
-    "Pruning",
     "RetrainSettings",
     "SentencePiecePreset",
     "SentencePieceTrainer",
     "Sentences",
-    "TopDown",
     "TrainSettings",
     "Trainer",
     "UnigramTrainer",
@@ -83,3 +81,4 @@ __all__ = [
     "pipeline_of",
     "recorded_pipeline",
 ]
+__all__ += [learner.__name__ for learner in LEARNERS.values()]

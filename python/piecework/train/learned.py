@@ -11,7 +11,7 @@ from piecework.train.learned_files import read_learned, write_learned
 
 @dataclass(frozen=True)
 class Merge:
-    """One step of a learner: the pair `left`, `right` becomes `token`.
+    """One merge of a trainer that merges pairs: the pair `left`, `right` becomes `token`.
 
     `pair_count` is the number of occurrences of the pair in the corpus, `score` its score.
     """
@@ -37,7 +37,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class LearnedVocabulary:
-    """What a BPE or WordPiece trainer learned: entries in id order, merges in the order of learning.
+    """What a BPE or WordPiece trainer learned: entries in id order, and any merges in order.
 
     >>> from piecework.train import BPETrainer, count_texts
     >>> trainer = BPETrainer(vocab_size=4, special_tokens=("<unk>",), min_frequency=1)

@@ -21,7 +21,7 @@ from piecework.spec import (
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counts import Counts
 from piecework.train.learn import check_pipeline, pipeline_of
-from piecework.train.learners import Pruning
+from piecework.train.learners.kinds import Pruning
 from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.trainers import trainer_for
 from piecework.train.trainers.bpe import BYTE_ALPHABET

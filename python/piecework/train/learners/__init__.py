@@ -1,37 +1,19 @@
 """The learners of WordPiece entries: values that say how a `WordPieceTrainer` learns.
 
-To add a learner, write its file here, its arm of `Learner` in Rust and its twin in `piecework.reference`, and
-add it to `LEARNERS`. The command line takes its fields as options.
+To add a learner, write its file here and add it to the table in `kinds.py`; CONTRIBUTING.md lists the edits
+in Rust and in the reference. The command line takes its fields as options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.train.learners.learner import Learner
-from piecework.train.learners.merges import Merges
-from piecework.train.learners.pruning import Pruning
-from piecework.train.learners.top_down import TopDown
+from piecework.train.learners.kinds import LEARNERS, Learner, Merges, Pruning, TopDown
 
-__all__ = [
-    "DEFAULT_LEARNER",
-    "LEARNERS",
-    "Learner",
-    "Merges",
-    "Pruning",
-    "TopDown",
-    "check_learner",
-    "former_settings",
-]
-
-LEARNERS: dict[str, type[Learner]] = {
-    learner.name: learner for learner in (Pruning, Merges, TopDown)
-}
-"""The learners by name, the default one first."""
-
+__all__ = ["DEFAULT_LEARNER", "LEARNERS", "Learner", "check_learner", "former_settings", "one_of"]
 
 DEFAULT_LEARNER: Learner = Pruning()
 
@@ -43,16 +25,24 @@ def check_learner(
 
     >>> check_learner("pmi")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: learner must be Pruning(), Merges() or TopDown() of ..., not 'pmi': ...
+    piecework.errors.InputTypeError: learner must be Pruning(), ... of piecework.train, not 'pmi': use ...
     """
     if isinstance(learner, kinds):
         return
-    names = [f"{kind.__name__}()" for kind in kinds]
-    listed = " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    expected = f"{listed} of piecework.train"
+    expected = f"{one_of(f'{kind.__name__}()' for kind in kinds)} of piecework.train"
     if (meant := _meant_by(learner)) is not None and isinstance(meant, kinds):
         expected += f": use {meant}"
     raise InputTypeError("learner", repr(learner), expected)
+
+
+def one_of(texts: Iterable[str]) -> str:
+    """Return texts as alternatives of a sentence.
+
+    >>> one_of(["a", "b", "c"])
+    'a, b or c'
+    """
+    *others, last = texts
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _meant_by(name: object) -> Learner | None:

@@ -13,7 +13,7 @@ Segmentation: TypeAlias = Literal["greedy", "shortest"]
 
 
 class Learner(ABC):
-    """How a `WordPieceTrainer` learns its entries: `Merges`, `Pruning` or `TopDown`.
+    """How a `WordPieceTrainer` learns its entries; `LEARNERS` has the kinds.
 
     >>> from piecework.train import Merges, Pruning
     >>> isinstance(Pruning(balance=2.0), Learner), Merges() == Merges("likelihood")
@@ -23,8 +23,15 @@ class Learner(ABC):
     name: ClassVar[str]
     """The name in `LEARNERS`, which the command line shows."""
 
+    summary: ClassVar[str]
+    """What the learner does, in an imperative clause of the help of `--learner`."""
+
     merges_pairs: ClassVar[bool] = False
-    """Whether merges alone restore a run, which a checkpoint and a training log store, and sizes nest."""
+    """Whether every learned entry comes from a merge of two entries.
+
+    A checkpoint and a training log then store the merges, which are enough to repeat the run, and a smaller
+    vocabulary is the beginning of a larger one.
+    """
 
     learns_sizes: ClassVar[bool] = False
     """Whether one run learns several sizes that do not nest."""

@@ -68,6 +68,7 @@ class Merges(Learner):
     TIES: ClassVar[tuple[str, ...]] = ("smallest-strings", "lowest-ids", "first-seen")
 
     name = "merges"
+    summary = "merge pairs"
     merges_pairs = True
 
     score: Score = setting(

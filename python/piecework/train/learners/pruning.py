@@ -45,6 +45,7 @@ class Pruning(Learner):
     SEGMENTATIONS: ClassVar[tuple[str, ...]] = ("greedy", "shortest")
 
     name = "pruning"
+    summary = "remove the least useful of many substrings"
     learns_sizes = True
 
     balance: float = setting(

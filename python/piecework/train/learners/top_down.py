@@ -24,6 +24,7 @@ class TopDown(Learner):
     """
 
     name = "top-down"
+    summary = "keep the longest frequent substrings"
 
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the text, and of the words."""

@@ -21,6 +21,7 @@ from piecework.train.learners import (
     Learner,
     check_learner,
     former_settings,
+    one_of,
 )
 from piecework.train.pipeline import Pipeline
 from piecework.train.preset_trainer import SPLIT_AT_SPACES, PresetTrainer
@@ -55,7 +56,7 @@ BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 @documented
 @dataclass(frozen=True)
 class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
-    """Learn a WordPiece vocabulary by pruning, by merging pairs, or from the top down.
+    """Learn a WordPiece vocabulary with a learner, which chooses the entries.
 
     >>> from piecework.train import count_texts
     >>> trainer = WordPieceTrainer(vocab_size=8, special_tokens=("[UNK]",))
@@ -63,12 +64,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     >>> list(model.vocab)[-3:]
     ['h', 'bug', 'hug']
 
-    `learner` says how the entries are learned:
-
-    - `Pruning()` (default): start from many substrings, and remove the one whose removal costs the fewest
-      tokens, again and again. It takes the fewest tokens of all learners.
-    - `Merges()`: replace the pair with the best score by one token, and repeat.
-    - `TopDown()`: the longest frequent substrings.
+    `learner` says how the entries are learned. It is a value of a class in `piecework.train.LEARNERS`, whose
+    docstring describes it. The default, `Pruning()`, takes the fewest tokens of all.
 
     `alphabet_order` is the order of the entries of one character: "sorted" by code points; "first-seen" by
     first occurrence in the corpus, which needs counts with first positions; "given" has those of
@@ -88,8 +85,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     learner: Learner = setting(
         DEFAULT_LEARNER,
         Variant(
-            "How to learn: remove the least useful of many substrings, merge pairs, or keep the longest "
-            "frequent substrings.",
+            f"How to learn: {one_of(learner.summary for learner in LEARNERS.values())}.",
             kinds=LEARNERS,
             check=check_learner,
         ),
