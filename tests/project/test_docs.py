@@ -20,6 +20,9 @@ from pathlib import Path
 
 import pytest
 
+from piecework import reference
+from piecework.train import LEARNERS, Learner
+
 ROOT = Path(__file__).parents[2]
 TOUR = ROOT / "python" / "piecework" / "reference" / "README.md"
 PAGES = [
@@ -214,6 +217,20 @@ def anchors(text: str) -> set[str]:
 
 def without_code(text: str) -> str:
     return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("learner", LEARNERS.values())
+def test_the_page_on_training_describes_each_learner(learner: type[Learner]) -> None:
+    page = ROOT / "docs" / "explanation" / "training.md"
+    assert f"\n- `{learner.__name__}()`" in page.read_text(encoding="utf-8")
+
+
+def test_the_reference_lists_its_files() -> None:
+    tour = TOUR.read_text(encoding="utf-8")
+    words = re.findall(r"\w+", reference.__doc__ or "")
+    for file in TOUR.parent.glob("[!_]*.py"):
+        assert file.stem in words
+        assert f"[{file.name}]" in tour or not file.stem.startswith("wordpiece")
 
 
 def test_pages_that_the_code_names_exist() -> None:
