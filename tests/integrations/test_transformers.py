@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gzip
+import os
 import pickle
 import random
 from functools import cache
@@ -30,6 +31,7 @@ from tests.data import need
 
 transformers.logging.set_verbosity_error()
 
+FULL = bool(os.environ.get("PIECEWORK_FULL"))
 NAMES = ("bert-base-uncased", "gpt2", "qwen2.5", "xlm-roberta-base", "clip", "falcon")
 WORDS = (
     "Hello world , don't stop ! naïve Ünïcödé 東京 タワー 한국어 привет мир 123 4567 3.14 <s> </s> "
@@ -332,8 +334,17 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-@pytest.mark.parametrize("is_warm", [False, True])
+# Copies of large vocabularies take a second: each model sees a third of the changes unless everything is asked for.
+@pytest.mark.parametrize(
+    ("name", "change", "is_warm"),
+    [
+        pytest.param(name, change, is_warm, id=f"{name}-{change.__name__}-{is_warm}")
+        for one, name in enumerate(NAMES)
+        for other, change in enumerate(CHANGES)
+        for is_warm in (False, True)
+        if FULL or (one + other + is_warm) % 3 == 0
+    ],
+)
 def test_changes_afterwards_are_noticed(name: str, change: Any, is_warm: bool) -> None:
     ours = copy.deepcopy(ours_of(name))
     if is_warm:

@@ -339,7 +339,9 @@ def test_a_download_fetches_only_the_files_of_the_tokenizer(server: HubServer, c
 @pytest.mark.slow
 def test_a_download_that_fails_is_a_typed_error(server: HubServer, cache: Path) -> None:
     endpoint = {"HF_ENDPOINT": server.url}
-    assert load("org/none", endpoint).startswith("FileError org/none: found RepositoryNotFound")
+    assert load("org/none", endpoint).startswith(
+        "FileError cannot download org/none: RepositoryNotFound"
+    )
     assert load(NAME, endpoint, revision="v3").startswith(
         f"FileError {NAME}: found RevisionNotFound"
     )

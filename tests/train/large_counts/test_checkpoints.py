@@ -354,4 +354,4 @@ def kill_at_random_times(corpus: list[Path], folder: Path, rounds: int) -> None:
 
 
 def test_a_killed_count_ends_with_the_same_bytes(corpus: list[Path], tmp_path: Path) -> None:
-    kill_at_random_times(corpus, tmp_path, int(os.environ.get("PIECEWORK_FAULT_ROUNDS", "5")))
+    kill_at_random_times(corpus, tmp_path, int(os.environ.get("PIECEWORK_FAULT_ROUNDS", "2")))
