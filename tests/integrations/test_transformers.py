@@ -334,7 +334,7 @@ CHANGES = (
 )
 
 
-# Copies of large vocabularies take a second: each model sees a third of the changes unless everything is asked for.
+# Copies of large vocabularies take a second: each model sees a third of the changes, except in the full run.
 @pytest.mark.parametrize(
     ("name", "change", "is_warm"),
     [
