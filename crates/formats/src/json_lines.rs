@@ -195,7 +195,7 @@ mod tests {
 
     fn texts(block: &[u8], key: &str) -> (Vec<String>, Vec<usize>) {
         let path: Vec<String> = key.split('.').map(str::to_owned).collect();
-        let found = read_block(block, TextField { key, path: &path }, false);
+        let found = read_block(block, TextField { key, path: &path });
         let unread = found.unread.iter().map(|unread| unread.line).collect();
         (found.texts.into_iter().map(Cow::into_owned).collect(), unread)
     }
@@ -235,13 +235,12 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_have_no_text_unless_they_are_kept() {
+    fn a_blank_line_has_an_empty_text() {
         let block = b"{\"a\": \"x\"}\n \t\r\n\n{\"a\": 1}\n";
         let path = ["a".to_owned()];
         let field = TextField { key: "a", path: &path };
-        let found = read_block(block, field, false);
-        assert_eq!(found.texts, ["x", ""]);
-        assert_eq!(found.unread, [UnreadLine { text: 1, line: 3, start: 16, end: 24 }]);
-        assert_eq!(read_block(block, field, true).texts, ["x", "", "", ""]);
+        let found = read_block(block, field);
+        assert_eq!(found.texts, ["x", "", "", ""]);
+        assert_eq!(found.unread, [UnreadLine { line: 3, start: 16, end: 24 }]);
     }
 }
