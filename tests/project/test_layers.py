@@ -595,3 +595,24 @@ def test_a_type_name_has_one_definition_in_a_crate(crate: str) -> None:
             definitions.setdefault(name, []).append(str(path.relative_to(ROOT)))
     several = {name: files for name, files in definitions.items() if len(files) > 1}
     assert several.keys() == TYPES_WITH_SEVERAL_DEFINITIONS.get(crate, set()), several
+
+
+DECLARED = {"numpy", "click", "rich", "piecework"}
+NEED_AN_EXTRA = ("integrations/", "chat/environment.py", "chat/filters.py", "distributed/")
+
+
+def test_the_base_install_imports_what_it_declares() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)} imports {name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if not path.relative_to(PACKAGE).as_posix().startswith(NEED_AN_EXTRA)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+        )
+        if name.partition(".")[0] not in DECLARED | sys.stdlib_module_names
+    ]
+    assert found == []

@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
-from typing_extensions import Self
-
-from piecework._internal.types import Progress
+from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
 from piecework.spec import Model, TokenizerSpec
