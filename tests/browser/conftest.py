@@ -21,8 +21,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=60_000)  # a busy machine draws late
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.fail("found no Chromium, expected one of " + ", ".join(NAMES))
