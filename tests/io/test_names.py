@@ -343,13 +343,13 @@ def test_a_download_that_fails_is_a_typed_error(server: HubServer, cache: Path) 
         "FileError cannot download org/none: RepositoryNotFound"
     )
     assert load(NAME, endpoint, revision="v3").startswith(
-        f"FileError {NAME}: found RevisionNotFound"
+        f"FileError cannot download {NAME}: RevisionNotFound"
     )
     assert load("org/empty", endpoint).startswith(
-        "FileError org/empty: found a repository without a tokenizer file"
+        "FileError org/empty is a repository without a tokenizer file"
     )
     offline = {**endpoint, "HF_HUB_OFFLINE": "1"}
-    assert load(NAME, offline).startswith(f"FileError {NAME}: found ")
+    assert load(NAME, offline).startswith(f"FileError cannot download {NAME}: ")
     assert server.fetched == []
     assert load(NAME, endpoint) == "{'[UNK]': 0, 'main': 1}"
     assert load(NAME, offline) == "{'[UNK]': 0, 'main': 1}"

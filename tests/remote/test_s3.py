@@ -198,7 +198,9 @@ def test_a_count_continues_unless_an_object_changed(s3: S3Server, tmp_path: Path
     assert words("s3://corpus/c", checkpoint=tmp_path) == {"pug": 3, "hug": 2}
     interrupted()
     s3.put("c/a.txt", b"pug pug\n")
-    with pytest.raises(CorpusError, match=r"s3://corpus/c/a\.txt was added, moved or changed since"):
+    with pytest.raises(
+        CorpusError, match=r"s3://corpus/c/a\.txt was added, moved or changed since"
+    ):
         words("s3://corpus/c", checkpoint=tmp_path)
 
 

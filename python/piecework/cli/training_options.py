@@ -68,8 +68,7 @@ class TrainingCommand(Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the model, and those of the command."""
-        model = ctx.meta.get(_MODEL) or self.models[0]
-        return self._with_own(ctx, options_of(model, self.several_sizes))
+        return self._with_own(ctx, options_of(self._model_of(ctx), self.several_sizes))
 
     def shown_params(self, ctx: click.Context) -> Sequence[click.Parameter]:
         """Return the parameters that the help lists."""
@@ -81,11 +80,16 @@ class TrainingCommand(Command):
         """Return options of settings between `--model` and the other options of the command."""
         own = sorted(super().get_params(ctx), key=lambda parameter: parameter.name != "model")
         names = {parameter.name for parameter in own}
-        shared = names.intersection(_SHARED.get(ctx.meta.get(_MODEL, ""), ()))
+        shared = names.intersection(_SHARED.get(self._model_of(ctx), ()))
         settings = [one for one in options if one.name not in shared]
         _assert_distinct([*own, *settings])
         first = own[: "model" in names]
         return [*first, *settings, *own[len(first) :]]
+
+    def _model_of(self, ctx: click.Context) -> str:
+        """Return the model of the arguments, or the first one of the command."""
+        model: str = ctx.meta.get(_MODEL) or self.models[0]
+        return model
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options; without a model, say how to see those of each."""
