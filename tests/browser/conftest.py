@@ -23,7 +23,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 def browser() -> Iterator[Any]:
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=60_000)  # a busy machine draws late
+    expect.set_options(timeout=20_000)  # a busy machine draws late
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.fail("found no Chromium, expected one of " + ", ".join(NAMES))

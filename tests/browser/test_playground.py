@@ -426,11 +426,12 @@ def test_on_a_phone_a_drawing_begins_with_its_labels(site: str, opened: Open) ->
     page = opened(f"{site}#text=unhappyunhappyunhappy", **PHONE)
     for stream in (0, 1):
         page.locator(f"#stream-{stream} .t").first.tap()
-        first = page.locator(".diagram .piece text").first
+        first = page.locator(".diagram text").first
+        expect(page.locator(f"#stream-{stream} .active")).to_have_count(1)
         expect(first).to_be_attached()
         wait_until_shown(page)
         drawing = page.locator(".word .scrolled").bounding_box()
-        boxes = [one.bounding_box() for one in page.locator(".diagram .piece text").all()[:1]]
+        boxes = [one.bounding_box() for one in page.locator(".diagram text").all()[:1]]
         assert all(drawing["x"] <= box["x"] < drawing["x"] + 60 for box in boxes)
 
 
