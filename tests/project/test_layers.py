@@ -10,7 +10,7 @@ import ast
 import importlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -401,17 +401,24 @@ def unargued_unsafe(lines: list[str]) -> Iterator[tuple[int, str]]:
                 yield index + 1, line
 
 
-def python_imports(path: Path) -> set[str]:
-    """Return the modules a Python file imports, wherever in the file it does so."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Yield each module that is imported with the name that is taken from it, "" for all of it."""
+    for node in nodes:
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute"
-            found.add(node.module or "")
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return found
+            assert node.level == 0, f"line {node.lineno}: imports are absolute"
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def python_imports(path: Path) -> set[str]:
+    """Return the modules a Python file imports, and the names, wherever in the file it does so."""
+    found = set(imports_in(ast.walk(parsed(path))))
+    return {module for module, _ in found} | {f"{module}.{name}" for module, name in found if name}
 
 
 def test_reference_never_imports_the_compiled_core() -> None:
@@ -459,11 +466,9 @@ def is_public(name: str) -> bool:
 
 def imported_names(path: Path) -> Iterator[str]:
     """Yield each name of the package that a file imports, wherever in the file it does so."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.startswith("piecework"))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("piecework"):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for module, name in imports_in(ast.walk(parsed(path))):
+        if module.startswith("piecework"):
+            yield f"{module}.{name}" if name else module
 
 
 @pytest.mark.parametrize("guest", GUESTS)
@@ -603,16 +608,10 @@ NEED_AN_EXTRA = ("integrations/", "chat/environment.py", "chat/filters.py", "dis
 
 def test_the_base_install_imports_what_it_declares() -> None:
     found = [
-        f"{path.relative_to(PACKAGE)} imports {name}"
-        for path in sorted(PACKAGE.rglob("*.py"))
+        f"{path.relative_to(PACKAGE)} imports {module}"
+        for path in packages().values()
         if not path.relative_to(PACKAGE).as_posix().startswith(NEED_AN_EXTRA)
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for name in (
-            [alias.name for alias in node.names]
-            if isinstance(node, ast.Import)
-            else [node.module or ""]
-        )
-        if name.partition(".")[0] not in DECLARED | sys.stdlib_module_names
+        for module, _ in imports_in(parsed(path).body)
+        if module.partition(".")[0] not in DECLARED | sys.stdlib_module_names
     ]
     assert found == []

@@ -235,19 +235,17 @@ def test_rules_of_ones_own_take_the_place_of_the_named_ones(tmp_path: Path) -> N
 # ---- the command line
 
 
-def test_the_command_line_has_every_setting(tmp_path: Path) -> None:
-    corpus, model = tmp_path / "corpus.txt", tmp_path / "x.model"
+def command_for(model: Path) -> list[str]:
+    """Return a command that learns 60 pieces of `TEXTS` by BPE."""
+    corpus = model.with_name("corpus.txt")
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
-    arguments = [
-        "train-sentencepiece",
-        str(corpus),
-        "--model-type",
-        "bpe",
-        "--vocab-size",
-        "60",
-        "-o",
-        str(model),
-    ]
+    options = ["--model-type", "bpe", "--vocab-size", "60", "-o", str(model)]
+    return ["train-sentencepiece", str(corpus), *options]
+
+
+def test_the_command_line_has_every_setting(tmp_path: Path) -> None:
+    model = tmp_path / "x.model"
+    arguments = command_for(model)
     arguments += ["--no-split-by-whitespace", "--control-symbol", "<c>", "--pad-id", "3"]
     assert run(arguments) == 0
     expected = train(
@@ -380,18 +378,8 @@ def test_seeds_without_a_count_are_refused(line: str, tmp_path: Path) -> None:
 
 
 def test_the_command_line_keeps_sentences_for_a_self_test(tmp_path: Path) -> None:
-    corpus, model = tmp_path / "corpus.txt", tmp_path / "x.model"
-    corpus.write_text("\n".join(TEXTS), encoding="utf-8")
-    arguments = [
-        "train-sentencepiece",
-        str(corpus),
-        "--model-type",
-        "bpe",
-        "--vocab-size",
-        "60",
-        "-o",
-        str(model),
-    ]
+    model = tmp_path / "x.model"
+    arguments = command_for(model)
     assert run([*arguments, "--self-test-sample-size", "2"]) == 0
     tests = pw.Tokenizer.load(model).spec.model.self_test  # type: ignore[union-attr]
     assert len(tests) == 2

@@ -12,7 +12,10 @@ Class = TypeVar("Class", bound=type)
 
 
 def _answering_direction(cls: Class) -> Class:
-    """Raise `ArgumentError` for `direction`, the name of `side` in `tokenizer.json`."""
+    """Raise `ArgumentError` for `direction`, the name of `side` in `tokenizer.json`.
+
+    `renamed_fields` does the same elsewhere; specifications import nothing but errors.
+    """
     made = cls.__init__  # type: ignore[misc]
 
     @wraps(made)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
+from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
@@ -182,13 +183,7 @@ class Trainer(ABC):
                     f"{names}; this one has {', '.join(cls.setting_names())}"
                 ),
             )
-        if "seed_size" in settings:
-            raise ArgumentError(
-                "seed_size",
-                "a setting of an earlier version",
-                "seed_vocab_size=",
-                message="seed_size= is called seed_vocab_size=",
-            )
+        reject_former_name(settings, "seed_size", "seed_vocab_size")
 
     @classmethod
     def setting_names(cls) -> dict[str, None]:
