@@ -1,7 +1,7 @@
 //! Compiled caches: the reader restores a written cache, rejects a damaged one, and does not panic at a forged one.
 
 use fastrand::Rng;
-use piecework_core::encode::Tokenizer;
+use piecework_core::engine::Tokenizer;
 use piecework_core::spec::TokenizerSpec;
 use piecework_formats::cache;
 use xxhash_rust::xxh3::xxh3_64;

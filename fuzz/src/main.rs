@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use cap::Cap;
 use cpu_time::ProcessTime;
 use kinds::Kind;
-use piecework_core::encode::Tokenizer;
+use piecework_core::engine::Tokenizer;
 
 #[global_allocator]
 static MEMORY: Cap<System> = Cap::new(System, 4 << 30);

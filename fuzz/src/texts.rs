@@ -1,9 +1,9 @@
 //! Encodes and decodes texts that are difficult for tokenizers.
 
-use piecework_core::added_tokens::Selector;
-use piecework_core::encode::{Choice, Input, Options, Scratch, Tokenizer};
 use piecework_core::encoding::Encoding;
+use piecework_core::engine::{Choice, Input, Options, Scratch, Tokenizer};
 use piecework_core::model::Sampling;
+use piecework_core::stages::added_tokens::Selector;
 
 use crate::Calls;
 

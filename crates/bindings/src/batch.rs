@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use numpy::PyArray1;
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch::BatchIds;
+use piecework_core::engine::batch::BatchIds;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::encode::Tokenizer;
+use piecework_core::engine::Tokenizer;
 use piecework_core::error::Error;
 use piecework_core::table_sections::Array;
 use piecework_formats::cache;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
-use piecework_core::batch::{ExtraColumns, Source};
-use piecework_core::decode::StreamState;
-use piecework_core::encode::{Input, Options, Origin, Tokenizer};
+use piecework_core::engine::batch::{ExtraColumns, Source};
+use piecework_core::engine::{Input, Options, Origin, Tokenizer};
 use piecework_core::error::Error;
 use piecework_core::spec::{Padding, TokenizerSpec};
+use piecework_core::stages::decode::StreamState;
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

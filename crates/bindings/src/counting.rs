@@ -5,13 +5,13 @@ use std::sync::Mutex;
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::catch_panics;
-use piecework_core::count;
-use piecework_core::count::Counts;
 use piecework_core::error::Error;
-use piecework_core::normalize::Normalizer;
-use piecework_core::pretokenize::PreTokenizer;
-use piecework_core::split::Splitter;
+use piecework_core::stages::normalize::Normalizer;
+use piecework_core::stages::pretokenize::PreTokenizer;
+use piecework_core::stages::split::Splitter;
 use piecework_formats::tokenizer_json;
+use piecework_train::count;
+use piecework_train::count::Counts;
 use pyo3::prelude::*;
 
 use crate::arrays::array;

@@ -1,6 +1,6 @@
 //! Decoding of many rows of ids into Python strings.
 
-use piecework_core::encode::Tokenizer;
+use piecework_core::engine::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 

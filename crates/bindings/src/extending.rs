@@ -1,7 +1,7 @@
 //! Extension of the vocabulary of a compiled tokenizer by training.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::train::wordpiece::{self, ExistingModel, MergeSettings};
+use piecework_train::wordpiece::{self, ExistingModel, MergeSettings};
 use pyo3::prelude::*;
 
 use crate::core::Core;

@@ -2,8 +2,8 @@
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::pretokenize::refuse_empty_matches;
 use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
+use piecework_core::stages::pretokenize::refuse_empty_matches;
 use piecework_formats::{clip, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -1,8 +1,8 @@
 //! The input of the encoder, borrowed from Python: texts or lists of words.
 
-use piecework_core::added_tokens::Selector;
-use piecework_core::batch::Source;
-use piecework_core::encode::Input;
+use piecework_core::engine::batch::Source;
+use piecework_core::engine::Input;
+use piecework_core::stages::added_tokens::Selector;
 use pyo3::prelude::*;
 
 use crate::columns::{BorrowedColumn, TextColumn};

@@ -7,8 +7,8 @@ use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
 use piecework_core::spec::Segmentation;
-use piecework_core::train::wordpiece::{PairScore, PruningSettings, Ties};
-use piecework_core::train::{bpe, wordpiece, AlphabetOrder, Learned, Merge, Resume};
+use piecework_train::wordpiece::{PairScore, PruningSettings, Ties};
+use piecework_train::{bpe, wordpiece, AlphabetOrder, Learned, Merge, Resume};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;

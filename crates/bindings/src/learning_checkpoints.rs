@@ -2,8 +2,8 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::catch_panics;
-use piecework_core::train::unigram::{EmStep, RoundLog, UnigramRound};
-use piecework_core::train::{check_available, ChoiceLog, Merge, MergeLog};
+use piecework_train::unigram::{EmStep, RoundLog, UnigramRound};
+use piecework_train::{check_available, ChoiceLog, Merge, MergeLog};
 use pyo3::prelude::*;
 
 use crate::arrays::array;

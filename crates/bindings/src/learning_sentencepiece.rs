@@ -2,9 +2,9 @@
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::spec::SentencePieceKind;
-use piecework_core::train::sentencepiece::{resume, SentencePieceResume, SentencePieceTrainSpec};
-use piecework_core::train::unigram::UnigramResume;
-use piecework_core::train::{PieceRules, Resume};
+use piecework_train::sentencepiece::{resume, SentencePieceResume, SentencePieceTrainSpec};
+use piecework_train::unigram::UnigramResume;
+use piecework_train::{PieceRules, Resume};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;

@@ -1,7 +1,7 @@
 //! Training of Unigram.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::train::unigram::{resume, EmStep, UnigramResume, UnigramTrainSpec};
+use piecework_train::unigram::{resume, EmStep, UnigramResume, UnigramTrainSpec};
 use pyo3::prelude::*;
 
 use crate::counting::RawCounts;

@@ -1,6 +1,6 @@
 //! The settings of truncation and padding.
 
-use piecework_core::encode::Tokenizer;
+use piecework_core::engine::Tokenizer;
 use piecework_core::spec::{Direction, Truncation, TruncationStrategy};
 use pyo3::prelude::*;
 

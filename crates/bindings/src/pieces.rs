@@ -1,7 +1,7 @@
 //! Segmentation into pieces, with their normalized text and their offsets in the original text.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::encode::{PieceSegmentation, SpannedPiece};
+use piecework_core::engine::{PieceSegmentation, SpannedPiece};
 use piecework_core::text::CharIndex;
 use pyo3::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::normalize::{RuleError, Rules, RULE_NAMES};
+use piecework_core::stages::normalize::{RuleError, Rules, RULE_NAMES};
 use piecework_core::text::{Aligned, CharIndex};
 use piecework_formats::rules_tsv;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! Segmentations of a text: the n best, random samples, scores and entropy.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::encode::{Choice, Input, Options, TokenSegmentation};
+use piecework_core::engine::{Choice, Input, Options, TokenSegmentation};
 use pyo3::prelude::*;
 
 use crate::core::Core;

@@ -1,8 +1,8 @@
 //! Encoding a text in which added tokens match within some spans only.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::added_tokens::Selector;
-use piecework_core::encode::Options;
+use piecework_core::engine::Options;
+use piecework_core::stages::added_tokens::Selector;
 use pyo3::prelude::*;
 
 use crate::core::Core;

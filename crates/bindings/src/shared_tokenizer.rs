@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use piecework_core::batch::Encoder;
-use piecework_core::encode::{Scratch, Tokenizer};
 use piecework_core::encoding::Token;
+use piecework_core::engine::batch::Encoder;
+use piecework_core::engine::{Scratch, Tokenizer};
 use piecework_core::error::Error;
 use pyo3::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The first stages alone: a text normalized, and split into words.
 
-use piecework_core::split::Splitter;
+use piecework_core::stages::split::Splitter;
 use piecework_core::text::{CharIndex, PreTokenizedText};
 use pyo3::prelude::*;
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::decode::{DecodeStream, StreamState};
 use piecework_core::error::Error;
+use piecework_core::stages::decode::{DecodeStream, StreamState};
 use pyo3::prelude::*;
 
 use crate::errors::{bad_argument, raise};

@@ -1,6 +1,6 @@
 //! Conversion of bytes into Python strings.
 
-use piecework_core::encode::text_of;
+use piecework_core::engine::text_of;
 use piecework_kernels::utf16;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};

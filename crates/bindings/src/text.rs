@@ -1,8 +1,8 @@
 //! Borrowing Python strings as UTF-8, with errors that name the item.
 
 use piecework_capsules::code_units;
-use piecework_core::batch::{Source, MAX_TEXT_BYTES};
-use piecework_core::encode::Input;
+use piecework_core::engine::batch::{Source, MAX_TEXT_BYTES};
+use piecework_core::engine::Input;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 

@@ -1,6 +1,6 @@
 //! The vocabulary of a tokenizer as Python dicts.
 
-use piecework_core::encode::Tokenizer;
+use piecework_core::engine::Tokenizer;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 

@@ -1,46 +1,31 @@
-//! The core of piecework: every stage between text and ids, and the trainers.
+//! The core of piecework: every stage between text and ids.
 //!
 //! In the order of the data: added tokens, normalizer, pre-tokenizer, model, post-processor; then decoder.
-//! [`encode`] is the only module that names all stages, [`batch`] runs it over many texts.
+//! [`engine`] is the only module that names all stages.
+//!
+//! ```text
+//! spec            tokenizers as plain data
+//! vocab           tokens to ids and back
+//! text            strings, patterns and alignments
+//! stages          what happens around the model
+//! model           words to tokens
+//! engine          the compiled tokenizer, its word cache, and batches
+//! ```
 
 #![forbid(unsafe_code)]
 
 pub use piecework_kernels::level;
 
 mod double_array;
+pub mod encoding;
+pub mod engine;
 pub mod error;
+mod locks;
+pub mod model;
 pub mod spec;
+pub mod stages;
 pub mod table_sections;
 pub mod text;
+pub mod threads;
 pub mod vocab;
 pub mod word_key;
-
-mod locks;
-
-pub mod added_tokens;
-
-pub mod normalize;
-
-pub mod pretokenize;
-
-pub mod model;
-
-pub mod postprocess;
-
-pub mod decode;
-
-pub mod split;
-
-mod word_cache;
-
-pub mod encoding;
-
-pub mod encode;
-
-pub mod count;
-
-pub mod train;
-
-pub mod batch;
-
-mod threads;

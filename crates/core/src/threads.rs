@@ -21,7 +21,7 @@ pub(crate) fn chunks_of_rows(sizes: &[usize], num_threads: usize) -> Vec<Range<u
 }
 
 /// Splits rows into at most `max_chunks` chunks of about equal bytes; no chunk is empty.
-pub(crate) fn split_rows(sizes: &[usize], max_chunks: usize) -> Vec<Range<usize>> {
+pub fn split_rows(sizes: &[usize], max_chunks: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
     let max_chunks = max_chunks.min(total / MIN_BYTES_PER_THREAD + 1).max(1);
     let (mut chunks, mut start, mut bytes) = (Vec::with_capacity(max_chunks), 0, 0);
@@ -37,11 +37,11 @@ pub(crate) fn split_rows(sizes: &[usize], max_chunks: usize) -> Vec<Range<usize>
 
 /// A flag that stops all threads after an interrupt.
 #[derive(Debug, Default)]
-pub(crate) struct StopFlag(AtomicBool);
+pub struct StopFlag(AtomicBool);
 
 impl StopFlag {
     /// Returns the rows until the flag is set.
-    pub(crate) fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    pub fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = usize> + '_ {
         rows.take_while(|_| !self.0.load(Ordering::Relaxed))
     }
 }
@@ -50,7 +50,7 @@ impl StopFlag {
 ///
 /// An interrupt sets the flag and is returned before any other error; otherwise the error of the first failed chunk is
 /// returned.
-pub(crate) fn run_chunks<T: Send, R: Send>(
+pub fn run_chunks<T: Send, R: Send>(
     chunks: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
     num_threads: usize,
     work: impl Fn(T, &StopFlag) -> Result<R, Error> + Sync,

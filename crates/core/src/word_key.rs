@@ -30,6 +30,13 @@ impl WordKey {
     /// A key that no word has: every lookup of it misses.
     pub const ABSENT: Self = Self(0xFF << 120);
 
+    /// Return the key as a number.
+    #[inline]
+    #[must_use]
+    pub fn bits(self) -> u128 {
+        self.0
+    }
+
     /// Returns the key of the word in the low `len` bytes of `bytes` (1 to 15); the other bytes must be zero.
     #[inline]
     #[must_use]

@@ -1,9 +1,9 @@
 //! What was written is read bit for bit; what was changed afterwards is refused, wherever that was.
 
-use piecework_core::added_tokens::Selector;
-use piecework_core::batch::{Encoder, ExtraColumns};
-use piecework_core::encode::{Input, Options, Tokenizer};
+use piecework_core::engine::batch::{Encoder, ExtraColumns};
+use piecework_core::engine::{Input, Options, Tokenizer};
 use piecework_core::spec::TokenizerSpec;
+use piecework_core::stages::added_tokens::Selector;
 use piecework_core::table_sections::Array;
 
 use piecework_formats::cache::{fingerprint, read, write};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use piecework_core::batch::{BatchIds, Spans};
+use piecework_core::engine::batch::{BatchIds, Spans};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;

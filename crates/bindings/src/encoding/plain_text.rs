@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use piecework_core::added_tokens::Selector;
-use piecework_core::encode::{Input, Options};
 use piecework_core::encoding::Encoding as Fields;
+use piecework_core::engine::{Input, Options};
+use piecework_core::stages::added_tokens::Selector;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 

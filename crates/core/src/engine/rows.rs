@@ -1,0 +1,310 @@
+//! One row: the ids or tokens of an input or a pair, truncated, framed by the post-processor and padded.
+
+use super::checks::max_kept;
+use super::plain;
+use super::{Input, Options, Scratch, Tokenizer};
+use crate::encoding::{self, Encoding, Token};
+use crate::error::{Error, ErrorKind};
+use crate::spec::{Direction, Padding, Truncation};
+use crate::stages::postprocess::{EdgeSpaces, Frame};
+
+/// The most tokens that padding may make of one text and its overflowing windows.
+const MAX_PADDED_IN_ALL: usize = 1 << 22;
+
+impl Tokenizer {
+    /// Append the ids of one input, the first (0) or second (1) of its row, before truncation and post-processing.
+    pub fn ids_into(
+        &self,
+        input: Input<'_>,
+        index: u32,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        if options.sampling.is_some_and(|sampling| sampling.nbest.is_some()) {
+            let tokens = self.sequence(input, index, options, scratch)?.tokens;
+            out.extend(tokens.iter().map(|token| token.id));
+            return Ok(());
+        }
+        let stages = self.stages();
+        stages.model.begin(options.sampling, index.into(), &mut scratch.model)?;
+        let Some(route) = self.route_for(options) else {
+            return plain::ids(stages, input, options, scratch, out);
+        };
+        let result = route.ids(stages, input, options, scratch, out);
+        route.flush(stages, scratch, out);
+        result.and_then(|()| scratch.model.check())
+    }
+
+    /// Returns the ids of one input as `encode` returns them, without padding.
+    pub fn row<'s>(
+        &self,
+        input: Input<'_>,
+        options: Options<'_>,
+        scratch: &'s mut Scratch,
+    ) -> Result<&'s [u32], Error> {
+        let mut row = std::mem::take(&mut scratch.row);
+        row.clear();
+        let result = self.row_into(input, None, options, scratch, &mut row, None);
+        scratch.row = row;
+        result.map(|()| scratch.row.as_slice())
+    }
+
+    /// Append the ids of one input or pair as `encode` returns them, and their type ids if wanted, without padding.
+    pub fn row_into(
+        &self,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+        mut type_ids: Option<&mut Vec<u8>>,
+    ) -> Result<(), Error> {
+        let mut first = std::mem::take(&mut scratch.first);
+        let mut second = std::mem::take(&mut scratch.second);
+        first.clear();
+        second.clear();
+        self.ids_into(input, 0, options, scratch, &mut first)?;
+        if let Some(pair) = pair {
+            self.ids_into(pair, 1, options, scratch, &mut second)?;
+        }
+        let add_special_tokens = options.add_special_tokens;
+        self.truncate(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
+        let second_ids = pair.is_some().then_some(second.as_slice());
+        self.stages().post_processor.frame_ids(&first, second_ids, add_special_tokens, |run, type_id| {
+            ids.extend_from_slice(run);
+            if let Some(type_ids) = &mut type_ids {
+                type_ids.extend(std::iter::repeat_n(type_id as u8, run.len()));
+            }
+        });
+        (scratch.first, scratch.second) = (first, second);
+        Ok(())
+    }
+
+    /// Returns the ids around each row if cache misses of several rows can be segmented in one batch: nothing is truncated
+    /// and every word has ids.
+    #[must_use]
+    pub fn frame_of_pending_rows(&self, options: Options<'_>) -> Option<Frame> {
+        let may_wait = self.truncation.is_none() && self.stages().model.never_fails();
+        self.route_for(options).filter(|_| may_wait)?;
+        self.stages().post_processor.frame_of_one(options.add_special_tokens)
+    }
+
+    /// The same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
+    #[must_use]
+    pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<Frame> {
+        self.aligning_route(options)?;
+        self.frame_of_pending_rows(options).filter(|frame| !frame.trims)
+    }
+
+    /// Append the ids of a row, except those of cache misses, which wait for [`Self::flush_rows`]. Only with the frame of
+    /// [`Self::frame_of_pending_rows`].
+    pub fn pending_row(
+        &self,
+        input: Input<'_>,
+        frame: &Frame,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        out.extend_from_slice(&frame.before);
+        self.stages().model.begin(None, 0, &mut scratch.model)?;
+        let result = match self.route_for(options) {
+            Some(route) => route.ids(self.stages(), input, options, scratch, out),
+            None => plain::ids(self.stages(), input, options, scratch, out),
+        };
+        out.extend_from_slice(&frame.after);
+        scratch.lookup.pending.end_row();
+        result
+    }
+
+    /// Segment the cache misses of all rows since the last call and splice their ids into the output. Returns how far the
+    /// end of each row has moved.
+    pub fn flush_rows<'s>(
+        &self,
+        scratch: &'s mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> impl Iterator<Item = usize> + 's {
+        if let Some(route) = self.route() {
+            route.flush(self.stages(), scratch, out);
+        }
+        scratch.lookup.pending.shifts()
+    }
+
+    /// Encode one input or pair with every field.
+    pub fn encode(
+        &self,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        let sequences = self.sequences(input, pair, options, scratch)?;
+        self.finished(sequences, options, scratch)
+    }
+
+    /// Encode one input or pair with the windows that truncation cuts off, without padding.
+    pub fn windows(
+        &self,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        let sequences = self.sequences(input, pair, options, scratch)?;
+        let framed = self.truncated(sequences, options, scratch)?;
+        self.padding.as_ref().map_or(Ok(0), |padding| padded_windows(&framed, padding))?;
+        Ok(framed)
+    }
+
+    /// Emit the tokens of one input or pair, run by run, as [`Self::row_into`] appends their ids.
+    pub fn row_tokens(
+        &self,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        emit: impl FnMut(&[Token]),
+    ) -> Result<(), Error> {
+        let mut sequences: Vec<Vec<Token>> = self
+            .sequences(input, pair, options, scratch)?
+            .into_iter()
+            .map(|sequence| sequence.tokens)
+            .collect();
+        if let Some((first, rest)) = sequences.split_first_mut() {
+            self.truncate(first, rest.first_mut(), options.add_special_tokens)?;
+        }
+        let spaces_of = |token: &Token| self.spaces_of(token, scratch);
+        let post_processor = &self.stages().post_processor;
+        post_processor.frame_tokens(&mut sequences, options.add_special_tokens, spaces_of, emit);
+        Ok(())
+    }
+
+    /// Returns the input and its pair as tokens, before truncation and post-processing.
+    fn sequences(
+        &self,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Encoding>, Error> {
+        scratch.added_spaces.clear();
+        let mut sequences = vec![self.sequence(input, 0, options, scratch)?];
+        if let Some(pair) = pair {
+            sequences.push(self.sequence(pair, 1, options, scratch)?);
+        }
+        Ok(sequences)
+    }
+
+    /// Returns the tokens of one input, the first (0) or second (1) of its row.
+    fn sequence(
+        &self,
+        input: Input<'_>,
+        index: u32,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        self.stages().model.begin(options.sampling, index.into(), &mut scratch.model)?;
+        if let Some((sampling, n)) = options.sampling.and_then(|sampling| Some((sampling, sampling.nbest?)))
+        {
+            return self.drawn_from_best(input, index, options, (sampling, n), scratch);
+        }
+        let known_spaces = scratch.added_spaces.len();
+        let aligned = self.aligned_tokens(input, index, options, scratch)?;
+        let tokens = match aligned {
+            Some(tokens) => tokens,
+            None => {
+                scratch.added_spaces.truncate(known_spaces);
+                plain::tokens(self.stages(), input, index, options, scratch)?
+            }
+        };
+        Ok(Encoding::new(tokens))
+    }
+
+    /// Truncate one or two sequences, frame and pad them.
+    pub(super) fn finished(
+        &self,
+        sequences: Vec<Encoding>,
+        options: Options<'_>,
+        scratch: &Scratch,
+    ) -> Result<Encoding, Error> {
+        let mut framed = self.truncated(sequences, options, scratch)?;
+        if let Some(padding) = &self.padding {
+            framed.pad(padded_windows(&framed, padding)?, padding);
+        }
+        Ok(framed)
+    }
+
+    /// Truncate one or two sequences and frame them.
+    fn truncated(
+        &self,
+        mut sequences: Vec<Encoding>,
+        options: Options<'_>,
+        scratch: &Scratch,
+    ) -> Result<Encoding, Error> {
+        if let Some(truncation) = &self.truncation {
+            let max = self.max_kept(truncation, sequences.len() > 1, options.add_special_tokens)?;
+            let (first, rest) = sequences.split_at_mut(1);
+            encoding::truncate(&mut first[0], rest.first_mut(), max, truncation)?;
+        }
+        let spaces_of = |token: &Token| self.spaces_of(token, scratch);
+        self.stages().post_processor.frame(sequences, options.add_special_tokens, spaces_of)
+    }
+
+    /// Truncate the items of one or two sequences.
+    fn truncate<T>(
+        &self,
+        first: &mut Vec<T>,
+        second: Option<&mut Vec<T>>,
+        add_special_tokens: bool,
+    ) -> Result<(), Error> {
+        let Some(truncation) = &self.truncation else { return Ok(()) };
+        let max = self.max_kept(truncation, second.is_some(), add_special_tokens)?;
+        let second_len = second.as_ref().map(|row| row.len());
+        let kept = encoding::kept_lengths(first.len(), second_len, max, truncation.strategy)
+            .ok_or_else(|| encoding::too_short(truncation))?;
+        truncate_to(first, kept.0, truncation);
+        if let Some(second) = second {
+            truncate_to(second, kept.1, truncation);
+        }
+        Ok(())
+    }
+
+    /// Returns how many tokens of the text fit beside those that the post-processor inserts.
+    fn max_kept(
+        &self,
+        truncation: &Truncation,
+        is_pair: bool,
+        add_special_tokens: bool,
+    ) -> Result<usize, Error> {
+        let inserted = add_special_tokens.then(|| self.stages().post_processor.inserted(is_pair));
+        max_kept(truncation, inserted.unwrap_or(0))
+    }
+
+    /// Returns the spaces at both ends of a token: of the text that an added token was found in, or of the entry of the
+    /// model.
+    fn spaces_of(&self, token: &Token, scratch: &Scratch) -> EdgeSpaces {
+        let of_added = scratch.added_spaces.get(token.spaces as usize);
+        let of_entry = || EdgeSpaces::of(self.stages().vocab.token_of(token.id).unwrap_or_default());
+        of_added.copied().unwrap_or_else(of_entry)
+    }
+}
+
+fn truncate_to<T>(row: &mut Vec<T>, kept: usize, truncation: &Truncation) {
+    match truncation.direction {
+        Direction::Right => row.truncate(kept),
+        Direction::Left => drop(row.drain(..row.len() - kept)),
+    }
+}
+
+/// Returns the length that padding gives a row; fails if its windows would then take too much memory.
+fn padded_windows(framed: &Encoding, padding: &Padding) -> Result<usize, Error> {
+    let length = encoding::padded_length(framed.tokens.len(), padding);
+    let windows = 1 + framed.overflowing.len();
+    if windows > 1 && length.saturating_mul(windows) > MAX_PADDED_IN_ALL {
+        let found = format!("{windows} windows of {length} tokens");
+        let expected = format!("at most {MAX_PADDED_IN_ALL} tokens in all");
+        return Err(Error::new(ErrorKind::Argument, "padding", found, expected));
+    }
+    Ok(length)
+}

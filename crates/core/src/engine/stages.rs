@@ -1,0 +1,237 @@
+//! The compiled stages, and the words of a text that reach the model.
+
+use std::sync::Arc;
+
+use foldhash::HashMap;
+use rustc_hash::FxHashMap;
+
+use super::token_lengths::TokenLengths;
+use super::Options;
+use crate::error::Error;
+use crate::model::Model;
+use crate::spec::{DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec};
+use crate::stages::added_tokens::{AddedTokens, Segment};
+use crate::stages::decode::Decoder;
+use crate::stages::normalize::Normalizer;
+use crate::stages::postprocess::{EdgeSpaceReader, EdgeSpaces, PostProcessor};
+use crate::stages::pretokenize::PreTokenizer;
+use crate::stages::split::{SplitScratch, Splitter};
+use crate::table_sections::TableSections;
+use crate::text::{max_grown_len, Aligned, PreTokenizedText};
+use crate::vocab::Vocab;
+
+/// Every stage, compiled.
+#[derive(Debug)]
+pub(super) struct Stages {
+    pub(super) added_tokens: AddedTokens,
+    pub(super) splitter: Splitter,
+    pub(super) model: Arc<Model>,
+    pub(super) model_spec: Arc<ModelSpec>,
+    pub(super) vocab: Arc<Vocab>,
+    pub(super) post_processor: PostProcessor,
+    pub(super) decoder: Decoder,
+    /// The normalizer that a SentencePiece decoder applies to the decoded text.
+    pub(super) denormalizer: Normalizer,
+    pub(super) added: FxHashMap<u32, String>,
+    pub(super) added_ids: HashMap<String, u32>,
+    token_lengths: TokenLengths,
+    /// Whether the post-processor trims offsets.
+    pub(super) trims: bool,
+}
+
+/// A compiled model with its vocabulary and its specification. A clone shares them.
+#[derive(Clone)]
+pub(super) struct CompiledModel {
+    model: Arc<Model>,
+    spec: Arc<ModelSpec>,
+    vocab: Arc<Vocab>,
+}
+
+impl CompiledModel {
+    /// Compile a model, with the tables that `tables` has.
+    pub(super) fn compile(spec: ModelSpec, vocab: Vocab, tables: &TableSections) -> Result<Self, Error> {
+        let model = Model::compile(&spec, &vocab, tables)?;
+        Ok(Self { model: Arc::new(model), spec: Arc::new(spec), vocab: Arc::new(vocab) })
+    }
+
+    /// The same without the matches of some pieces of a Unigram model; `None` for other models.
+    pub(super) fn without_pieces(self, ids: &[u32]) -> Result<Option<Self>, Error> {
+        let model = Model::compile_without(&self.spec, &self.vocab, ids)?;
+        Ok(model.map(|model| Self { model: Arc::new(model), ..self }))
+    }
+
+    /// The vocabulary of the model.
+    pub(super) fn vocab(&self) -> &Vocab {
+        &self.vocab
+    }
+}
+
+/// A part of a text: an added token, or words for the model.
+#[derive(Clone, Copy)]
+pub(super) enum Part<'p> {
+    Token(FoundToken),
+    Words(&'p PreTokenizedText),
+}
+
+/// An added token that was found in a text.
+#[derive(Clone, Copy)]
+pub(super) struct FoundToken {
+    pub(super) id: u32,
+    /// Its bytes in the original.
+    pub(super) source: (u32, u32),
+    /// The spaces of its text, as the search found it: normalized or not, with the whitespace that it includes. `None` if
+    /// no post-processor trims offsets.
+    pub(super) spaces: Option<EdgeSpaces>,
+}
+
+/// The spaces of the added tokens of a row, in order.
+pub(super) type AddedSpaces = Vec<EdgeSpaces>;
+
+impl Stages {
+    /// Compile the stages of a specification around a compiled model; the model of `spec` is ignored.
+    pub(super) fn compile(spec: &TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
+        let added = spec.added_tokens.iter().map(|token| (token.id, token.content.clone()));
+        let normalizer = Normalizer::compile(spec.normalizer.as_ref())?;
+        let normalized = |text: &str| {
+            let mut out = String::new();
+            normalizer.run(text, 0, &mut out).map(|()| out)
+        };
+        let added_tokens = AddedTokens::compile(&spec.added_tokens, normalized)?;
+        let post_processor = PostProcessor::compile(spec.post_processor.as_ref())?;
+        Ok(Self {
+            added_tokens,
+            trims: post_processor.trims(),
+            post_processor,
+            splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
+            model: model.model,
+            added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
+            added: added.collect(),
+            vocab: model.vocab,
+            decoder: Decoder::compile(spec.decoder.as_ref())?,
+            denormalizer: denormalizer(spec.decoder.as_ref())?,
+            model_spec: model.spec,
+            token_lengths: TokenLengths::default(),
+        })
+    }
+
+    /// Returns the compiled model, shared.
+    pub(super) fn compiled_model(&self) -> CompiledModel {
+        CompiledModel {
+            model: Arc::clone(&self.model),
+            spec: Arc::clone(&self.model_spec),
+            vocab: Arc::clone(&self.vocab),
+        }
+    }
+
+    /// Returns the specification with `model`, without truncation and padding.
+    pub(super) fn spec_with(&self, model: ModelSpec) -> TokenizerSpec {
+        TokenizerSpec {
+            truncation: None,
+            padding: None,
+            added_tokens: self.added_tokens.tokens().to_vec(),
+            normalizer: self.splitter.normalizer().spec(),
+            pre_tokenizer: self.splitter.pre_tokenizer().spec(),
+            post_processor: self.post_processor.spec(),
+            decoder: self.decoder.spec(),
+            model,
+        }
+    }
+
+    /// Returns the id of a token, added tokens first.
+    pub(super) fn id_of(&self, token: &str) -> Option<u32> {
+        self.added_ids.get(token).copied().or_else(|| self.vocab.id_of(token))
+    }
+
+    /// Returns the token of an id, added tokens first.
+    pub(super) fn token_of(&self, id: u32) -> Option<&str> {
+        self.added.get(&id).map(String::as_str).or_else(|| self.vocab.token_of(id))
+    }
+
+    /// Returns how many bytes of a word each entry covers, by id; empty if entries do not say so.
+    pub(super) fn token_lengths(&self) -> &[u16] {
+        self.token_lengths.get(&self.model_spec, &self.splitter, &self.vocab)
+    }
+
+    /// Returns the spaces of an added token at a span of the text where it was found; `None` if nothing is trimmed.
+    pub(super) fn found_spaces(
+        &self,
+        reader: &mut EdgeSpaceReader,
+        text: &str,
+        (start, end): (usize, usize),
+    ) -> Option<EdgeSpaces> {
+        self.trims.then(|| reader.read(text, start, end))
+    }
+
+    /// Emit the added tokens of a text, and the words between them.
+    pub(super) fn visit_text(
+        &self,
+        text: &str,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        mut visit: impl FnMut(Part<'_>),
+    ) -> Result<(), Error> {
+        let (mut result, mut reader) = (Ok(()), EdgeSpaceReader::default());
+        self.added_tokens.split_raw(text, options.parse_special, |segment| match segment {
+            _ if result.is_err() => {}
+            Segment::Token(id, start, end) => {
+                let spaces = self.found_spaces(&mut reader, text, (start, end));
+                visit(Part::Token(FoundToken { id, source: (start as u32, end as u32), spaces }));
+            }
+            Segment::Text(start, end) => {
+                result = self.visit_span(&text[start..end], start as u32, options, split, &mut visit);
+            }
+        });
+        result
+    }
+
+    /// Normalize and pre-tokenize a span of raw text that begins at byte `start` of the original; emit the words, and
+    /// the added tokens that are found in normalized text.
+    pub(super) fn visit_span(
+        &self,
+        span: &str,
+        start: u32,
+        options: Options<'_>,
+        split: &mut SplitScratch,
+        mut visit: impl FnMut(Part<'_>),
+    ) -> Result<(), Error> {
+        if !self.added_tokens.has_normalized() {
+            self.splitter.pieces_into(span, start, &mut split.pieces)?;
+            visit(Part::Words(&split.pieces));
+            return Ok(());
+        }
+        let mut normalized = Aligned::default();
+        self.splitter.normalizer().run(span, start, &mut normalized)?;
+        let mut segments = Vec::new();
+        self.added_tokens
+            .split_aligned(&normalized, options.parse_special, |segment| segments.push(segment));
+        let mut reader = EdgeSpaceReader::default();
+        for segment in segments {
+            match segment {
+                Segment::Token(id, from, to) => {
+                    let spaces = self.found_spaces(&mut reader, normalized.text(), (from, to));
+                    visit(Part::Token(FoundToken { id, source: normalized.source_of(from, to), spaces }));
+                }
+                Segment::Text(from, to) => {
+                    split.pieces.clear();
+                    split.pieces.text.push_part(&normalized, from, to);
+                    split.pieces.set_whole();
+                    self.splitter
+                        .pre_tokenizer()
+                        .run_pieces(&mut split.pieces, max_grown_len(span.len()))?;
+                    visit(Part::Words(&split.pieces));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the normalizer of a decoder, if it has one.
+fn denormalizer(decoder: Option<&DecoderSpec>) -> Result<Normalizer, Error> {
+    let spec = match decoder {
+        Some(DecoderSpec::SentencePiece(spec)) => spec.denormalizer.clone(),
+        _ => None,
+    };
+    let compiled = Normalizer::compile(spec.map(NormalizerSpec::SentencePiece).as_ref());
+    compiled.map_err(|error| error.within("decoder.denormalizer"))
+}

@@ -1,0 +1,326 @@
+//! The compiled tokenizer.
+
+use std::sync::Arc;
+
+use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
+use super::decode_tables::DecodeTables;
+use super::input::Options;
+use super::route::Route;
+use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
+use super::stages::{CompiledModel, Stages};
+use crate::error::Error;
+use crate::model::Model;
+use crate::spec::{
+    AddedToken, ModelSpec, Padding, PieceType, PostProcessorSpec, ScoredPiece, TokenizerSpec, Truncation,
+};
+use crate::stages::split::Splitter;
+use crate::table_sections::TableSections;
+use crate::vocab::Vocab;
+
+/// A compiled tokenizer: immutable and shared by all threads. A clone shares its tables.
+#[derive(Clone, Debug)]
+pub struct Tokenizer {
+    compiled: Arc<Compiled>,
+    pub(super) truncation: Option<Truncation>,
+    pub(super) padding: Option<Padding>,
+    /// The limit of the word cache of one thread, in bytes.
+    cache_budget: usize,
+    /// Encodes stage by stage, whatever the route.
+    is_plain: bool,
+}
+
+/// What does not depend on truncation, padding and cache sizes.
+#[derive(Debug)]
+struct Compiled {
+    stages: Stages,
+    route: Route,
+    decode_tables: DecodeTables,
+}
+
+impl Tokenizer {
+    /// Check a specification and build every table.
+    pub fn compile(spec: impl Into<TokenizerSpec>) -> Result<Self, Error> {
+        let spec = spec.into();
+        let vocab = Vocab::of_model(&spec.model)?;
+        Self::with_tables(vocab, spec, &TableSections::default())
+    }
+
+    /// Rebuild a tokenizer from the tables of [`Tokenizer::store`] and the specification it was compiled from.
+    pub fn restore(spec: TokenizerSpec, vocab: Vocab, tables: &TableSections) -> Result<Self, Error> {
+        Self::with_tables(vocab, spec, tables)
+    }
+
+    /// Returns the tables that take long to build.
+    #[must_use]
+    pub fn store(&self) -> TableSections {
+        let mut tables = TableSections::default();
+        self.stages().vocab.store(&mut tables);
+        self.stages().model.store(&mut tables);
+        tables
+    }
+
+    fn with_tables(vocab: Vocab, mut spec: TokenizerSpec, tables: &TableSections) -> Result<Self, Error> {
+        check_added_tokens(&spec.added_tokens, &vocab)?;
+        let model = std::mem::replace(&mut spec.model, ModelSpec::empty());
+        Self::assemble(spec, CompiledModel::compile(model, vocab, tables)?)
+    }
+
+    /// Returns a tokenizer that shares the model and the vocabulary of this one and has the other stages of `spec`.
+    ///
+    /// The model of `spec` is ignored.
+    pub fn with_stages(&self, spec: TokenizerSpec) -> Result<Self, Error> {
+        let model = self.stages().compiled_model();
+        check_added_tokens(&spec.added_tokens, model.vocab())?;
+        Ok(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget))
+    }
+
+    /// Returns a tokenizer whose Unigram model never makes some pieces from text; `None` for other models.
+    ///
+    /// The ids, tokens and scores stay, so added tokens and the decoder work as before. Control pieces of SentencePiece
+    /// behave like this; a `tokenizer.json` does not distinguish them from other pieces.
+    pub fn without_pieces(&self, ids: &[u32]) -> Result<Option<Self>, Error> {
+        let Some(model) = self.stages().compiled_model().without_pieces(ids)? else { return Ok(None) };
+        let spec = self.spec_with(ModelSpec::empty());
+        Ok(Some(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget)))
+    }
+
+    fn assemble(mut spec: TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
+        let (truncation, padding) = (spec.truncation.take(), spec.padding.take());
+        let stages = Stages::compile(&spec, model)?;
+        check_lengths(truncation.as_ref(), padding.as_ref(), &stages.post_processor)?;
+        let route = Route::compile(&stages);
+        let tokenizer = Self {
+            compiled: Arc::new(Compiled { stages, route, decode_tables: DecodeTables::default() }),
+            truncation,
+            padding,
+            cache_budget: DEFAULT_CACHE_BUDGET,
+            is_plain: false,
+        };
+        tokenizer.check_ids(spec.post_processor.as_ref())?;
+        Ok(tokenizer)
+    }
+
+    /// Returns a tokenizer that shares the compiled tables and truncates and pads by other settings.
+    pub fn with_lengths(
+        &self,
+        truncation: Option<Truncation>,
+        padding: Option<Padding>,
+    ) -> Result<Self, Error> {
+        check_lengths(truncation.as_ref(), padding.as_ref(), &self.stages().post_processor)?;
+        let tokenizer = Self { truncation, padding, ..self.clone() };
+        tokenizer.check_ids(None)?;
+        Ok(tokenizer)
+    }
+
+    /// Returns the tokenizer with another budget for the word cache of each thread, in bytes.
+    #[must_use]
+    pub fn with_cache_budget(self, cache_budget: usize) -> Self {
+        Self { cache_budget, ..self }
+    }
+
+    /// Returns a tokenizer with the same tables that encodes by the definition: stage by stage, without a cache.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        Self { is_plain: true, ..self.clone() }
+    }
+
+    /// Whether both tokenizers use the same compiled tables in memory.
+    #[must_use]
+    pub fn shares_tables_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.compiled, &other.compiled)
+    }
+
+    /// Reject ids of the post-processor and of padding that stand for no token, or for another one.
+    fn check_ids(&self, post_processor: Option<&PostProcessorSpec>) -> Result<(), Error> {
+        if let Some(post_processor) = post_processor {
+            check_post_processor(post_processor, |id| self.token_of(id))?;
+        }
+        self.padding.as_ref().map_or(Ok(()), |padding| check_padding_id(padding, |id| self.token_of(id)))
+    }
+
+    pub(super) fn stages(&self) -> &Stages {
+        &self.compiled.stages
+    }
+
+    pub(super) fn decode_tables(&self) -> &DecodeTables {
+        &self.compiled.decode_tables
+    }
+
+    /// The compiled route, unless the definition is forced.
+    pub(super) fn route(&self) -> Option<&Route> {
+        (!self.is_plain).then_some(&self.compiled.route)
+    }
+
+    /// Returns the route of a call; `None` if it is encoded by `plain`.
+    pub(super) fn route_for(&self, options: Options<'_>) -> Option<&Route> {
+        self.route().and_then(|route| route.for_call(self.stages(), options))
+    }
+
+    /// Returns the route of a call if it can align ids with their text.
+    pub(super) fn aligning_route(&self, options: Options<'_>) -> Option<&Route> {
+        self.route_for(options).filter(|route| route.aligns())
+    }
+
+    /// Returns the name of the route: `byte-level`, `bert`, `metaspace`, `generic`, or `plain` if that is forced.
+    #[must_use]
+    pub fn route_name(&self) -> &'static str {
+        self.route().map_or("plain", Route::name)
+    }
+
+    /// Returns the specification that the tokenizer was compiled from.
+    #[must_use]
+    pub fn spec(&self) -> TokenizerSpec {
+        self.spec_with(self.stages().model_spec.as_ref().clone())
+    }
+
+    /// Returns the specification of the other stages, with a model that has no entries.
+    #[must_use]
+    pub fn stages_spec(&self) -> TokenizerSpec {
+        self.spec_with(ModelSpec::empty())
+    }
+
+    fn spec_with(&self, model: ModelSpec) -> TokenizerSpec {
+        TokenizerSpec {
+            truncation: self.truncation.clone(),
+            padding: self.padding.clone(),
+            ..self.stages().spec_with(model)
+        }
+    }
+
+    /// Returns the budget of the word cache of each thread, in bytes.
+    #[must_use]
+    pub fn cache_budget(&self) -> usize {
+        self.cache_budget
+    }
+
+    /// Returns the memory in use.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        Memory {
+            tables: self.store().iter().map(|(_, values)| values.len()).sum::<usize>()
+                + self.stages().model.derived_bytes(),
+            caches: self.scratch().cache_memory(),
+            budget: self.cache_budget,
+        }
+    }
+
+    /// Returns the mutable state for one thread.
+    #[must_use]
+    pub fn scratch(&self) -> Scratch {
+        Scratch::new(self.cache_budget, self.compiled.route.initial_cache_bits())
+    }
+
+    /// The normalizer and the pre-tokenizer.
+    #[must_use]
+    pub fn splitter(&self) -> &Splitter {
+        &self.stages().splitter
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.stages().model
+    }
+
+    /// The vocabulary of the model.
+    #[must_use]
+    pub fn vocab(&self) -> &Vocab {
+        &self.stages().vocab
+    }
+
+    /// The id of the unknown token, if the model has one.
+    #[must_use]
+    pub fn unk_id(&self) -> Option<u32> {
+        self.stages().model.unk_id()
+    }
+
+    /// The added tokens in their order.
+    #[must_use]
+    pub fn added_tokens(&self) -> &[AddedToken] {
+        self.stages().added_tokens.tokens()
+    }
+
+    /// Whether long encodings are truncated.
+    #[must_use]
+    pub fn truncates(&self) -> bool {
+        self.truncation.is_some()
+    }
+
+    /// The truncation settings.
+    #[must_use]
+    pub fn truncation(&self) -> Option<&Truncation> {
+        self.truncation.as_ref()
+    }
+
+    /// The padding settings.
+    #[must_use]
+    pub fn padding(&self) -> Option<&Padding> {
+        self.padding.as_ref()
+    }
+
+    /// Returns the id that pads short rows.
+    ///
+    /// It is that of the padding settings, of the padding piece that a SentencePiece model declares, or of the special
+    /// token with one of the customary `names` if there is exactly one.
+    #[must_use]
+    pub fn pad_id(&self, names: &[String]) -> Option<u32> {
+        if let Some(padding) = &self.padding {
+            return Some(padding.pad_id);
+        }
+        if let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec {
+            let is_pad =
+                |piece: &ScoredPiece| piece.kind == PieceType::Control && piece.text == spec.pad_piece;
+            if let Some(id) = spec.pieces.iter().position(is_pad) {
+                return Some(id as u32);
+            }
+        }
+        let mut special =
+            self.added_tokens().iter().filter(|token| token.special && names.contains(&token.content));
+        special.next().filter(|_| special.next().is_none()).map(|token| token.id)
+    }
+
+    /// Returns the ids of the control and user-defined pieces of a SentencePiece model, in order.
+    #[must_use]
+    pub fn symbol_ids(&self) -> Vec<u32> {
+        let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec else { return Vec::new() };
+        let is_symbol =
+            |piece: &ScoredPiece| matches!(piece.kind, PieceType::Control | PieceType::UserDefined);
+        let ids = spec.pieces.iter().zip(0..);
+        ids.filter(|(piece, _)| is_symbol(piece)).map(|(_, id)| id).collect()
+    }
+
+    /// Whether rows can have type ids other than 0.
+    #[must_use]
+    pub fn has_type_ids(&self, is_pair: bool) -> bool {
+        self.stages().post_processor.has_type_ids(is_pair)
+    }
+
+    /// Returns the dropout of a BPE model, if it has one.
+    #[must_use]
+    pub fn dropout(&self) -> Option<f64> {
+        match &*self.stages().model_spec {
+            ModelSpec::Bpe(spec) => spec.dropout,
+            _ => None,
+        }
+    }
+
+    /// Whether rows are neither truncated nor padded, and no merge is dropped at random.
+    #[must_use]
+    pub fn keeps_rows(&self) -> bool {
+        self.truncation.is_none()
+            && self.padding.is_none()
+            && !self.dropout().is_some_and(|share| share > 0.0)
+    }
+
+    /// Returns the id of a token, added tokens first.
+    #[must_use]
+    pub fn id_of(&self, token: &str) -> Option<u32> {
+        self.stages().id_of(token)
+    }
+
+    /// Returns the token of an id, added tokens first.
+    #[must_use]
+    pub fn token_of(&self, id: u32) -> Option<&str> {
+        self.stages().token_of(id)
+    }
+}

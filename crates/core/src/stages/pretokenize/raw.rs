@@ -1,0 +1,213 @@
+//! Splits without rewriting. If a pre-tokenizer ends with the byte level, the words are spans of the raw
+//! text, and the caller maps each distinct word to printable characters itself.
+
+use super::pre_tokenizer::PreTokenizer;
+use super::scanners::{ScanScratch, Scanner};
+use super::stage::PreTokenizerStage;
+use super::words::WordSpans;
+use crate::error::Error;
+use crate::spec::ByteLevelSpec;
+use crate::text::printable_of;
+
+impl PreTokenizer {
+    /// Whether `split_raw` returns the words of `run_pieces` before `write_printable`.
+    #[must_use]
+    pub fn splits_raw(&self) -> bool {
+        let Self::Stages(compiled) = self else { return false };
+        let Some((PreTokenizerStage::ByteLevel(last), before)) = compiled.stages.split_last() else {
+            return false;
+        };
+        !last.add_prefix_space && !before.iter().any(PreTokenizerStage::rewrites)
+    }
+
+    /// Whether words are spans of the text, possibly after a space before it is added.
+    #[must_use]
+    pub fn is_byte_level(&self) -> bool {
+        self.splits_raw() || matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages))
+    }
+
+    /// Calls `take` for each window of the text with its start and the spans of its words; requires
+    /// `is_byte_level`.
+    pub fn split_raw(
+        &self,
+        text: &str,
+        scratch: &mut ScanScratch,
+        mut take: impl FnMut(&str, usize, WordSpans<'_>),
+    ) -> Result<(), Error> {
+        let Self::Stages(compiled) = self else { return Ok(()) };
+        if adds_prefix_space(&compiled.stages) && !text.is_empty() && !text.starts_with(' ') {
+            let mut prefixed = std::mem::take(&mut scratch.prefixed);
+            prefixed.clear();
+            prefixed.extend([" ", text]);
+            let result = self.split_raw(&prefixed, scratch, take);
+            scratch.prefixed = prefixed;
+            return result;
+        }
+        if let Some(scanner) = only_scanner(&compiled.stages) {
+            scanner.for_each_window(text, scratch, |from, window, words| take(window, from, words));
+            return Ok(());
+        }
+        scratch.split_by(&compiled.stages, text)?;
+        take(text, 0, WordSpans { starts: &scratch.starts, ends: &scratch.ends });
+        Ok(())
+    }
+}
+
+impl ScanScratch {
+    /// Splits a text by the first stage and each word by the next.
+    fn split_by(&mut self, stages: &[PreTokenizerStage], text: &str) -> Result<(), Error> {
+        let Self { starts, ends, pieces, .. } = self;
+        starts.clear();
+        ends.clear();
+        if !text.is_empty() {
+            starts.push(0);
+            ends.push(text.len() as u32);
+        }
+        for stage in stages.iter().filter(|stage| stage.splits()) {
+            pieces.clear();
+            pieces.extend(WordSpans { starts, ends }.spans());
+            starts.clear();
+            ends.clear();
+            for &(from, to) in &*pieces {
+                stage.split(&text[from..to], &mut |start, end| {
+                    if start < end {
+                        starts.push((from + start) as u32);
+                        ends.push((from + end) as u32);
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a space is added before a text that does not begin with one.
+fn adds_prefix_space(stages: &[PreTokenizerStage]) -> bool {
+    matches!(stages, [PreTokenizerStage::ByteLevel(ByteLevelSpec { add_prefix_space: true, .. })])
+}
+
+/// Returns the scanner that does all the splitting, if one does.
+fn only_scanner(stages: &[PreTokenizerStage]) -> Option<Scanner> {
+    match stages {
+        [PreTokenizerStage::ByteLevel(ByteLevelSpec { use_regex: true, .. })] => Some(Scanner::GPT2),
+        [PreTokenizerStage::Scanner(scanner), PreTokenizerStage::ByteLevel(ByteLevelSpec { use_regex: false, .. })] => {
+            Some(*scanner)
+        }
+        _ => None,
+    }
+}
+
+/// Appends a printable character for each byte of a word.
+pub fn write_printable(word: &str, out: &mut String) {
+    out.extend(word.bytes().map(printable_of));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
+    use crate::stages::pretokenize::scanners::{CLIP, DEEPSEEK, DEEPSEEK_CODER};
+    use crate::text::{NormalizedSink, PreTokenizedText};
+
+    fn byte_level(use_regex: bool) -> PreTokenizerSpec {
+        byte_level_after(use_regex, false)
+    }
+
+    fn byte_level_after(use_regex: bool, add_prefix_space: bool) -> PreTokenizerSpec {
+        PreTokenizerSpec::ByteLevel(ByteLevelSpec { add_prefix_space, trim_offsets: true, use_regex })
+    }
+
+    fn isolated(pattern: &str) -> PreTokenizerSpec {
+        PreTokenizerSpec::Split {
+            pattern: PatternSpec::Regex(pattern.to_owned()),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        }
+    }
+
+    fn pipelines() -> Vec<PreTokenizerSpec> {
+        let before = [
+            isolated(r"\p{N}{1,3}| ?\p{L}+|\s+"),
+            isolated(r"\p{N}{1,3}"),
+            PreTokenizerSpec::Digits { individual_digits: true },
+            PreTokenizerSpec::UnicodeScripts,
+            PreTokenizerSpec::Bert,
+            PreTokenizerSpec::FixedLength { length: 3 },
+        ];
+        let mut all = vec![byte_level(true), byte_level(false)];
+        all.extend([byte_level_after(true, true), byte_level_after(false, true)]);
+        for stage in before {
+            all.push(PreTokenizerSpec::Sequence(vec![stage.clone(), byte_level(true)]));
+            all.push(PreTokenizerSpec::Sequence(vec![
+                PreTokenizerSpec::Punctuation { behavior: SplitBehavior::MergedWithNext },
+                stage,
+                byte_level(false),
+            ]));
+        }
+        all
+    }
+
+    fn by_pieces(compiled: &PreTokenizer, text: &str) -> Vec<String> {
+        let mut pieces = PreTokenizedText::default();
+        pieces.text.push_unchanged(text, 0);
+        pieces.set_whole();
+        compiled.run_pieces(&mut pieces, usize::MAX).expect("a pattern that ends");
+        pieces.spans.iter().map(|&(start, end)| pieces.text.text()[start..end].to_owned()).collect()
+    }
+
+    fn raw(compiled: &PreTokenizer, text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        let split = compiled.split_raw(text, &mut ScanScratch::default(), |window, _, found| {
+            found.spans().for_each(|(start, end)| {
+                let mut word = String::new();
+                write_printable(&window[start..end], &mut word);
+                words.push(word);
+            });
+        });
+        split.expect("a pattern that ends");
+        words
+    }
+
+    proptest! {
+        #[test]
+        fn gives_the_words_of_the_pieces(text in "[a-c'st0-9½.,/ \\n\\t\u{3000}éü日本ъ]{0,24}") {
+            for spec in pipelines() {
+                let compiled = PreTokenizer::compile(Some(&spec)).expect("a known stage");
+                prop_assert!(compiled.is_byte_level());
+                prop_assert_eq!(by_pieces(&compiled, &text), raw(&compiled, &text), "{:?}", spec);
+            }
+        }
+    }
+
+    #[test]
+    fn several_pre_tokenizers_have_one_scanner() {
+        let digits = || PreTokenizerSpec::Digits { individual_digits: true };
+        let clip = || PreTokenizerSpec::Split {
+            pattern: PatternSpec::Regex(CLIP.to_owned()),
+            behavior: SplitBehavior::Removed,
+            invert: true,
+        };
+        let coder: Vec<_> = DEEPSEEK_CODER.map(isolated).into_iter().chain([digits()]).collect();
+        let sequences = [
+            (vec![digits(), byte_level(true)], true),
+            (vec![isolated(r"\p{N}{1,3}"), byte_level(true)], true),
+            (vec![isolated(r"\p{N}"), byte_level_after(true, true)], false),
+            (vec![PreTokenizerSpec::Digits { individual_digits: false }, byte_level(true)], false),
+            (coder.iter().cloned().chain([byte_level(false)]).collect(), true),
+            (coder.into_iter().chain([byte_level(true)]).collect(), false),
+            (vec![clip(), byte_level(true)], true),
+            (vec![clip(), byte_level(false)], false),
+            (DEEPSEEK.map(isolated).into_iter().chain([byte_level(false)]).collect(), true),
+        ];
+        for (members, has_one) in sequences {
+            let spec = PreTokenizerSpec::Sequence(members);
+            let PreTokenizer::Stages(compiled) = PreTokenizer::compile(Some(&spec)).expect("known stages")
+            else {
+                panic!("{spec:?} is compiled to stages");
+            };
+            assert_eq!(only_scanner(&compiled.stages).is_some(), has_one, "{spec:?}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! BERT's normalizer and pre-tokenizer in one pass: a text to ASCII spans, and a span to words.
+//!
+//! spans         where ASCII spans begin and end, 64 bytes at a time
+//! char_actions  what both stages do with each character: a table of all code points
+//! words         the words of one span, by that table
+//!
+//! Normalization never changes ASCII spaces and punctuation and never joins anything to them, so the text is split there
+//! first. A span of ASCII letters and digits is a word except for its case, and a whole chunk is lowercased at once.
+//! Other spans are split character by character. The normalizer itself runs only where combining marks may have to be
+//! reordered.
+
+mod char_actions;
+mod spans;
+mod words;
+
+use piecework_kernels::ascii::copy_lowercase;
+use piecework_kernels::classes::ByteClasses;
+use piecework_unicode::{class_of, Class, CodePointMap};
+
+use crate::error::Error;
+use crate::stages::normalize::Normalizer;
+use crate::stages::pretokenize::PreTokenizer;
+use crate::word_key::WordKey;
+
+use super::word_sink::WordSink;
+use char_actions::{split_actions, SplitAction};
+use spans::{ISOLATED, OTHER, WORD};
+
+pub(crate) use spans::CHUNK;
+pub(crate) use spans::{AsciiSpan, SpanFinder, SpanGroup};
+pub(crate) use words::{SpanWord, WordBuffer, WordRole};
+
+/// A normalizer and a pre-tokenizer that split by classes of single characters.
+#[derive(Clone, Debug)]
+pub(crate) struct BertSplitter {
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    classes: ByteClasses,
+    lowercases: bool,
+    actions: CodePointMap<SplitAction>,
+}
+
+/// Memory of one thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BertScratch {
+    pub(crate) finder: SpanFinder,
+    /// The bytes of a chunk, lowercased if they are ASCII, and `PADDING` bytes.
+    pub(crate) lowered: Vec<u8>,
+    pub(crate) words: WordBuffer,
+}
+
+/// A part of a text.
+pub(crate) enum SpanPart<'c> {
+    /// Whole spans.
+    Chunk(SpanChunk<'c>),
+    /// One span that is longer than a chunk, and where it begins.
+    LongSpan(&'c str, usize),
+}
+
+/// Whole spans of a text, in at most `CHUNK` bytes.
+pub(crate) struct SpanChunk<'c> {
+    text: &'c str,
+    /// Where the chunk begins in the text.
+    pub(crate) from: usize,
+    lowered: &'c [u8],
+    pub(crate) finder: &'c SpanFinder,
+}
+
+/// Bytes after the last byte of a chunk, so that a key can be read anywhere in it.
+const PADDING: usize = 16;
+
+impl BertSplitter {
+    /// Compile the table, if no word contains ASCII whitespace and the normalizer looks at one character at a time.
+    pub(super) fn of(normalizer: &Normalizer, pre_tokenizer: &PreTokenizer) -> Option<Self> {
+        let PreTokenizer::Classes { removed: Some(Class::WHITESPACE), isolated } = *pre_tokenizer else {
+            return None;
+        };
+        let lowercases = match normalizer {
+            Normalizer::Identity => false,
+            Normalizer::Bert(bert) if !bert.is_original() => bert.lowercases(),
+            _ => return None,
+        };
+        let actions = split_actions(normalizer, isolated).ok()?;
+        let classes = ByteClasses::new(|byte| class_of_byte(byte, normalizer, isolated, lowercases));
+        let (normalizer, pre_tokenizer) = (normalizer.clone(), pre_tokenizer.clone());
+        Some(Self { normalizer, pre_tokenizer, classes, lowercases, actions })
+    }
+
+    /// Emit all of a text, part by part.
+    #[inline]
+    pub(crate) fn parts<'c>(
+        &self,
+        text: &'c str,
+        finder: &'c mut SpanFinder,
+        lowered: &'c mut Vec<u8>,
+        mut emit: impl FnMut(SpanPart<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut from = 0;
+        while from < text.len() {
+            let chunk = &text.as_bytes()[from..text.len().min(from + CHUNK)];
+            let is_last = from + chunk.len() == text.len();
+            let mut done = finder.find(chunk, is_last, &self.classes);
+            if done > 0 {
+                self.lower(chunk, lowered);
+                emit(SpanPart::Chunk(SpanChunk { text, from, lowered, finder }))?;
+            } else {
+                done = self.span_len(&text.as_bytes()[from..]);
+                emit(SpanPart::LongSpan(&text[from..from + done], from))?;
+            }
+            from += done;
+        }
+        Ok(())
+    }
+
+    /// Returns the length of the span at the beginning.
+    fn span_len(&self, bytes: &[u8]) -> usize {
+        let continues = |&byte: &u8| !byte.is_ascii() || self.classes.of(byte) & (WORD | OTHER) != 0;
+        bytes.iter().position(|byte| !continues(byte)).unwrap_or(bytes.len())
+    }
+
+    fn lower(&self, chunk: &[u8], lowered: &mut Vec<u8>) {
+        if lowered.len() < CHUNK + PADDING {
+            lowered.resize(CHUNK + PADDING, 0);
+        }
+        let lowered = &mut lowered[..chunk.len()];
+        if self.lowercases {
+            copy_lowercase(chunk, lowered);
+        } else {
+            lowered.copy_from_slice(chunk);
+        }
+    }
+
+    /// Emit every word of a text.
+    pub(super) fn run(
+        &self,
+        text: &str,
+        scratch: &mut BertScratch,
+        normalized: &mut String,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
+        let BertScratch { finder, lowered, words } = scratch;
+        let mut split = |span: &str, at: usize, sink: &mut _| {
+            self.span_words(span, words, normalized, |word| {
+                emit_word(word.bytes, at + word.start, sink);
+            })
+        };
+        self.parts(text, finder, lowered, |part| match part {
+            SpanPart::LongSpan(span, at) => split(span, at, sink),
+            SpanPart::Chunk(chunk) => chunk.finder.all().spans().try_for_each(|span| {
+                let at = chunk.from + span.start;
+                if span.needs_actions {
+                    return split(chunk.raw(span), at, sink);
+                }
+                emit_word(chunk.lowered(span), at, sink);
+                Ok(())
+            }),
+        })
+    }
+
+    /// Emit the normalized words of a span. Where marks are reordered, the byte where a word begins may be one before
+    /// it.
+    pub(crate) fn span_words(
+        &self,
+        span: &str,
+        words: &mut WordBuffer,
+        normalized: &mut String,
+        mut emit: impl FnMut(SpanWord<'_>),
+    ) -> Result<(), Error> {
+        let rest = words.split::<false>(span, &self.actions, &self.normalizer, &mut emit)?;
+        match rest {
+            None => Ok(()),
+            Some(from) => self.words_by_stages(&span[from..], normalized, |word| {
+                emit(SpanWord { bytes: word.as_bytes(), sources: &[], start: from, role: WordRole::Part });
+            }),
+        }
+    }
+
+    /// Emit the normalized words of a text without delimiters, stage by stage.
+    fn words_by_stages(
+        &self,
+        text: &str,
+        normalized: &mut String,
+        mut emit: impl FnMut(&str),
+    ) -> Result<(), Error> {
+        normalized.clear();
+        self.normalizer.run(text, 0, normalized)?;
+        self.pre_tokenizer.run(normalized, |start, end| emit(&normalized[start..end]));
+        Ok(())
+    }
+
+    /// Emit the words of a span with the characters behind each byte. Returns `false` if marks may have to be reordered:
+    /// then only some words were emitted.
+    pub(crate) fn traced_words(
+        &self,
+        span: &str,
+        words: &mut WordBuffer,
+        emit: impl FnMut(SpanWord<'_>),
+    ) -> Result<bool, Error> {
+        Ok(words.split::<true>(span, &self.actions, &self.normalizer, emit)?.is_none())
+    }
+}
+
+/// Emit a word to a sink.
+#[inline]
+fn emit_word(word: &[u8], at: usize, sink: &mut impl WordSink) {
+    if let Some(key) = WordKey::of(word) {
+        sink.short_word(key, at);
+    } else if let Ok(word) = std::str::from_utf8(word) {
+        sink.word(word, at);
+    }
+}
+
+impl<'c> SpanChunk<'c> {
+    /// Returns the key of a span, or [`WordKey::NONE`]: of the word that it is, or of its raw text if it must be split.
+    #[inline]
+    pub(crate) fn short_key(&self, span: AsciiSpan) -> WordKey {
+        let key = WordKey::at_or_none(self.lowered, span.start, span.end);
+        if span.needs_actions && key != WordKey::NONE {
+            key.as_raw()
+        } else {
+            key
+        }
+    }
+
+    /// Returns the raw text of a span.
+    pub(crate) fn raw(&self, span: AsciiSpan) -> &'c str {
+        &self.text[self.from + span.start..self.from + span.end]
+    }
+
+    /// Returns a span with ASCII capitals lowercased: its normalized text if it is ASCII.
+    pub(crate) fn lowered(&self, span: AsciiSpan) -> &'c [u8] {
+        &self.lowered[span.start..span.end]
+    }
+}
+
+/// Returns the class of a byte for the span finder.
+fn class_of_byte(byte: u8, normalizer: &Normalizer, isolated: Option<Class>, lowercases: bool) -> u8 {
+    let c = char::from(byte);
+    let class = class_of(c);
+    let mut normalized = String::new();
+    if normalizer.run(c.encode_utf8(&mut [0; 4]), 0, &mut normalized).is_err() {
+        return OTHER;
+    }
+    let expected = if lowercases { c.to_ascii_lowercase() } else { c };
+    if class.has(Class::WHITESPACE) {
+        return if normalized.is_empty() { OTHER } else { 0 };
+    }
+    if isolated.is_some_and(|isolated| class.has(isolated)) {
+        ISOLATED
+    } else if normalized.chars().eq([expected]) {
+        WORD
+    } else {
+        OTHER
+    }
+}

@@ -1,0 +1,120 @@
+//! Normalizer and pre-tokenizer together: text to words, without a cache. Encoding and counting use it.
+
+pub(crate) mod bert;
+mod word_sink;
+
+pub use word_sink::WordSink;
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::stages::normalize::Normalizer;
+use crate::stages::pretokenize::{PreTokenizer, ScanScratch};
+use crate::text::{max_grown_len, PreTokenizedText};
+use crate::word_key::WordKey;
+
+use bert::{BertScratch, BertSplitter};
+
+/// The compiled normalizer and pre-tokenizer.
+#[derive(Clone, Debug)]
+pub struct Splitter {
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    /// Both stages in one pass, if they look at one character at a time.
+    bert: Option<Arc<BertSplitter>>,
+    is_byte_level: bool,
+}
+
+/// Memory of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct SplitScratch {
+    pub(crate) normalized: String,
+    pub(crate) pieces: PreTokenizedText,
+    pub(crate) scan: ScanScratch,
+    pub(crate) bert: BertScratch,
+}
+
+impl Splitter {
+    /// Combine two compiled stages.
+    #[must_use]
+    pub fn new(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Self {
+        let bert = BertSplitter::of(&normalizer, &pre_tokenizer).map(Arc::new);
+        let is_byte_level = pre_tokenizer.is_byte_level();
+        Self { normalizer, pre_tokenizer, bert, is_byte_level }
+    }
+
+    /// The normalizer.
+    #[must_use]
+    pub fn normalizer(&self) -> &Normalizer {
+        &self.normalizer
+    }
+
+    /// The pre-tokenizer.
+    #[must_use]
+    pub fn pre_tokenizer(&self) -> &PreTokenizer {
+        &self.pre_tokenizer
+    }
+
+    /// Both stages in one pass, if there is one.
+    pub(crate) fn bert(&self) -> Option<&Arc<BertSplitter>> {
+        self.bert.as_ref()
+    }
+
+    /// Whether the pre-tokenizer is byte-level. It may add a space before the text.
+    #[must_use]
+    pub fn is_byte_level(&self) -> bool {
+        self.is_byte_level
+    }
+
+    /// Whether words are spans of the raw text: [`Self::run_raw`] emits their bytes, [`Self::run`] their printable
+    /// characters.
+    #[must_use]
+    pub fn splits_raw(&self) -> bool {
+        matches!(self.normalizer, Normalizer::Identity) && self.pre_tokenizer.splits_raw()
+    }
+
+    /// Emit every word of a span of text that begins at byte `start` of the original.
+    ///
+    /// Fails only if a regular expression exceeds its bound or a custom stage fails.
+    pub fn run(
+        &self,
+        text: &str,
+        start: u32,
+        scratch: &mut SplitScratch,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
+        if let Some(bert) = &self.bert {
+            return bert.run(text, &mut scratch.bert, &mut scratch.normalized, sink);
+        }
+        self.pieces_into(text, start, &mut scratch.pieces)?;
+        let PreTokenizedText { text, spans } = &scratch.pieces;
+        for &(from, to) in spans {
+            let at = text.source_of(from, to).0.saturating_sub(start) as usize;
+            sink.word(&text.text()[from..to], at);
+        }
+        Ok(())
+    }
+
+    /// Emit every word of a text as raw bytes; only if [`Self::splits_raw`]. Fails as [`Self::run`] does.
+    pub fn run_raw(
+        &self,
+        text: &str,
+        scratch: &mut SplitScratch,
+        sink: &mut impl WordSink,
+    ) -> Result<(), Error> {
+        self.pre_tokenizer.split_raw(text, &mut scratch.scan, |span, from, words| {
+            words.spans().for_each(|(start, end)| match WordKey::at(span.as_bytes(), start, end) {
+                Some(key) => sink.short_word(key, from + start),
+                None => sink.word(&span[start..end], from + start),
+            });
+        })
+    }
+
+    /// Normalize and pre-tokenize a span of text that begins at byte `start` of the original.
+    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut PreTokenizedText) -> Result<(), Error> {
+        pieces.clear();
+        self.normalizer.run(text, start, &mut pieces.text)?;
+        pieces.set_whole();
+        self.pre_tokenizer.run_pieces(pieces, max_grown_len(text.len()))
+    }
+}

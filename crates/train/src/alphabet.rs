@@ -1,0 +1,187 @@
+//! The alphabet: the characters that are entries, and their positions in words.
+//!
+//! Occurrences are weighted by word counts. A limit keeps the first characters by (required, count
+//! descending, code point).
+
+use std::cmp::Reverse;
+
+use foldhash::{HashMap, HashSet};
+
+use super::progress::Progress;
+use crate::count::Counts;
+use piecework_core::error::{Error, ErrorKind};
+
+/// The order of the entries of single characters in the vocabulary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AlphabetOrder {
+    /// By code points, in the groups of the model.
+    #[default]
+    Sorted,
+    /// By first occurrence in the corpus, then the others sorted; requires counts with first positions.
+    FirstSeen,
+    /// The characters of the initial alphabet in their order, then the others sorted.
+    Given,
+    /// WordPiece: the entries at the start of words, then those inside, each part by code points.
+    WordStartsFirst,
+}
+
+impl AlphabetOrder {
+    /// Reject counts without the positions that the order needs.
+    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+        if self != Self::FirstSeen || counts.first().is_some() {
+            return Ok(());
+        }
+        let found = "\"first-seen\" with counts that have no first positions";
+        let expected = "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
+                        `piecework count --first-source`), Counts(..., first=...), or alphabet_order=\"sorted\"";
+        Err(Error::new(ErrorKind::Argument, "alphabet_order", found, expected))
+    }
+
+    /// Arrange sorted entries; `form` returns the entry of a character by its position in a word.
+    pub(super) fn arrange(
+        self,
+        entries: &mut [String],
+        counts: &Counts,
+        initial: &[char],
+        form: impl Fn(char, CharPosition) -> String,
+    ) {
+        let mut ranks: HashMap<String, usize> = HashMap::default();
+        match self {
+            Self::Sorted | Self::WordStartsFirst => return,
+            Self::Given => {
+                for (rank, character) in initial.iter().enumerate() {
+                    ranks.entry(character.to_string()).or_insert(rank);
+                }
+            }
+            Self::FirstSeen => {
+                let mut seen: HashSet<(char, usize)> = HashSet::default();
+                for (character, position) in counts.iter().flat_map(|(word, _)| char_positions(word)) {
+                    if seen.insert((character, position.index())) {
+                        let rank = ranks.len();
+                        ranks.entry(form(character, position)).or_insert(rank);
+                    }
+                }
+            }
+        }
+        entries.sort_by_key(|entry| ranks.get(entry).copied().unwrap_or(usize::MAX));
+    }
+}
+
+/// The characters that are entries, with their use.
+pub(super) struct Alphabet {
+    kept: HashMap<char, CharUsage>,
+}
+
+/// The count of a character, and its positions in words.
+#[derive(Clone, Copy, Default)]
+pub(super) struct CharUsage {
+    count: u64,
+    /// By `CharPosition`: whether the character occurs there.
+    positions: [bool; 4],
+    /// Whether the alphabet includes the character in any case.
+    pub(super) required: bool,
+}
+
+/// A position in a word: whether it is the first, and whether it is the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CharPosition {
+    pub(super) first: bool,
+    pub(super) last: bool,
+}
+
+impl CharPosition {
+    pub(super) const ALL: [Self; 4] = [
+        Self { first: false, last: false },
+        Self { first: false, last: true },
+        Self { first: true, last: false },
+        Self { first: true, last: true },
+    ];
+
+    pub(super) fn index(self) -> usize {
+        2 * usize::from(self.first) + usize::from(self.last)
+    }
+}
+
+impl CharUsage {
+    /// Whether the character occurs in a position.
+    pub(super) fn at(&self, position: CharPosition) -> bool {
+        self.positions[position.index()]
+    }
+
+    /// Whether a word begins with the character.
+    pub(super) fn begins_words(&self) -> bool {
+        CharPosition::ALL.iter().any(|&position| position.first && self.at(position))
+    }
+
+    /// Whether the character follows another one in a word.
+    pub(super) fn continues_words(&self) -> bool {
+        CharPosition::ALL.iter().any(|&position| !position.first && self.at(position))
+    }
+}
+
+impl Alphabet {
+    /// Count the characters of all words and keep at most `limit`.
+    pub(super) fn choose(
+        counts: &Counts,
+        required: &[char],
+        limit: Option<usize>,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut kept: HashMap<char, CharUsage> = HashMap::default();
+        for (word, count) in counts.iter() {
+            progress.advance(word.len())?;
+            for (character, position) in char_positions(word) {
+                let usage = kept.entry(character).or_default();
+                usage.count += count;
+                usage.positions[position.index()] = true;
+            }
+        }
+        for &character in required {
+            kept.entry(character).or_default().required = true;
+        }
+        Ok(Self { kept: most_frequent(kept, limit) })
+    }
+
+    /// Whether the alphabet contains a character.
+    pub(super) fn contains(&self, character: char) -> bool {
+        self.kept.contains_key(&character)
+    }
+
+    /// Whether the alphabet contains all characters of a word.
+    pub(super) fn contains_all(&self, word: &str) -> bool {
+        word.chars().all(|character| self.contains(character))
+    }
+
+    /// The use of a character, if the alphabet contains it.
+    pub(super) fn get(&self, character: char) -> Option<&CharUsage> {
+        self.kept.get(&character)
+    }
+
+    /// The characters whose use meets a condition, in no order.
+    pub(super) fn select<'a>(
+        &'a self,
+        condition: impl Fn(&CharUsage) -> bool + 'a,
+    ) -> impl Iterator<Item = char> + 'a {
+        self.kept.iter().filter(move |(_, usage)| condition(usage)).map(|(&character, _)| character)
+    }
+}
+
+/// The characters of a word with their positions.
+pub(super) fn char_positions(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
+    word.char_indices().map(|(at, character)| {
+        (character, CharPosition { first: at == 0, last: at + character.len_utf8() == word.len() })
+    })
+}
+
+fn most_frequent(mut kept: HashMap<char, CharUsage>, limit: Option<usize>) -> HashMap<char, CharUsage> {
+    let Some(limit) = limit.filter(|&limit| limit < kept.len()) else { return kept };
+    let mut order: Vec<(Reverse<bool>, Reverse<u64>, char)> = kept
+        .iter()
+        .map(|(&character, usage)| (Reverse(usage.required), Reverse(usage.count), character))
+        .collect();
+    order.sort_unstable();
+    for (_, _, character) in &order[limit..] {
+        kept.remove(character);
+    }
+    kept
+}

@@ -1,0 +1,244 @@
+//! Comparison with a naive trainer, and worked examples.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+use proptest::prelude::*;
+
+use super::{learn, BpeTies, BpeTrainSpec};
+use crate::alphabet::{char_positions, Alphabet};
+use crate::count::Counts;
+use crate::learned::first_entries;
+use crate::progress::Progress;
+use crate::{Learned, PieceRules};
+
+fn run(counts: &Counts, spec: &BpeTrainSpec) -> Learned {
+    learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")
+}
+
+/// Left, right, merged, count.
+type NumberedMerge = (u32, u32, u32, u64);
+
+fn merges(learned: &Learned) -> Vec<NumberedMerge> {
+    learned.merges.iter().map(|merge| (merge.left, merge.right, merge.merged, merge.count)).collect()
+}
+
+/// Train naively: count all pairs for every merge.
+fn run_naively(counts: &Counts, spec: &BpeTrainSpec) -> (Vec<String>, Vec<NumberedMerge>) {
+    let call = &mut |_, _| ControlFlow::Continue(());
+    let mut progress = Progress::start(0, call).expect("a start");
+    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
+        .expect("an alphabet");
+    let first = super::char_forms::alphabet_entries(counts, &alphabet, spec);
+    let entries =
+        first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
+    let mut vocab = entries.expect("room for the alphabet").into_names();
+    let mut words = split(counts, spec, &alphabet, &vocab);
+    let mut merges = Vec::new();
+    while vocab.len() < spec.vocab_size {
+        let Some((left, right, count)) = best_pair(&words, &vocab, spec) else { break };
+        let body = vocab[right as usize]
+            .strip_prefix(spec.continuing_subword_prefix.as_str())
+            .unwrap_or(&vocab[right as usize]);
+        let name = format!("{}{body}", vocab[left as usize]);
+        let merged = vocab.iter().position(|known| *known == name).unwrap_or_else(|| {
+            vocab.push(name);
+            vocab.len() - 1
+        }) as u32;
+        merges.push((left, right, merged, count));
+        words.iter_mut().for_each(|(word, _)| *word = apply(word, left, right, merged));
+    }
+    (vocab, merges)
+}
+
+/// An entry and its number of characters.
+type Unit = (u32, usize);
+
+fn split(
+    counts: &Counts,
+    spec: &BpeTrainSpec,
+    alphabet: &Alphabet,
+    vocab: &[String],
+) -> Vec<(Vec<Unit>, u64)> {
+    let unit = |(c, position): (char, crate::alphabet::CharPosition)| {
+        let prefix = if position.first { "" } else { &spec.continuing_subword_prefix };
+        let suffix = if position.last { spec.end_of_word_suffix.as_str() } else { "" };
+        let name = format!("{prefix}{c}{suffix}");
+        let entry = vocab.iter().position(|known| *known == name).expect("a form in the vocabulary");
+        alphabet.contains(c).then_some((entry as u32, 1))
+    };
+    let kept =
+        |word: &str| char_positions(word).filter(|(c, _)| alphabet.contains(*c)).filter_map(unit).collect();
+    counts.iter().map(|(word, count)| (kept(word), count)).collect()
+}
+
+fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &BpeTrainSpec) -> Option<(u32, u32, u64)> {
+    let mut counted: std::collections::BTreeMap<(u32, u32), u64> = std::collections::BTreeMap::new();
+    let mut seen: Vec<(u32, u32)> = Vec::new();
+    for (word, count) in words {
+        for pair in word.windows(2) {
+            seen.push((pair[0].0, pair[1].0));
+            if spec.max_token_length.is_none_or(|limit| pair[0].1 + pair[1].1 <= limit) {
+                *counted.entry((pair[0].0, pair[1].0)).or_default() += count;
+            }
+        }
+    }
+    let names = |&(left, right): &(u32, u32)| (&vocab[left as usize], &vocab[right as usize]);
+    let both = |pair: &(u32, u32)| format!("{}{}", names(pair).0, names(pair).1);
+    let allowed = |pair: &(u32, u32)| {
+        let is_shaped = spec.piece_rules.as_ref().is_none_or(|piece_rules| piece_rules.allows(&both(pair)));
+        is_shaped && !(spec.distinct && vocab.contains(&both(pair)))
+    };
+    let shortness =
+        |pair: &(u32, u32)| Reverse((both(pair).chars().count(), both(pair), names(pair).0.len()));
+    let first = |pair: &(u32, u32)| Reverse(seen.iter().position(|one| one == pair));
+    let best = counted.iter().filter(|(pair, _)| allowed(pair)).max_by(|one, two| {
+        one.1.cmp(two.1).then_with(|| match spec.ties {
+            BpeTies::LowestIds => two.0.cmp(one.0),
+            BpeTies::GreatestStrings => names(one.0).cmp(&names(two.0)),
+            BpeTies::FirstSeen => first(one.0).cmp(&first(two.0)),
+            BpeTies::ShortestEntries => shortness(one.0).cmp(&shortness(two.0)),
+        })
+    });
+    best.filter(|(_, &count)| count >= spec.min_frequency.max(1))
+        .map(|(pair, &count)| (pair.0, pair.1, count))
+}
+
+fn apply(word: &[Unit], left: u32, right: u32, merged: u32) -> Vec<Unit> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < word.len() {
+        if at + 1 < word.len() && (word[at].0, word[at + 1].0) == (left, right) {
+            out.push((merged, word[at].1 + word[at + 1].1));
+            at += 2;
+        } else {
+            out.push(word[at]);
+            at += 1;
+        }
+    }
+    out
+}
+
+fn corpora() -> impl Strategy<Value = Counts> {
+    let word = prop_oneof![3 => "[ab]{1,9}", 3 => "[abc#<]{1,8}", 1 => "a{1,20}", 1 => "[a-eé]{1,12}"];
+    proptest::collection::btree_map(word, (1_u64..40, 0_u64..1 << 20), 1..14).prop_map(|rows| {
+        let (words, columns): (Vec<String>, Vec<(u64, u64)>) = rows.into_iter().unzip();
+        let (counts, first): (Vec<u64>, Vec<u64>) = columns.into_iter().unzip();
+        let first: Vec<u64> = (0..).zip(first).map(|(row, position)| position << 4 | row).collect();
+        Counts::from_parts(&words, &counts, Some(&first)).expect("distinct words")
+    })
+}
+
+fn specs() -> impl Strategy<Value = BpeTrainSpec> {
+    (
+        40_usize..120,
+        0_u64..6,
+        proptest::option::of(2_usize..6),
+        prop_oneof![3 => Just(""), 1 => Just("#"), 1 => Just("##")],
+        prop_oneof![3 => Just(""), 1 => Just("<"), 1 => Just("</w>")],
+        proptest::collection::vec(prop_oneof![Just("ab"), Just("abc"), Just("[UNK]"), Just("a")], 0..3),
+        prop_oneof![Just(BpeTies::LowestIds), Just(BpeTies::GreatestStrings), Just(BpeTies::FirstSeen)],
+    )
+        .prop_map(
+            |(vocab_size, min_frequency, limit_alphabet, prefix, suffix, special_tokens, ties)| {
+                BpeTrainSpec {
+                    vocab_size,
+                    min_frequency,
+                    limit_alphabet,
+                    initial_alphabet: vec!['z'],
+                    special_tokens: special_tokens.into_iter().map(String::from).collect(),
+                    continuing_subword_prefix: prefix.to_owned(),
+                    end_of_word_suffix: suffix.to_owned(),
+                    max_token_length: None,
+                    ties,
+                    ..BpeTrainSpec::default()
+                }
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn learns_what_counting_anew_learns(counts in corpora(), spec in specs()) {
+        let learned = run(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec);
+        prop_assert_eq!(merges(&learned), naive);
+        prop_assert_eq!(&learned.vocab, &vocab);
+    }
+
+    #[test]
+    fn entries_are_never_longer_than_asked_for(
+        counts in corpora(),
+        spec in specs(),
+        limit in 1_usize..6,
+    ) {
+        // One string in two lengths, which prefixes and suffixes can make, would be one entry of either length.
+        let spec = BpeTrainSpec {
+            max_token_length: Some(limit),
+            continuing_subword_prefix: String::new(),
+            end_of_word_suffix: String::new(),
+            special_tokens: Vec::new(),
+            ..spec
+        };
+        let learned = run(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec);
+        prop_assert_eq!(merges(&learned), naive);
+        prop_assert_eq!(&learned.vocab, &vocab);
+        prop_assert!(vocab.iter().all(|entry| entry.chars().count() <= limit));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn merges_of_sentencepiece_are_distinct_and_have_its_shapes(
+        counts in corpora(),
+        spec in specs(),
+        max_chars in 1_usize..6,
+        split_digits in proptest::bool::ANY,
+    ) {
+        let spec = BpeTrainSpec {
+            continuing_subword_prefix: String::new(),
+            end_of_word_suffix: String::new(),
+            special_tokens: Vec::new(),
+            ties: BpeTies::ShortestEntries,
+            piece_rules: Some(PieceRules { max_chars, split_digits, ..PieceRules::default() }),
+            distinct: true,
+            ..spec
+        };
+        let learned = run(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec);
+        prop_assert_eq!(merges(&learned), naive);
+        prop_assert_eq!(&learned.vocab, &vocab);
+    }
+}
+
+#[test]
+fn only_first_seen_needs_first_positions() {
+    let counts = Counts::from_parts(&["ba", "ab"], &[2, 2], None).expect("distinct words");
+    let spec = BpeTrainSpec { vocab_size: 3, ties: BpeTies::FirstSeen, ..BpeTrainSpec::default() };
+    let error = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(())).expect_err("no positions");
+    assert_eq!(error.place, "ties");
+    let spec = BpeTrainSpec { ties: BpeTies::LowestIds, ..spec };
+    assert_eq!(run(&counts, &spec).vocab, ["a", "b", "ab"]);
+}
+
+#[test]
+fn twins_are_merged_from_the_left() {
+    let counts = Counts::from_parts(&["aaaaa", "aaaa"], &[3, 2], None).expect("distinct words");
+    let spec = BpeTrainSpec { vocab_size: 3, ..BpeTrainSpec::default() };
+    assert_eq!(merges(&run(&counts, &spec)), [(0, 0, 1, 18), (1, 1, 2, 5)]);
+}
+
+#[test]
+fn one_long_word_is_no_trouble() {
+    let words = ["ab".repeat(200_000), "a".repeat(300_000)];
+    let counts = Counts::from_parts(&words, &[1, 1], None).expect("distinct words");
+    let learned =
+        run(&counts, &BpeTrainSpec { vocab_size: 60, min_frequency: 2, ..BpeTrainSpec::default() });
+    let longest = learned.vocab.iter().map(String::len).max();
+    assert!(learned.stopped_early.is_some());
+    assert_eq!(longest, Some(2 << 17));
+}

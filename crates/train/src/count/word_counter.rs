@@ -1,0 +1,529 @@
+//! Counting the words of a corpus on several threads.
+//!
+//! Each thread has its own map. A map that reaches its share of the memory limit is written as a sorted run and
+//! emptied. Merging adds counts and takes the smaller first position, so the result does not depend on which
+//! thread counted which text, or on when a map was written.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use super::count_map::CountMap;
+use super::counts::{Counts, SOURCE_SHIFT};
+use super::ordered_words::OrderedWords;
+use super::sample::TextSample;
+use super::spilled::{self, GroupWeights, Run, SpillFolder};
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::stages::pretokenize::write_printable;
+use piecework_core::stages::split::{SplitScratch, Splitter, WordSink};
+use piecework_core::threads::{run_chunks, split_rows};
+use piecework_core::word_key::{WordKey, MAX_KEY_BYTES};
+
+/// Merging maps in memory and sorting their words takes up to this many times their bytes.
+const MERGE_FACTOR: usize = 4;
+
+/// The bytes of text for each new word, as expected before a text is counted.
+const BYTES_PER_NEW_WORD: usize = 8;
+
+/// Counts the words that a normalizer and a pre-tokenizer produce from texts.
+#[derive(Debug)]
+pub struct WordCounter {
+    splitter: Splitter,
+    lines: LineEnds,
+    /// Whether words are counted as raw bytes and converted to printable bytes at the end.
+    raw: bool,
+    filter: TextFilter,
+    threads: Vec<ThreadCounts>,
+    /// By source: the bytes and the texts that `add_texts` has counted.
+    added: FxHashMap<u32, (u64, usize)>,
+    limit: Option<MemoryLimit>,
+    /// The group of the sources that are counted now.
+    group: u32,
+    /// Complete runs, those of the threads' maps excluded until they are collected.
+    runs: Vec<Run>,
+    next_run: AtomicU64,
+    progress: CountPosition,
+    /// Whether the last block or list failed, so that a part of it is counted.
+    is_partial: bool,
+}
+
+/// When maps are written to files, and where.
+#[derive(Clone, Debug)]
+struct MemoryLimit {
+    bytes: usize,
+    folder: SpillFolder,
+}
+
+/// Whether the lines of a block keep their ends. Each line is a text.
+///
+/// A word never continues across a line end, so counts do not depend on how lines are divided into blocks,
+/// files or shards. The `tokenizers` library trains from files in the same way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineEnds {
+    /// Remove `\n` or `\r\n`.
+    #[default]
+    Strip,
+    /// Keep line ends, for byte-level pipelines.
+    Keep,
+}
+
+/// The texts that are counted, and how often.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextFilter {
+    /// Skip texts with more bytes.
+    pub max_bytes: Option<usize>,
+    /// Skip texts that contain this string; empty skips none.
+    pub reserved: String,
+    /// Each text is followed by a tab and its count; empty lines are skipped.
+    pub with_counts: bool,
+    /// The share of the texts to count; `None` counts all.
+    pub sample: Option<TextSample>,
+    /// Do not count words of more characters.
+    pub max_word_chars: Option<usize>,
+}
+
+/// How far a counter is: after `items` blocks or lists of texts of `source`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountPosition {
+    /// The source of the last block or list.
+    pub source: u32,
+    /// The number of its blocks and lists that were counted.
+    pub items: u64,
+    /// The invalid UTF-8 sequences that were replaced in all sources.
+    pub replacements: u64,
+}
+
+/// What a counter has left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Texts with more than `max_bytes` bytes.
+    pub long_texts: u64,
+    /// Occurrences of words with more than `max_word_chars` characters.
+    pub long_words: u64,
+    /// Texts that are not in the sample.
+    pub unsampled_texts: u64,
+}
+
+/// The counts of one thread.
+#[derive(Debug, Default)]
+struct ThreadCounts {
+    map: CountMap,
+    scratch: SplitScratch,
+    left_out: LeftOut,
+    runs: Vec<Run>,
+}
+
+/// A text and the position of its first byte.
+type PositionedText<'t> = (&'t str, u64);
+
+impl WordCounter {
+    /// A counter that uses at most `num_threads` threads.
+    #[must_use]
+    pub fn new(splitter: Splitter, lines: LineEnds, num_threads: usize) -> Self {
+        let threads = (0..num_threads.max(1)).map(|_| ThreadCounts::default()).collect();
+        let raw = splitter.splits_raw();
+        let filter = TextFilter::default();
+        let added = FxHashMap::default();
+        Self {
+            splitter,
+            lines,
+            raw,
+            filter,
+            threads,
+            added,
+            limit: None,
+            group: 0,
+            runs: Vec::new(),
+            next_run: 0.into(),
+            progress: CountPosition::default(),
+            is_partial: false,
+        }
+    }
+
+    /// The same counter with a filter of texts.
+    #[must_use]
+    pub fn with_filter(self, filter: TextFilter) -> Self {
+        Self { filter, ..self }
+    }
+
+    /// The same counter with a memory limit: maps over `bytes` in total are written as runs in a folder.
+    #[must_use]
+    pub fn with_memory_limit(self, bytes: usize, folder: SpillFolder) -> Self {
+        Self { limit: Some(MemoryLimit { bytes, folder }), ..self }
+    }
+
+    /// What was left out so far.
+    #[must_use]
+    pub fn left_out(&self) -> LeftOut {
+        let all = self.threads.iter().map(|thread| thread.left_out);
+        all.fold(LeftOut::default(), |sum, one| LeftOut {
+            long_texts: sum.long_texts + one.long_texts,
+            long_words: sum.long_words + one.long_words,
+            unsampled_texts: sum.unsampled_texts + one.unsampled_texts,
+        })
+    }
+
+    /// Whether the last block or list failed, so that a part of it is counted and the state is of no use.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    /// How far the counter is.
+    #[must_use]
+    pub fn progress(&self) -> CountPosition {
+        self.progress
+    }
+
+    /// By source, the bytes and the texts that `add_texts` has counted.
+    pub fn added(&self) -> impl Iterator<Item = (u32, (u64, usize))> + '_ {
+        self.added.iter().map(|(source, added)| (*source, *added))
+    }
+
+    /// Count the following sources as another group; needs a memory limit.
+    pub fn start_group(&mut self, group: u32) -> Result<(), Error> {
+        if group != self.group {
+            self.write_runs()?;
+            self.group = group;
+        }
+        Ok(())
+    }
+
+    /// Write the maps of all threads as runs and return all runs; needs a memory limit.
+    pub fn write_runs(&mut self) -> Result<&[Run], Error> {
+        let limit = self.limit.clone().ok_or_else(no_limit)?;
+        self.write_threads(&limit.folder)?;
+        Ok(&self.runs)
+    }
+
+    /// Continue after an interrupted counter with the same folder, from its runs, its `added`, what it left out
+    /// and its progress; the paths of the runs are ignored.
+    pub fn restore(
+        &mut self,
+        runs: Vec<Run>,
+        added: FxHashMap<u32, (u64, usize)>,
+        left_out: LeftOut,
+        progress: CountPosition,
+    ) -> Result<(), Error> {
+        let limit = self.limit.as_ref().ok_or_else(no_limit)?;
+        let located = runs.into_iter().map(|run| Run { path: limit.folder.run_path(run.number), ..run });
+        self.runs = located.collect();
+        self.next_run = self.runs.iter().map(|run| run.number + 1).max().unwrap_or_default().into();
+        self.added = added;
+        self.threads[0].left_out = left_out;
+        self.progress = progress;
+        Ok(())
+    }
+
+    /// Count texts of `source` that follow its previous ones; each text takes one byte more than its length.
+    ///
+    /// An error names the index of the text among all texts of `source`.
+    pub fn add_texts(&mut self, texts: &[&str], source: u32) -> Result<(), Error> {
+        let (bytes, added) = self.added.entry(source).or_default();
+        let first = *added;
+        let mut positioned = Vec::with_capacity(texts.len());
+        for text in texts {
+            positioned.push((*text, position(source, *bytes)));
+            *bytes += text.len() as u64 + 1;
+        }
+        *added += texts.len();
+        self.add(&positioned, |at| format!("texts[{}]", first + at))?;
+        self.advance(source, 0);
+        Ok(())
+    }
+
+    /// Count the lines of a block that starts at byte `offset` of `source`.
+    ///
+    /// Replaces invalid UTF-8 by U+FFFD and counts the replacements, or fails if `strict`.
+    pub fn add_block(&mut self, block: &[u8], source: u32, offset: u64, strict: bool) -> Result<(), Error> {
+        let (text, replaced) = match std::str::from_utf8(block) {
+            Ok(text) => (text.into(), 0),
+            Err(error) if strict => {
+                let place = format!("byte {}", offset + error.valid_up_to() as u64);
+                return Err(Error::new(ErrorKind::Utf8, place, "bytes that are not UTF-8", "UTF-8"));
+            }
+            Err(_) => {
+                let invalid = block.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty());
+                (String::from_utf8_lossy(block), invalid.count() as u64)
+            }
+        };
+        let mut positioned: Vec<PositionedText> = Vec::new();
+        let (mut text, mut bytes) = (&*text, block);
+        while !text.is_empty() {
+            let at = offset + (block.len() - bytes.len()) as u64;
+            let (line, end) = self.lines.first(text);
+            positioned.push((line, position(source, at)));
+            // Replacements change the lengths of lines, but not their number.
+            let end_in_block = if replaced == 0 { end } else { line_length(bytes) };
+            (text, bytes) = (&text[end..], &bytes[end_in_block..]);
+        }
+        let byte_of = |at: usize| positioned[at].1 & ((1 << SOURCE_SHIFT) - 1);
+        self.add(&positioned, |at| format!("line at byte {}", byte_of(at)))?;
+        self.advance(source, replaced);
+        Ok(())
+    }
+
+    fn advance(&mut self, source: u32, replacements: u64) {
+        let items = if self.progress.source == source { self.progress.items } else { 0 };
+        let replacements = self.progress.replacements + replacements;
+        self.progress = CountPosition { source, items: items + 1, replacements };
+        self.is_partial = false;
+    }
+
+    /// Add invalid sequences that were replaced before the texts came here.
+    pub fn add_replacements(&mut self, replacements: u64) {
+        self.progress.replacements += replacements;
+    }
+
+    /// Return the words of all threads and runs, each count multiplied by the weight of its group.
+    ///
+    /// Weights other than 1 need a memory limit.
+    pub fn finish(mut self, weights: &GroupWeights) -> Result<OrderedWords, Error> {
+        let raw = self.raw;
+        match self.limit.take() {
+            Some(limit) if self.needs_files(limit.bytes) || *weights != GroupWeights::UNIT => {
+                self.write_threads(&limit.folder)?;
+                self.threads.clear();
+                let words = spilled::merge(self.runs, weights, &limit.folder, limit.bytes / 2)?;
+                Ok(OrderedWords::in_files(words, raw))
+            }
+            None if *weights != GroupWeights::UNIT => Err(no_limit()),
+            _ => self.merged_maps().map(OrderedWords::in_memory),
+        }
+    }
+
+    /// Whether the maps are too large to be merged in memory, or runs were written.
+    fn needs_files(&self, limit: usize) -> bool {
+        let has_runs = !self.runs.is_empty() || self.threads.iter().any(|thread| !thread.runs.is_empty());
+        has_runs || self.map_bytes() > limit / MERGE_FACTOR
+    }
+
+    /// The bytes of the maps of all threads.
+    pub(super) fn map_bytes(&self) -> usize {
+        self.threads.iter().map(|thread| thread.map.bytes()).sum()
+    }
+
+    fn merged_maps(self) -> Result<Counts, Error> {
+        let raw = self.raw;
+        let mut maps = self.threads.into_iter().map(|thread| thread.map);
+        let first = maps.next().unwrap_or_default();
+        let all = maps.try_fold(first, CountMap::merge)?;
+        if raw {
+            all.finish_as(write_printable)
+        } else {
+            all.finish()
+        }
+    }
+
+    /// Write the maps of all threads as runs.
+    fn write_threads(&mut self, folder: &SpillFolder) -> Result<(), Error> {
+        let group = self.group;
+        for thread in &mut self.threads {
+            thread.write_run(folder, &self.next_run, group)?;
+            self.runs.append(&mut thread.runs);
+        }
+        Ok(())
+    }
+
+    /// Count texts; `name` returns the name of a text for errors.
+    fn add(
+        &mut self,
+        positioned: &[PositionedText],
+        name: impl Fn(usize) -> String + Sync,
+    ) -> Result<(), Error> {
+        self.is_partial = true;
+        let sizes: Vec<usize> = positioned.iter().map(|(text, _)| text.len()).collect();
+        let num_threads = self.threads.len();
+        let chunks = split_rows(&sizes, num_threads);
+        let (splitter, raw, filter) = (&self.splitter, self.raw, &self.filter);
+        let max_word_chars = filter.max_word_chars.unwrap_or(usize::MAX);
+        let (next_run, group) = (&self.next_run, self.group);
+        let share = self.limit.as_ref().map(|limit| (limit.bytes / num_threads, &limit.folder));
+        run_chunks(chunks.into_iter().zip(&mut self.threads), num_threads, |(rows, thread), stop| {
+            stop.rows(rows).try_for_each(|at| {
+                let (text, position) = positioned[at];
+                let counted = filter.counted(text).and_then(|(text, times)| {
+                    if filter.is_too_long(text) {
+                        thread.left_out.long_texts += 1;
+                    } else if !filter.is_sampled(position) {
+                        thread.left_out.unsampled_texts += 1;
+                    } else if !filter.is_reserved(text) {
+                        if let Some((bytes, folder)) = share {
+                            thread.write_run_if_full(text, bytes, folder, next_run, group)?;
+                        }
+                        let occurrence = Occurrence { times, position, max_word_chars };
+                        thread.count(splitter, raw, text, occurrence)?;
+                    }
+                    Ok(())
+                });
+                counted.map_err(|fault| fault.within(&name(at)))
+            })
+        })
+        .map(drop)
+    }
+}
+
+impl TextFilter {
+    /// Return the text of a line, and its count.
+    fn counted<'t>(&self, line: &'t str) -> Result<(&'t str, u64), Error> {
+        if !self.with_counts || line.is_empty() {
+            return Ok((line, 1));
+        }
+        let invalid =
+            |found| Error::new(ErrorKind::Corpus, "count", found, "a text, a tab and an integer from 1 on");
+        let (text, count) = line.split_once('\t').ok_or_else(|| invalid("no tab".into()))?;
+        let times = count.trim().parse().ok().filter(|&times| times > 0);
+        times.map(|times| (text, times)).ok_or_else(|| invalid(format!("{count:?}")))
+    }
+
+    fn is_sampled(&self, position: u64) -> bool {
+        self.sample.is_none_or(|sample| sample.contains(position))
+    }
+
+    fn is_too_long(&self, text: &str) -> bool {
+        self.max_bytes.is_some_and(|limit| text.len() > limit)
+    }
+
+    fn is_reserved(&self, text: &str) -> bool {
+        let reserved = self.reserved.as_bytes();
+        !reserved.is_empty() && memchr::memmem::find(text.as_bytes(), reserved).is_some()
+    }
+}
+
+impl LineEnds {
+    /// Return the first text of a block, and the number of bytes that it takes.
+    fn first(self, block: &str) -> (&str, usize) {
+        let after = line_length(block.as_bytes());
+        let line = &block[..after];
+        match self {
+            Self::Strip => {
+                let line = line.strip_suffix('\n').unwrap_or(line);
+                (line.strip_suffix('\r').unwrap_or(line), after)
+            }
+            Self::Keep => (line, after),
+        }
+    }
+}
+
+/// The length of the first line with its end, in bytes.
+fn line_length(block: &[u8]) -> usize {
+    memchr::memchr(b'\n', block).map_or(block.len(), |end| end + 1)
+}
+
+impl ThreadCounts {
+    fn count(
+        &mut self,
+        splitter: &Splitter,
+        raw: bool,
+        text: &str,
+        occurrence: Occurrence,
+    ) -> Result<(), Error> {
+        let mut words = CountedWords { map: &mut self.map, occurrence, long_words: 0 };
+        let counted = if raw {
+            splitter.run_raw(text, &mut self.scratch, &mut words)
+        } else {
+            splitter.run(text, 0, &mut self.scratch, &mut words)
+        };
+        self.left_out.long_words += words.long_words;
+        counted
+    }
+
+    /// Write the map as a run if the words of `text` could make it larger than `bytes`.
+    fn write_run_if_full(
+        &mut self,
+        text: &str,
+        bytes: usize,
+        folder: &SpillFolder,
+        next_run: &AtomicU64,
+        group: u32,
+    ) -> Result<(), Error> {
+        if self.map.could_exceed(text.len() / BYTES_PER_NEW_WORD, bytes) {
+            self.write_run(folder, next_run, group)?;
+        }
+        Ok(())
+    }
+
+    fn write_run(&mut self, folder: &SpillFolder, next_run: &AtomicU64, group: u32) -> Result<(), Error> {
+        if self.map.is_empty() {
+            return Ok(());
+        }
+        let number = next_run.fetch_add(1, Ordering::Relaxed);
+        let map = &mut self.map;
+        let run = folder.write(number, group, |writer| map.drain_sorted(|item| writer.push(item)))?;
+        self.runs.push(run);
+        Ok(())
+    }
+}
+
+/// How often a text occurs, and where.
+#[derive(Clone, Copy)]
+struct Occurrence {
+    times: u64,
+    position: u64,
+    max_word_chars: usize,
+}
+
+struct CountedWords<'m> {
+    map: &'m mut CountMap,
+    occurrence: Occurrence,
+    long_words: u64,
+}
+
+impl CountedWords<'_> {
+    /// Whether a word of text is too long; a word has at most as many characters as bytes.
+    #[inline]
+    fn is_too_long(&mut self, word: &str) -> bool {
+        let limit = self.occurrence.max_word_chars;
+        let too_long = word.len() > limit && word.chars().nth(limit).is_some();
+        self.long_words += if too_long { self.occurrence.times } else { 0 };
+        too_long
+    }
+}
+
+impl WordSink for CountedWords<'_> {
+    #[inline]
+    fn word(&mut self, word: &str, at: usize) {
+        if !self.is_too_long(word) {
+            self.map.add_n(word, self.occurrence.times, self.occurrence.position + at as u64);
+        }
+    }
+
+    #[inline]
+    fn short_word(&mut self, key: WordKey, at: usize) {
+        if self.occurrence.max_word_chars < MAX_KEY_BYTES {
+            let (bytes, len) = key.bytes();
+            return self.word(std::str::from_utf8(&bytes[..len]).unwrap_or_default(), at);
+        }
+        self.map.add_key(key, self.occurrence.times, self.occurrence.position + at as u64);
+    }
+}
+
+fn no_limit() -> Error {
+    Error::new(ErrorKind::Argument, "memory", "no memory limit", "a memory limit and a folder")
+}
+
+fn position(source: u32, byte: u64) -> u64 {
+    (u64::from(source) << SOURCE_SHIFT) | byte.min((1 << SOURCE_SHIFT) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(of: LineEnds, text: &str) -> Vec<&str> {
+        let (mut all, mut start) = (Vec::new(), 0);
+        while start < text.len() {
+            let (line, end) = of.first(&text[start..]);
+            all.push(line);
+            start += end;
+        }
+        all
+    }
+
+    #[test]
+    fn texts_are_lines_with_or_without_their_ends() {
+        let text = "a\nb\r\n\n\r\n c  d\ne";
+        assert_eq!(lines(LineEnds::Keep, text), ["a\n", "b\r\n", "\n", "\r\n", " c  d\n", "e"]);
+        assert_eq!(lines(LineEnds::Strip, text), ["a", "b", "", "", " c  d", "e"]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Training: a corpus to word counts, and word counts to vocabularies.
+//!
+//! ```text
+//! count            a corpus to word counts
+//! alphabet         the characters that are entries, and their positions in words
+//! entries          the entries during training: strings, ids, merged strings
+//! packed_words     the distinct words as sequences of entries, four bytes a character
+//! pair_table       the tracked pairs: counts and positions
+//! pair_merge       the merge of a pair at all of its positions
+//! frequent_pairs   the pairs that occur at least a given number of times
+//! neighbour_changes  the changes of one merge, by neighbouring entry
+//! merge            a merge that a trainer has learned
+//! memory           reservations that fail with an error
+//! resume           training that continues after the merges or choices of an earlier run
+//! progress         progress reports and interruption
+//! thread_team      work by several threads in parts of fixed size
+//! piece_rules      the rules for SentencePiece pieces
+//! symbol_splitter  splitting of words where no piece may cross
+//! learned          the result of training, and the first entries
+//! wordpiece        WordPiece: likelihood, pmi, frequency, top-down and pruning
+//! bpe              byte-pair encoding
+//! unigram          Unigram
+//! sentencepiece    the four models of SentencePiece
+//! ```
+//!
+//! Training is deterministic: the result depends on counts and settings only, not on threads or on the order
+//! of the corpus, except where ties use first positions.
+
+#![forbid(unsafe_code)]
+
+mod alphabet;
+pub mod bpe;
+pub mod count;
+mod entries;
+mod frequent_pairs;
+mod learned;
+mod memory;
+mod merge;
+mod neighbour_changes;
+mod packed_words;
+mod pair_merge;
+mod pair_table;
+mod piece_rules;
+mod progress;
+mod resume;
+pub mod sentencepiece;
+mod symbol_splitter;
+mod thread_team;
+pub mod unigram;
+pub mod wordpiece;
+
+pub use alphabet::AlphabetOrder;
+pub use learned::{Learned, Removal};
+pub use memory::check_available;
+pub use merge::Merge;
+pub use piece_rules::PieceRules;
+pub use resume::{ChoiceLog, MergeLog, Resume};

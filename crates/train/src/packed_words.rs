@@ -1,0 +1,229 @@
+//! The distinct words as sequences of entries, one cell of four bytes a character.
+//!
+//! An entry is stored in the cell of its first character. Its second and its last cell store its width, so
+//! both neighbours are one step away, whatever the length of the word. Separators enclose the words. The
+//! word of a cell is the number of separators before its block of sixteen cells (one cache line), plus those
+//! within the block.
+//!
+//! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
+//! for a pair and a position, it does so from then on.
+
+use piecework_kernels::prefetch::prefetch_read;
+
+use super::memory::reserve;
+use piecework_core::error::{Error, ErrorKind};
+
+/// The cell between two words.
+const SEPARATOR: u32 = u32::MAX;
+/// The bit of a cell inside an entry; the other bits of the second and the last cell are the entry's width.
+const INNER: u32 = 1 << 31;
+/// Cells in a block.
+const BLOCK: usize = 16;
+
+/// Words as sequences of entries, with their counts.
+pub(super) struct PackedWords {
+    cells: Vec<u32>,
+    counts: Vec<u64>,
+    /// By block: the number of separators before it.
+    separators: Vec<u32>,
+}
+
+impl PackedWords {
+    /// No words, with room for `words` words of `chars` characters in all.
+    pub(super) fn with_capacity(chars: usize, words: usize) -> Result<Self, Error> {
+        let cells = chars.saturating_add(words).saturating_add(BLOCK);
+        let mut empty = Self { cells: Vec::new(), counts: Vec::new(), separators: Vec::new() };
+        reserve(&mut empty.cells, cells)?;
+        reserve(&mut empty.counts, words)?;
+        reserve(&mut empty.separators, cells.div_ceil(BLOCK))?;
+        empty.cells.push(SEPARATOR);
+        Ok(empty)
+    }
+
+    /// Append a word, or a part of one, as a sequence of entries; each takes one cell, whatever its length.
+    pub(super) fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
+        let before = self.cells.len();
+        self.cells.extend(entries);
+        if self.cells.len() == before {
+            return Ok(());
+        }
+        self.cells.push(SEPARATOR);
+        self.counts.push(count);
+        if self.cells.len() < INNER as usize {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Training, "counts", "2^31 or more characters in distinct words", "fewer"))
+    }
+
+    /// Count the separators by block; called after the last `push`.
+    pub(super) fn numbered(mut self) -> Result<Self, Error> {
+        let padding = self.cells.len().next_multiple_of(BLOCK) - self.cells.len();
+        reserve(&mut self.cells, padding)?;
+        reserve(&mut self.separators, self.cells.len().div_ceil(BLOCK))?;
+        self.cells.resize(self.cells.len().next_multiple_of(BLOCK), SEPARATOR);
+        let mut before = 0;
+        for block in self.cells.chunks(BLOCK) {
+            self.separators.push(before);
+            before += block.iter().filter(|&&cell| cell == SEPARATOR).count() as u32;
+        }
+        Ok(self)
+    }
+
+    /// The number of words.
+    pub(super) fn number(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The number of cells, which bounds the number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Visit each entry: entry, its length in characters at the start of training, and the count of its word.
+    pub(super) fn visit_entries(
+        &self,
+        mut visit: impl FnMut(u32, u32, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut at, mut word) = (1, 0);
+        while word < self.counts.len() {
+            let next = self.next(at);
+            visit(self.cells[at as usize], next - at, self.counts[word])?;
+            at = next;
+            if self.cells[at as usize] == SEPARATOR {
+                (at, word) = (at + 1, word + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Visit the positions of an entry, ascending.
+    pub(super) fn visit_positions(&self, entry: u32, mut visit: impl FnMut(u32)) {
+        for (position, _) in self.cells.iter().enumerate().filter(|&(_, &cell)| cell == entry) {
+            visit(position as u32);
+        }
+    }
+
+    /// Visit each pair: left entry, right entry, position, and the count of its word.
+    pub(super) fn visit_pairs(
+        &self,
+        mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut at, mut word) = (1, 0);
+        while word < self.counts.len() {
+            let next = self.next(at) as usize;
+            if self.cells[next] == SEPARATOR {
+                (at, word) = (next as u32 + 1, word + 1);
+                continue;
+            }
+            visit(self.cells[at as usize], self.cells[next], at, self.counts[word])?;
+            at = next as u32;
+        }
+        Ok(())
+    }
+
+    /// Prefetch the cells at `positions`, and what finds their words.
+    #[inline]
+    pub(super) fn prefetch(&self, positions: &[u32]) {
+        for &position in positions {
+            prefetch_read(&self.cells[position as usize]);
+            prefetch_read(&self.separators[position as usize / BLOCK]);
+        }
+    }
+
+    /// Set `counts` to the counts of the words at `positions`; waits for all of them together.
+    #[inline]
+    pub(super) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
+        counts.clear();
+        counts.extend(positions.iter().map(|&position| {
+            let word = self.word_at(position);
+            prefetch_read(&self.counts[word]);
+            word as u64
+        }));
+        counts.iter_mut().for_each(|count| *count = self.counts[*count as usize]);
+    }
+
+    /// The count of the word at a position.
+    #[inline]
+    pub(super) fn count_at(&self, position: u32) -> u64 {
+        self.counts[self.word_at(position)]
+    }
+
+    /// The number of the word at a position.
+    #[inline]
+    fn word_at(&self, position: u32) -> usize {
+        let (block, within) = (position as usize / BLOCK, position as usize % BLOCK);
+        let cells = &self.cells[block * BLOCK..(block + 1) * BLOCK];
+        let before =
+            cells.iter().enumerate().map(|(at, &cell)| u32::from(cell == SEPARATOR && at < within));
+        (self.separators[block] + before.sum::<u32>() - 1) as usize
+    }
+
+    /// Whether `left` starts at `position` and `right` follows it.
+    #[inline]
+    pub(super) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
+        self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right
+    }
+
+    /// The entry before `position` and its position, unless a word starts at `position`.
+    #[inline]
+    pub(super) fn before(&self, position: u32) -> Option<(u32, u32)> {
+        let last = self.cells[position as usize - 1];
+        if last == SEPARATOR {
+            return None;
+        }
+        let width = if last & INNER == 0 { 1 } else { last & !INNER };
+        let start = position - width;
+        Some((self.cells[start as usize], start))
+    }
+
+    /// The entry after the one at `position`, unless that ends its word.
+    #[inline]
+    pub(super) fn after(&self, position: u32) -> Option<u32> {
+        let after = self.cells[self.next(position) as usize];
+        (after != SEPARATOR).then_some(after)
+    }
+
+    /// Count the consecutive occurrences of an entry that end at `position`.
+    pub(super) fn run_to_left(&self, position: u32) -> u64 {
+        let (entry, mut start, mut length) = (self.cells[position as usize], position, 1);
+        while let Some((_, before)) = self.before(start).filter(|&(before, _)| before == entry) {
+            (start, length) = (before, length + 1);
+        }
+        length
+    }
+
+    /// Count the consecutive occurrences of an entry that start after the entry at `position`.
+    pub(super) fn run_to_right(&self, position: u32) -> u64 {
+        let mut position = self.next(position);
+        let entry = self.cells[position as usize];
+        let mut length = 0;
+        while self.cells[position as usize] == entry {
+            length += 1;
+            position = self.next(position);
+        }
+        length
+    }
+
+    /// Replace the pair that starts at `position` by one entry.
+    #[inline]
+    pub(super) fn merge(&mut self, position: u32, merged: u32) {
+        let middle = self.next(position);
+        let end = self.next(middle);
+        let width = INNER | (end - position);
+        self.cells[middle as usize] = INNER;
+        self.cells[position as usize] = merged;
+        self.cells[position as usize + 1] = width;
+        self.cells[end as usize - 1] = width;
+    }
+
+    /// The position after the entry at `position`.
+    #[inline]
+    pub(super) fn next(&self, position: u32) -> u32 {
+        let second = self.cells[position as usize + 1];
+        if second & INNER == 0 || second == SEPARATOR {
+            position + 1
+        } else {
+            position + (second & !INNER)
+        }
+    }
+}

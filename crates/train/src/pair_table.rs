@@ -1,0 +1,175 @@
+//! The table of tracked pairs: counts, and the positions where each pair occurs or occurred.
+//!
+//! Positions are only appended. Callers check them against the words before use.
+
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+
+use super::frequent_pairs::{key, parts, CountsByPair};
+use super::memory::{out_of_memory, reserve};
+use super::packed_words::PackedWords;
+use super::progress::Progress;
+use piecework_core::error::Error;
+
+/// Counts and occurrences by pair number.
+#[derive(Default)]
+pub(super) struct PairTable {
+    ids: HashMap<u64, u32, RandomState>,
+    parts: Vec<(u32, u32)>,
+    counts: Vec<u64>,
+    occurrences: Vec<Occurrences>,
+    /// The positions of all pairs, outdated ones included.
+    stored: usize,
+}
+
+#[derive(Default)]
+struct Occurrences {
+    positions: Vec<u32>,
+    /// The pair no longer occurs at `positions[..head]`.
+    head: u32,
+    unsorted: bool,
+}
+
+impl PairTable {
+    /// Track the counted pairs with all of their positions.
+    pub(super) fn of(
+        counted: CountsByPair,
+        words: &PackedWords,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut table = Self::default();
+        table.reserve(counted.len())?;
+        for (pair, found) in counted {
+            table.insert(parts(pair), found.count, found.positions)?;
+        }
+        words.visit_pairs(|left, right, position, _| {
+            if let Some(pair) = table.find(left, right) {
+                table.add_position(pair, position);
+            }
+            progress.advance(1)
+        })?;
+        Ok(table)
+    }
+
+    /// The number of pairs.
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The number of positions of all pairs, outdated ones included.
+    pub(super) fn stored_positions(&self) -> usize {
+        self.stored
+    }
+
+    /// The left and the right entry of a pair.
+    #[inline]
+    pub(super) fn parts(&self, pair: u32) -> (u32, u32) {
+        self.parts[pair as usize]
+    }
+
+    #[inline]
+    pub(super) fn count(&self, pair: u32) -> u64 {
+        self.counts[pair as usize]
+    }
+
+    #[inline]
+    pub(super) fn count_mut(&mut self, pair: u32) -> &mut u64 {
+        &mut self.counts[pair as usize]
+    }
+
+    #[inline]
+    pub(super) fn find(&self, left: u32, right: u32) -> Option<u32> {
+        self.ids.get(&key(left, right)).copied()
+    }
+
+    /// Reserve memory for exactly `pairs` more pairs.
+    fn reserve(&mut self, pairs: usize) -> Result<(), Error> {
+        self.ids
+            .try_reserve(pairs)
+            .map_err(|_| out_of_memory(pairs.saturating_mul(2 * size_of::<(u64, u32)>())))?;
+        reserve(&mut self.parts, pairs)?;
+        reserve(&mut self.counts, pairs)?;
+        reserve(&mut self.occurrences, pairs)
+    }
+
+    /// Insert a pair that is not in the table and will get `positions` positions.
+    pub(super) fn insert(
+        &mut self,
+        (left, right): (u32, u32),
+        count: u64,
+        positions: usize,
+    ) -> Result<u32, Error> {
+        let pair = self.parts.len() as u32;
+        let mut occurrences = Occurrences::default();
+        reserve(&mut occurrences.positions, positions)?;
+        self.ids.insert(key(left, right), pair);
+        self.parts.push((left, right));
+        self.counts.push(count);
+        self.occurrences.push(occurrences);
+        Ok(pair)
+    }
+
+    /// Add a position of a pair, whose count the caller updates.
+    #[inline]
+    pub(super) fn add_position(&mut self, pair: u32, position: u32) {
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.unsorted |= occurrences.positions.last().is_some_and(|&last| last > position);
+        occurrences.positions.push(position);
+        self.stored += 1;
+    }
+
+    /// Remove and return the positions of a pair, ascending; the pair may no longer occur at some of them.
+    pub(super) fn take_positions(&mut self, pair: u32) -> Vec<u32> {
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.sort();
+        self.stored = self.stored.saturating_sub(occurrences.positions.len());
+        std::mem::take(occurrences).positions
+    }
+
+    /// Return a lower bound of the pair's first position, in constant time.
+    #[inline]
+    pub(super) fn first_position_bound(&self, pair: u32) -> u32 {
+        let occurrences = &self.occurrences[pair as usize];
+        if occurrences.unsorted {
+            return 0;
+        }
+        occurrences.positions.get(occurrences.head as usize).copied().unwrap_or(0)
+    }
+
+    /// Return the first position where the pair occurs; skips each outdated position once.
+    pub(super) fn first_position(&mut self, pair: u32, words: &PackedWords) -> Option<u32> {
+        let (left, right) = self.parts(pair);
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.sort();
+        let rest = &occurrences.positions[occurrences.head as usize..];
+        let outdated =
+            rest.iter().take_while(|&&position| !words.starts_pair(position, left, right)).count();
+        occurrences.head += outdated as u32;
+        rest.get(outdated).copied()
+    }
+
+    /// Count the non-overlapping matches of a doubled pair, left to right.
+    pub(super) fn count_non_overlapping(&mut self, pair: u32, words: &PackedWords) -> u64 {
+        let (entry, _) = self.parts(pair);
+        let occurrences = &mut self.occurrences[pair as usize];
+        occurrences.sort();
+        let (mut sum, mut free_from) = (0, 0);
+        for &position in &occurrences.positions {
+            if position >= free_from && words.starts_pair(position, entry, entry) {
+                sum += words.count_at(position);
+                free_from = words.next(words.next(position));
+            }
+        }
+        sum
+    }
+}
+
+impl Occurrences {
+    fn sort(&mut self) {
+        if self.unsorted {
+            self.positions.drain(..self.head as usize);
+            self.positions.sort_unstable();
+            (self.head, self.unsorted) = (0, false);
+        }
+    }
+}

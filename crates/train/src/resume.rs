@@ -1,0 +1,121 @@
+//! Checkpoints of training: the merges or choices so far, and training that continues after them.
+//!
+//! Training is deterministic, so the merges alone restore the state of a trainer that merges pairs. The other
+//! WordPiece trainers record their choices: numbers whose meaning each trainer defines.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::merge::Merge;
+use piecework_core::error::{Error, ErrorKind};
+
+/// The merges of a trainer that is running, for reading by another thread.
+///
+/// ```
+/// use piecework_train::MergeLog;
+/// assert_eq!(MergeLog::default().merges(), []);
+/// ```
+#[derive(Debug, Default)]
+pub struct MergeLog(Mutex<Vec<Merge>>);
+
+/// The choices of a running trainer that merges no pairs, for reading by another thread.
+///
+/// ```
+/// use piecework_train::ChoiceLog;
+/// assert_eq!(ChoiceLog::default().choices(), []);
+/// ```
+#[derive(Debug, Default)]
+pub struct ChoiceLog(Mutex<Vec<u64>>);
+
+/// Where training begins, and where it records its merges or choices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Resume<'r> {
+    /// The merges of an earlier run with the same counts and settings; they are applied, not chosen again.
+    pub earlier: &'r [Merge],
+    /// Receives all merges, the earlier ones included.
+    pub log: Option<&'r MergeLog>,
+    /// The choices of an earlier run with the same counts and settings; they are applied, not made again.
+    pub earlier_choices: &'r [u64],
+    /// Receives all choices, the earlier ones included.
+    pub choice_log: Option<&'r ChoiceLog>,
+}
+
+impl MergeLog {
+    /// The merges so far.
+    #[must_use]
+    pub fn merges(&self) -> Vec<Merge> {
+        self.lock().clone()
+    }
+
+    pub(super) fn push(&self, merge: Merge) {
+        self.lock().push(merge);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Merge>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChoiceLog {
+    /// The choices so far.
+    #[must_use]
+    pub fn choices(&self) -> Vec<u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn push(&self, choice: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(choice);
+    }
+}
+
+/// The choices of a run: first those of an earlier run, then new ones.
+pub(super) struct Choices<'r> {
+    earlier: &'r [u64],
+    applied: usize,
+    log: Option<&'r ChoiceLog>,
+}
+
+impl<'r> Choices<'r> {
+    pub(super) fn new(resume: Resume<'r>) -> Self {
+        Self { earlier: resume.earlier_choices, applied: 0, log: resume.choice_log }
+    }
+
+    /// The choices of the earlier run that are not applied yet.
+    pub(super) fn remaining(&self) -> &'r [u64] {
+        &self.earlier[self.applied..]
+    }
+
+    /// Return the next choice of the earlier run and record it; `None` after the last one.
+    pub(super) fn replay(&mut self) -> Option<u64> {
+        let choice = self.earlier.get(self.applied).copied()?;
+        self.applied += 1;
+        self.record(choice);
+        Some(choice)
+    }
+
+    pub(super) fn record(&self, choice: u64) {
+        if let Some(log) = self.log {
+            log.push(choice);
+        }
+    }
+
+    /// The error for the choice that was replayed last.
+    pub(super) fn wrong(&self, found: impl Into<String>) -> Error {
+        let expected = "choices of a run with the same counts and settings";
+        let place = format!("choice {} of the checkpoint", self.applied);
+        Error::new(ErrorKind::Argument, place, found, expected)
+    }
+
+    /// Reject choices of the earlier run that are left at the end.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        match self.replay() {
+            Some(_) => Err(self.wrong("a choice after the last one")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error for an earlier merge that the counts do not yield.
+pub(super) fn wrong_merge(number: usize, found: impl Into<String>) -> Error {
+    let expected = "merges of a run with the same counts and settings";
+    Error::new(ErrorKind::Argument, format!("merge {number} of the checkpoint"), found, expected)
+}

@@ -1,0 +1,202 @@
+//! SentencePiece training: counts of normalized words or sentences to the pieces of a model.
+//!
+//! Sources: Kudo and Richardson 2018, "SentencePiece"; the trainers of sentencepiece 0.2.3.
+//!
+//! ```text
+//! spec              settings
+//! alphabet          the characters that must be pieces
+//! frequency_models  word and character models
+//! ```
+//!
+//! Unigram and BPE models are trained by `unigram` and `bpe` within the rules for pieces. Pieces never cross
+//! symbols, unknown characters or the delimiter.
+
+mod alphabet;
+mod frequency_models;
+mod spec;
+
+use std::ops::ControlFlow;
+
+use crate::bpe::{self, BpeTies};
+use crate::count::Counts;
+use crate::learned::check_counts;
+use crate::progress::Progress;
+use crate::symbol_splitter::SymbolSplitter;
+use crate::unigram::{self, EmStep, RankedAlphabet, UnigramResume};
+use crate::{Merge, Resume};
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::SentencePieceKind;
+
+pub use frequency_models::PieceScore;
+pub use spec::SentencePieceTrainSpec;
+
+/// The result of SentencePiece training.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LearnedPieces {
+    /// The learned pieces in the order of their ids.
+    pub pieces: Vec<PieceScore>,
+    /// All EM steps (Unigram).
+    pub steps: Vec<EmStep>,
+}
+
+/// Where training begins, and where it records its state; word and character models have none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SentencePieceResume<'r> {
+    /// The rounds of a Unigram model.
+    pub rounds: UnigramResume<'r>,
+    /// The merges of a BPE model.
+    pub merges: Resume<'r>,
+}
+
+/// Learn the pieces of a model.
+///
+/// `progress` is that of `unigram::learn`. Only Unigram uses more than one thread.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use piecework_core::spec::SentencePieceKind;
+/// use piecework_train::sentencepiece::{learn, SentencePieceTrainSpec};
+/// use piecework_train::count::Counts;
+/// let words = ["▁hug", "▁pug", "▁pun", "▁bun", "▁hugs"].map(String::from);
+/// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
+/// let spec = SentencePieceTrainSpec { kind: SentencePieceKind::Bpe, vocab_size: Some(14), ..SentencePieceTrainSpec::default() };
+/// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
+/// let first: Vec<&str> = learned.pieces[..3].iter().map(|(piece, _)| piece.as_str()).collect();
+/// assert_eq!(first, ["ug", "▁p", "un"]);
+/// # Ok::<(), piecework_core::error::Error>(())
+/// ```
+///
+/// Errors: those of `unigram::learn`; `Training` also if the corpus has too few pieces.
+pub fn learn(
+    counts: &Counts,
+    spec: &SentencePieceTrainSpec,
+    num_threads: usize,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedPieces, Error> {
+    resume(counts, spec, num_threads, SentencePieceResume::default(), progress)
+}
+
+/// Continue after a round or the merges of an earlier run; the result equals that of an undisturbed run.
+///
+/// Errors: those of [`learn`], and `Argument` for a round or merges that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &SentencePieceTrainSpec,
+    num_threads: usize,
+    resume: SentencePieceResume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedPieces, Error> {
+    let size = spec.vocab_size.unwrap_or(0);
+    let mut progress = Progress::start(size, progress)?;
+    progress.log_merges(resume.merges.log);
+    check_counts(counts, &mut progress)?;
+    let splitter = SymbolSplitter::new(&spec.symbols, &spec.pretokenization_delimiter)?;
+    let alphabet = alphabet::choose(counts, &splitter, spec, &mut progress)?;
+    check_room(spec, &alphabet)?;
+    let input = TrainingInput { counts, splitter, alphabet };
+    let learned = input.learn(spec, num_threads, resume, &mut progress)?;
+    check_supply(spec, learned.pieces.len())?;
+    progress.finish(size)?;
+    Ok(learned)
+}
+
+fn check_room(spec: &SentencePieceTrainSpec, alphabet: &RankedAlphabet) -> Result<(), Error> {
+    let (symbols, characters) = (spec.symbols.len(), alphabet.ranked().len());
+    if spec.is_counted() || spec.learned() >= characters {
+        return Ok(());
+    }
+    let expected = format!(
+        "at least {} ({symbols} symbols and an alphabet of {characters}), or a lower character_coverage",
+        symbols + characters
+    );
+    Err(wrong_size(spec, expected))
+}
+
+fn check_supply(spec: &SentencePieceTrainSpec, learned: usize) -> Result<(), Error> {
+    let may_be_fewer = !spec.hard_vocab_limit || spec.takes_all() || spec.kind == SentencePieceKind::Char;
+    if may_be_fewer || learned >= spec.learned() {
+        return Ok(());
+    }
+    let most = spec.symbols.len() + learned;
+    Err(wrong_size(spec, format!("at most {most}: the corpus has no more pieces")))
+}
+
+fn wrong_size(spec: &SentencePieceTrainSpec, expected: String) -> Error {
+    let found = spec.vocab_size.unwrap_or(0).to_string();
+    Error::new(ErrorKind::Training, "vocab_size", found, expected)
+}
+
+/// The counts, with the characters and symbols that limit pieces.
+struct TrainingInput<'c> {
+    counts: &'c Counts,
+    splitter: SymbolSplitter,
+    alphabet: RankedAlphabet,
+}
+
+impl TrainingInput<'_> {
+    fn learn(
+        &self,
+        spec: &SentencePieceTrainSpec,
+        num_threads: usize,
+        resume: SentencePieceResume<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<LearnedPieces, Error> {
+        let Self { counts, splitter, alphabet } = self;
+        let size = spec.learned();
+        let pieces = match spec.kind {
+            SentencePieceKind::Unigram => return self.unigram(spec, num_threads, resume.rounds, progress),
+            SentencePieceKind::Bpe => self.bpe(spec, resume.merges.earlier, progress)?,
+            SentencePieceKind::Word => frequency_models::words(counts, splitter, alphabet, size, progress)?,
+            SentencePieceKind::Char => frequency_models::characters(alphabet, size),
+        };
+        Ok(LearnedPieces { pieces, steps: Vec::new() })
+    }
+
+    fn unigram(
+        &self,
+        spec: &SentencePieceTrainSpec,
+        num_threads: usize,
+        resume: UnigramResume<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<LearnedPieces, Error> {
+        let own = unigram::UnigramTrainSpec {
+            vocab_size: spec.symbols.len() + spec.learned(),
+            special_tokens: spec.symbols.clone(),
+            seed_size: spec.seed_size,
+            seeds: spec.seeds.clone(),
+            max_piece_length: spec.piece_rules.max_chars,
+            shrinking_factor: spec.shrinking_factor,
+            num_sub_iterations: spec.num_sub_iterations,
+            piece_rules: Some(spec.piece_rules.clone()),
+            hard_limit: spec.hard_vocab_limit,
+            ..unigram::UnigramTrainSpec::default()
+        };
+        let Self { counts, splitter, alphabet } = self;
+        let learned =
+            unigram::learn_within(counts, splitter, alphabet, &own, num_threads, resume, progress)?;
+        let pieces = learned.pieces.into_iter().skip(spec.symbols.len());
+        let pieces = pieces.map(|(piece, score)| (piece, score as f32)).collect();
+        Ok(LearnedPieces { pieces, steps: learned.steps })
+    }
+
+    /// Return the merged pieces in order of creation, then the characters; scores are negated ranks.
+    fn bpe(
+        &self,
+        spec: &SentencePieceTrainSpec,
+        earlier: &[Merge],
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<PieceScore>, Error> {
+        let own = bpe::BpeTrainSpec {
+            vocab_size: spec.learned(),
+            ties: BpeTies::ShortestEntries,
+            piece_rules: Some(spec.piece_rules.clone()),
+            distinct: true,
+            ..bpe::BpeTrainSpec::default()
+        };
+        let learned =
+            bpe::learn_within(self.counts, &self.splitter, &self.alphabet, &own, earlier, progress)?;
+        let mut pieces = learned.vocab;
+        pieces.rotate_left(self.alphabet.ranked().len());
+        Ok(pieces.into_iter().enumerate().map(|(rank, piece)| (piece, -(rank as f32))).collect())
+    }
+}

@@ -1,0 +1,69 @@
+//! The settings of SentencePiece training.
+
+use crate::PieceRules;
+use piecework_core::spec::SentencePieceKind;
+
+/// The settings of a SentencePiece trainer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SentencePieceTrainSpec {
+    /// The kind of model.
+    pub kind: SentencePieceKind,
+    /// The number of pieces, symbols included; `None` takes all words or characters.
+    pub vocab_size: Option<usize>,
+    /// Whether fewer pieces are an error.
+    pub hard_vocab_limit: bool,
+    /// The pieces that are not learned; learned pieces never cross them.
+    pub symbols: Vec<String>,
+    /// The share of the text that the characters among the pieces cover.
+    pub character_coverage: f64,
+    /// Characters that are always pieces.
+    pub required_chars: Vec<char>,
+    /// The rules for pieces.
+    pub piece_rules: PieceRules,
+    /// Pieces never cross this string; empty for none.
+    pub pretokenization_delimiter: String,
+    /// Unigram: the most initial pieces.
+    pub seed_size: usize,
+    /// Unigram: the initial pieces with their counts; `None` selects frequent substrings of the corpus.
+    pub seeds: Option<Vec<(String, u64)>>,
+    /// Unigram: the share of the pieces that a round keeps.
+    pub shrinking_factor: f64,
+    /// Unigram: EM steps in a round.
+    pub num_sub_iterations: usize,
+}
+
+impl Default for SentencePieceTrainSpec {
+    fn default() -> Self {
+        Self {
+            kind: SentencePieceKind::Unigram,
+            vocab_size: Some(8_000),
+            hard_vocab_limit: true,
+            symbols: ["<unk>", "<s>", "</s>"].map(String::from).to_vec(),
+            character_coverage: 0.9995,
+            required_chars: Vec::new(),
+            piece_rules: PieceRules::default(),
+            pretokenization_delimiter: String::new(),
+            seed_size: 1_000_000,
+            seeds: None,
+            shrinking_factor: 0.75,
+            num_sub_iterations: 2,
+        }
+    }
+}
+
+impl SentencePieceTrainSpec {
+    /// Whether all words or characters are taken.
+    pub(super) fn takes_all(&self) -> bool {
+        self.vocab_size.is_none()
+    }
+
+    /// The number of pieces to learn.
+    pub(super) fn learned(&self) -> usize {
+        self.vocab_size.unwrap_or(usize::MAX).saturating_sub(self.symbols.len())
+    }
+
+    /// Whether pieces are whole words or characters, ranked by count.
+    pub(super) fn is_counted(&self) -> bool {
+        matches!(self.kind, SentencePieceKind::Word | SentencePieceKind::Char)
+    }
+}

@@ -1,0 +1,93 @@
+//! Work by several threads in parts of fixed size, so that results do not depend on the number of threads.
+
+use std::ops::{AddAssign, Range};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use crate::progress::Progress;
+use piecework_core::error::Error;
+
+/// Items in a part.
+const PART: usize = 1024;
+/// Units of work of a part in progress reports: after each part, the time of the last report is checked.
+const WORK: usize = 1 << 14;
+
+/// The number of threads, and the progress that the calling thread reports.
+pub(super) struct ThreadTeam<'w, 'p> {
+    threads: usize,
+    progress: &'w mut Progress<'p>,
+}
+
+impl<'w, 'p> ThreadTeam<'w, 'p> {
+    pub(super) fn new(threads: usize, progress: &'w mut Progress<'p>) -> Self {
+        Self { threads: threads.max(1), progress }
+    }
+
+    /// Call `work` with a state, the number of a part, and its items, for all parts; returns the states, one a
+    /// thread.
+    pub(super) fn run<T: Sync, S: Send>(
+        &mut self,
+        items: &[T],
+        state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize, &[T]) + Sync,
+    ) -> Result<Vec<S>, Error> {
+        self.run_parts(items.len(), PART, state, |state, part, range| work(state, part, &items[range]))
+    }
+
+    /// Call `work` with a state, the number of a part, and its range of items, for all parts of `0..items`;
+    /// returns the states, one a thread.
+    pub(super) fn run_parts<S: Send>(
+        &mut self,
+        items: usize,
+        part_items: usize,
+        state: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize, Range<usize>) + Sync,
+    ) -> Result<Vec<S>, Error> {
+        let next = AtomicUsize::new(0);
+        let stopped = AtomicBool::new(false);
+        let parts = items.div_ceil(part_items);
+        let take = || {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            let range = part * part_items..items.min((part + 1) * part_items);
+            (part < parts && !stopped.load(Ordering::Relaxed)).then_some((part, range))
+        };
+        let help = || {
+            let mut state = state();
+            while let Some((part, range)) = take() {
+                work(&mut state, part, range);
+            }
+            state
+        };
+        thread::scope(|scope| {
+            let helpers = self.threads.min(parts.max(1)) - 1;
+            let threads: Vec<_> = (0..helpers).map(|_| scope.spawn(help)).collect();
+            let mut own = state();
+            let mut outcome = Ok(());
+            while let Some((part, range)) = take().filter(|_| outcome.is_ok()) {
+                work(&mut own, part, range);
+                outcome = self.progress.advance(WORK);
+                stopped.fetch_or(outcome.is_err(), Ordering::Relaxed);
+            }
+            let others = threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            let states = std::iter::once(own).chain(others).collect();
+            outcome.map(|()| states)
+        })
+    }
+}
+
+/// Add up what the threads have summed by item.
+pub(super) fn total<T: AddAssign>(sums: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
+    let added = sums.into_iter().reduce(|mut total, more| {
+        total.iter_mut().zip(more).for_each(|(total, more)| *total += more);
+        total
+    });
+    added.unwrap_or_default()
+}
+
+/// The number of threads whose sums, of `each` bytes, take at most `bytes` besides those of the first thread.
+pub(super) fn threads_within(threads: usize, each: usize, bytes: usize) -> usize {
+    threads.min(1 + bytes / each.max(1))
+}

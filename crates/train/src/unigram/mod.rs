@@ -1,0 +1,237 @@
+//! Unigram training: word counts to scored pieces.
+//!
+//! The trainer starts with many frequent substrings. In rounds it estimates the probabilities of the pieces by
+//! EM and prunes the pieces whose loss is least.
+//!
+//! Source: Kudo 2018, "Subword Regularization", section 3.2, with the constants of SentencePiece's trainer.
+//!
+//! ```text
+//! spec              settings
+//! ranked_alphabet   the characters that must be entries
+//! segment_text      the distinct words as one text, split where no piece may cross
+//! piece_set         the pieces, and the pieces that begin at each position of the text
+//! reserved_entries  the entries before the pieces, and the final choice
+//! sorted_suffixes   the suffix array, and the substrings that may be seeds
+//! seeds             the initial pieces
+//! text_lattice      forward-backward and Viterbi over the segmentations of a text
+//! expectation       E-step and M-step
+//! pruning           the pruning loss of each piece
+//! ```
+//!
+//! Expected counts are summed as integers, so the result depends neither on the number of threads nor on the
+//! order of the words. An EM step takes time linear in the text and the pieces that match in it.
+
+mod expectation;
+mod piece_set;
+mod pruning;
+mod ranked_alphabet;
+mod reserved_entries;
+mod seeds;
+mod segment_text;
+mod sorted_suffixes;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod text_lattice;
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+use crate::count::Counts;
+use crate::learned::check_counts;
+use crate::progress::Progress;
+use crate::symbol_splitter::SymbolSplitter;
+use crate::thread_team::ThreadTeam;
+use piecework_core::error::Error;
+
+use piece_set::PieceSet;
+pub(crate) use ranked_alphabet::RankedAlphabet;
+use reserved_entries::ReservedEntries;
+use segment_text::SegmentText;
+
+pub use spec::UnigramTrainSpec;
+
+/// The ratio of the pieces that pruning leaves to the entries of the vocabulary.
+const SURPLUS: f64 = 1.1;
+
+/// The result of one EM step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EmStep {
+    /// The number of pieces.
+    pub pieces: usize,
+    /// The natural logarithm of the probability of the corpus, summed over all segmentations.
+    pub log_likelihood: f64,
+}
+
+/// The result of Unigram training.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnedUnigram {
+    /// Entries in id order with their log probabilities; 0 for reserved entries.
+    pub pieces: Vec<(String, f64)>,
+    /// All EM steps.
+    pub steps: Vec<EmStep>,
+}
+
+/// The pieces between two rounds of a trainer, from which it can continue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UnigramRound {
+    /// The pieces by code points, with their scores.
+    pub pieces: Vec<(String, f64)>,
+    /// All EM steps so far.
+    pub steps: Vec<EmStep>,
+}
+
+/// The last round of a trainer that is running, for reading by another thread.
+#[derive(Debug, Default)]
+pub struct RoundLog(Mutex<Option<UnigramRound>>);
+
+impl RoundLog {
+    /// Remove and return the last round, if there is a new one.
+    #[must_use]
+    pub fn take(&self) -> Option<UnigramRound> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, round: UnigramRound) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
+    }
+}
+
+/// Where training begins, and where it records its rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnigramResume<'r> {
+    /// The last round of an earlier run with the same counts and settings.
+    pub earlier: Option<&'r UnigramRound>,
+    /// Receives each round.
+    pub log: Option<&'r RoundLog>,
+}
+
+/// Learn a Unigram vocabulary of `vocab_size` entries from word counts, or of fewer if `hard_limit` is not set.
+///
+/// Calls `progress(done, vocab_size)` about every 50 ms or more often, except while suffixes are sorted;
+/// `ControlFlow::Break` stops the trainer.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use piecework_train::unigram::{learn, UnigramTrainSpec};
+/// use piecework_train::count::Counts;
+/// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
+/// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
+/// let spec = UnigramTrainSpec { vocab_size: 14, ..UnigramTrainSpec::default() };
+/// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
+/// let best: Vec<&str> = learned.pieces[3..6].iter().map(|(piece, _)| piece.as_str()).collect();
+/// assert_eq!(best, ["pun", "hug", "hugs"]);
+/// # Ok::<(), piecework_core::error::Error>(())
+/// ```
+///
+/// Errors: `Corpus` for counts without words; `Argument` for a setting out of range; `Training` if `vocab_size`
+/// cannot hold the reserved entries and the alphabet, if the corpus has too few substrings for it, or if
+/// counts exceed the integers used here; `Interrupted` if `progress` stops the trainer.
+pub fn learn(
+    counts: &Counts,
+    spec: &UnigramTrainSpec,
+    num_threads: usize,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedUnigram, Error> {
+    resume(counts, spec, num_threads, UnigramResume::default(), progress)
+}
+
+/// Continue after a round of an earlier run; the result equals that of an undisturbed run.
+///
+/// Errors: those of [`learn`], and `Argument` for a round that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &UnigramTrainSpec,
+    num_threads: usize,
+    resume: UnigramResume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedUnigram, Error> {
+    reserved_entries::check(spec)?;
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    check_counts(counts, &mut progress)?;
+    let splitter = SymbolSplitter::new(&spec.user_defined_symbols, "")?;
+    let alphabet = RankedAlphabet::choose(counts, &splitter, spec, &mut progress)?;
+    let learned = learn_within(counts, &splitter, &alphabet, spec, num_threads, resume, &mut progress)?;
+    progress.finish(spec.vocab_size)?;
+    Ok(learned)
+}
+
+/// Learn from the parts of words between symbols, with a given alphabet.
+pub(crate) fn learn_within(
+    counts: &Counts,
+    splitter: &SymbolSplitter,
+    alphabet: &RankedAlphabet,
+    spec: &UnigramTrainSpec,
+    num_threads: usize,
+    resume: UnigramResume<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<LearnedUnigram, Error> {
+    let reserved = ReservedEntries::new(spec, alphabet)?;
+    let corpus = SegmentText::new(counts, splitter, alphabet, spec.count_exponent, progress)?;
+    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, progress)?;
+    let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
+    if spec.hard_limit {
+        reserved.check_supply(&corpus, &pieces, spec)?;
+    }
+    let mut trainer =
+        UnigramTrainer { spec, corpus: &corpus, num_threads, wanted, steps: Vec::new(), log: resume.log };
+    let pieces = trainer.run(pieces, resume.earlier, progress)?;
+    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: trainer.steps })
+}
+
+struct UnigramTrainer<'a> {
+    spec: &'a UnigramTrainSpec,
+    corpus: &'a SegmentText,
+    num_threads: usize,
+    /// The least number of pieces.
+    wanted: usize,
+    steps: Vec<EmStep>,
+    log: Option<&'a RoundLog>,
+}
+
+impl UnigramTrainer<'_> {
+    /// Estimate and prune until the pieces are few enough.
+    fn run(
+        &mut self,
+        mut pieces: PieceSet,
+        earlier: Option<&UnigramRound>,
+        progress: &mut Progress<'_>,
+    ) -> Result<PieceSet, Error> {
+        let target = (self.spec.vocab_size as f64 * SURPLUS) as usize;
+        let seeds = pieces.len();
+        if let Some(round) = earlier {
+            pieces.restore(self.corpus, &round.pieces)?;
+            self.steps.clone_from(&round.steps);
+        }
+        loop {
+            for _ in 0..self.spec.num_sub_iterations {
+                self.estimate(&mut pieces, progress)?;
+            }
+            if pieces.len() <= target {
+                return Ok(pieces);
+            }
+            let size = ((self.spec.shrinking_factor * pieces.len() as f64) as usize).max(target);
+            let mut team = ThreadTeam::new(self.num_threads, progress);
+            pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut team)?;
+            if let Some(log) = self.log {
+                log.set(UnigramRound { pieces: pieces.named(self.corpus), steps: self.steps.clone() });
+            }
+            progress.reach(done(seeds, pieces.len(), target, self.spec.vocab_size));
+        }
+    }
+
+    fn estimate(&mut self, pieces: &mut PieceSet, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let mut team = ThreadTeam::new(self.num_threads, progress);
+        let expected = expectation::expect(pieces, self.corpus, &mut team)?;
+        self.steps.push(EmStep { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
+        expectation::maximize(pieces, &expected, self.wanted);
+        Ok(())
+    }
+}
+
+/// The progress on the scale of the vocabulary; all rounds count as equally long.
+fn done(seeds: usize, pieces: usize, target: usize, vocab_size: usize) -> usize {
+    let rounds = |from: usize, to: usize| (from as f64 / to.max(1) as f64).ln().max(0.0);
+    let share = rounds(seeds, pieces) / rounds(seeds, target).max(f64::MIN_POSITIVE);
+    (share.min(1.0) * vocab_size as f64) as usize
+}

@@ -1,0 +1,158 @@
+//! Pruning: removal of the pieces with the least loss of corpus likelihood (Kudo 2018, section 3.2).
+//!
+//! The loss is approximate, as in SentencePiece: the corpus has its best segmentation, and each occurrence of
+//! a removed piece is replaced by the best segmentation of its text without it.
+
+use piecework_unicode::char_len;
+
+use super::piece_set::{PieceSet, NONE};
+use super::segment_text::SegmentText;
+use super::text_lattice::{LatticeScratch, TextLattice};
+use crate::thread_team::{total, ThreadTeam};
+use piecework_core::error::Error;
+
+/// The decision on a piece.
+#[derive(Clone, Copy, PartialEq)]
+enum PruningDecision {
+    /// A single character: it cannot be replaced.
+    Needed,
+    /// The loss of likelihood without the piece.
+    Loss(f64),
+    /// The piece does not occur in the best segmentation of the corpus, or of its own text.
+    Unused,
+}
+
+/// Keep about `size` pieces, but at least `wanted`.
+pub(super) fn prune(
+    pieces: &mut PieceSet,
+    corpus: &SegmentText,
+    size: usize,
+    wanted: usize,
+    team: &mut ThreadTeam<'_, '_>,
+) -> Result<(), Error> {
+    let counts = counts_in_best(pieces, corpus, team)?;
+    let decisions = decisions(pieces, corpus, &counts, team)?;
+    let mut order: Vec<usize> = (0..pieces.len()).collect();
+    order.sort_by(|&one, &two| {
+        rank(decisions[two]).total_cmp(&rank(decisions[one])).then_with(|| match decisions[one] {
+            PruningDecision::Unused => pieces.links[two].value.total_cmp(&pieces.links[one].value),
+            _ => std::cmp::Ordering::Equal,
+        })
+    });
+    let count =
+        |wanted: fn(&PruningDecision) -> bool| decisions.iter().filter(|decision| wanted(decision)).count();
+    let needed = count(|decision| *decision == PruningDecision::Needed);
+    let useful = count(|decision| *decision != PruningDecision::Unused);
+    order.truncate(useful.min(size).max(needed).max(wanted));
+    let mut kept = vec![false; pieces.len()];
+    order.into_iter().for_each(|piece| kept[piece] = true);
+    pieces.retain(|piece| kept[piece]);
+    Ok(())
+}
+
+fn rank(decision: PruningDecision) -> f64 {
+    match decision {
+        PruningDecision::Needed => f64::INFINITY,
+        PruningDecision::Loss(loss) => loss,
+        PruningDecision::Unused => f64::NEG_INFINITY,
+    }
+}
+
+/// Count each piece in the best segmentations of all segments, in units of `1 / one_use`.
+fn counts_in_best(
+    pieces: &PieceSet,
+    corpus: &SegmentText,
+    team: &mut ThreadTeam<'_, '_>,
+) -> Result<Vec<u64>, Error> {
+    let unknown = pieces.unknown_score();
+    let new_state = || (LatticeScratch::default(), vec![0_u64; pieces.len()]);
+    let counts = team.run(&corpus.segments, new_state, |(scratch, counts), _, segments| {
+        for segment in segments {
+            let lattice = TextLattice::new(&corpus.text, pieces, &pieces.links, unknown, segment.range());
+            let uses = (segment.weight * corpus.one_use) as u64;
+            lattice.best(
+                scratch,
+                |_, _| true,
+                |piece| {
+                    if let Some(count) = counts.get_mut(piece as usize) {
+                        *count += uses;
+                    }
+                },
+            );
+        }
+    })?;
+    Ok(total(counts.into_iter().map(|(_, counts)| counts)))
+}
+
+/// Decide on all pieces.
+fn decisions(
+    pieces: &PieceSet,
+    corpus: &SegmentText,
+    counts: &[u64],
+    team: &mut ThreadTeam<'_, '_>,
+) -> Result<Vec<PruningDecision>, Error> {
+    let estimator = LossEstimator {
+        pieces,
+        corpus,
+        counts,
+        total: counts.iter().sum::<u64>() as f64 / corpus.one_use,
+        unknown: pieces.unknown_score(),
+    };
+    let numbers: Vec<u32> = (0..pieces.len() as u32).collect();
+    let new_state = || (LatticeScratch::default(), Vec::new());
+    let parts = team.run(&numbers, new_state, |(scratch, parts), _, numbers| {
+        parts.extend(numbers.iter().map(|&piece| (piece, estimator.decision(piece as usize, scratch))));
+    })?;
+    let mut decisions = vec![PruningDecision::Unused; pieces.len()];
+    for (piece, decision) in parts.into_iter().flat_map(|(_, parts)| parts) {
+        decisions[piece as usize] = decision;
+    }
+    Ok(decisions)
+}
+
+struct LossEstimator<'a> {
+    pieces: &'a PieceSet,
+    corpus: &'a SegmentText,
+    counts: &'a [u64],
+    total: f64,
+    unknown: f64,
+}
+
+impl LossEstimator<'_> {
+    fn decision(&self, piece: usize, scratch: &mut LatticeScratch) -> PruningDecision {
+        if self.counts[piece] == 0 {
+            return PruningDecision::Unused;
+        }
+        let name = self.pieces.name(self.corpus, piece);
+        if name.len() == char_len(name[0]) {
+            return PruningDecision::Needed;
+        }
+        let start = self.pieces.positions[piece] as usize;
+        let range = start..start + name.len();
+        let lattice =
+            TextLattice::new(&self.corpus.text, self.pieces, &self.pieces.links, self.unknown, range);
+        let mut parts = Vec::new();
+        let without =
+            lattice.best(scratch, |start, end| (start, end) != (0, name.len()), |part| parts.push(part));
+        if without > self.pieces.links[piece].value {
+            return PruningDecision::Unused;
+        }
+        PruningDecision::Loss(self.loss(self.uses(piece), &parts))
+    }
+
+    fn uses(&self, piece: usize) -> f64 {
+        self.counts[piece] as f64 / self.corpus.one_use
+    }
+
+    /// The loss of likelihood when all `count` occurrences of a piece are replaced by `parts`.
+    fn loss(&self, count: f64, parts: &[u32]) -> f64 {
+        let total = self.total;
+        let log_total_after = (total + count * (parts.len() as f64 - 1.0)).ln();
+        let mut after = 0.0;
+        for &part in parts.iter().rev() {
+            let own = if part == NONE { 0.0 } else { self.uses(part as usize) };
+            after += (own + count).ln() - log_total_after;
+        }
+        count * (count.ln() - total.ln() - after)
+    }
+}

@@ -1,0 +1,84 @@
+//! Training that starts from an existing model: the model segments the words, and merging continues from its
+//! tokens. For BPE the result equals a training to the larger size.
+//!
+//! Tokens that must not be merged (unknown tokens, bytes, special tokens) separate tokens as the edges of a
+//! word do.
+
+use std::ops::ControlFlow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::by_merges;
+use super::merge_state::MergeState;
+use super::spec::MergeSettings;
+use crate::count::Counts;
+use crate::entries::Entries;
+use crate::learned::check_counts;
+use crate::packed_words::PackedWords;
+use crate::progress::Progress;
+use crate::Learned;
+use piecework_core::error::Error;
+use piecework_core::model::{Model, ModelScratch};
+use piecework_core::vocab::Vocab;
+
+/// The model that training starts from.
+#[derive(Clone, Copy, Debug)]
+pub struct ExistingModel<'p> {
+    /// The model that segments the words.
+    pub model: &'p Model,
+    /// The entries of the model.
+    pub vocab: &'p Vocab,
+    /// The ids of entries that are never merged.
+    pub barriers: &'p [u32],
+}
+
+/// Learn further entries until the vocabulary has `settings.vocab_size`, those of the model included.
+///
+/// The result begins with the entries of the model in the order of their ids; ids in the result are indices
+/// into its vocabulary. `prefix` is the continuation prefix. `progress` and errors are those of
+/// [`learn`](super::learn).
+pub fn continue_training(
+    counts: &Counts,
+    base: ExistingModel<'_>,
+    prefix: &str,
+    settings: MergeSettings,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    let mut progress = Progress::start(settings.vocab_size, progress)?;
+    let chars = check_counts(counts, &mut progress)?;
+    let mut entries = Entries::new(prefix);
+    for (token, _) in base.vocab.iter() {
+        entries.add(token);
+    }
+    settings.ties.check(counts)?;
+    let words = segmented(counts, chars, base, &mut progress)?;
+    let state = MergeState::new(words, settings, entries, &mut progress)?.start(&[], &mut progress)?;
+    let learned = by_merges::learn(state, &mut progress)?;
+    progress.finish(learned.vocab.len())?;
+    Ok(learned)
+}
+
+fn segmented(
+    counts: &Counts,
+    chars: usize,
+    base: ExistingModel<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<PackedWords, Error> {
+    let ExistingModel { model, vocab, barriers } = base;
+    let barriers: FxHashSet<u32> = barriers.iter().copied().collect();
+    let mergeable = |&(id, _): &(u32, u32)| !barriers.contains(&id);
+    let vocab_ids = vocab.iter().map(|(_, id)| id);
+    let index_of: FxHashMap<u32, u32> = vocab_ids.zip(0..).filter(mergeable).collect();
+    let mut words = PackedWords::with_capacity(chars, counts.len())?;
+    let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
+    for (word, count) in counts.iter() {
+        progress.advance(word.len())?;
+        ids.clear();
+        model.run(word, vocab, &mut scratch, &mut ids);
+        scratch.check()?;
+        for run in ids.split(|id: &u32| !index_of.contains_key(id)) {
+            words.push(run.iter().map(|id| index_of[id]), count)?;
+        }
+    }
+    words.numbered()
+}

@@ -1,0 +1,45 @@
+//! The learner that merges pairs: the words as characters, then the trainer of a score and its ties.
+
+use crate::packed_words::PackedWords;
+use crate::progress::Progress;
+use crate::wordpiece::by_merges;
+use crate::wordpiece::char_entries::CharEntries;
+use crate::wordpiece::merge_state::MergeState;
+use crate::wordpiece::spec::{MergeSettings, PairScore, Ties};
+use crate::wordpiece::start::Start;
+use crate::Learned;
+use piecework_core::error::Error;
+
+/// Merge the pair with the best score until the vocabulary is full or no pair qualifies.
+pub(super) fn learn(
+    start: Start<'_>,
+    score: PairScore,
+    ties: Ties,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let words = segmented(&start, progress)?;
+    let Start { spec, resume, entries, .. } = start;
+    let state = MergeState::new(words, MergeSettings::new(spec, score, ties), entries, progress)?;
+    by_merges::learn(state.start(resume.earlier, progress)?, progress)
+}
+
+/// Segment the words into characters.
+///
+/// The score `Frequency` skips characters outside the alphabet. Other learners skip words with such characters,
+/// because the model encodes these as the unknown token.
+fn segmented(start: &Start<'_>, progress: &mut Progress<'_>) -> Result<PackedWords, Error> {
+    let Start { counts, spec, chars, alphabet, entries, .. } = start;
+    let mut words = PackedWords::with_capacity(*chars, counts.len())?;
+    let char_entries = CharEntries::new(entries, alphabet, spec, counts);
+    for (word, count) in counts.iter() {
+        progress.advance(word.len())?;
+        if spec.learner.has_tokenizers_alphabet() || alphabet.contains_all(word) {
+            let characters = word.chars().enumerate();
+            words.push(
+                characters.filter_map(|(at, character)| char_entries.get(at == 0, character)),
+                count,
+            )?;
+        }
+    }
+    words.numbered()
+}

@@ -1,0 +1,144 @@
+//! Segmentation of a word by a part of the candidates: longest match, or the fewest tokens.
+
+use super::candidates::{Candidates, NONE};
+use super::present::{PresentCandidates, VocabularyChange};
+use crate::wordpiece::word_text::{DistinctWord, MAX_WORD_CHARS};
+use piecework_core::spec::Segmentation;
+
+/// Segments words by the candidates that are in the vocabulary, or by a vocabulary that differs a little.
+pub(super) struct CandidateSegmenter<'a> {
+    pub(super) candidates: &'a Candidates,
+    pub(super) segmentation: Segmentation,
+    pub(super) present: PresentCandidates<'a>,
+}
+
+/// By offset in a word: the fewest tokens from there, and the first of them.
+pub(super) struct FewestScratch(Vec<(u32, u32)>);
+
+impl Default for FewestScratch {
+    fn default() -> Self {
+        Self(vec![(0, NONE); MAX_WORD_CHARS + 1])
+    }
+}
+
+impl<'a> CandidateSegmenter<'a> {
+    /// Start with all candidates.
+    pub(super) fn new(candidates: &'a Candidates, segmentation: Segmentation) -> Self {
+        Self { candidates, segmentation, present: PresentCandidates::new(candidates) }
+    }
+
+    /// Write the tokens of a word.
+    pub(super) fn segment(
+        &self,
+        word: &DistinctWord,
+        change: &VocabularyChange,
+        fewest: &mut FewestScratch,
+        tokens: &mut Vec<u32>,
+    ) {
+        tokens.clear();
+        self.segment_from(word, word.start, change, fewest, tokens);
+    }
+
+    /// Append the tokens from a position on.
+    ///
+    /// From the start of a token on, the segmentation of a whole word is that of its rest.
+    pub(super) fn segment_from(
+        &self,
+        word: &DistinctWord,
+        from: u32,
+        change: &VocabularyChange,
+        fewest: &mut FewestScratch,
+        tokens: &mut Vec<u32>,
+    ) {
+        match self.segmentation {
+            Segmentation::Greedy => self.longest_matches(word, from, change, tokens),
+            Segmentation::Shortest => self.fewest_tokens(word, from, change, fewest, tokens),
+        }
+    }
+
+    fn longest_matches(
+        &self,
+        word: &DistinctWord,
+        from: u32,
+        change: &VocabularyChange,
+        tokens: &mut Vec<u32>,
+    ) {
+        let mut position = from;
+        while position < word.end {
+            let (longest, skipped) = self.first_match(word, position);
+            let token = self.present.longest_match(longest, change);
+            tokens.push(token);
+            position += self.candidates.chars(token) + skipped;
+        }
+    }
+
+    /// Of equal segmentations, the one with the longer first token, then the longer second token.
+    fn fewest_tokens(
+        &self,
+        word: &DistinctWord,
+        from: u32,
+        change: &VocabularyChange,
+        FewestScratch(fewest): &mut FewestScratch,
+        tokens: &mut Vec<u32>,
+    ) {
+        fewest[(word.end - word.start) as usize] = (0, NONE);
+        for position in (from..word.end).rev() {
+            let mut best = (u32::MAX, NONE);
+            self.visit_matches(word, position, change, |candidate, end| {
+                let count = fewest[(end - word.start) as usize].0.saturating_add(1);
+                if count < best.0 {
+                    best = (count, candidate);
+                }
+            });
+            fewest[(position - word.start) as usize] = best;
+        }
+        let mut position = from;
+        while position < word.end {
+            let candidate = fewest[(position - word.start) as usize].1;
+            tokens.push(candidate);
+            position += self.length_at(word, position, candidate);
+        }
+    }
+
+    /// Visit the tokens that match at a position, the longest first, with the position of their end.
+    fn visit_matches(
+        &self,
+        word: &DistinctWord,
+        position: u32,
+        change: &VocabularyChange,
+        mut visit: impl FnMut(u32, u32),
+    ) {
+        let chars = |candidate| self.candidates.chars(candidate);
+        let (longest, skipped) = self.first_match(word, position);
+        self.present.visit_matches(longest, change, |token| {
+            visit(token, position + skipped + chars(token));
+        });
+        if skipped > 0 {
+            let longest = self.candidates.longest_at(word.head);
+            self.present.visit_matches(longest, change, |token| visit(token, position + chars(token)));
+        }
+    }
+
+    /// The longest candidate that matches at a position, and the length of the prefix that it matches too.
+    #[inline]
+    fn first_match(&self, word: &DistinctWord, position: u32) -> (u32, u32) {
+        if position == word.start && word.begins_with_prefix() {
+            let prefix_chars = self.candidates.text.prefix_chars;
+            return (self.candidates.longest_at(position + prefix_chars), prefix_chars);
+        }
+        (self.candidates.longest_at(position), 0)
+    }
+
+    /// The number of characters of the word that a token at a position covers.
+    #[inline]
+    pub(super) fn length_at(&self, word: &DistinctWord, position: u32, candidate: u32) -> u32 {
+        let chars = self.candidates.chars(candidate);
+        let is_after_prefix =
+            position == word.start && word.begins_with_prefix() && !self.candidates.is_initial(candidate);
+        if is_after_prefix {
+            chars + self.candidates.text.prefix_chars
+        } else {
+            chars
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The state of training by merges: words, pairs and entries, updated by each merge.
+//!
+//! Only *tracked* pairs are in the table: those that occurred at least `floor` times when they were counted.
+//! A large corpus has millions of pairs that occur a few times and never become the best; they take no
+//! memory. Every untracked pair that may be merged occurs less than `floor` times. Trainers lower the floor
+//! before an untracked pair could be the best.
+//!
+//! A merge changes the counts of the pairs around its positions by difference. Changes are collected by
+//! neighbouring entry, so each distinct neighbour takes two table lookups, not each position. A pair of a new
+//! entry has no other occurrences. If the merged entry existed before, its pairs that gain and are untracked
+//! are counted by a pass over the words.
+
+use foldhash::{fast::RandomState, HashSet};
+use hashbrown::HashMap;
+
+use super::spec::{MergeSettings, PairScore};
+use crate::entries::Entries;
+use crate::frequent_pairs::{key, parts, PairBuckets};
+use crate::memory::check_available;
+use crate::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use crate::packed_words::PackedWords;
+use crate::pair_merge::{MergedPositions, PairMerge};
+use crate::pair_table::PairTable;
+use crate::progress::Progress;
+use crate::resume::wrong_merge;
+use crate::{Learned, Merge};
+use piecework_core::error::Error;
+
+/// The ratio of the largest count to the first floor, for scores that rise with the count; low in tests.
+const FIRST_SPAN: u64 = if cfg!(test) { 2 } else { 16 };
+/// The same for `Likelihood`, whose best pairs are not always the most frequent.
+const LIKELIHOOD_SPAN: u64 = if cfg!(test) { 4 } else { 4096 };
+/// The positions in the table, as a multiple of the pairs in the words, at which outdated ones are dropped.
+const MAX_OUTDATED: f64 = 1.5;
+
+/// The merges between two checks of the available memory, and the memory that must be available, in bytes for
+/// each cell of the words.
+const CHECK_EVERY: usize = 64;
+const HEADROOM: usize = 8;
+
+/// The state of a trainer that merges pairs.
+pub(super) struct MergeState {
+    pub(super) settings: MergeSettings,
+    pub(super) words: PackedWords,
+    pub(super) pairs: PairTable,
+    pub(super) entries: Entries,
+    /// By entry: its occurrences, weighted by word counts.
+    pub(super) counts: Vec<u64>,
+    /// Their sum.
+    pub(super) total: u64,
+    /// The sum before the first merge.
+    pub(super) total_chars: u64,
+    pub(super) merges: Vec<Merge>,
+    /// Pairs that the last merge gave new positions.
+    pub(super) gained: Vec<u32>,
+    changes: NeighbourChanges,
+    /// While merges of an earlier run are applied: their pairs, which alone are tracked.
+    replayed: Option<HashSet<u64>>,
+    /// Pairs that occur less often may be untracked.
+    floor: u64,
+    /// The pairs in the words, not weighted.
+    adjacent: usize,
+    /// Whether `aaa` counts as two pairs (a, a), or as one because matches must not overlap.
+    overlapping: bool,
+}
+
+impl MergeState {
+    /// Count the entries of segmented words; `start` or `replay` counts the pairs.
+    pub(super) fn new(
+        words: PackedWords,
+        settings: MergeSettings,
+        entries: Entries,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, Error> {
+        let mut state = Self {
+            settings,
+            pairs: PairTable::default(),
+            counts: vec![0; entries.len()],
+            words,
+            entries,
+            total: 0,
+            total_chars: 0,
+            merges: Vec::new(),
+            gained: Vec::new(),
+            changes: NeighbourChanges::default(),
+            replayed: None,
+            floor: 0,
+            adjacent: 0,
+            overlapping: settings.score != PairScore::Likelihood,
+        };
+        let Self { words, counts, total, total_chars, adjacent, .. } = &mut state;
+        words.visit_entries(|entry, chars, count| {
+            *adjacent += 1;
+            counts[entry as usize] += count;
+            *total += count;
+            *total_chars += u64::from(chars) * count;
+            progress.advance(1)
+        })?;
+        *adjacent -= words.number();
+        Ok(state)
+    }
+
+    /// Apply the merges of an earlier run, then track the first pairs.
+    pub(super) fn start(mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<Self, Error> {
+        if !earlier.is_empty() {
+            self.replay(earlier, progress)?;
+        }
+        let (least, score) = (self.min_frequency(), self.settings.score);
+        self.track_pairs(progress, |largest| match score {
+            PairScore::Pmi => least,
+            PairScore::Frequency => least.max(largest / FIRST_SPAN),
+            PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
+        })?;
+        Ok(self)
+    }
+
+    /// Apply the merges of an earlier run; fails if a merge does not occur as often as in that run.
+    pub(super) fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.replayed = Some(earlier.iter().map(|merge| key(merge.left, merge.right)).collect());
+        self.track_pairs(progress, |_| 1)?;
+        for (number, merge) in (1..).zip(earlier) {
+            let pair = self.pairs.find(merge.left, merge.right);
+            let pair = pair.filter(|&pair| self.pairs.count(pair) == merge.count);
+            let Some(pair) = pair else {
+                return Err(wrong_merge(
+                    number,
+                    format!("a pair that does not occur {} times", merge.count),
+                ));
+            };
+            if self.merge(pair, merge.score, progress)? != merge.merged {
+                return Err(wrong_merge(number, format!("the id {} for the merged entry", merge.merged)));
+            }
+        }
+        self.replayed = None;
+        Ok(())
+    }
+
+    /// Count all pairs again and track those that occur at least `floor` times; renumbers the pairs.
+    pub(super) fn lower_floor(&mut self, floor: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.track_pairs(progress, |_| floor)
+    }
+
+    fn track_pairs(
+        &mut self,
+        progress: &mut Progress<'_>,
+        floor: impl FnOnce(u64) -> u64,
+    ) -> Result<(), Error> {
+        self.pairs = PairTable::default();
+        self.gained = Vec::new();
+        let buckets = PairBuckets::new(&self.words, progress)?;
+        self.floor = floor(buckets.largest()).max(1);
+        let is_replayed = |pair: u64| self.replayed.as_ref().is_none_or(|pairs| pairs.contains(&pair));
+        let mut frequent = buckets.count_pairs(&self.words, self.floor, is_replayed, progress)?;
+        drop(buckets);
+        frequent.retain(|&pair, found| found.count >= self.floor && self.fits_parts(parts(pair)));
+        self.pairs = PairTable::of(frequent, &self.words, progress)?;
+        (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
+        Ok(())
+    }
+
+    /// Every untracked pair that may be merged occurs less often.
+    pub(super) fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Whether there may be untracked pairs that are frequent enough to be merged.
+    pub(super) fn has_untracked(&self) -> bool {
+        self.floor > self.min_frequency()
+    }
+
+    /// Whether most positions in the table are outdated.
+    pub(super) fn is_outdated(&self) -> bool {
+        let most = MAX_OUTDATED * self.adjacent as f64 + self.words.len() as f64 / 16.0;
+        self.pairs.stored_positions() as f64 > most
+    }
+
+    /// Whether the vocabulary has `vocab_size` entries.
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() >= self.settings.vocab_size
+    }
+
+    /// Whether a pair occurs often enough to be merged.
+    pub(super) fn is_frequent(&self, pair: u32) -> bool {
+        self.pairs.count(pair) >= self.min_frequency()
+    }
+
+    /// The least count of a pair that may be merged.
+    pub(super) fn min_frequency(&self) -> u64 {
+        self.settings.min_frequency.max(1)
+    }
+
+    /// Whether the merged entry is within `max_token_length`.
+    fn fits_parts(&self, (left, right): (u32, u32)) -> bool {
+        self.settings.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
+    }
+
+    /// Fail unless the system provides memory for what may grow before the next check.
+    pub(super) fn check_memory(&self) -> Result<(), Error> {
+        check_available(HEADROOM * self.words.len())
+    }
+
+    /// Merge a pair at all of its positions; returns the merged entry.
+    pub(super) fn merge(
+        &mut self,
+        pair: u32,
+        score: f64,
+        progress: &mut Progress<'_>,
+    ) -> Result<u32, Error> {
+        if self.merges.len().is_multiple_of(CHECK_EVERY) {
+            self.check_memory()?;
+        }
+        let (left, right) = self.pairs.parts(pair);
+        let count = std::mem::take(self.pairs.count_mut(pair));
+        let name = self.entries.merged_string(left, right);
+        let (merged, is_new) = self.entries.add(&name);
+        if is_new {
+            self.counts.push(0);
+            progress.reach(self.entries.len());
+        }
+        let made = Merge { left, right, merged, count, score };
+        self.merges.push(made);
+        progress.log_merge(made);
+        self.changes.grow(self.entries.len());
+        let positions = self.pairs.take_positions(pair);
+        let pair = PairMerge { left, right, merged, overlapping: self.overlapping };
+        let MergedPositions { number, count: sum } =
+            pair.apply(&mut self.words, &positions, &mut self.changes, progress)?;
+        self.adjacent -= number;
+        self.counts[left as usize] -= sum;
+        self.counts[right as usize] -= sum;
+        self.counts[merged as usize] += sum;
+        self.total -= sum;
+        self.apply_changes((left, right), merged, is_new)?;
+        Ok(merged)
+    }
+
+    /// Return the result; `reason` says why training stopped early and is called only if it did.
+    pub(super) fn finish(self, reason: impl FnOnce(&Self) -> String) -> Learned {
+        let stopped_early = (!self.is_full()).then(|| {
+            format!(
+                "{}: {} of {} entries learned",
+                reason(&self),
+                self.entries.len(),
+                self.settings.vocab_size
+            )
+        });
+        Learned {
+            vocab: self.entries.into_names(),
+            merges: self.merges,
+            stopped_early,
+            ..Learned::default()
+        }
+    }
+
+    // ---- changes of a merge
+
+    /// Apply the changes of a merge to the table.
+    fn apply_changes(&mut self, (left, right): (u32, u32), merged: u32, is_new: bool) -> Result<(), Error> {
+        self.gained.clear();
+        let (mut gaining, mut has_unknown) = (Vec::with_capacity(self.changes.len()), false);
+        for number in 0..self.changes.len() {
+            let change = self.changes.change(number);
+            let (old, new) = match change.side {
+                Side::Left => ((change.neighbour, left), (change.neighbour, merged)),
+                Side::Right => ((right, change.neighbour), (merged, change.neighbour)),
+            };
+            if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
+                *self.pairs.count_mut(pair) -= change.lost;
+            }
+            let pair = self.gain(new, &change, is_new, &mut has_unknown)?;
+            gaining.push(pair);
+            if let Some(pair) = pair.filter(|_| change.positions > 0) {
+                // A doubled pair gains on both sides.
+                if new.0 != new.1 || !self.gained.contains(&pair) {
+                    self.gained.push(pair);
+                }
+            }
+        }
+        for &(number, position) in self.changes.gains() {
+            if let Some(pair) = gaining[number as usize] {
+                self.pairs.add_position(pair, position);
+            }
+        }
+        self.changes.clear();
+        if has_unknown {
+            self.track_pairs_of(merged)?;
+        }
+        for at in 0..self.gained.len() {
+            self.recount_doubled(self.gained[at]);
+        }
+        Ok(())
+    }
+
+    /// Add the occurrences that a pair gained; returns the pair if it is tracked.
+    ///
+    /// Sets `has_unknown` if the pair is untracked and may have reached the floor.
+    fn gain(
+        &mut self,
+        (left, right): (u32, u32),
+        change: &NeighbourChange,
+        is_new: bool,
+        has_unknown: &mut bool,
+    ) -> Result<Option<u32>, Error> {
+        if let Some(pair) = self.pairs.find(left, right) {
+            if left != right || self.overlapping {
+                let count = self.pairs.count_mut(pair);
+                *count = *count + change.gained - change.remerged;
+            }
+            return Ok(Some(pair));
+        }
+        let gained = change.gained.saturating_sub(change.remerged);
+        if gained == 0 || !self.fits_parts((left, right)) {
+            return Ok(None);
+        }
+        if self.replayed.as_ref().is_some_and(|pairs| !pairs.contains(&key(left, right))) {
+            return Ok(None);
+        }
+        if !is_new && self.floor > 1 {
+            *has_unknown = true;
+            return Ok(None);
+        }
+        // A pair of a new entry has no other occurrences, and with a floor of 1 no untracked pair has any.
+        (gained >= self.floor)
+            .then(|| self.pairs.insert((left, right), gained, change.positions))
+            .transpose()
+    }
+
+    /// Count the untracked pairs of an entry and track the frequent ones.
+    fn track_pairs_of(&mut self, entry: u32) -> Result<(), Error> {
+        let mut found: HashMap<u64, (u64, Vec<u32>), RandomState> = HashMap::default();
+        let Self { words, pairs, .. } = self;
+        let mut add = |left: u32, right: u32, position: u32| {
+            if pairs.find(left, right).is_none() {
+                let (count, positions) = found.entry(key(left, right)).or_default();
+                *count += words.count_at(position);
+                positions.push(position);
+            }
+        };
+        words.visit_positions(entry, |position| {
+            if let Some((before, start)) = words.before(position) {
+                add(before, entry, start);
+            }
+            // The next occurrence of the entry adds a doubled pair.
+            if let Some(after) = words.after(position).filter(|&after| after != entry) {
+                add(entry, after, position);
+            }
+        });
+        for (pair, (count, positions)) in found {
+            if count >= self.floor && self.fits_parts(parts(pair)) {
+                let pair = self.pairs.insert(parts(pair), count, positions.len())?;
+                positions.into_iter().for_each(|position| self.pairs.add_position(pair, position));
+                self.gained.push(pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// Recount a doubled pair if matches must not overlap, as its count cannot be updated by difference.
+    fn recount_doubled(&mut self, pair: u32) {
+        let (left, right) = self.pairs.parts(pair);
+        if left == right && !self.overlapping {
+            *self.pairs.count_mut(pair) = self.pairs.count_non_overlapping(pair, &self.words);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! WordPiece training: word counts to special tokens, alphabet and learned entries.
+//!
+//! ```text
+//! spec               settings: learners, scores and ties
+//! start              what a learner starts from, and how it fills the vocabulary
+//! learners           a file for each learner, and the dispatch to them
+//! char_entries       the entries of single characters
+//! merge_state        words, pairs and entries, updated by each merge
+//! pair_counts        the counts from which a pair is scored
+//! tie_break          the order among pairs of equal score
+//! frequency          trainer: the most frequent pair first
+//! objective          the interface of the scores that `best_first` maximizes
+//! pmi                f(ab) / (f(a) f(b)), exactly
+//! likelihood         the gain of the unigram log-likelihood
+//! score_classes      pairs grouped by equal score
+//! candidate_pairs    the pairs that may be merged, by entry
+//! active_pairs       the pairs of a round, rescored after every merge
+//! best_first         trainer: the best pair first, in rounds
+//! by_merges          dispatch by score and ties
+//! continue_training  training that starts from an existing model
+//! substring_trie     the trie of frequent substrings
+//! word_text          the words as codes of characters
+//! sorted_starts      the positions where entries can begin, sorted by the text that follows
+//! seeds              the substrings with the largest count times length
+//! ```
+//!
+//! Sources: Schuster and Nakajima 2012, "Japanese and Korean Voice Search", section 3, for greedy merges by
+//! likelihood; `tokenizers` for `frequency`; Song et al. 2021, "Fast WordPiece Tokenization", and
+//! TensorFlow Text's vocabulary generator for `top-down`.
+//!
+//! All trainers are deterministic. `tests` compares each with a naive trainer that recounts everything for
+//! each merge.
+
+mod active_pairs;
+mod best_first;
+mod by_merges;
+mod candidate_pairs;
+mod char_entries;
+mod continue_training;
+mod frequency;
+mod learners;
+mod likelihood;
+mod merge_state;
+mod objective;
+mod pair_counts;
+mod pmi;
+mod score_classes;
+mod seeds;
+mod sorted_starts;
+mod spec;
+mod start;
+mod substring_trie;
+#[cfg(test)]
+mod tests;
+mod tie_break;
+mod word_text;
+
+use std::ops::ControlFlow;
+
+use crate::alphabet::Alphabet;
+use crate::count::Counts;
+use crate::entries::Entries;
+use crate::learned::{check_counts, first_entries};
+use crate::packed_words::PackedWords;
+use crate::progress::Progress;
+use crate::{Learned, Merge, Resume};
+use piecework_core::error::Error;
+
+use char_entries::alphabet_entries;
+use merge_state::MergeState;
+use start::Start;
+
+pub use continue_training::{continue_training, ExistingModel};
+pub use spec::{Learner, MergeSettings, PairScore, PruningSettings, Ties, WordPieceTrainSpec};
+
+/// Learn a WordPiece vocabulary from word counts.
+///
+/// Calls `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the
+/// trainer.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use piecework_train::wordpiece::{learn, Learner, PairScore, Ties, WordPieceTrainSpec};
+/// use piecework_train::count::Counts;
+/// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
+/// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
+/// let learner = Learner::Merges(PairScore::Pmi, Ties::FirstSeen);
+/// let spec = WordPieceTrainSpec { vocab_size: 15, learner, ..WordPieceTrainSpec::default() };
+/// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
+/// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
+/// # Ok::<(), piecework_core::error::Error>(())
+/// ```
+///
+/// Errors: `Argument` for ties that need first positions that the counts do not have; `Corpus` for counts
+/// without words; `Training` if `vocab_size` cannot hold the special tokens and the alphabet, or if a sum of
+/// counts exceeds 64 bits; `Interrupted` if `progress` stops the trainer.
+pub fn learn(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    resume(counts, spec, Resume::default(), progress)
+}
+
+/// Continue after the merges or choices of an earlier run; the result equals that of an undisturbed run.
+///
+/// Errors: those of [`learn`], and `Argument` for merges or choices that these counts and settings do not yield.
+pub fn resume(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    let start = begin(counts, spec, resume, spec.vocab_size, &mut progress)?;
+    let learned = spec.learner.learn(start, &mut progress)?;
+    progress.finish(learned.vocab.len())?;
+    Ok(learned)
+}
+
+/// Learn vocabularies of several sizes by pruning, in one run; returns them in the order of the sizes.
+///
+/// Each equals that of [`learn`] with its size and the seeds of the largest: the number of seeds is that of
+/// `spec.vocab_size`, unless the settings of the learner set it. Errors: those of [`resume`], and `Argument` for
+/// another learner than `Pruning`.
+pub fn learn_sizes(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    sizes: &[usize],
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Vec<Learned>, Error> {
+    spec.learner.pruning()?;
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    let least = sizes.iter().copied().min().unwrap_or(spec.vocab_size);
+    let start = begin(counts, spec, resume, least, &mut progress)?;
+    let learned = spec.learner.learn_sizes(&start, sizes, &mut progress)?;
+    progress.finish(spec.vocab_size)?;
+    Ok(learned)
+}
+
+/// Check counts and settings; returns what a learner starts from, whose entries fit `least_size`.
+fn begin<'r>(
+    counts: &'r Counts,
+    spec: &'r WordPieceTrainSpec,
+    resume: Resume<'r>,
+    least_size: usize,
+    progress: &mut Progress<'r>,
+) -> Result<Start<'r>, Error> {
+    progress.log_merges(resume.log);
+    let chars = check_counts(counts, progress)?;
+    spec.learner.check(counts)?;
+    spec.alphabet_order.check(counts)?;
+    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, progress)?;
+    let entries = first_entries(
+        &spec.continuing_subword_prefix,
+        &spec.special_tokens,
+        alphabet_entries(counts, &alphabet, spec),
+        least_size,
+    )?;
+    Ok(Start { counts, spec, resume, chars, alphabet, entries })
+}
+
+/// Apply the merges of an earlier run to words, for BPE; returns the words and the entries after them.
+pub(super) fn replay(
+    words: PackedWords,
+    entries: Entries,
+    earlier: &[Merge],
+    progress: &mut Progress<'_>,
+) -> Result<(PackedWords, Entries), Error> {
+    let score = PairScore::Frequency;
+    let settings = MergeSettings::new(&WordPieceTrainSpec::default(), score, score.default_ties());
+    let mut state = MergeState::new(words, settings, entries, progress)?;
+    state.replay(earlier, progress)?;
+    Ok((state.words, state.entries))
+}

@@ -1,0 +1,225 @@
+//! The settings of WordPiece training.
+
+use crate::count::Counts;
+use crate::AlphabetOrder;
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::spec::Segmentation;
+
+/// Seeds of the pruning trainer for each entry of the vocabulary.
+const SEEDS_PER_ENTRY: usize = 8;
+/// The largest `balance`.
+const MAX_BALANCE: f64 = 1000.0;
+/// The largest `max_use_cost`.
+const MAX_USE_COST: f64 = 1e6;
+
+/// How the entries besides special tokens and alphabet are learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Learner {
+    /// Merge the pair with the best score, again and again; the ties select among equal scores.
+    Merges(PairScore, Ties),
+    /// Start from many substrings and remove the one whose removal costs least, again and again.
+    Pruning(PruningSettings),
+    /// Keep frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
+    TopDown,
+}
+
+/// The score of a pair; the pair with the best one is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairScore {
+    /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
+    /// section 3.
+    Likelihood,
+    /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
+    Pmi,
+    /// The pair count, as in `tokenizers`.
+    Frequency,
+}
+
+/// The order among pairs of equal score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
+    LowestIds,
+    /// The pair with the smaller left string, then the smaller right string, by code points. Strings
+    /// include the continuation prefix.
+    SmallestStrings,
+    /// The pair that occurs first in the corpus; requires counts with first positions.
+    FirstSeen,
+}
+
+/// The settings of a WordPiece trainer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordPieceTrainSpec {
+    /// The number of entries to learn, special tokens and alphabet included.
+    pub vocab_size: usize,
+    /// How the entries besides special tokens and alphabet are learned.
+    pub learner: Learner,
+    /// The least count of a pair or substring that is learned; 0 means 1.
+    pub min_frequency: u64,
+    /// The most characters of the alphabet; the most frequent ones are kept.
+    pub limit_alphabet: Option<usize>,
+    /// Characters that the alphabet includes even if the corpus does not contain them.
+    pub initial_alphabet: Vec<char>,
+    /// Entries that come first. A character or a merge with the same text has the same id.
+    pub special_tokens: Vec<String>,
+    /// The continuation prefix: the prefix of entries that do not begin a word.
+    pub continuing_subword_prefix: String,
+    /// The order of the entries of single characters.
+    pub alphabet_order: AlphabetOrder,
+    /// The most characters of an entry, the prefix not counted.
+    pub max_token_length: Option<usize>,
+    /// The number of threads, which changes no result; `Pruning` and `TopDown` use more than one.
+    pub num_threads: usize,
+}
+
+impl Default for WordPieceTrainSpec {
+    fn default() -> Self {
+        Self {
+            vocab_size: 30_000,
+            learner: Learner::default(),
+            min_frequency: 2,
+            limit_alphabet: None,
+            initial_alphabet: Vec::new(),
+            special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
+            continuing_subword_prefix: "##".to_owned(),
+            alphabet_order: AlphabetOrder::default(),
+            max_token_length: None,
+            num_threads: 1,
+        }
+    }
+}
+
+impl Default for Learner {
+    fn default() -> Self {
+        Self::Pruning(PruningSettings::default())
+    }
+}
+
+impl Learner {
+    /// Whether the alphabet is that of the trainer of `tokenizers`: every character has an entry without the
+    /// prefix, and characters outside the alphabet are skipped.
+    pub(super) fn has_tokenizers_alphabet(self) -> bool {
+        matches!(self, Self::Merges(PairScore::Frequency, _))
+    }
+
+    /// Reject counts without the positions that the ties need.
+    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+        if let Self::Merges(_, ties) = self {
+            ties.check(counts)?;
+        }
+        Ok(())
+    }
+
+    /// Return the settings of pruning, which alone learns several sizes.
+    pub(super) fn pruning(self) -> Result<PruningSettings, Error> {
+        if let Self::Pruning(settings) = self {
+            return Ok(settings);
+        }
+        let expected = "one size, or the pruning learner";
+        Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another learner", expected))
+    }
+}
+
+impl Ties {
+    /// Reject counts without the positions that `FirstSeen` needs.
+    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+        if self != Self::FirstSeen || counts.first().is_some() {
+            return Ok(());
+        }
+        let found = "\"first-seen\" with counts that have no first positions";
+        let expected =
+            "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
+             `piecework count --first-source`), Counts(..., first=...), or ties=\"smallest-strings\"";
+        Err(Error::new(ErrorKind::Argument, "ties", found, expected))
+    }
+}
+
+impl PairScore {
+    /// Return the usual ties of this score.
+    #[must_use]
+    pub fn default_ties(self) -> Ties {
+        match self {
+            Self::Likelihood => Ties::SmallestStrings,
+            Self::Pmi => Ties::FirstSeen,
+            Self::Frequency => Ties::LowestIds,
+        }
+    }
+}
+
+/// The settings of a trainer that merges pairs, from any entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MergeSettings {
+    /// The number of entries at which training stops.
+    pub vocab_size: usize,
+    /// The score of a pair.
+    pub score: PairScore,
+    /// The order among pairs of equal score.
+    pub ties: Ties,
+    /// The least count of a pair that is merged; 0 means 1.
+    pub min_frequency: u64,
+    /// The most characters of an entry, the prefix not counted.
+    pub max_token_length: Option<usize>,
+}
+
+impl MergeSettings {
+    /// Return the settings of a learner that merges pairs.
+    pub(super) fn new(spec: &WordPieceTrainSpec, score: PairScore, ties: Ties) -> Self {
+        Self {
+            vocab_size: spec.vocab_size,
+            score,
+            ties,
+            min_frequency: spec.min_frequency,
+            max_token_length: spec.max_token_length,
+        }
+    }
+}
+
+/// The settings of `Learner::Pruning`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PruningSettings {
+    /// The segmentation of the model, for which the vocabulary is chosen.
+    pub segmentation: Segmentation,
+    /// The weight of surprisal: a token costs 1 + balance x -ln(its share of all tokens).
+    pub balance: f64,
+    /// The most that one use of an entry counts for in its loss; no limit if `None`.
+    pub max_use_cost: Option<f64>,
+    /// The number of seeds, at least `vocab_size`; eight for each entry if `None`.
+    pub seed_size: Option<usize>,
+    /// Whether the result lists the removals.
+    pub record_removals: bool,
+}
+
+impl Default for PruningSettings {
+    fn default() -> Self {
+        Self {
+            segmentation: Segmentation::Greedy,
+            balance: 0.0,
+            max_use_cost: None,
+            seed_size: None,
+            record_removals: false,
+        }
+    }
+}
+
+impl PruningSettings {
+    /// The number of seeds for a vocabulary of `vocab_size` entries.
+    pub(super) fn seeds(&self, vocab_size: usize) -> usize {
+        self.seed_size.unwrap_or_else(|| vocab_size.saturating_mul(SEEDS_PER_ENTRY)).max(vocab_size)
+    }
+
+    /// Reject weights that are not finite or too large.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let reject = |name: &str, found: f64, expected: String| {
+            Err(Error::new(ErrorKind::Argument, name, found.to_string(), expected))
+        };
+        if !(0.0..=MAX_BALANCE).contains(&self.balance) {
+            return reject("balance", self.balance, format!("a number from 0 to {MAX_BALANCE}"));
+        }
+        match self.max_use_cost {
+            Some(cost) if !(cost > 0.0 && cost <= MAX_USE_COST) => {
+                reject("max_use_cost", cost, format!("a number above 0, up to {MAX_USE_COST}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Published figures, edge cases, and comparison with naive trainers.
+
+mod against_naive;
+mod cases;
+mod naive_merges;
+mod naive_top_down;
+
+use std::ops::ControlFlow;
+
+use super::{learn, Learner, PairScore, WordPieceTrainSpec};
+use crate::count::Counts;
+use crate::Learned;
+use piecework_core::error::Error;
+
+/// Counts of words whose first positions are in the order given.
+fn counts(words: &[(&str, u64)]) -> Counts {
+    let (words, counts): (Vec<&str>, Vec<u64>) = words.iter().copied().unzip();
+    let first: Vec<u64> = (0..words.len() as u64).collect();
+    Counts::from_parts(&words, &counts, Some(&first)).expect("distinct words")
+}
+
+/// Merges by a score, with its usual ties.
+fn merges_by(score: PairScore) -> Learner {
+    Learner::Merges(score, score.default_ties())
+}
+
+fn spec(learner: Learner, vocab_size: usize, min_frequency: u64) -> WordPieceTrainSpec {
+    WordPieceTrainSpec {
+        learner,
+        vocab_size,
+        min_frequency,
+        special_tokens: Vec::new(),
+        ..WordPieceTrainSpec::default()
+    }
+}
+
+fn run(counts: &Counts, spec: &WordPieceTrainSpec) -> Result<Learned, Error> {
+    learn(counts, spec, &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// The merges as strings: left, right and count.
+fn merges(learned: &Learned) -> Vec<(&str, &str, u64)> {
+    let name = |id: u32| learned.vocab[id as usize].as_str();
+    learned.merges.iter().map(|merge| (name(merge.left), name(merge.right), merge.count)).collect()
+}
