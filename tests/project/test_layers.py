@@ -43,12 +43,10 @@ STAGES = {"added_tokens", "normalize", "pretokenize", "model", "postprocess", "d
 MAY_USE = {
     **dict.fromkeys(FOUNDATION | STAGES | {"word_cache"}, FOUNDATION),
     "split": FOUNDATION | STAGES,
-    "encode": FOUNDATION | STAGES | {"split", "word_cache"},
-    "count": FOUNDATION | STAGES | {"split"},
-    "train": FOUNDATION | STAGES | {"count"},
-    "batch": FOUNDATION | STAGES | {"encode"},
+    "engine": FOUNDATION | STAGES | {"split", "word_cache"},
+    "batch": FOUNDATION | STAGES | {"engine"},
 }
-"""Modules of crates/core, each with the modules it may use besides itself."""
+"""Modules of crates/core, inside `stages` and `engine` too, each with the modules it may use."""
 
 CRATE_MAY_USE = {
     "kernels": set(),
@@ -56,12 +54,15 @@ CRATE_MAY_USE = {
     "unicode": set(),
     "regex": {"unicode"},
     "core": {"kernels", "unicode", "regex"},
+    "train": {"kernels", "unicode", "core"},
     "formats": {"core"},
     "bindings/catch-panics": set(),
-    "bindings": {"kernels", "capsules", "unicode", "core", "formats", "catch-panics"},
+    "bindings": {"kernels", "capsules", "unicode", "core", "train", "formats", "catch-panics"},
 }
+FACADES = {"lib", "mod"}
 UNSAFE = {"kernels", "kernels/capsules"}
 FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab"}
+TRAIN_MAY_NOT_USE_OF_CORE = {"engine"}
 
 
 def rust_files(crate: str) -> list[Path]:
@@ -99,17 +100,12 @@ def test_group_heads_reads_the_first_name_of_each_item() -> None:
     assert list(names_after("crate", code)) == ["error", "spec", "text"]
 
 
-def core_module_of(path: Path) -> str:
-    return path.relative_to(CRATES / "core" / "src").parts[0].removesuffix(".rs")
-
-
-def core_uses(path: Path) -> set[str]:
-    """Return the modules of crates/core that a file names, by `crate::` or by `super::`."""
-    code = code_of(path.read_text(encoding="utf-8"))
-    depth = len(path.relative_to(CRATES / "core" / "src").parts)
-    steps = depth - 1 if path.name == "mod.rs" else depth
-    to_root = r"\s*::\s*".join(["super"] * steps)
-    return {*names_after("crate", code), *(names_after(to_root, code) if steps else ())}
+def core_module_of(file: str) -> str:
+    """Return the module of a file: a stage, `word_cache`, `batch`, or the top folder."""
+    first, *rest = file.removesuffix(".rs").split("/")
+    if first == "stages" and rest:
+        return rest[0]
+    return rest[0] if first == "engine" and rest and rest[0] in MAY_USE else first
 
 
 @pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
@@ -117,22 +113,23 @@ def test_each_crate_has_sources(crate: str) -> None:
     assert rust_files(crate)
 
 
-def test_every_core_module_has_a_place_on_the_ladder() -> None:
-    modules = {core_module_of(path) for path in rust_files("core")} - {"lib"}
-    assert modules <= MAY_USE.keys(), "add the new module to MAY_USE and to ARCHITECTURE.md"
+def test_every_core_module_has_a_place_on_the_ladder(core_imports: dict[str, set[str]]) -> None:
+    modules = {core_module_of(file) for file in core_imports} - FACADES
+    assert modules == MAY_USE.keys(), "add the new module to MAY_USE and to ARCHITECTURE.md"
 
 
-def test_core_modules_use_only_what_stands_below_them() -> None:
+def test_core_modules_use_only_what_stands_below_them(core_imports: dict[str, set[str]]) -> None:
     found = [
-        f"{path.relative_to(ROOT)} uses {used}"
-        for path in rust_files("core")
-        if (module := core_module_of(path)) != "lib"
-        for used in sorted(core_uses(path) & MAY_USE.keys() - MAY_USE[module] - {module})
+        f"{file} uses {other}"
+        for file, imported in core_imports.items()
+        if (module := core_module_of(file)) not in FACADES
+        for other in sorted(imported)
+        if core_module_of(other) not in MAY_USE[module] | {module}
     ]
     assert found == []
 
 
-ENCODE_ROUTES = {"byte_level", "bert", "metaspace", "generic"}
+ROUTES = {"byte_level", "bert", "metaspace", "generic"}
 
 
 @pytest.fixture(scope="module")
@@ -144,12 +141,13 @@ def top_module(file: str) -> str:
     return file.partition("/")[0].removesuffix(".rs")
 
 
-def test_top_modules_of_core_do_not_import_each_other_in_a_cycle(
+def test_modules_of_core_do_not_import_each_other_in_a_cycle(
     core_imports: dict[str, set[str]],
 ) -> None:
-    modules: dict[str, set[str]] = {top_module(file): set() for file in core_imports}
+    modules: dict[str, set[str]] = {core_module_of(file): set() for file in core_imports}
     for file, imported in core_imports.items():
-        modules[top_module(file)] |= {top_module(other) for other in imported} - {top_module(file)}
+        module = core_module_of(file)
+        modules[module] |= {core_module_of(other) for other in imported} - {module}
     assert cycles(modules) == []
 
 
@@ -158,10 +156,10 @@ def test_files_do_not_import_each_other_in_a_cycle(crate: str) -> None:
     assert cycles(Crate(CRATES / crate / "src").imports()) == []
 
 
-def encode_part(file: str) -> str:
-    """Return the name of the file or folder inside `encode/`; an empty string outside it."""
+def engine_part(file: str) -> str:
+    """Return the name of the file or folder inside `engine/`; an empty string outside it."""
     folder, _, rest = file.partition("/")
-    return top_module(rest) if folder == "encode" else ""
+    return top_module(rest) if folder == "engine" else ""
 
 
 def test_only_the_router_imports_a_route(core_imports: dict[str, set[str]]) -> None:
@@ -169,8 +167,8 @@ def test_only_the_router_imports_a_route(core_imports: dict[str, set[str]]) -> N
         f"{file} imports {other}"
         for file, imported in core_imports.items()
         for other in sorted(imported)
-        if (route := encode_part(other)) in ENCODE_ROUTES
-        and encode_part(file) not in (route, "route", "scratch")
+        if (route := engine_part(other)) in ROUTES
+        and engine_part(file) not in (route, "route", "scratch")
     ]
     assert found == []
 
@@ -182,7 +180,7 @@ def test_routes_do_not_import_the_router_or_the_tokenizer(
         f"{file} imports {other}"
         for file, imported in core_imports.items()
         for other in sorted(imported)
-        if encode_part(file) in ENCODE_ROUTES and encode_part(other) in ("route", "tokenizer")
+        if engine_part(file) in ROUTES and engine_part(other) in ("route", "tokenizer")
     ]
     assert found == []
 
@@ -196,7 +194,7 @@ ROUTE_CHOICES = {
     r"\.has_normalized\s*\(": {"route", "stages"},
     r"\.is_byte_level\s*\(": {"route", "tiktoken"},
 }
-"""Code that depends on the route, each pattern with the parts of `encode/` that contain it.
+"""Code that depends on the route, each pattern with the parts of `engine/` that contain it.
 
 `rows` flushes the pending words of whatever route there is. `stages`
 splits normalized text at added tokens, also for `plain`. `tiktoken` writes the bytes of
@@ -204,11 +202,11 @@ byte-level tokens.
 """
 
 
-def encode_code() -> Iterator[tuple[str, str]]:
-    """Yield the code of each file of `encode/`, without its tests."""
+def engine_code() -> Iterator[tuple[str, str]]:
+    """Yield the code of each file of `engine/`, without its tests."""
     folder = CRATES / "core" / "src"
     tests = {"tests", "tests.rs"}
-    for path in sorted((folder / "encode").rglob("*.rs")):
+    for path in sorted((folder / "engine").rglob("*.rs")):
         name = path.relative_to(folder)
         if tests.isdisjoint(name.parts):
             yield name.as_posix(), without_tests(code_of(path.read_text(encoding="utf-8")))
@@ -216,15 +214,15 @@ def encode_code() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("pattern", ROUTE_CHOICES)
 def test_one_file_chooses_the_route(pattern: str) -> None:
-    parts = {encode_part(name) for name, code in encode_code() if re.search(pattern, code)}
+    parts = {engine_part(name) for name, code in engine_code() if re.search(pattern, code)}
     assert parts == ROUTE_CHOICES[pattern]
 
 
-def test_no_module_but_encode_sees_the_route() -> None:
+def test_no_module_but_the_engine_sees_the_route() -> None:
     found = [
         str(path.relative_to(ROOT))
         for path in rust_files("core")
-        if core_module_of(path) != "encode"
+        if path.relative_to(CRATES / "core" / "src").parts[0] != "engine"
         and re.search(r"\bRoute\b|\broute_for\b", code_of(path.read_text(encoding="utf-8")))
     ]
     assert found == []
@@ -293,6 +291,16 @@ def test_formats_see_specifications_and_errors_only() -> None:
     assert found == []
 
 
+def test_training_never_meets_the_engine() -> None:
+    found = [
+        f"{path.relative_to(ROOT)} uses core::{used}"
+        for path in rust_files("train")
+        for used in names_after("piecework_core", code_of(path.read_text(encoding="utf-8")))
+        if used in TRAIN_MAY_NOT_USE_OF_CORE
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
 def test_crates_depend_downwards(crate: str) -> None:
     manifest = tomllib.loads((CRATES / crate / "Cargo.toml").read_text(encoding="utf-8"))
@@ -328,20 +336,20 @@ FIXED_HASHES = {
     "core/src/model/sentencepiece/bpe.rs",
     "core/src/model/sentencepiece/nbest.rs",
     "core/src/model/bpe/initial_symbols.rs",
-    "core/src/split/bert/char_actions.rs",
-    "core/src/count/word_counter.rs",
-    "core/src/train/unigram/ranked_alphabet.rs",
-    "core/src/train/sentencepiece/alphabet.rs",
-    "core/src/train/wordpiece/word_text.rs",
-    "core/src/train/wordpiece/char_entries.rs",
-    "core/src/train/wordpiece/continue_training.rs",
-    "core/src/train/bpe/mod.rs",
-    "core/src/train/bpe/char_forms.rs",
-    "core/src/encode/stages.rs",
-    "core/src/encode/metaspace/single_chars.rs",
-    "core/src/normalize/sentencepiece/char_action.rs",
-    "core/src/normalize/rules/decompile.rs",
-    "core/src/normalize/rules/named.rs",
+    "core/src/stages/split/bert/char_actions.rs",
+    "train/src/count/word_counter.rs",
+    "train/src/unigram/ranked_alphabet.rs",
+    "train/src/sentencepiece/alphabet.rs",
+    "train/src/wordpiece/word_text.rs",
+    "train/src/wordpiece/char_entries.rs",
+    "train/src/wordpiece/continue_training.rs",
+    "train/src/bpe/mod.rs",
+    "train/src/bpe/char_forms.rs",
+    "core/src/engine/stages.rs",
+    "core/src/engine/metaspace/single_chars.rs",
+    "core/src/stages/normalize/sentencepiece/char_action.rs",
+    "core/src/stages/normalize/rules/decompile.rs",
+    "core/src/stages/normalize/rules/named.rs",
 }
 
 
@@ -584,7 +592,8 @@ def test_compat_and_integrations_use_no_private_name_of_the_tokenizer() -> None:
 
 TYPES_WITH_SEVERAL_DEFINITIONS = {
     # Each route has its own, each learner its own order of ties, and each level its own form of a kernel.
-    "core": {"MissQueue", "Segmenter", "LowestIds", "FirstSeen"},
+    "core": {"MissQueue", "Segmenter"},
+    "train": {"LowestIds", "FirstSeen"},
     "kernels": {"CodeUnit", "SimdPosition", "Plain"},
 }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from piecework._core import CounterState
 
 _STATE_FILE = "counting.json"
-# The names of `SpillFolder` in crates/core/src/count/spilled/mod.rs.
+# The names of `SpillFolder` in crates/train/src/count/spilled/mod.rs.
 _RUN_FILE = re.compile(r"(run|merged|sorted)-[0-9]{6,}\.words")
 # States of version 1 have no position in a text, those before version 3 no checksum.
 _VERSION = 3
