@@ -383,16 +383,11 @@ class Batch(metaclass=WithForeignNames):
             return padding_id(pad_id)
         known = self._filling[0]
         if known is None and is_needed:
-            found = "rows of different lengths and a tokenizer without a known padding token"
-            raise ArgumentError(
-                "pad_id",
-                found,
-                "to_numpy(pad_id=...) with a padding id",
-                message=(
-                    "rows differ in length and the tokenizer has no known padding token; pass "
-                    "the id that pads: to_numpy(pad_id=...)"
-                ),
+            message = (
+                "rows differ in length and the tokenizer has no known padding token; "
+                "pass the id that pads: to_numpy(pad_id=...)"
             )
+            raise ArgumentError("pad_id", message=message)
         return known or 0
 
     def __len__(self) -> int:

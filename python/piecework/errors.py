@@ -31,23 +31,35 @@ import os
 
 
 class PieceworkError(Exception):
-    """The base of all errors: a place, what was found there, what was expected, and a sentence.
+    """The base of all errors: a sentence with a subject, which is a file, an argument or another place.
+
+    Two texts are the subject and the predicate; `found` and `expected` are what is wrong and what to do:
+
+    >>> error = ArgumentError("corpus", "has no words; it needs text to learn from")
+    >>> print(error)
+    corpus has no words; it needs text to learn from
+    >>> error.place, error.found, error.expected
+    ('corpus', 'has no words', 'it needs text to learn from')
+    >>> print(ArgumentError("size", "= and min_count= cannot be combined"))
+    size= and min_count= cannot be combined
+
+    Three texts are a place, what was found there, and what was expected:
 
     >>> str(PieceworkError("a.txt line 2", "2 columns", "3"))
     'a.txt line 2: found 2 columns, expected 3'
 
-    The text of an error is its `message`, or a sentence made of the three fields:
+    A `message` is a sentence that does not begin with the place:
 
-    >>> error = ArgumentError("tools", "2 tools", "None", message="estimate=True does not support tools=")
-    >>> print(error)
+    >>> print(ArgumentError("tools", message="estimate=True does not support tools="))
     estimate=True does not support tools=
-    >>> error.place, error.found, error.expected
-    ('tools', '2 tools', 'None')
     """
 
     def __init__(
-        self, place: str, found: str = "", expected: str = "", *, message: str = ""
+        self, place: str, found: str = "", expected: str | None = None, *, message: str = ""
     ) -> None:
+        if expected is None:
+            message = message or (place + _separator(found) + found if found else "")
+            found, _, expected = (found or message).partition("; ")
         super().__init__(place, found, expected)
         self.place = place
         self.found = found
@@ -63,6 +75,10 @@ class PieceworkError(Exception):
         if not self.expected:
             return f"{self.place}: found {self.found}"
         return f"{self.place}: found {self.found}, expected {self.expected}"
+
+
+def _separator(predicate: str) -> str:
+    return "" if predicate.startswith(("=", ":")) else " "
 
 
 class ArgumentError(PieceworkError, ValueError):
@@ -255,29 +271,29 @@ class FileError(PieceworkError, OSError):
         cls,
         place: str,
         found: str = "",
-        expected: str = "",
+        expected: str | None = None,
         errno: int | None = None,
         *,
         message: str = "",
     ) -> FileError:
         """Make the error; with an `errno`, of a class that is also the built-in exception for it."""
         if errno is None:
-            error = super().__new__(cls)
-            error.args = (place, found, expected)
-            return error
+            return super().__new__(cls)
         return super().__new__(_with_builtin(cls, errno), errno, os.strerror(errno), place)
 
     def __init__(
         self,
         place: str,
         found: str = "",
-        expected: str = "",
+        expected: str | None = None,
         errno: int | None = None,
         *,
         message: str = "",
     ) -> None:
         # `__new__` sets what OSError has.
         super().__init__(place, found, expected, message=message)
+        if errno is None:
+            self.args = (self.place, self.found, self.expected)
 
     @classmethod
     def reading(cls, path: object, error: OSError, expected: str = "a readable file") -> FileError:

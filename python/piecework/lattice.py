@@ -99,12 +99,7 @@ def sample(
     """
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
-        raise ArgumentError(
-            "include_best",
-            "True, with replacement",
-            "replacement=False",
-            message="include_best=True needs replacement=False",
-        )
+        raise ArgumentError("include_best", "=True needs replacement=False")
     if not isinstance(sampling, Sampling | None):
         raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
     sampling = sampling or Sampling()
@@ -172,12 +167,7 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
     core = tokenizer._core
     ids = id_list(ids, "ids")
     if not core.scores_segmentations:
-        raise ArgumentError(
-            "model",
-            "a model that does not score segmentations",
-            "a Unigram model",
-            message="only a Unigram model scores segmentations",
-        )
+        raise ArgumentError("model", message="only a Unigram model scores segmentations")
     found = scores(core, ids)
     for index, (id, score) in enumerate(zip(ids, found, strict=True)):
         if score is None and core.id_to_token(id) is None:

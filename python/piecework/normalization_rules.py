@@ -161,9 +161,4 @@ def _check_text(place: str, value: object) -> None:
     if not isinstance(value, str):
         raise InputTypeError(place, type(value).__name__, "str")
     if first_surrogate(value) is not None:
-        raise ArgumentError(
-            place,
-            "a lone surrogate",
-            "text that UTF-8 can encode",
-            message=f"{place} has a lone surrogate, which UTF-8 cannot encode",
-        )
+        raise ArgumentError(place, "has a lone surrogate, which UTF-8 cannot encode")

@@ -140,19 +140,11 @@ def resolved(
 def _strength(sampling: Sampling, by_score: bool) -> float | None:
     """Return the strength for the kind of model; raise for that of the other kind."""
     if by_score and sampling.dropout is not None:
-        raise ArgumentError(
-            "sampling.dropout",
-            f"{sampling.dropout} for a Unigram model",
-            "Sampling(alpha=...)",
-            message="dropout is for BPE; pass Sampling(alpha=...) to a Unigram model",
-        )
+        message = "dropout is for BPE; pass Sampling(alpha=...) to a Unigram model"
+        raise ArgumentError("sampling.dropout", message=message)
     if not by_score and sampling.alpha is not None:
-        raise ArgumentError(
-            "sampling.alpha",
-            f"{sampling.alpha} for a model that is not Unigram",
-            "Sampling(dropout=...), for BPE",
-            message="alpha is for Unigram models; pass Sampling(dropout=...) to a BPE model",
-        )
+        message = "alpha is for Unigram models; pass Sampling(dropout=...) to a BPE model"
+        raise ArgumentError("sampling.alpha", message=message)
     return sampling.alpha if by_score else sampling.dropout
 
 
@@ -160,12 +152,7 @@ def check_dropout(dropout: object) -> None:
     """Raise unless `dropout` is a probability."""
     check_number("dropout", dropout, (int, float), "a number")
     if not 0 <= dropout <= 1:  # type: ignore[operator]
-        raise ArgumentError(
-            "dropout",
-            str(dropout),
-            "a probability from 0 to 1",
-            message=f"dropout must be a probability from 0 to 1, not {dropout}",
-        )
+        raise ArgumentError("dropout", f"must be a probability from 0 to 1, not {dropout}")
 
 
 def check_alpha(alpha: object) -> None:

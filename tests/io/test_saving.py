@@ -53,7 +53,7 @@ def test_a_name_without_a_suffix_is_refused_with_both_spellings(
     path = str(tmp_path / "out")
     with pytest.raises(pw.errors.ArgumentError, match="has no suffix; write") as raised:
         wordpiece.save(path)
-    assert raised.value.expected == f"'{path}/' for a folder, or '{path}.json' for a file"
+    assert raised.value.expected == f"write '{path}/' for a folder, or '{path}.json' for a file"
     assert list(tmp_path.iterdir()) == []
     wordpiece.with_added_tokens(["[UNK]"], special=True).save(f"{path}/")
     wordpiece.with_added_tokens(["[UNK]"], special=True).save(path)  # now it is a folder
@@ -86,7 +86,10 @@ def test_merges_names_the_second_file(tmp_path: Path, bpe: pw.Tokenizer) -> None
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("a.jsonn", r"path must be a name that ends in .*, not 'a\.jsonn'"),
+        (
+            "a.jsonn",
+            r"path: 'a\.jsonn' has no suffix of a tokenizer format; give a name that ends in ",
+        ),
         ("missing/folder/", "path: the parent folder of '.*' does not exist"),
     ],
 )

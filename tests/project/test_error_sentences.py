@@ -20,6 +20,13 @@ ERRORS = {
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and issubclass(kind, PieceworkError)
 }
+# What follows a subject: a verb, or `=` and a value, or a colon and a clause.
+VERBS = (
+    "allows and appears applies calls can cannot changed changes contain contains contents continues "
+    "contradicts counts did do does end ends exists failed gives has have holds is leaves longer made may "
+    "must names need needs occurs takes was"
+)
+PREDICATE = re.compile(rf"=|: |({VERBS.replace(' ', '|')})\b|\{{\}}")
 # What "must be" and "not" cannot precede.
 NO_VALUES = re.compile(r"none\b|one of (them|the two)|only one of|exactly one of|.* instead$")
 NO_FINDS = re.compile(r"(no|both|neither|given|without|none)\b|.*\btwice$")
@@ -39,6 +46,11 @@ class Site:
     @property
     def texts(self) -> tuple[str, ...]:
         return self.found + self.expected + self.message
+
+    @property
+    def predicates(self) -> tuple[str, ...]:
+        """Return what follows the place in a sentence of two texts."""
+        return () if self.expected or self.message else self.found
 
 
 def sites() -> Iterator[Site]:
@@ -99,9 +111,16 @@ def test_every_error_of_the_package_is_examined() -> None:
     assert {site.kind for site in SITES} > {ArgumentError, FileError, TrainingError}
 
 
-def test_an_error_has_a_place_and_says_what_is_expected() -> None:
-    lacking = [site.at for site in SITES if not (site.place and (site.expected or site.message))]
+def test_an_error_has_a_place_and_says_what_is_wrong() -> None:
+    lacking = [site.at for site in SITES if not (site.place and (site.found or site.message))]
     assert lacking == []
+
+
+def test_a_sentence_of_two_texts_is_a_subject_and_a_predicate() -> None:
+    wrong = [
+        (site.at, text) for site in SITES for text in site.predicates if not PREDICATE.match(text)
+    ]
+    assert wrong == []
 
 
 def test_the_sentence_of_an_argument_follows_from_its_parts() -> None:
@@ -109,7 +128,9 @@ def test_the_sentence_of_an_argument_follows_from_its_parts() -> None:
     wrong = [
         (site.at, text)
         for site in SITES
-        if issubclass(site.kind, (ArgumentError, TrainingError)) and not site.message
+        if issubclass(site.kind, (ArgumentError, TrainingError))
+        and site.expected
+        and not site.message
         for parts, pattern in ((site.expected, NO_VALUES), (site.found, NO_FINDS))
         for text in parts
         if pattern.match(text)
@@ -119,10 +140,21 @@ def test_the_sentence_of_an_argument_follows_from_its_parts() -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\.$", r"^[,;:.]", r"(^|\W)found found", r" {2}", r"^expected |^must be ", r"^found "],
+    [r"\.$", r"^[,;.]", r"(^|\W)found found", r" {2}", r"^expected ", r"^found "],
 )
 def test_texts_of_errors_are_parts_of_one_sentence(pattern: str) -> None:
     wrong = [(site.at, text) for site in SITES for text in site.texts if re.search(pattern, text)]
+    assert wrong == []
+
+
+def test_a_frame_has_its_own_verb() -> None:
+    wrong = [
+        (site.at, text)
+        for site in SITES
+        if site.expected
+        for text in site.found + site.expected
+        if text.startswith("must be ")
+    ]
     assert wrong == []
 
 
@@ -156,8 +188,36 @@ def test_a_hint_follows_the_value_that_was_found(expected: str, sentence: str) -
 def test_other_errors_say_what_was_found_where() -> None:
     error = errors.CorpusError("a.csv line 2", "2 columns", "3")
     assert str(error) == "a.csv line 2: found 2 columns, expected 3"
-    assert str(errors.CorpusError("a.csv", "2 columns")) == "a.csv: found 2 columns"
+    assert str(errors.CorpusError("a.csv", "2 columns", "")) == "a.csv: found 2 columns"
     assert str(PieceworkError("whatever")) == "whatever"
+
+
+@pytest.mark.parametrize(
+    ("predicate", "sentence"),
+    [
+        ("has no words; it needs text", "corpus has no words; it needs text"),
+        ("= does not apply", "corpus= does not apply"),
+        (": 'x' is no path", "corpus: 'x' is no path"),
+    ],
+)
+def test_two_texts_are_a_subject_and_a_predicate(predicate: str, sentence: str) -> None:
+    error = ArgumentError("corpus", predicate)
+    assert (str(error), error.place) == (sentence, "corpus")
+    assert (error.found, error.expected) == (
+        predicate.partition("; ")[0],
+        predicate.partition("; ")[2],
+    )
+    assert str(pickle.loads(pickle.dumps(error))) == sentence
+
+
+def test_a_sentence_about_a_file_keeps_what_the_system_gave() -> None:
+    error = FileError(
+        "a.bin", message="cannot read a.bin, the data of a.idx: no such file", errno=2
+    )
+    twin = pickle.loads(pickle.dumps(error))
+    assert str(twin) == str(error) == "cannot read a.bin, the data of a.idx: no such file"
+    assert isinstance(twin, FileNotFoundError)
+    assert (twin.place, twin.filename, twin.errno) == ("a.bin", "a.bin", 2)
 
 
 @pytest.mark.parametrize("action", ["read", "write", "remove"])

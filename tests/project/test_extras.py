@@ -29,7 +29,7 @@ def test_a_missing_package_names_what_to_install() -> None:
     assert str(caught.value).startswith(
         "series: no_such_module is not installed (No module named 'no_such_module'); install the"
     )
-    expected = "the extra 'polars' of piecework: pip install 'polars>=1.0' 'pyarrow>=14'"
+    expected = "install the extra 'polars' of piecework: pip install 'polars>=1.0' 'pyarrow>=14'"
     assert caught.value.expected == expected
 
 

@@ -488,7 +488,7 @@ def test_a_tsv_from_elsewhere_may_lack_positions_and_pipeline(tmp_path: Path) ->
         ("word\tcount\na\t-1\n", r"column 'count' line 2: found '-1'"),
         ("word\tcount\na\t1\nb\t٣\n", r"column 'count' line 3"),
         (f"word\tcount\tfirst\na\t1\t{2**64}\n", r"column 'first' line 2"),
-        ("word\tcount\na\t1\na\t2\n", r"a\.tsv: words: found 'a' twice"),
+        ("word\tcount\na\t1\na\t2\n", r"a\.tsv: words contain 'a' twice"),
     ],
 )
 def test_a_damaged_tsv_is_named_by_file_line_and_column(

@@ -22,12 +22,8 @@ def import_extra(module: str, extra: str, needed_for: str | None = None) -> typi
     except ImportError as error:
         place = module if needed_for is None else needed_for
         expected = f"the extra {extra!r} of piecework: {install_command(extra, module)}"
-        raise MissingExtraError(
-            place,
-            f"no {module} ({error})",
-            expected,
-            message=f"{place}: {module} is not installed ({error}); install {expected}",
-        ) from error
+        problem = f": {module} is not installed ({error}); install {expected}"
+        raise MissingExtraError(place, problem) from error
 
 
 def install_command(extra: str, module: str) -> str:

@@ -44,13 +44,8 @@ def encodable_path(text: str, name: str = "path") -> str:
     try:
         os.fsencode(text)
     except UnicodeEncodeError as error:
-        found = f"a lone surrogate at character {error.start}"
-        raise ArgumentError(
-            name,
-            found,
-            "a path that the file system can encode",
-            message=f"{name} has {found}, which no file name can contain",
-        ) from error
+        problem = f"has a lone surrogate at character {error.start}, which no file name can contain"
+        raise ArgumentError(name, problem) from error
     return text
 
 
@@ -178,20 +173,10 @@ def distinct_tokens(name: str, values: object) -> tuple[str, ...]:
     tokens = _strings(name, values)
     for token in tokens:
         if not token:
-            raise ArgumentError(
-                name,
-                "an empty string",
-                "tokens of at least one character",
-                message=f"{name} must not contain an empty string",
-            )
+            raise ArgumentError(name, "must not contain an empty string")
     if len(set(tokens)) != len(tokens):
         duplicate = next(token for token in tokens if tokens.count(token) > 1)
-        raise ArgumentError(
-            name,
-            f"{duplicate!r} twice",
-            "distinct tokens",
-            message=f"{name} contains {duplicate!r} twice",
-        )
+        raise ArgumentError(name, f"contains {duplicate!r} twice")
     return tokens
 
 

@@ -67,12 +67,7 @@ def bench(
     check_positive("repetitions", repetitions)
     rows = listed(texts)
     if len(rows) < _MIN_TEXTS:
-        raise CorpusError(
-            "texts",
-            str(len(rows)),
-            f"at least {_MIN_TEXTS} texts",
-            message=f"texts must be at least {_MIN_TEXTS}, not {len(rows)}",
-        )
+        raise CorpusError("texts", f"must be at least {_MIN_TEXTS}, not {len(rows)}")
     for index, text in enumerate(rows):
         if not isinstance(text, str):
             raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
@@ -125,9 +120,7 @@ def bench_files(
     if len(texts) < _MIN_TEXTS:
         found = counted(len(texts), "text")
         expected = f"at least {_MIN_TEXTS}: JSON lines, or {_DOCUMENT_CHARS:,} characters each"
-        raise CorpusError(
-            "corpus", found, expected, message=f"corpus has {found}; it needs {expected}"
-        )
+        raise CorpusError("corpus", f"has {found}; it needs {expected}")
     return bench(
         loaded,
         texts,

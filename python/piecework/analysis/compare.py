@@ -189,20 +189,10 @@ def _named(given: Given | Mapping[str, Given], argument: str) -> Mapping[str | N
     if not isinstance(given, Mapping):
         return {None: given}
     if not given:
-        raise ArgumentError(
-            argument,
-            "no sources",
-            "at least one name with its texts or paths",
-            message=f"{argument} must have at least one name with its texts or paths",
-        )
+        raise ArgumentError(argument, "must have at least one name with its texts or paths")
     for name in given:
         if not isinstance(name, str):
-            raise InputTypeError(
-                argument,
-                f"the name {name!r}",
-                "names of sources as str",
-                message=f"{argument}: the names of sources must be str, not {name!r}",
-            )
+            raise InputTypeError(argument, f": the names of sources must be str, not {name!r}")
     return {**given}
 
 
@@ -256,12 +246,7 @@ class _Corpus:
         if name is None:
             return
         if now.texts == before.texts:
-            raise CorpusError(
-                f"source {name!r}",
-                "no texts",
-                "at least one text that is not empty",
-                message=f"source {name!r} has no texts that are not empty",
-            )
+            raise CorpusError(f"source {name!r}", "has no texts that are not empty")
         words, chars = now.words - before.words, now.chars - before.chars
         measures = []
         for at, tokenizer in enumerate(self._counts):
@@ -285,12 +270,7 @@ class _Corpus:
     def comparison(self, gold: Gold | None) -> Comparison:
         """Return the measures of all texts added."""
         if not self._texts:
-            raise CorpusError(
-                "corpus",
-                "no texts",
-                "at least one text that is not empty",
-                message="corpus has no texts that are not empty",
-            )
+            raise CorpusError("corpus", "has no texts that are not empty")
         tokenizers = {name: counts.tokenizer for name, counts in self._counts.items()}
         return Comparison(
             texts=self._texts,
@@ -344,12 +324,7 @@ def _check_tokenizers(tokenizers: Any) -> Mapping[str, Tokenizer]:
         found = type(tokenizers).__name__
         raise InputTypeError("tokenizers", found, "a mapping of names to tokenizers")
     if not tokenizers:
-        raise ArgumentError(
-            "tokenizers",
-            "none",
-            "at least one tokenizer",
-            message="tokenizers must have at least one tokenizer",
-        )
+        raise ArgumentError("tokenizers", "must have at least one tokenizer")
     for name, one in tokenizers.items():
         if not isinstance(one, Tokenizer):
             raise InputTypeError(f"tokenizers[{name!r}]", type(one).__name__, "a Tokenizer")

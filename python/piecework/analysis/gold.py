@@ -79,22 +79,12 @@ def read_gold(path: PathLike) -> Gold:
             raise CorpusError(place, repr(line[:40]), _FORM)
         segmentations.setdefault(word, rest[0])
     if not segmentations:
-        raise CorpusError(
-            str(path),
-            "no words",
-            f"lines of {_FORM}",
-            message=f"{path} has no words; it needs lines of {_FORM}",
-        )
+        raise CorpusError(str(path), f"has no words; it needs lines of {_FORM}")
     gold = Gold.of(_morphemes(segmentations))
     if not gold.boundaries:
         word, morphemes = next(iter(segmentations.items()))
         found = f"no word that its morphemes spell; the first is {word[:40]!r}, {morphemes[:40]!r}"
-        raise CorpusError(
-            str(path),
-            found,
-            f"lines of {_FORM}",
-            message=f"{path} has {found}; it needs lines of {_FORM}",
-        )
+        raise CorpusError(str(path), f"has {found}; it needs lines of {_FORM}")
     return gold
 
 
@@ -156,10 +146,7 @@ def boundary_scores(tokenizer: Tokenizer, gold: Gold) -> BoundaryScores:
     without words that their morphemes spell.
     """
     if not gold.boundaries:
-        found = f"0 of {gold.total:,} words that their morphemes spell"
-        raise CorpusError(
-            "gold", found, "at least one", message="gold has no words that their morphemes spell"
-        )
+        raise CorpusError("gold", "has no words that their morphemes spell")
     correct = predicted = actual = 0
     for word, boundaries in gold.boundaries.items():
         encoding = tokenizer.encode(f" {word}", **PLAIN_TEXT)
@@ -181,14 +168,8 @@ def _lines(path: PathLike) -> Iterator[tuple[str, str]]:
     for rows in CorpusReader(corpus_files(path), ReadOptions.of(tables_as_lines=True)).rows():
         if not rows.are_lines:
             found = "a format with named fields, such as JSON lines"
-            raise CorpusError(
-                rows.name,
-                found,
-                "plain text with tab-separated columns",
-                message=(
-                    f"{rows.name} has {found}; a gold standard is plain text with tab-separated columns"
-                ),
-            )
+            problem = f"has {found}; a gold standard is plain text with tab-separated columns"
+            raise CorpusError(rows.name, problem)
         for number, line in zip(rows.numbers, rows.texts, strict=True):
             if line.strip():
                 yield f"{rows.name} line {number}", line

@@ -166,12 +166,7 @@ def _bpe_of(source: object) -> BPE:
         return BPE(model.vocab, ())  # files have BPE without merges for it
     if not isinstance(model, BPE):
         expected = "a BPE model, or the merges of a training run (piecework train --training-log)"
-        raise ArgumentError(
-            "source",
-            f"{type(model).__name__}, which has no merges",
-            expected,
-            message=f"source: {type(model).__name__} has no merges; pass {expected}",
-        )
+        raise ArgumentError("source", f": {type(model).__name__} has no merges; pass {expected}")
     return model
 
 

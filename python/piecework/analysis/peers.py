@@ -56,12 +56,7 @@ def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
         raise
     except Exception as error:  # each library has its own exceptions
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise FormatError(
-            source,
-            reason,
-            f"a file that {name} reads",
-            message=f"{name} cannot read {source}: {reason}",
-        ) from error
+        raise FormatError(source, message=f"{name} cannot read {source}: {reason}") from error
     return peer
 
 
@@ -127,12 +122,8 @@ def _pattern_of(tokenizer: Tokenizer, source: str) -> str:
             return stage.pattern.pattern
         if isinstance(stage, ByteLevel) and stage.use_regex:
             return NAMED_PATTERNS["gpt2"][0]
-    raise FormatError(
-        source,
-        "no split pattern",
-        "a pre-tokenizer with one pattern, for tiktoken",
-        message=f"{source} has no split pattern; tiktoken needs a pre-tokenizer with one pattern",
-    )
+    problem = "has no split pattern; tiktoken needs a pre-tokenizer with one pattern"
+    raise FormatError(source, problem)
 
 
 @contextmanager

@@ -169,12 +169,8 @@ def plan_prune_files(
     """
     files = corpus_files(paths)
     if "-" in files:
-        raise ArgumentError(
-            "paths",
-            "'-', the standard input",
-            "files, which are read twice",
-            message="paths must be files, which are read twice; '-' is the standard input",
-        )
+        problem = "must be files, which are read twice; '-' is the standard input"
+        raise ArgumentError("paths", problem)
     total, passes = 2 * corpus_bytes(files), 0
 
     def batches() -> Iterator[Sequence[str]]:
@@ -206,26 +202,12 @@ class _Settings(NamedTuple):
         if self.size is not None:
             check_size("size", self.size)
             if self.min_count is not None and not self.residues:
-                raise ArgumentError(
-                    "size",
-                    "both size= and min_count=",
-                    "one of them",
-                    message="size= and min_count= cannot be combined",
-                )
+                raise ArgumentError("size", "= and min_count= cannot be combined")
             if not self.keep_alphabet:
-                raise ArgumentError(
-                    "keep_alphabet",
-                    "False with size=",
-                    "True",
-                    message="size= needs keep_alphabet=True",
-                )
+                raise ArgumentError("keep_alphabet", message="size= needs keep_alphabet=True")
         if self.min_count is None and self.size is None and not (self.residues or self.keep):
-            raise ArgumentError(
-                "min_count",
-                "no setting",
-                "min_count=, size=, keep= or residues=",
-                message="nothing to prune by: pass min_count=, size=, keep= or residues=",
-            )
+            message = "nothing to prune by: pass min_count=, size=, keep= or residues="
+            raise ArgumentError("min_count", message=message)
 
 
 def _plan(
@@ -290,11 +272,6 @@ def _named(tokenizer: Tokenizer, keep: Iterable[str | int]) -> set[str | int]:
     for item in keep:
         token = item if isinstance(item, str) else tokens.get(item)
         if token not in vocab:
-            raise ArgumentError(
-                "keep",
-                repr(item),
-                "tokens or ids of the tokenizer",
-                message=f"keep: {item!r} is not a token or id of the tokenizer",
-            )
+            raise ArgumentError("keep", f": {item!r} is not a token or id of the tokenizer")
         found.add(str(token))
     return found

@@ -210,13 +210,8 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
     """
     given: object = tokenizers
     if not isinstance(given, Mapping) or not given:
-        found = "none" if isinstance(given, Mapping) else type(given).__name__
-        raise ArgumentError(
-            "tokenizers",
-            found,
-            "names -> tokenizers, at least one",
-            message="tokenizers must be a mapping of names to tokenizers, at least one",
-        )
+        "none" if isinstance(given, Mapping) else type(given).__name__
+        raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     checks.check_text("text", text)
     encoded = {name: _tokens(tokenizer, text) for name, tokenizer in tokenizers.items()}
     spans = {name: {token.span for token in tokens} for name, tokens in encoded.items()}

@@ -36,10 +36,9 @@ def immutable_error(name: str, change: str, value: object = None) -> ImmutableEr
     """Return the error for a change, "an assignment" or "a deletion", of an attribute of a tokenizer."""
     method = _with_roles(name, value) if name in ROLES else _METHODS.get(name, "a with_... method")
     called = "which returns" if "with_" in method else "for"
-    expected = f"{method}, {called} another tokenizer"
     changed = "set" if change == "an assignment" else "deleted"
-    message = f"{name} cannot be {changed}: a tokenizer does not change; use {expected}"
-    return ImmutableError(name, change, expected, message=message)
+    problem = f"cannot be {changed}: a tokenizer does not change"
+    return ImmutableError(name, f"{problem}; use {method}, {called} another tokenizer")
 
 
 def _with_roles(role: str, value: object) -> str:

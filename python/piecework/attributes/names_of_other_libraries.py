@@ -137,14 +137,12 @@ def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
     piecework.errors.InputTypeError: encode_batch has no argument padding; use ...
     """
     names = list(given)
-    kind = "a keyword argument" if len(names) == 1 else "keyword arguments"
-    found = f"{kind} that {method} does not have"
     uses = dict.fromkeys(_KEYWORDS[name] for name in names if name in _KEYWORDS)
     # One call can stand for several arguments, such as `truncation` and `max_length`.
     longest = [use for use in uses if not any(use in other for other in uses if other != use)]
     expected = "; ".join(longest) or f"an argument that help(Tokenizer.{method}) lists"
     message = f"{method} has no argument {', '.join(names)}; use {expected}"
-    raise InputTypeError(", ".join(names), found, expected, message=message)
+    raise InputTypeError(", ".join(names), message=message)
 
 
 class ForeignName:

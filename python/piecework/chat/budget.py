@@ -51,21 +51,12 @@ class Budget:
         """Count one step, and one for each 64 characters."""
         self.left -= 1 + chars // CHARS_PER_STEP
         if self.left < 0:
-            raise TemplateError(
-                "chat template",
-                f"more than {self.max_steps} steps",
-                "a template that ends",
-                message=f"the chat template does not end: it took more than {self.max_steps} steps",
-            )
+            problem = f"does not end: it took more than {self.max_steps} steps"
+            raise TemplateError("the chat template", problem)
         if self.left < self.next_check:
             self.next_check = self.left - _STEPS_PER_CHECK
             if time.monotonic() > self.deadline:
-                raise TemplateError(
-                    "chat template",
-                    "no end after 30 seconds",
-                    "a template that ends",
-                    message="the chat template did not end within 30 seconds",
-                )
+                raise TemplateError("the chat template", "did not end within 30 seconds")
 
     def check_size(self, value: object) -> None:
         """Count the result of an operation; raise if it is larger than a prompt can be."""
@@ -159,14 +150,8 @@ def check_length(chars: int) -> None:
     >>> check_length(5)
     """
     if chars > MAX_CHARS:
-        raise TemplateError(
-            "chat template",
-            f"a text of {chars} characters",
-            f"at most {MAX_CHARS}",
-            message=(
-                f"the chat template made a text of {chars} characters; the limit is {MAX_CHARS}"
-            ),
-        )
+        problem = f"made a text of {chars} characters; the limit is {MAX_CHARS}"
+        raise TemplateError("the chat template", problem)
 
 
 def check_items(count: int, most: int = MAX_ITEMS) -> None:
@@ -175,12 +160,7 @@ def check_items(count: int, most: int = MAX_ITEMS) -> None:
     >>> check_items(5)
     """
     if count > most:
-        raise TemplateError(
-            "chat template",
-            f"{count} items",
-            f"at most {most}",
-            message=f"the chat template made {count} items; the limit is {most}",
-        )
+        raise TemplateError("the chat template", f"made {count} items; the limit is {most}")
 
 
 def check_number(value: object) -> None:
@@ -218,9 +198,5 @@ def check_product(left: object, right: object) -> None:
 
 def _check_bits(bits: int) -> None:
     if bits > _MAX_BITS:
-        raise TemplateError(
-            "chat template",
-            f"a number of {bits} bits",
-            f"at most {_MAX_BITS}",
-            message=f"the chat template made a number of {bits} bits; the limit is {_MAX_BITS}",
-        )
+        problem = f"made a number of {bits} bits; the limit is {_MAX_BITS}"
+        raise TemplateError("the chat template", problem)

@@ -96,16 +96,8 @@ def _fitting(text: str, span: Span, level: int, max_tokens: int, count: Count) -
         elif level + 1 < len(LEVELS):
             yield from _fitting(text, (start, end), level + 1, max_tokens, count)
         else:
-            found = f"{max_tokens}, and {text[start:end]!r} alone takes {tokens}"
-            raise ArgumentError(
-                "max_tokens",
-                found,
-                f"at least {tokens}",
-                message=(
-                    f"max_tokens={max_tokens} is too small: {text[start:end]!r} alone takes "
-                    f"{tokens} tokens"
-                ),
-            )
+            problem = f"={max_tokens} is too small: {text[start:end]!r} alone takes {tokens} tokens"
+            raise ArgumentError("max_tokens", problem)
 
 
 def _units(text: str, span: Span, level: int) -> Iterator[Span]:

@@ -59,16 +59,8 @@ def compiled(template: str) -> jinja2.Template:
     Raises `TemplateError` for a template that is not valid, and for one of more than a million characters.
     """
     if len(template) > _MAX_TEMPLATE_CHARS:
-        found = f"a template of {len(template)} characters"
-        raise TemplateError(
-            "chat template",
-            found,
-            f"at most {_MAX_TEMPLATE_CHARS}",
-            message=(
-                f"the chat template has {len(template)} characters; the limit is "
-                f"{_MAX_TEMPLATE_CHARS}"
-            ),
-        )
+        problem = f"has {len(template)} characters; the limit is {_MAX_TEMPLATE_CHARS}"
+        raise TemplateError("the chat template", problem)
     # Constants are evaluated while a template is compiled, outside of every rendering.
     token = BUDGET.set(Budget(is_compiling=True))
     try:
@@ -77,12 +69,8 @@ def compiled(template: str) -> jinja2.Template:
         raise
     except jinja2.TemplateSyntaxError as error:
         place = f"chat template: line {error.lineno}"
-        raise TemplateError(
-            place,
-            str(error.message),
-            "a valid Jinja template",
-            message=f"line {error.lineno} of the chat template is not valid Jinja: {error.message}",
-        ) from error
+        message = f"line {error.lineno} of the chat template is not valid Jinja: {error.message}"
+        raise TemplateError(place, message=message) from error
     except (
         RecursionError,
         MemoryError,
@@ -92,12 +80,7 @@ def compiled(template: str) -> jinja2.Template:
         OverflowError,
     ) as error:
         found = f"{type(error).__name__}: {error}"
-        raise TemplateError(
-            "chat template",
-            found[:200],
-            "a valid Jinja template",
-            message=f"the chat template is not valid Jinja: {found[:200]}",
-        ) from error
+        raise TemplateError("the chat template", f"is not valid Jinja: {found[:200]}") from error
     finally:
         BUDGET.reset(token)
 
@@ -336,12 +319,8 @@ class _ChatNamespace(Namespace):
 
 def _check_attribute(name: str) -> None:
     if name.startswith("_"):
-        raise TemplateError(
-            "namespace",
-            repr(plain(name)),
-            "a name without leading underscore",
-            message=f"namespace: the name {plain(name)!r} must not begin with an underscore",
-        )
+        problem = f": the name {plain(name)!r} must not begin with an underscore"
+        raise TemplateError("namespace", problem)
 
 
 def _new_dict(*args: typing.Any, **values: typing.Any) -> dict[typing.Any, typing.Any]:
@@ -350,7 +329,7 @@ def _new_dict(*args: typing.Any, **values: typing.Any) -> dict[typing.Any, typin
 
 def _raise_exception(message: object) -> typing.NoReturn:
     text = plain(str(message))
-    raise TemplateError("chat template", text, message=f"chat template: {text}")
+    raise TemplateError("chat template", f": {text}")
 
 
 def _strftime_now(form: str) -> TrackedText:

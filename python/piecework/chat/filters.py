@@ -126,12 +126,7 @@ def titled(value: typing.Any) -> TrackedText:
     text = text_of(value)
     result = FILTERS["title"](plain(text))
     if len(result) != len(text):
-        raise TemplateError(
-            "title",
-            "a letter whose capital form has another length",
-            "upper",
-            message="title: the capital form of a letter has another length; use upper",
-        )
+        raise TemplateError("title", ": the capital form of a letter has another length; use upper")
     return TrackedText(result, text.origins)
 
 
@@ -148,24 +143,12 @@ def rounded(
 ) -> typing.Any:
     """Round a number as Jinja does; the precision is at most 400 digits in either direction."""
     if isinstance(precision, int) and abs(precision) > _MAX_PRECISION:
-        found, expected = f"{precision.bit_length()} bits", f"at most {_MAX_PRECISION} digits"
-        if precision.bit_length() <= 64:
-            found = str(precision)
-        raise TemplateError(
-            "round: precision",
-            found,
-            expected,
-            message=(
-                f"round: a precision of {found} is more than the limit of {_MAX_PRECISION} digits"
-            ),
-        )
+        bits = precision.bit_length()
+        found = str(precision) if bits <= 64 else f"{bits} bits"
+        message = f"round: a precision of {found} is more than the limit of {_MAX_PRECISION} digits"
+        raise TemplateError("round: precision", message=message)
     if not isinstance(value, (int, float)):
-        raise TemplateError(
-            "round",
-            type(value).__name__,
-            "a number",
-            message=f"round takes a number, not {type(value).__name__}",
-        )
+        raise TemplateError("round", f"takes a number, not {type(value).__name__}")
     check_number(value)
     return do_round(value, precision, method)
 
@@ -212,12 +195,8 @@ def indented(
 
 def _indent(width: int) -> int:
     if width > _MAX_INDENT:
-        raise TemplateError(
-            "indent: width",
-            str(width),
-            f"at most {_MAX_INDENT}",
-            message=f"indent: a width of {width} is more than the limit of {_MAX_INDENT}",
-        )
+        message = f"indent: a width of {width} is more than the limit of {_MAX_INDENT}"
+        raise TemplateError("indent: width", message=message)
     return width
 
 

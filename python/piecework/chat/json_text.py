@@ -35,12 +35,8 @@ def to_json(
     if isinstance(indent, str):
         indent = len(indent) if indent.isspace() else indent
     if indent is not None and not (isinstance(indent, int) and indent <= _MAX_INDENT):
-        raise TemplateError(
-            "tojson: indent",
-            repr(indent)[:40],
-            f"at most {_MAX_INDENT} spaces",
-            message=f"tojson: indent must be at most {_MAX_INDENT} spaces, not {repr(indent)[:40]}",
-        )
+        problem = f"must be at most {_MAX_INDENT} spaces, not {repr(indent)[:40]}"
+        raise TemplateError("tojson: indent", problem)
     if separators is None:
         separators = (", ", ": ") if indent is None else (",", ": ")
     first, second = separators
@@ -63,12 +59,8 @@ class _Writer:
 
     def parts(self, value: typing.Any, depth: int) -> Iterator[TrackedText]:
         if depth > _MAX_DEPTH:
-            raise TemplateError(
-                "tojson",
-                "values nested too deeply",
-                f"at most {_MAX_DEPTH} levels",
-                message=f"tojson: the values are nested more than {_MAX_DEPTH} levels deep",
-            )
+            problem = f": the values are nested more than {_MAX_DEPTH} levels deep"
+            raise TemplateError("tojson", problem)
         if isinstance(value, (list, tuple, dict)):
             take(CHARS_PER_STEP * len(value))
         if isinstance(value, str):

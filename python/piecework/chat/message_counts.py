@@ -44,12 +44,8 @@ def count_messages(
         chat = tokenizer.apply_chat_template(messages, tools=tools, add_generation_prompt=True)
         return len(chat.ids)
     if tools is not None:
-        raise ArgumentError(
-            "tools",
-            "tools, with estimate=True",
-            "None: their format is not public",
-            message="estimate=True does not support tools=: their format is not public",
-        )
+        message = "estimate=True does not support tools=: their format is not public"
+        raise ArgumentError("tools", message=message)
     return _estimated_tokens(tokenizer, messages)
 
 
@@ -76,13 +72,6 @@ def _texts(row: Mapping[str, typing.Any], place: str) -> Iterator[str]:
         for part in parts:
             text = part.get("text") if isinstance(part, Mapping) else part
             if not isinstance(text, str):
-                raise InputTypeError(
-                    f"{place}.{key}",
-                    type(part).__name__,
-                    "text to estimate its tokens",
-                    message=(
-                        f"{place}.{key}: tokens are estimated for text, not for a value of type "
-                        f"{type(part).__name__}"
-                    ),
-                )
+                problem = f": tokens are estimated for text, not for a value of type {type(part).__name__}"
+                raise InputTypeError(f"{place}.{key}", problem)
             yield text

@@ -33,12 +33,7 @@ def checked_messages(messages: object) -> list[Mapping[str, typing.Any]]:
             expected = "a mapping with role and content"
             raise InputTypeError(f"messages[{position}]", type(message).__name__, expected)
     if not messages:
-        raise ArgumentError(
-            "messages",
-            "no message",
-            "at least one",
-            message="messages must contain at least one message",
-        )
+        raise ArgumentError("messages", "must contain at least one message")
     return list(messages)
 
 
@@ -91,22 +86,12 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
     Raises `InputTypeError` for anything but strings, numbers, None, lists and mappings of these.
     """
     if depth > _MAX_DEPTH:
-        raise ArgumentError(
-            place,
-            "values nested too deeply",
-            f"at most {_MAX_DEPTH} levels",
-            message=f"{place} is nested more than {_MAX_DEPTH} levels deep",
-        )
+        raise ArgumentError(place, f"is nested more than {_MAX_DEPTH} levels deep")
     if isinstance(value, str):
         surrogate = first_surrogate(value)
         if surrogate is not None:
-            found = f"a lone surrogate at character {surrogate}"
-            raise ArgumentError(
-                place,
-                found,
-                "text that UTF-8 can encode",
-                message=f"{place} has {found}, which UTF-8 cannot encode",
-            )
+            problem = f"has a lone surrogate at character {surrogate}, which UTF-8 cannot encode"
+            raise ArgumentError(place, problem)
         return TrackedText(str.__str__(value), origin)
     if value is None or isinstance(value, bool):
         return value
@@ -148,9 +133,5 @@ def _mark_final(row: dict[str, typing.Any]) -> None:
         if isinstance(block, dict) and isinstance(block.get("text"), TrackedText):
             block["text"] = block["text"].with_bits(FINAL)
             return
-    raise ArgumentError(
-        "continue_final_message",
-        "a last message without text",
-        "content to continue",
-        message="continue_final_message=True needs a last message with text to continue",
-    )
+    problem = "=True needs a last message with text to continue"
+    raise ArgumentError("continue_final_message", problem)

@@ -34,14 +34,8 @@ def rendered(
     from piecework.chat.environment import compiled
 
     if add_generation_prompt and continue_final_message:
-        raise ArgumentError(
-            "continue_final_message",
-            "True, with add_generation_prompt",
-            "one of the two",
-            message=(
-                "continue_final_message=True cannot be combined with add_generation_prompt=True"
-            ),
-        )
+        problem = "=True cannot be combined with add_generation_prompt=True"
+        raise ArgumentError("continue_final_message", problem)
     if isinstance(trusted_roles, str):
         raise InputTypeError("trusted_roles", "str", "a collection of roles")
     values = {
@@ -77,22 +71,14 @@ def _run(template: typing.Any, values: Mapping[str, object]) -> TrackedText:
     except PieceworkError:
         raise
     except RecursionError as error:
-        raise TemplateError(
-            "chat template",
-            "endless recursion",
-            "a template that ends",
-            message="the chat template does not end: it calls itself without limit",
-        ) from error
+        problem = "does not end: it calls itself without limit"
+        raise TemplateError("the chat template", problem) from error
     except Exception as error:
         # Templates see a str.
         name = f"{TrackedText.__module__}.{TrackedText.__qualname__} object"
         found = f"{type(error).__name__}: {error}".replace(name, "str object")
-        raise TemplateError(
-            "chat template",
-            found[:400],
-            "a template for these messages",
-            message=f"the chat template failed for these messages: {found[:400]}",
-        ) from error
+        problem = f"failed for these messages: {found[:400]}"
+        raise TemplateError("the chat template", problem) from error
     finally:
         BUDGET.reset(token)
 
@@ -102,13 +88,6 @@ def _continued(text: TrackedText) -> TrackedText:
     is_final = bytes(bool(origin & FINAL) for origin in range(256))
     end = text.origins.translate(is_final).rfind(1) + 1
     if not end:
-        raise TemplateError(
-            "continue_final_message",
-            "a prompt without the last message",
-            "a template that keeps it",
-            message=(
-                "continue_final_message=True needs a template that keeps the last message: the "
-                "prompt lacks it"
-            ),
-        )
+        problem = "=True needs a template that keeps the last message: the prompt lacks it"
+        raise TemplateError("continue_final_message", problem)
     return text.part(0, end)

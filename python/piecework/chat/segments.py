@@ -43,12 +43,8 @@ class GuardedTokens:
         symbols = {id: str(core.id_to_token(id)) for id in symbol_ids(core) if id not in names}
         for marker in markers or ():
             if marker not in {*names.values(), *symbols.values()}:
-                raise ArgumentError(
-                    "markers",
-                    repr(marker),
-                    "added tokens of the tokenizer",
-                    message=f"markers: {marker!r} is not an added token of the tokenizer",
-                )
+                problem = f": {marker!r} is not an added token of the tokenizer"
+                raise ArgumentError("markers", problem)
         guarded = {
             token.id: token
             for token in added_tokens
@@ -141,16 +137,11 @@ def encode_spans(
         encoding = encoded(other)
         made = _made_by_model(encoding, text, permitted, guarded, unk_id)
     if made is not None:
-        raise SpecialTokenError(
-            "segments",
-            f"{made[0]!r}, from which the model itself makes the token {made[1]!r}",
-            "text without it; or name in `markers` the added tokens to guard",
-            message=(
-                f"segments: the model makes the token {made[1]!r} from the text {made[0]!r}, "
-                "without added tokens; remove that text, or name the added tokens to guard in "
-                "markers="
-            ),
+        problem = (
+            f": the model makes the token {made[1]!r} from the text {made[0]!r}, without "
+            "added tokens; remove that text, or name the added tokens to guard in markers="
         )
+        raise SpecialTokenError("segments", problem)
     return encoding
 
 
@@ -187,12 +178,7 @@ def _checked(segment: object, place: str) -> tuple[str, bool]:
     surrogate = first_surrogate(text)
     if surrogate is not None:
         found = f"a lone surrogate at character {surrogate}"
-        raise ArgumentError(
-            f"{place}[0]",
-            found,
-            "text that UTF-8 can encode",
-            message=f"{place}[0] has {found}, which UTF-8 cannot encode",
-        )
+        raise ArgumentError(f"{place}[0]", f"has {found}, which UTF-8 cannot encode")
     return text, allow_special
 
 

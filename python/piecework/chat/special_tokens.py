@@ -31,12 +31,8 @@ def special_ids(core: Core, tokens: Collection[str], argument: str, expected: st
         return [special[token] for token in tokens]
     except KeyError as error:
         found = repr(error.args[0])
-        raise ArgumentError(
-            argument,
-            found,
-            "special tokens of the tokenizer",
-            message=f"{argument}: {found} is not a special token of the tokenizer",
-        ) from None
+        problem = f": {found} is not a special token of the tokenizer"
+        raise ArgumentError(argument, problem) from None
 
 
 def refuse_special(core: Core, rows: Rows) -> None:
@@ -48,9 +44,8 @@ def refuse_special(core: Core, rows: Rows) -> None:
     found = find_special(core, rows, None)
     if found is not None:
         token = core.id_to_token(found[1])
-        where, expected = f"the special token {token!r} in text", "True, False or a set of tokens"
         message = (
             f"the text contains the special token {token!r}; pass parse_special=True to encode it "
         )
         message += "as that token, parse_special=False to encode it as text, or a set of tokens"
-        raise SpecialTokenError("parse_special", where, expected, message=message)
+        raise SpecialTokenError("parse_special", message=message)

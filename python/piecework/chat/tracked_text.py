@@ -240,15 +240,11 @@ class TrackedText(str):
         return derived(result, self)
 
     def _unsupported(self, *args: object, **kwargs: object) -> typing.NoReturn:
-        raise TemplateError(
-            "chat template",
-            "a string method that does not keep the origin of characters",
-            "strip, split, replace, join, upper, lower and the like",
-            message=(
-                "chat template: a string method that does not keep the origin of characters was "
-                "called; use strip, split, replace, join, upper, lower and the like"
-            ),
+        problem = (
+            ": a string method that does not keep the origin of characters was called; "
+            "use strip, split, replace, join, upper, lower and the like"
         )
+        raise TemplateError("chat template", problem)
 
     center = ljust = rjust = zfill = expandtabs = translate = encode = _unsupported
     format_map = _unsupported
@@ -353,15 +349,11 @@ def lost_origin(text: str) -> TemplateError:
     "text whose characters have an unknown origin: 'ab'"
     """
     shown = text if len(text) <= 40 else f"{text[:40]}..."
-    return TemplateError(
-        "chat template",
-        f"text whose characters have an unknown origin: {plain(shown)!r}",
-        "filters and methods that do not mix text of the template and of messages",
-        message=(
-            f"chat template: the text {plain(shown)!r} has characters of unknown origin; use "
-            "filters and methods that do not mix text of the template and of messages"
-        ),
+    problem = (
+        f": the text {plain(shown)!r} has characters of unknown origin; "
+        "use filters and methods that do not mix text of the template and of messages"
     )
+    return TemplateError("chat template", problem)
 
 
 _MAX_DEPTH = 100
@@ -393,7 +385,5 @@ def _collect(value: object, origins: set[int], depth: int) -> None:
 
 
 def _too_deep() -> TemplateError:
-    message = f"chat template: the values are nested more than {_MAX_DEPTH} levels deep"
-    return TemplateError(
-        "chat template", "values nested too deeply", f"at most {_MAX_DEPTH} levels", message=message
-    )
+    problem = f": the values are nested more than {_MAX_DEPTH} levels deep"
+    return TemplateError("chat template", problem)

@@ -103,12 +103,8 @@ def compare(
     docs/explanation/analysis-measures.md defines them.
     """
     if html_path == "-" and as_json:
-        raise pw.errors.ArgumentError(
-            "html",
-            "- together with --json",
-            "only one of them on stdout",
-            message="--html - and --json cannot both write to stdout; give --html a file",
-        )
+        message = "--html - and --json cannot both write to stdout; give --html a file"
+        raise pw.errors.ArgumentError("html", message=message)
     if html_path:
         check_output(html_path)
         check_report()

@@ -112,14 +112,8 @@ def convert(
         original = pw.vocabulary.to_unigram(original, counts, progress=not is_quiet()).tokenizer
     if merges_output is not None:
         if target == "-" or is_folder_path(target):
-            raise pw.errors.ArgumentError(
-                "merges_output",
-                f"it with {target}",
-                "a file name such as vocab.json for DST",
-                message=(
-                    f"--merges-output needs a file name such as vocab.json as DST, not {target}"
-                ),
-            )
+            message = f"--merges-output needs a file name such as vocab.json as DST, not {target}"
+            raise pw.errors.ArgumentError("merges_output", message=message)
         loaded = original
         written = _vocabulary_round_trip(loaded)
     else:
@@ -128,15 +122,8 @@ def convert(
             written = _round_trip(loaded, name)
     lost = _differences(loaded, written, in_folder=is_folder_path(name))
     if lost and not force:
-        raise pw.errors.ArgumentError(
-            target,
-            f"a format that cannot store {', '.join(lost)}",
-            "another format, such as tokenizer.json, or --force",
-            message=(
-                f"{target} cannot store {', '.join(lost)}; use another format, such as "
-                "tokenizer.json, or --force"
-            ),
-        )
+        problem = f"cannot store {', '.join(lost)}; use another format, such as tokenizer.json, or --force"
+        raise pw.errors.ArgumentError(target, problem)
     if lost:
         click.echo(f"piecework: lost: {', '.join(lost)}", err=True)
     if corpus is not None:
@@ -163,21 +150,13 @@ def _check_unigram(
     """Raise, before the corpus is read, if DST cannot be the Unigram model of a tokenizer."""
     spec = tokenizer.spec
     if not isinstance(spec.model, pw.spec.WordPiece):
-        found = f"a {type(spec.model).__name__} tokenizer"
-        raise pw.errors.ArgumentError(
-            "unigram_corpus",
-            found,
-            "a WordPiece tokenizer",
-            message=f"--unigram converts a WordPiece tokenizer, not {found}",
+        message = (
+            f"--unigram converts a WordPiece tokenizer, not a {type(spec.model).__name__} tokenizer"
         )
+        raise pw.errors.ArgumentError("unigram_corpus", message=message)
     if merges_output is not None:
-        expected = "no merges: a Unigram model has scores"
-        raise pw.errors.ArgumentError(
-            "merges_output",
-            "it with unigram_corpus",
-            expected,
-            message="--merges-output cannot be combined with --unigram: a Unigram model has scores",
-        )
+        message = "--merges-output cannot be combined with --unigram: a Unigram model has scores"
+        raise pw.errors.ArgumentError("merges_output", message=message)
     smallest = pw.spec.Unigram((("<unk>", 0.0), ("a", -1.0)), unk_id=0)
     changed = replace(spec, model=smallest, post_processor=None, added_tokens=(), padding=None)
     check_format(_with_stages_for(pw.Tokenizer.from_spec(changed), target, force=force), target)
@@ -192,8 +171,8 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         try:
             return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
         except pw.errors.ArgumentError as error:
-            message = f"{target}: {error}; write {formats_for(tokenizer)}"
-            raise pw.errors.ArgumentError(target, error.found, message=message) from error
+            problem = f": {error}; write {formats_for(tokenizer)}"
+            raise pw.errors.ArgumentError(target, problem) from error
     if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
     try:
@@ -218,9 +197,8 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
             return pw.Tokenizer.load(folder)
     data = bytes_for(tokenizer, target)
     if target.endswith(".vocab"):
-        problem = "a .vocab lists pieces and scores, and is not a tokenizer"
-        message = f"{target}: {problem}; write {formats_for(tokenizer)}"
-        raise pw.errors.ArgumentError(target, problem, message=message)
+        problem = ": a .vocab lists pieces and scores, and is not a tokenizer"
+        raise pw.errors.ArgumentError(target, f"{problem}; write {formats_for(tokenizer)}")
     if target.endswith(".pwc"):
         return tokenizer  # a compiled cache is the tokenizer itself
     if not target.endswith(".tiktoken"):
@@ -228,15 +206,9 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
     pattern = _pattern(tokenizer)
     if pattern is None:
         found = type(tokenizer.spec.pre_tokenizer).__name__
-        raise pw.errors.ArgumentError(
-            "pre_tokenizer",
-            found,
-            "split patterns followed by ByteLevel, which a .tiktoken file needs",
-            message=(
-                "a .tiktoken file needs split patterns followed by ByteLevel; the pre-tokenizer "
-                f"of {target} is {found}"
-            ),
-        )
+        needed = "a .tiktoken file needs split patterns followed by ByteLevel"
+        message = f"{needed}; the pre-tokenizer of {target} is {found}"
+        raise pw.errors.ArgumentError("pre_tokenizer", message=message)
     ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
     return pw.Tokenizer.from_bytes(data, source=target, pattern=pattern, special_tokens=ids)
 

@@ -50,33 +50,18 @@ def count_on_engine(
     """
     for name, connection in (("ray", address), ("spark", master)):
         if connection is not None and engine != name:
-            found = f"{connection!r} without --engine {name}"
-            raise pw.errors.ArgumentError(
-                _ENGINES[name],
-                found,
-                f"--engine {name} as well",
-                message=f"{_ENGINES[name]}={connection!r} needs --engine {name}",
-            )
+            raise pw.errors.ArgumentError(_ENGINES[name], f"={connection!r} needs --engine {name}")
     if engine is None:
         return None
     for name, value in given_options(dict(counting)).items():
         if name not in ("memory", "checkpoint"):
-            raise pw.errors.ArgumentError(
-                name,
-                f"{value!r} with --engine {engine}",
-                "no --engine",
-                message=f"{name}={value!r} does not support --engine {engine}",
-            )
+            raise pw.errors.ArgumentError(name, f"={value!r} does not support --engine {engine}")
     if plan.tests:
         expected = "0 with --engine: counts have no sentences"
         raise pw.errors.ArgumentError("self_test_sample_size", str(plan.tests), expected)
     if are_counts_files(corpus, reading["field"], plan.sentences):
-        raise pw.errors.ArgumentError(
-            "engine",
-            "counts files",
-            "text files",
-            message="--engine counts text files; counts files need no engine",
-        )
+        message = "--engine counts text files; counts files need no engine"
+        raise pw.errors.ArgumentError("engine", message=message)
     # Each engine is an optional package.
     module = import_module(f"piecework.distributed.{engine}")
     where: dict[str, Any] = {"ray": {"address": address}, "spark": {"master": master}}[engine]
@@ -89,10 +74,5 @@ def count_on_engine(
         **where,
     )
     if not len(counts):
-        raise pw.errors.CorpusError(
-            ", ".join(corpus),
-            "no words",
-            "files with text",
-            message=f"{', '.join(corpus)} has no words; give files with text",
-        )
+        raise pw.errors.CorpusError(", ".join(corpus), "has no words; give files with text")
     return counts

@@ -60,14 +60,10 @@ def explain(
         return
     if len(arguments) < 2:
         found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
-        raise pw.errors.ArgumentError(
-            "arguments",
-            found,
-            "TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token",
-            message=(
-                f"there is {found}; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token"
-            ),
+        message = (
+            f"there is {found}; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token"
         )
+        raise pw.errors.ArgumentError("arguments", message=message)
     text = arguments[-1].encode(errors="surrogateescape").decode(errors="replace")
     if len(arguments) > 2:
         loaded_by_name = load_each(names_of_files(arguments[:-1]), hints)
@@ -97,13 +93,8 @@ def _print_lineage(
 ) -> None:
     """Print the merges that made a token of one tokenizer."""
     if len(arguments) != 1:
-        found = f"{len(arguments)} arguments with --token"
-        raise pw.errors.ArgumentError(
-            "arguments",
-            found,
-            "one TOKENIZER",
-            message=f"--token needs one TOKENIZER; there are {len(arguments)} arguments",
-        )
+        message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
+        raise pw.errors.ArgumentError("arguments", message=message)
     log = training_log_of(arguments[0])
     source: pw.Tokenizer | pw.train.LearnedVocabulary
     if os.path.exists(log):

@@ -63,15 +63,9 @@ def explain_training(
     """
     check_html(html_path, as_json)
     if (example is None) == (not corpus):
-        found = f"{corpus[0]} together with --example" if corpus else "none"
-        raise pw.errors.ArgumentError(
-            "CORPUS",
-            found,
-            "files with text, or --example",
-            message="CORPUS cannot be combined with --example"
-            if corpus
-            else "CORPUS is missing; give files with text, or --example",
-        )
+        missing = "is missing; give files with text, or --example"
+        problem = "cannot be combined with --example" if corpus else missing
+        raise pw.errors.ArgumentError("CORPUS", problem)
     given = given_settings(settings)
     how = {"steps": steps, "top": lines, "word": word}
     if example is not None:

@@ -54,12 +54,8 @@ def explanation_options(about_steps: str, default_steps: str) -> Callable[[Funct
 def check_html(html_path: str | None, as_json: bool) -> None:
     """Raise if the page cannot be written, or not together with JSON."""
     if html_path == "-" and as_json:
-        raise pw.errors.ArgumentError(
-            "html",
-            "- together with --json",
-            "only one of them on stdout",
-            message="--html - and --json cannot both write to stdout; give --html a file",
-        )
+        message = "--html - and --json cannot both write to stdout; give --html a file"
+        raise pw.errors.ArgumentError("html", message=message)
     if html_path:
         check_output(html_path)
 

@@ -63,12 +63,8 @@ def _load_rules(name: str) -> pw.NormalizationRules:
         return pw.NormalizationRules.named(name)
     if not os.path.exists(name):
         expected = f"a file of rules, or one of {', '.join(pw.NormalizationRules.NAMES)}"
-        raise pw.errors.ArgumentError(
-            "rules",
-            f"{name!r}, which does not exist",
-            expected,
-            message=f"--rules: there is no file {name!r}; give {expected}",
-        )
+        message = f"--rules: there is no file {name!r}; give {expected}"
+        raise pw.errors.ArgumentError("rules", message=message)
     return pw.NormalizationRules.from_tsv(name)
 
 

@@ -187,12 +187,8 @@ def count_or_load(
     given = given_options(dict(counting or {}))
     if are_counts_files(corpus, reading["field"], sentences):
         for name in given.keys() - _ALSO_FOR_COUNTS:
-            raise pw.errors.ArgumentError(
-                name,
-                "counts files",
-                "text files",
-                message=f"{name}= does not apply to counts files, only to text files",
-            )
+            problem = "= does not apply to counts files, only to text files"
+            raise pw.errors.ArgumentError(name, problem)
         return reduce(pw.Counts.merge, map(pw.Counts.load, pw.corpus.corpus_files(corpus)))
     counts = pw.count_files(
         corpus,
@@ -204,12 +200,7 @@ def count_or_load(
         **given,
     )
     if not len(counts):
-        raise pw.errors.CorpusError(
-            ", ".join(corpus),
-            "no words",
-            "files with text",
-            message=f"{', '.join(corpus)} has no words; give files with text",
-        )
+        raise pw.errors.CorpusError(", ".join(corpus), "has no words; give files with text")
     return counts
 
 
@@ -222,12 +213,7 @@ def are_counts_files(
     with_counts, with_text = _by_content(pw.corpus.corpus_files(corpus), field, suffixes)
     if with_counts and with_text:
         found = f"both text files and counts files (text: {with_text[0]}, counts: {with_counts[0]})"
-        raise pw.errors.ArgumentError(
-            "CORPUS",
-            found,
-            "files of one kind",
-            message=f"CORPUS has {found}; give files of one kind",
-        )
+        raise pw.errors.ArgumentError("CORPUS", f"has {found}; give files of one kind")
     return not with_text
 
 

@@ -43,11 +43,10 @@ def check_trained_format(plan: pw.train.Plan, path: str) -> None:
         check_format(smallest, "tokenizer.json" if path == "-" else path)
     except pw.errors.PortabilityError as error:
         message = f"output {path}: {error.place}: {error.found}; write {formats_for(smallest)}"
-        raise pw.errors.ArgumentError("output", error.found, message=message) from error
+        raise pw.errors.ArgumentError("output", message=message) from error
     except (pw.errors.ArgumentError, pw.errors.VocabularyError) as error:
         hint = _training_for(os.path.splitext(path)[1], plan)
-        message = f"output {error}, or train with {hint}"
-        raise pw.errors.ArgumentError("output", error.found, message=message) from error
+        raise pw.errors.ArgumentError("output", f"{error}, or train with {hint}") from error
 
 
 def _training_for(suffix: str, plan: pw.train.Plan) -> str:

@@ -330,7 +330,7 @@ class TokenizerOutput(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the validated value."""
-        from piecework._support import check_tokenizer_path, is_folder_path
+        from piecework._support import check_tokenizer_path
 
         path = str(value)
         if path == "-":
@@ -338,9 +338,7 @@ class TokenizerOutput(OutputFile):
         try:
             check_tokenizer_path(path)
         except pw.PieceworkError as error:
-            has_wrong_suffix = not is_folder_path(path) and os.path.splitext(path)[1]
-            problem = " has no suffix of a tokenizer format" if has_wrong_suffix else ""
-            self.fail(f"{error.found}{problem}; give {error.expected}.", param, ctx)
+            self.fail(f"{str(error).removeprefix('path: ')}.", param, ctx)
         return path
 
 

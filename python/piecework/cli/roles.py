@@ -19,12 +19,8 @@ def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> d
     Raises `ArgumentError` for an unknown role, a token that is not special, and an output without roles.
     """
     if given and not is_folder_path(path):
-        raise pw.errors.ArgumentError(
-            "roles",
-            f"the file {path}",
-            "a folder such as -o NAME/",
-            message=f"--role needs a folder such as -o NAME/, not the file {path}",
-        )
+        message = f"--role needs a folder such as -o NAME/, not the file {path}"
+        raise pw.errors.ArgumentError("roles", message=message)
     roles = {}
     for option in given:
         role, _, token = option.partition("=")

@@ -78,26 +78,14 @@ def _check(
         expected = f"{_PADDING}: rows are written before the longest one is known"
         raise pw.errors.ArgumentError("padding", repr(padding), expected)
     if padding is not None and max_length is None:
-        raise pw.errors.ArgumentError(
-            "padding", "no --max-length", "--max-length N", message="--padding needs --max-length N"
-        )
+        raise pw.errors.ArgumentError("padding", message="--padding needs --max-length N")
     if no_truncation and max_length is not None:
-        found = "both --no-truncation and --max-length"
-        raise pw.errors.ArgumentError(
-            "no_truncation",
-            found,
-            "one of them",
-            message="--no-truncation cannot be combined with --max-length",
-        )
+        message = "--no-truncation cannot be combined with --max-length"
+        raise pw.errors.ArgumentError("no_truncation", message=message)
     for name, value in (("append_eod", append_eod), ("pack", pack)):
         if padding is not None and value is not None:
-            flag = f"--{name.replace('_', '-')}"
-            raise pw.errors.ArgumentError(
-                name,
-                f"both {flag} and --padding",
-                "one of them",
-                message=f"{flag} cannot be combined with --padding",
-            )
+            message = f"--{name.replace('_', '-')} cannot be combined with --padding"
+            raise pw.errors.ArgumentError(name, message=message)
 
 
 def _note_stored_lengths(tokenizer: pw.Tokenizer) -> None:

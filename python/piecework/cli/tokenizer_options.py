@@ -107,12 +107,7 @@ def names_of_files(paths: Sequence[str]) -> dict[str, str]:
     """Return name -> path; the names are the file names if these are distinct, else the paths."""
     for path in paths:
         if paths.count(path) > 1:
-            raise pw.errors.ArgumentError(
-                "TOKENIZER",
-                f"{path} more than once",
-                "distinct tokenizers",
-                message=f"TOKENIZER {path} is given more than once",
-            )
+            raise pw.errors.ArgumentError("TOKENIZER", f"{path} is given more than once")
     files = [Path(path).name for path in paths]
     names = files if len(set(files)) == len(files) else paths
     return {
@@ -141,13 +136,8 @@ def _load_with_some(path: str, hints: Hints) -> tuple[pw.Tokenizer, bool]:
 
 def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
     names = ", ".join(f"{name}=" for name in _arguments(hints))
-    found = f"{names} for files that are self-contained"
-    return pw.errors.ArgumentError(
-        "tokenizers",
-        found,
-        "no such option for these formats",
-        message=f"{names} does not apply: the tokenizer files are self-contained",
-    )
+    message = f"{names} does not apply: the tokenizer files are self-contained"
+    return pw.errors.ArgumentError("tokenizers", message=message)
 
 
 def _options() -> dict[str, Callable[[Any], Any]]:

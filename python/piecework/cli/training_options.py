@@ -285,15 +285,8 @@ def _with_variant(name: str, about: Variant, given: dict[str, Any]) -> dict[str,
     kind = given.get(name, kinds[next(iter(values), next(iter(kinds)))])
     for setting, value in values.items():
         if kinds[setting] != kind:
-            found = f"{value!r} with --{name} {kind}"
-            expected = f"--{name} {kinds[setting]}, which has this option"
-            raise pw.errors.ArgumentError(
-                setting,
-                found,
-                expected,
-                message=(
-                    f"{setting}={value!r} does not support --{name} {kind}; it needs --{name} "
-                    f"{kinds[setting]}"
-                ),
+            problem = (
+                f"={value!r} does not support --{name} {kind}; it needs --{name} {kinds[setting]}"
             )
+            raise pw.errors.ArgumentError(setting, problem)
     return {**given, name: about.kinds[kind](**values)}

@@ -117,25 +117,15 @@ def train_tokenizer(
     plan = plan_for(corpus, model, preset, reading["field"], given)
     if model != SENTENCEPIECE and plan.trainer.has_own_pipeline:
         found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
-        raise pw.errors.ArgumentError(
-            "CORPUS",
-            found,
-            "piecework train-sentencepiece for them",
-            message=f"CORPUS has {found}; piecework train-sentencepiece learns from them",
-        )
+        problem = f"has {found}; piecework train-sentencepiece learns from them"
+        raise pw.errors.ArgumentError("CORPUS", problem)
     named = token_roles(roles, plan.trainer, path)
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:
-        found = "several sizes with self-test sentences"
-        raise pw.errors.ArgumentError(
-            "vocab_size",
-            found,
-            "one size, or no self_test_sample_size",
-            message=(
-                "several sizes do not support --self-test-sample-size; give one size, or leave "
-                "it out"
-            ),
+        message = (
+            "several sizes do not support --self-test-sample-size; give one size, or leave it out"
         )
+        raise pw.errors.ArgumentError("vocab_size", message=message)
     for output in outputs.values():
         check_trained_format(plan, output)
         check_tokenizer_output(output)
@@ -210,14 +200,8 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
     if not sizes:
         return {None: path}
     if path == "-":
-        raise pw.errors.ArgumentError(
-            "output",
-            "- for several sizes",
-            "a path, one file for each size",
-            message=(
-                "--output - does not support several sizes; give a path, one file for each size"
-            ),
-        )
+        message = "--output - does not support several sizes; give a path, one file for each size"
+        raise pw.errors.ArgumentError("output", message=message)
     if "{size}" not in path:
         root, suffix = os.path.splitext(path)
         root, suffix = (path.rstrip("/"), "/") if is_folder_path(path) else (root, suffix)
@@ -236,12 +220,8 @@ def _training_log(
         return None
     if path == "-" or sizes or plan.tests:
         found = "- as output" if path == "-" else "several sizes" if sizes else "a self-test"
-        raise pw.errors.ArgumentError(
-            "training_log",
-            found,
-            "one tokenizer in a file or folder",
-            message=f"--training-log needs one tokenizer in a file or folder, not {found}",
-        )
+        message = f"--training-log needs one tokenizer in a file or folder, not {found}"
+        raise pw.errors.ArgumentError("training_log", message=message)
     log = training_log_of(path)
     check_writable(log)
     return log

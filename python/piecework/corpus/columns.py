@@ -157,14 +157,8 @@ class ColumnFile:
                 inside = f" in {'.'.join(path[:depth])!r}" if depth else ""
                 listed = ", ".join(map(repr, names[:8])) or "no fields"
                 found = f"{names.count(name)} of this name" if name in names else f"only {listed}"
-                raise CorpusError(
-                    place,
-                    found + inside,
-                    "one column of that name, with strings",
-                    message=(
-                        f"{place} must be one column with strings; the file has {found}{inside}"
-                    ),
-                )
+                problem = f"must be one column with strings; the file has {found}{inside}"
+                raise CorpusError(place, problem)
             kind = kind.field(name).type
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
@@ -173,12 +167,8 @@ class ColumnFile:
             if schema.names.count(name) != 1:
                 listed = ", ".join(map(repr, schema.names[:8]))
                 found = f"{schema.names.count(name)} of this name among {listed}"
-                raise CorpusError(
-                    f"{self.name} column {name!r}",
-                    found,
-                    "one column of that name",
-                    message=f"{self.name} column {name!r} must be one column; the file has {found}",
-                )
+                problem = f"must be one column; the file has {found}"
+                raise CorpusError(f"{self.name} column {name!r}", problem)
         return path
 
     def _array_of(self, batch: Any, path: tuple[str, ...]) -> Any:

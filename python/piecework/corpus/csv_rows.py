@@ -35,16 +35,10 @@ def read_csv(stream: TextStream, options: ReadOptions, delimiter: str) -> Iterat
                 columns = _columns_of(row, stream.name, options)
                 needed = max(columns) + 1
             elif len(row) < needed:
-                found = f"a row of {counted(len(row), 'column')}"
                 place = f"{stream.name} line {number}"
                 options.fault(
                     CorpusError(
-                        place,
-                        found,
-                        f"at least {needed}",
-                        message=(
-                            f"{place} has {counted(len(row), 'column')}; it needs at least {needed}"
-                        ),
+                        place, f"has {counted(len(row), 'column')}; it needs at least {needed}"
                     )
                 )
             else:
@@ -94,12 +88,7 @@ def _column_of(header: list[str], names: Collection[str], place: str) -> int:
     if len(found) != 1:
         columns = ", ".join(map(repr, header[:8]))
         what = f"only {columns}" if not found else f"{len(found)} columns of this name"
-        raise CorpusError(
-            place,
-            what,
-            "one column of that name in line 1",
-            message=f"{place} must be one column of line 1, which has {what}",
-        )
+        raise CorpusError(place, f"must be one column of line 1, which has {what}")
     return found[0]
 
 

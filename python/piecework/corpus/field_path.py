@@ -47,13 +47,8 @@ class FieldPath:
                 raise CorpusError(f"{place} field {self.key!r}", found, "an object")
             if name not in value:
                 names = ", ".join(map(repr, list(value)[:8])) or "no fields"
-                expected = "that field, as a string"
-                raise CorpusError(
-                    f"{place} field {self.key!r}",
-                    f"only {names}{inside}",
-                    expected,
-                    message=f"{place} field {self.key!r} is missing: there is only {names}{inside}",
-                )
+                problem = f"is missing: there is only {names}{inside}"
+                raise CorpusError(f"{place} field {self.key!r}", problem)
             value = value[name]
         return value
 

@@ -67,21 +67,13 @@ def _check_line(size: int, memory_share: int, stream: TextStream, line: int) -> 
         of_memory = (
             "" if limit == MAX_LINE_BYTES else f", 1/{memory_share} of the memory of the process"
         )
-        expected = f"at most {limit} bytes{of_memory}"
-        message = f"{place} is longer than {limit} bytes{of_memory}; divide it"
-        raise error(place, "a longer line", expected, message=message)
+        raise error(place, f"is longer than {limit} bytes{of_memory}; divide it")
     if size > MAX_COMPRESSION_RATIO * stream.bytes_read:
-        found = f"a longer line, of over {size} bytes from {stream.bytes_read} compressed bytes"
-        expected = f"at most {MAX_COMPRESSION_RATIO} times the compressed bytes"
-        raise CorpusError(
-            place,
-            found,
-            expected,
-            message=(
-                f"{place} has over {size} bytes from {stream.bytes_read} compressed bytes, more "
-                f"than {MAX_COMPRESSION_RATIO} times as many"
-            ),
+        problem = (
+            f"has over {size} bytes from {stream.bytes_read} "
+            f"compressed bytes, more than {MAX_COMPRESSION_RATIO} times as many"
         )
+        raise CorpusError(place, problem)
 
 
 def _line_count(block: bytes) -> int:

@@ -47,12 +47,7 @@ def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
         )
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
-        raise ArgumentError(
-            "corpus",
-            "no paths",
-            "at least one file, directory or '-'",
-            message="corpus must contain at least one file, directory or '-'",
-        )
+        raise ArgumentError("corpus", "must contain at least one file, directory or '-'")
     names = [file_path(path, "corpus", ArgumentError) for path in given]
     forget_listings(names)
     return [found for name in names for found in _expand(name)]
@@ -93,26 +88,17 @@ def _expand_url(url: str) -> list[str]:
 
 def _checked_pattern(name: str, found: list[str]) -> list[str]:
     if not found:
-        expected = "a pattern that matches a file (** matches folders of any depth)"
-        raise FileError(
-            name,
-            "no file that matches",
-            expected,
-            errno.ENOENT,
-            message=f"no file matches {name} (** matches folders of any depth)",
-        )
+        message = f"no file matches {name} (** matches folders of any depth)"
+        raise FileError(name, message=message, errno=errno.ENOENT)
     return found
 
 
 def _checked_directory(name: str, found: list[str]) -> list[str]:
     if not found:
-        expected = f"files named {' '.join(KNOWN_SUFFIXES)}"
-        raise FileError(
-            name,
-            "a directory without text files",
-            expected,
-            message=f"{name} is a directory without text files; it needs {expected}",
+        problem = (
+            f"is a directory without text files; it needs files named {' '.join(KNOWN_SUFFIXES)}"
         )
+        raise FileError(name, problem)
     return found
 
 
@@ -170,12 +156,7 @@ def _dataset_files(folder: Path) -> list[Path]:
     names = [file.get("filename") for file in files or () if isinstance(file, dict)]
     if not isinstance(files, list) or not all(_is_plain_name(name) for name in names):
         place = f"{folder / _DATASET_STATE} field '_data_files'"
-        raise CorpusError(
-            place,
-            "no list of file names",
-            "a folder that `datasets` wrote",
-            message=f"{place} is no list of file names, as `datasets` writes it",
-        )
+        raise CorpusError(place, "is no list of file names, as `datasets` writes it")
     return [folder / str(name) for name in names]
 
 
@@ -187,10 +168,10 @@ def _several_splits(folder: Path) -> CorpusError:
     described = _json_file(folder / _DATASET_DICT)
     splits = described.get("splits") if isinstance(described, dict) else None
     names = [str(name) for name in splits] if isinstance(splits, list) and splits else ["train"]
-    found = f"a dataset of several splits ({', '.join(names)})"
-    expected = f"one of them, such as {str(folder / names[0])!r}"
-    message = f"{folder} is {found}; name {expected}"
-    return CorpusError(str(folder), found, expected, message=message)
+    found = f"is a dataset of several splits ({', '.join(names)})"
+    return CorpusError(
+        str(folder), f"{found}; name one of them, such as {str(folder / names[0])!r}"
+    )
 
 
 def _json_file(path: Path) -> Any:

@@ -141,12 +141,7 @@ def open_stored(path: str, stack: ExitStack) -> BinaryIO:
         _check_no_device(path)
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
-        raise FileError(
-            "<stdin>",
-            "a closed stream",
-            "text",
-            message="cannot read <stdin>: the stream is closed",
-        )
+        raise FileError("<stdin>", message="cannot read <stdin>: the stream is closed")
     return sys.stdin.buffer
 
 
@@ -156,12 +151,7 @@ def _check_no_device(path: str) -> None:
         return
     with open(path, "rb", buffering=0) as stream:
         if not stream.isatty():
-            raise FileError(
-                path,
-                "a device",
-                "a text file, a pipe or a terminal",
-                message=f"{path} is a device, not a text file, a pipe or a terminal",
-            )
+            raise FileError(path, "is a device, not a text file, a pipe or a terminal")
 
 
 def stored_bytes(path: str) -> int:

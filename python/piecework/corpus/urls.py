@@ -173,12 +173,8 @@ def _checked(url: str, action: Callable[[], Result]) -> Result:
         raise
     except ImportError as error:
         message = " ".join(str(error).split())
-        raise MissingExtraError(
-            url,
-            message,
-            "that package of fsspec's file systems",
-            message=f"{url} needs another package of fsspec's file systems: {message}",
-        ) from error
+        problem = f"needs another package of fsspec's file systems: {message}"
+        raise MissingExtraError(url, problem) from error
     except Exception as error:
         if isinstance(error, FileNotFoundError):
             _check_bucket(url)
@@ -197,27 +193,20 @@ def _check_bucket(url: str) -> None:
     except Exception:  # the error that led here says more
         return
     if not exists:
-        found = f"no bucket {bucket!r} that these credentials can read"
-        raise FileError(
-            url,
-            found,
-            "the name of a bucket",
-            errno.ENOENT,
-            message=f"cannot read {url}: there is {found}",
+        message = (
+            f"cannot read {url}: there is no bucket {bucket!r} that these credentials can read"
         )
+        raise FileError(url, message=message, errno=errno.ENOENT)
 
 
 def _file_error(url: str, error: Exception) -> FileError:
-    found = _reason(error)
-    message = f"cannot read {url}: {found}"
-    expected = "a readable URL"
+    message = f"cannot read {url}: {_reason(error)}"
     if type(error).__name__ == "FileExpired":
         message += "; run again"
     # botocore's NoCredentialsError and PartialCredentialsError, google.auth's DefaultCredentialsError
     elif isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        expected += ", and credentials for it in the environment"
         message += "; put credentials for it into the environment"
-    return FileError(url, found, expected, _errno(error), message=message)
+    return FileError(url, errno=_errno(error), message=message)
 
 
 def _reason(error: Exception) -> str:

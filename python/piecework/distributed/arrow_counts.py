@@ -132,12 +132,8 @@ def text_column(batch: Any, column: str) -> Any:
         raise InputTypeError("batch", found, "a pyarrow.Table or pyarrow.RecordBatch")
     texts = _column(batch, column)
     if not any(check(texts.type) for check in _text_types()):
-        raise ArgumentError(
-            f"column {column!r}",
-            f"values of type {texts.type}",
-            "texts",
-            message=f"column {column!r} must contain texts, not values of type {texts.type}",
-        )
+        problem = f"must contain texts, not values of type {texts.type}"
+        raise ArgumentError(f"column {column!r}", problem)
     return texts
 
 
@@ -151,13 +147,8 @@ def _column(batch: Any, column: str) -> Any:
     pa = _pyarrow()
     names = batch.schema.names
     if names.count(column) != 1:
-        found = f"the columns {', '.join(names)}"
-        raise ArgumentError(
-            f"column {column!r}",
-            found,
-            "one column with that name",
-            message=f"column {column!r} must be one column; the table has {found}",
-        )
+        problem = f"must be one column; the table has the columns {', '.join(names)}"
+        raise ArgumentError(f"column {column!r}", problem)
     values = batch.column(column)
     return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
@@ -168,28 +159,13 @@ def _positions(batch: Any, column: str, texts: Any) -> npt.NDArray[np.uint64]:
     positions = _column(batch, column).filter(pc.is_valid(texts))
     place = f"column {column!r}"
     if not pa.types.is_integer(positions.type):
-        raise ArgumentError(
-            place,
-            f"values of type {positions.type}",
-            "integers",
-            message=f"{place} must contain integers, not values of type {positions.type}",
-        )
+        raise ArgumentError(place, f"must contain integers, not values of type {positions.type}")
     if positions.null_count:
-        raise ArgumentError(
-            place,
-            f"{positions.null_count} empty cells",
-            "none",
-            message=f"{place} must not have empty cells; it has {positions.null_count}",
-        )
+        raise ArgumentError(place, f"must not have empty cells; it has {positions.null_count}")
     try:
         return _numbers(positions.cast(pa.uint64()))
     except pa.ArrowInvalid as error:
-        raise ArgumentError(
-            place,
-            str(error),
-            "integers from 0 to 2**64 - 1",
-            message=f"{place} must contain integers from 0 to 2**64 - 1: {error}",
-        ) from error
+        raise ArgumentError(place, f"must contain integers from 0 to 2**64 - 1: {error}") from error
 
 
 def _runs(texts: list[str], positions: npt.NDArray[np.uint64]) -> Iterable[tuple[list[str], int]]:
@@ -220,12 +196,8 @@ def _check_sums(rows: Any) -> None:
     too_many = (high + (low >> np.uint64(_HALF))) >> np.uint64(_HALF)
     if too_many.any():
         word = sums.column("word")[int(np.argmax(too_many))].as_py()
-        raise TrainingError(
-            f"word {word!r}",
-            "2**64 occurrences or more",
-            f"at most {_MAX_COUNT}",
-            message=f"word {word!r} occurs 2**64 times or more; the limit is {_MAX_COUNT}",
-        )
+        problem = f"occurs 2**64 times or more; the limit is {_MAX_COUNT}"
+        raise TrainingError(f"word {word!r}", problem)
 
 
 def _numbers(column: Any) -> npt.NDArray[np.uint64]:

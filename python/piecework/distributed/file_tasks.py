@@ -54,12 +54,7 @@ def files_of(paths: PathLike | Sequence[PathLike]) -> list[str]:
     """Return all files as absolute paths, which workers with another current folder can open."""
     files = pw.corpus.corpus_files(paths)
     if "-" in files:
-        raise ArgumentError(
-            "paths",
-            "stdin, which workers cannot read",
-            "files",
-            message="paths must be files: workers cannot read stdin",
-        )
+        raise ArgumentError("paths", "must be files: workers cannot read stdin")
     return [str(Path(path).absolute()) for path in files]
 
 

@@ -173,15 +173,8 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
     """Connect to a cluster unless this process is connected; raise the errors of workers here."""
     if ray.is_initialized():
         if address is not None:
-            expected = "None: this process is connected to a Ray cluster already"
-            raise ArgumentError(
-                "address",
-                repr(address),
-                expected,
-                message=(
-                    "address= does not apply: this process is connected to a Ray cluster already"
-                ),
-            )
+            problem = "= does not apply: this process is connected to a Ray cluster already"
+            raise ArgumentError("address", problem)
         with _errors_of_workers(ray):
             yield
         return
@@ -189,16 +182,8 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
         _check_reachable(address)
         ray.init(address=address, logging_level="ERROR", log_to_driver=False)
     except (OSError, RuntimeError, ValueError) as error:
-        expected = "a running Ray cluster; `ray start --head` starts one"
-        raise WorkerError(
-            f"address {address!r}",
-            f"no cluster ({error})",
-            expected,
-            message=(
-                f"address {address!r}: no Ray cluster runs there ({error}); `ray start --head` "
-                "starts one"
-            ),
-        ) from error
+        problem = f": no Ray cluster runs there ({error}); `ray start --head` starts one"
+        raise WorkerError(f"address {address!r}", problem) from error
     try:
         with _errors_of_workers(ray):
             yield
@@ -219,13 +204,8 @@ def _errors_of_workers(ray: Any) -> Iterator[None]:
     try:
         yield
     except ray.exceptions.WorkerCrashedError as error:
-        expected = "workers that survive one of the attempts; a smaller memory= may help"
-        raise WorkerError(
-            "Ray",
-            "worker processes that died in every attempt",
-            expected,
-            message="Ray: the worker processes died in every attempt; a smaller memory= may help",
-        ) from error
+        problem = ": the worker processes died in every attempt; a smaller memory= may help"
+        raise WorkerError("Ray", problem) from error
     except ray.exceptions.RayError as error:
         found = error_of_worker(str(error))
         if found is None:

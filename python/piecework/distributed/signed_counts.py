@@ -26,24 +26,15 @@ def signed_batches(table: Any) -> Iterator[Any]:
             yield batch.cast(schema)
         except pa.ArrowInvalid as error:
             expected = "counts below 2**63 and sources below 2**23 with Spark"
-            raise TrainingError(
-                "counts",
-                str(error),
-                expected,
-                message=f"Spark needs {expected.removesuffix(' with Spark')}: {error}",
-            ) from error
+            message = f"Spark needs {expected.removesuffix(' with Spark')}: {error}"
+            raise TrainingError("counts", message=message) from error
 
 
 def from_signed(table: Any) -> Any:
     """Return a table of counts of Spark with unsigned integers; a sum that is null was too large."""
     pa = import_extra("pyarrow", "spark")
     if table.column("count").null_count:
-        raise TrainingError(
-            "counts",
-            "a sum of 2**63 or more",
-            "smaller sums with Spark",
-            message="counts must have sums below 2**63 with Spark",
-        )
+        raise TrainingError("counts", "must have sums below 2**63 with Spark")
     kinds = [("word", pa.large_string()), ("count", pa.uint64()), ("first", pa.uint64())]
     return table.cast(pa.schema(kinds))
 

@@ -117,16 +117,9 @@ def encode_frame(
     )
     for name, is_there in ((column, True), (ids_column, False)):
         if (name in frame.columns) is not is_there:
-            found = f"the columns {', '.join(frame.columns)}"
-            expected = "a column with that name" if is_there else "no column with that name"
-            raise ArgumentError(
-                f"column {name!r}",
-                found,
-                expected,
-                message=f"column {name!r} is missing; there are {found}"
-                if is_there
-                else f"column {name!r} exists already; choose another name",
-            )
+            missing = f"is missing; there are the columns {', '.join(frame.columns)}"
+            problem = missing if is_there else "exists already; choose another name"
+            raise ArgumentError(f"column {name!r}", problem)
     types = import_extra("pyspark.sql.types", "spark")
     ids = types.StructField(ids_column, types.ArrayType(types.IntegerType()))
     schema = types.StructType([*frame.schema.fields, ids])
@@ -208,13 +201,7 @@ def _session(session: Any, master: str | None) -> Iterator[Any]:
     existing = sql.SparkSession.getActiveSession() if session is None else session
     if existing is not None:
         if master is not None:
-            expected = "None: there is a Spark session already"
-            raise ArgumentError(
-                "master",
-                repr(master),
-                expected,
-                message="master= does not apply: there is a Spark session already",
-            )
+            raise ArgumentError("master", "= does not apply: there is a Spark session already")
         with _errors_of_workers():
             yield existing
         return
@@ -241,12 +228,8 @@ def _started(builder: Any, master: str | None) -> Any:
         expected = (
             f"a running master, and Java 17 or newer ({java}): apt install openjdk-17-jre-headless"
         )
-        raise WorkerError(
-            f"master {master!r}",
-            found,
-            expected,
-            message=f"master {master!r}: there is {found}; Spark needs {expected}",
-        ) from error
+        problem = f": there is {found}; Spark needs {expected}"
+        raise WorkerError(f"master {master!r}", problem) from error
 
 
 @contextmanager

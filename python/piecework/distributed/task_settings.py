@@ -47,13 +47,8 @@ def count_files_settings(
     """
     sentences = options.get("sentences")
     if sentences is not None and sentences.size:
-        expected = "all sentences on a cluster; sample=SHARE draws a share of them"
-        raise ArgumentError(
-            "sentences",
-            f"a size of {sentences.size}",
-            expected,
-            message=f"sentences must be {expected}",
-        )
+        problem = "must be all sentences on a cluster; sample=SHARE draws a share of them"
+        raise ArgumentError("sentences", problem)
     resolved = _pipeline_of(preset)
     given = {"memory": _TASK_MEMORY, **options}
     return resolved, dumps(CountFilesSettings(resolved, given))

@@ -149,12 +149,8 @@ def _batch_rows(batch: Any, name: str, rows_at_once: int) -> Iterator[list[list[
     expected = "a column `ids` or `input_ids` of lists of integers"
     ids_name = next((name for name in _IDS_NAMES if name in batch.schema.names), None)
     if ids_name is None:
-        raise CorpusError(
-            name,
-            f"columns {', '.join(batch.schema.names)}",
-            expected,
-            message=f"{name} has the columns {', '.join(batch.schema.names)}; it needs {expected}",
-        )
+        problem = f"has the columns {', '.join(batch.schema.names)}; it needs {expected}"
+        raise CorpusError(name, problem)
     column = batch.column(batch.schema.get_field_index(ids_name))
     types = _import_pyarrow("pyarrow.types")
     is_list = types.is_list(column.type) or types.is_large_list(column.type)
@@ -163,12 +159,7 @@ def _batch_rows(batch: Any, name: str, rows_at_once: int) -> Iterator[list[list[
     # `null_count`, `flatten` and `to_pylist` trust the lengths and offsets of a file.
     column.validate(full=True)
     if column.null_count or column.flatten().null_count:
-        raise CorpusError(
-            f"{name} column {ids_name!r}",
-            "nulls",
-            expected,
-            message=f"{name} column {ids_name!r} must not have nulls",
-        )
+        raise CorpusError(f"{name} column {ids_name!r}", "must not have nulls")
     for start in range(0, len(column), rows_at_once):
         yield column.slice(start, rows_at_once).to_pylist()
 

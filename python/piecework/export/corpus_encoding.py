@@ -285,40 +285,22 @@ def _checked_length(pack: int | None) -> int | None:
 def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
     if layout.packed_length is not None and not form.can_pack:
         packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
-        raise ArgumentError(
-            "pack",
-            f"format {name!r}",
-            f"one of {', '.join(packing)}",
-            message=f"pack= does not support format={name!r}; use {' or '.join(packing)}",
-        )
+        problem = f"= does not support format={name!r}; use {' or '.join(packing)}"
+        raise ArgumentError("pack", problem)
     if not layout.kept:
         return
     if not form.has_columns:
         columnar = [other for other, form in SHARD_FORMATS.items() if form.has_columns]
-        raise ArgumentError(
-            "keep",
-            f"format {name!r}",
-            f"one of {', '.join(columnar)}",
-            message=f"keep= does not support format={name!r}; use {' or '.join(columnar)}",
-        )
+        problem = f"= does not support format={name!r}; use {' or '.join(columnar)}"
+        raise ArgumentError("keep", problem)
     if layout.packed_length is not None:
-        expected = "no packed rows, which have several documents"
-        raise ArgumentError(
-            "keep",
-            "pack",
-            expected,
-            message="keep= cannot be combined with pack=: a packed row has several documents",
-        )
+        problem = "= cannot be combined with pack=: a packed row has several documents"
+        raise ArgumentError("keep", problem)
     if clash := {layout.ids_name, "lengths"}.intersection(layout.kept):
-        expected = "names other than those of the columns of the format"
-        raise ArgumentError(
-            "keep",
-            repr(min(clash)),
-            expected,
-            message=(
-                f"keep= cannot contain the names of the format's own columns: {', '.join(sorted(clash))}"
-            ),
+        problem = (
+            f"= cannot contain the names of the format's own columns: {', '.join(sorted(clash))}"
         )
+        raise ArgumentError("keep", problem)
 
 
 def _columns(texts: Texts, names: Sequence[str]) -> dict[str, list[str | None]]:
@@ -336,30 +318,17 @@ def _checked_files(
     target = Path(os.path.realpath(folder))
     for path in given:
         if path == "-":
-            raise ArgumentError(
-                "sources",
-                "'-'",
-                "files, which can be read again to resume",
-                message="sources must be files, not '-': an encoding that resumes reads them again",
-            )
+            problem = "must be files, not '-': an encoding that resumes reads them again"
+            raise ArgumentError("sources", problem)
         inside = os.path.isdir(path) and target.is_relative_to(os.path.realpath(path))
         if inside:
-            raise ArgumentError(
-                "out_dir",
-                f"{folder} inside of {path}",
-                "a folder apart from sources",
-                message=f"out_dir must not be inside of the source {path}",
-            )
+            raise ArgumentError("out_dir", f"must not be inside of the source {path}")
     files = corpus_files(given)
     for name in files if keep else ():
         if not format_of(name).has_fields:
             with_fields = ", ".join(format.name for format in FORMATS if format.has_fields)
-            raise ArgumentError(
-                "keep",
-                f"{name}, which has no fields",
-                f"one of {with_fields}",
-                message=f"keep= needs {with_fields.replace(', ', ' or ')}: {name} has no fields",
-            )
+            problem = f"= needs {with_fields.replace(', ', ' or ')}: {name} has no fields"
+            raise ArgumentError("keep", problem)
     return files
 
 
@@ -367,12 +336,8 @@ def _check_not_overwritten(files: Sequence[str], outputs: Sequence[str]) -> None
     inputs = set(map(os.path.realpath, files))
     for output in outputs:
         if os.path.realpath(output) in inputs:
-            raise ArgumentError(
-                "out_dir",
-                repr(output),
-                "a folder without the inputs",
-                message=f"out_dir must not contain the inputs: {output!r} is one of them",
-            )
+            problem = f"must not contain the inputs: {output!r} is one of them"
+            raise ArgumentError("out_dir", problem)
 
 
 def _delete_temporary_files(folder: Path) -> None:

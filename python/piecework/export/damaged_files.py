@@ -25,23 +25,14 @@ def damage_as_corpus_error(name: str, expected: str) -> Iterator[None]:
     except (CorpusError, FileError):
         raise
     except MemoryError as error:
-        found = "more ids than fit into memory, or damaged data"
-        raise MemoryLimitError(name, found, expected, message=f"{name} has {found}") from error
+        problem = "has more ids than fit into memory, or damaged data"
+        raise MemoryLimitError(name, problem) from error
     except OSError as error:
-        raise CorpusError(
-            name,
-            f"damaged data ({system_message(error)})",
-            expected,
-            message=f"{name} is damaged ({system_message(error)}); expected {expected}",
-        ) from error
+        problem = f"is damaged ({system_message(error)}); expected {expected}"
+        raise CorpusError(name, problem) from error
     except (*_DAMAGE, *_arrow_exceptions()) as error:
         message = " ".join(str(error).split())[:120]
-        raise CorpusError(
-            name,
-            f"damaged data ({message})",
-            expected,
-            message=f"{name} is damaged ({message}); expected {expected}",
-        ) from error
+        raise CorpusError(name, f"is damaged ({message}); expected {expected}") from error
 
 
 def _arrow_exceptions() -> tuple[Any, ...]:

@@ -137,16 +137,8 @@ def encode_files(
     form = checked_format(format, append_eod)
     options = ReadOptions.of(field, encoding_errors, on_error)
     if parallel and on_error == "skip":
-        expected = '"fail", because a skipped line would shift the others'
-        raise ArgumentError(
-            "on_error",
-            "'skip' for parallel inputs",
-            expected,
-            message=(
-                "on_error='skip' does not support parallel inputs: a skipped line would shift "
-                "the others"
-            ),
-        )
+        problem = "='skip' does not support parallel inputs: a skipped line would shift the others"
+        raise ArgumentError("on_error", problem)
     targets = checked_outputs(outputs, form)
     paths_of_outputs = checked_inputs(inputs, targets, form, parallel)
     sources = [LineSource(paths, options, labels=form.has_offsets) for paths in paths_of_outputs]
@@ -278,16 +270,10 @@ def with_eod(batch: Batch, eod: int | None) -> Batch:
         row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
         batch = with_rows(batch, ids, row_offsets)
     if len(batch.ids) > _MAX_BATCH_TOKENS:
-        found = f"a batch of {len(batch.ids)} tokens"
-        raise CorpusError(
-            "inputs",
-            found,
-            f"at most {_MAX_BATCH_TOKENS}",
-            message=(
-                f"inputs have a line or document of {len(batch.ids)} tokens; the limit is "
-                f"{_MAX_BATCH_TOKENS}"
-            ),
+        problem = (
+            f"have a line or document of {len(batch.ids)} tokens; the limit is {_MAX_BATCH_TOKENS}"
         )
+        raise CorpusError("inputs", problem)
     return batch
 
 

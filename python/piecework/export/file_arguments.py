@@ -23,14 +23,8 @@ def checked_format(name: str, append_eod: str | None) -> OutputFormat:
     form = FORMATS[name]
     if append_eod is not None and form.has_offsets:
         others = ", ".join(name for name, other in FORMATS.items() if not other.has_offsets)
-        raise ArgumentError(
-            "append_eod",
-            f"format {name!r}",
-            f"one of {others}",
-            message=(
-                f"append_eod= does not support format={name!r}; use {others.replace(', ', ' or ')}"
-            ),
-        )
+        problem = f"= does not support format={name!r}; use {others.replace(', ', ' or ')}"
+        raise ArgumentError("append_eod", problem)
     return form
 
 
@@ -41,17 +35,11 @@ def eod_id(tokenizer: Tokenizer, token: str, add_special_tokens: bool) -> int:
         expected = f"a token of the vocabulary; {_special_tokens(tokenizer)}"
         raise ArgumentError("append_eod", repr(token), expected)
     if add_special_tokens and tokenizer.encode("").ids[-1:] == [id]:
-        found = f"{token!r}, which the post-processor already appends to each row"
-        expected = "add_special_tokens=False, or no append_eod"
-        raise ArgumentError(
-            "append_eod",
-            found,
-            expected,
-            message=(
-                f"append_eod: the post-processor already appends {token!r} to each row; pass "
-                "add_special_tokens=False, or leave append_eod= out"
-            ),
+        problem = (
+            f": the post-processor already appends {token!r} to each row; "
+            "pass add_special_tokens=False, or leave append_eod= out"
         )
+        raise ArgumentError("append_eod", problem)
     return id
 
 
@@ -69,18 +57,11 @@ def checked_outputs(outputs: PathLike | Sequence[PathLike], form: OutputFormat) 
     """Return the output paths; raises unless each is writable and no file is named twice."""
     targets = path_list(outputs, "outputs")
     if "-" in targets and not form.is_stream:
-        raise ArgumentError(
-            "outputs",
-            "'-'",
-            "a path, because this format has two files",
-            message="outputs must be a path, not '-': this format has two files",
-        )
+        raise ArgumentError("outputs", "must be a path, not '-': this format has two files")
     files = _files_of(targets, form)
     for index, name in enumerate(files):
         if any(name == other == "-" or _is_same_file(name, other) for other in files[:index]):
-            raise ArgumentError(
-                "outputs", repr(name), "each output once", message=f"outputs contain {name!r} twice"
-            )
+            raise ArgumentError("outputs", f"contain {name!r} twice")
         if name != "-":
             check_writable(name)
     return targets
@@ -96,28 +77,13 @@ def checked_inputs(
     given = path_list(inputs, "inputs")
     if parallel and len(targets) != len(given):
         found = f"{len(targets)} for {len(given)} parallel inputs"
-        raise ArgumentError(
-            "outputs",
-            found,
-            "as many as inputs",
-            message=f"outputs must be as many as inputs: there are {found}",
-        )
+        raise ArgumentError("outputs", f"must be as many as inputs: there are {found}")
     if len(targets) not in (1, len(given)):
         found = f"{len(targets)} for {counted(len(given), 'input')}"
-        raise ArgumentError(
-            "outputs",
-            found,
-            "one, or as many as inputs",
-            message=f"outputs must be one, or as many as inputs: there are {found}",
-        )
+        raise ArgumentError("outputs", f"must be one, or as many as inputs: there are {found}")
     sources = [corpus_files(given)] if len(targets) == 1 else [[path] for path in given]
     if len(targets) > 1 and given.count("-") > 1:
-        raise ArgumentError(
-            "inputs",
-            "'-' twice",
-            "stdin once",
-            message="inputs contain '-' twice; stdin can be read once",
-        )
+        raise ArgumentError("inputs", "contain '-' twice; stdin can be read once")
     _check_not_overwritten(sources, _files_of(targets, form))
     return sources
 
@@ -126,12 +92,7 @@ def _check_not_overwritten(sources: list[list[str]], outputs: list[str]) -> None
     for output in outputs:
         for path in (path for paths in sources for path in paths):
             if path != "-" and output != "-" and _is_same_file(path, output):
-                raise ArgumentError(
-                    "outputs",
-                    repr(output),
-                    "files that are not inputs",
-                    message=f"outputs contain {output!r}, which is an input",
-                )
+                raise ArgumentError("outputs", f"contain {output!r}, which is an input")
 
 
 def path_list(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
@@ -140,9 +101,7 @@ def path_list(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
         return [file_path(paths, place)]
     given = [file_path(path, place) for path in paths]
     if not given:
-        raise ArgumentError(
-            place, "no paths", "at least one", message=f"{place} must contain at least one path"
-        )
+        raise ArgumentError(place, "must contain at least one path")
     return given
 
 

@@ -82,23 +82,16 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
 
 def _rows_of_stdin(id_limit: int) -> Iterator[Rows]:
     if sys.stdin is None:  # the process was started with a closed stdin
-        raise FileError(
-            "<stdin>", "a closed stream", "ids", message="cannot read <stdin>: the stream is closed"
-        )
+        raise FileError("<stdin>", message="cannot read <stdin>: the stream is closed")
     stream = sys.stdin.buffer
     # One byte tells text from binary formats; waiting for more would block on a slow pipe.
     head = stream.peek(1)[:_HEAD_BYTES] if hasattr(stream, "peek") else b""
     if head.startswith((NPY_MAGIC, MEGATRON_MAGIC[:7])):
-        expected = "the path of the file, whose second file is beside it"
-        raise CorpusError(
-            "<stdin>",
-            "one of the two files of npy or Megatron",
-            expected,
-            message=(
-                "<stdin> has one of the two files of npy or Megatron; give the path of the file, "
-                "with the other one beside it"
-            ),
+        problem = (
+            "has one of the two files of npy or Megatron; "
+            "give the path of the file, with the other one beside it"
         )
+        raise CorpusError("<stdin>", problem)
     if head[:1] == ARROW_STREAM_MAGIC[:1]:
         head = ARROW_STREAM_MAGIC
     read = _reader_for(head, {**_STREAM_READERS, ARROW_FILE_MAGIC: read_arrow_file})
@@ -115,9 +108,7 @@ def _reader_for(head: bytes, readers: dict[bytes, Reader]) -> Reader | None:
 def _head_of(path: str) -> bytes:
     try:
         if is_device(os.stat(path).st_mode):
-            raise FileError(
-                path, "a device", "a file of ids", message=f"{path} is a device, not a file of ids"
-            )
+            raise FileError(path, "is a device, not a file of ids")
         with open(path, "rb") as stream:
             return stream.read(_HEAD_BYTES)
     except FileError:

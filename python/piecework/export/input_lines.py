@@ -156,13 +156,8 @@ def _check_equal_lengths(
         return
     shorter = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not len(lines))
     longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if len(lines))
-    expected = f"a line {line_count + 1} as in {longer}"
-    raise CorpusError(
-        shorter,
-        f"an end after line {line_count}",
-        expected,
-        message=(
-            f"{shorter} ends after line {line_count}, and {longer} does not; parallel files must "
-            "have the same number of lines"
-        ),
+    problem = (
+        f"ends after line {line_count}, and {longer} does not; "
+        "parallel files must have the same number of lines"
     )
+    raise CorpusError(shorter, problem)

@@ -113,17 +113,10 @@ class Manifest:
             self.save()
             return
         if not resume:
-            found = f"{self.path} of an earlier run"
-            expected = f"resume=True to finish that run, {_OTHER_FOLDER}"
-            raise ArgumentError(
-                "out_dir",
-                found,
-                expected,
-                message=(
-                    f"out_dir has {self.path} of an earlier run; pass resume=True to finish it, "
-                    f"{_OTHER_FOLDER}"
-                ),
+            problem = (
+                f"has {self.path} of an earlier run; pass resume=True to finish it, {_OTHER_FOLDER}"
             )
+            raise ArgumentError("out_dir", problem)
         try:
             self._check(stored)
             self._restore(stored)
@@ -180,68 +173,41 @@ class Manifest:
         its = {"version of piecework": stored["piecework"], "tokenizer": stored["tokenizer"]}
         for name, value in mine.items():
             if its[name] != value:
-                expected = f"{value}, as in this run, {_OTHER_FOLDER}"
-                raise ArgumentError(
-                    place,
-                    f"the {name} {its[name]}",
-                    expected,
-                    message=(
-                        f"cannot {place}: its {name} is {its[name]}, and that of this run "
-                        f"{value}; run again with the same, {_OTHER_FOLDER}"
-                    ),
+                message = (
+                    f"cannot {place}: its {name} is {its[name]}, and that of "
+                    f"this run {value}; run again with the same, {_OTHER_FOLDER}"
                 )
+                raise ArgumentError(place, message=message)
         for name, value in self._settings.items():
             found = stored["settings"].get(name)
             if found != value:
-                expected = f"{name}={value!r}, as in this run, {_OTHER_FOLDER}"
-                raise ArgumentError(
-                    place,
-                    f"a run with {name}={found!r}",
-                    expected,
-                    message=(
-                        f"cannot {place}: it has {name}={found!r}, and this run {name}={value!r}; "
-                        f"run again with the same, {_OTHER_FOLDER}"
-                    ),
+                message = (
+                    f"cannot {place}: it has {name}={found!r}, and this run "
+                    f"{name}={value!r}; run again with the same, {_OTHER_FOLDER}"
                 )
+                raise ArgumentError(place, message=message)
         self._check_inputs(stored["inputs"], place)
 
     def _check_inputs(self, inputs: Sequence[Mapping[str, Any]], place: str) -> None:
         if len(inputs) != len(self.inputs):
-            expected = f"the {counted(len(self.inputs), 'input')} of this run, {_OTHER_FOLDER}"
-            raise CorpusError(
-                place,
-                counted(len(inputs), "input"),
-                expected,
-                message=(
-                    f"cannot {place}: it has {counted(len(inputs), 'input')}, and this run "
-                    f"{len(self.inputs)}; run again with the same, {_OTHER_FOLDER}"
-                ),
+            message = (
+                f"cannot {place}: it has {counted(len(inputs), 'input')}, and this "
+                f"run {len(self.inputs)}; run again with the same, {_OTHER_FOLDER}"
             )
+            raise CorpusError(place, message=message)
         for mine, its in zip(self.inputs, inputs, strict=True):
             if mine["name"] != its["name"]:
-                expected = f"{mine['name']}, as in this run, {_OTHER_FOLDER}"
-                raise CorpusError(
-                    place,
-                    f"the input {its['name']}",
-                    expected,
-                    message=(
-                        f"cannot {place}: it has the input {its['name']} where this run has "
-                        f"{mine['name']}; run again with the same, {_OTHER_FOLDER}"
-                    ),
+                message = (
+                    f"cannot {place}: it has the input {its['name']} where this run "
+                    f"has {mine['name']}; run again with the same, {_OTHER_FOLDER}"
                 )
+                raise CorpusError(place, message=message)
             if not _is_unchanged(mine, its):
-                found = f"{mine['name']} with {mine['size']} bytes, changed since that run"
-                expected = f"the same {its['size']} bytes as then, {_OTHER_FOLDER}"
-                raise CorpusError(
-                    place,
-                    found,
-                    expected,
-                    message=(
-                        f"cannot {place}: {mine['name']} changed since that run, from "
-                        f"{its['size']} to {mine['size']} bytes or in content; restore it, "
-                        f"{_OTHER_FOLDER}"
-                    ),
+                message = (
+                    f"cannot {place}: {mine['name']} changed since that run, from {its['size']} "
+                    f"to {mine['size']} bytes or in content; restore it, {_OTHER_FOLDER}"
                 )
+                raise CorpusError(place, message=message)
             mine.update(its)
 
     def _restore(self, stored: Mapping[str, Any]) -> None:
@@ -265,13 +231,7 @@ class Manifest:
         return shard
 
     def _damaged(self) -> FormatError:
-        expected = f"one that piecework wrote; delete the folder, {_OTHER_FOLDER}"
-        return FormatError(
-            str(self.path),
-            "a damaged manifest",
-            expected,
-            message=f"{self.path} is damaged; delete the folder, {_OTHER_FOLDER}",
-        )
+        return FormatError(str(self.path), f"is damaged; delete the folder, {_OTHER_FOLDER}")
 
 
 def tokenizer_checksum(tokenizer: Tokenizer) -> str:
@@ -287,31 +247,13 @@ def tokenizer_checksum(tokenizer: Tokenizer) -> str:
 
 def _input(name: str) -> dict[str, Any]:
     if is_url(name):
-        raise FileError(
-            name,
-            "a URL",
-            "a file, whose checksum the manifest records",
-            message=(
-                f"{name} is a URL; download it first, as the manifest records the checksum of a "
-                "file"
-            ),
-        )
+        problem = "is a URL; download it first, as the manifest records the checksum of a file"
+        raise FileError(name, problem)
     identity = file_identity(name)
     if "size" not in identity:
-        raise FileError(
-            name,
-            "no such file",
-            "a file",
-            errno.ENOENT,
-            message=f"cannot read {name}: no such file",
-        )
+        raise FileError(name, message=f"cannot read {name}: no such file", errno=errno.ENOENT)
     if not os.path.isfile(name):
-        raise FileError(
-            name,
-            "a pipe or a device",
-            "a file, which can be read again to resume",
-            message=f"{name} is a pipe or a device, which cannot be read again to resume",
-        )
+        raise FileError(name, "is a pipe or a device, which cannot be read again to resume")
     return identity
 
 

@@ -52,17 +52,11 @@ def concat_megatron(inputs: Sequence[PathLike], output: PathLike) -> int:
     for pair in pairs:
         _check_apart(pair, data_path, index_path)
         if pair.code != pairs[0].code:
-            found = f"ids of {np.dtype(MEGATRON_TYPES[pair.code])}"
-            expected = f"{np.dtype(MEGATRON_TYPES[pairs[0].code])}, as in {pairs[0].index_path}"
-            raise CorpusError(
-                pair.index_path,
-                found,
-                expected,
-                message=(
-                    f"{pair.index_path} has {found}, and {pairs[0].index_path} "
-                    f"{np.dtype(MEGATRON_TYPES[pairs[0].code])}; inputs must have ids of one type"
-                ),
+            problem = (
+                f"has ids of {np.dtype(MEGATRON_TYPES[pair.code])}, and {pairs[0].index_path} "
+                f"{np.dtype(MEGATRON_TYPES[pairs[0].code])}; inputs must have ids of one type"
             )
+            raise CorpusError(pair.index_path, problem)
     sequences = sum(pair.sequences for pair in pairs)
     # Contexts close in reverse order: the index appears after the data.
     with (
@@ -108,9 +102,7 @@ class _Pair:
             raise FileError.reading(name, error, expected) from error
         expected = "a complete index of Megatron-LM"
         if len(head) < MEGATRON_HEADER.size or not head.startswith(MEGATRON_MAGIC):
-            raise CorpusError(
-                index_path, "another format", expected, message=f"{index_path} is not {expected}"
-            )
+            raise CorpusError(index_path, f"is not {expected}")
         _, version, code, sequences, documents = MEGATRON_HEADER.unpack(head)
         whole = MEGATRON_HEADER.size + 12 * sequences + 8 * documents
         if version != 1 or code not in MEGATRON_TYPES or not documents:
@@ -137,12 +129,7 @@ class _Pair:
 def _check_apart(pair: _Pair, data_path: str, index_path: str) -> None:
     for mine, its in ((pair.data_path, data_path), (pair.index_path, index_path)):
         if os.path.exists(its) and os.path.samefile(mine, its):
-            raise ArgumentError(
-                "output",
-                repr(its),
-                "a file that is not an input",
-                message=f"output: {its!r} is an input",
-            )
+            raise ArgumentError("output", f": {its!r} is an input")
 
 
 def _copy_sequences(
@@ -159,29 +146,15 @@ def _copy_sequences(
         sizes = lengths.astype(np.int64) * width
         pointers = position + np.cumsum(sizes) - sizes
         if (lengths < 0).any() or (pointers != its).any():
-            expected = "sequences that follow each other in the data"
-            raise CorpusError(
-                pair.index_path,
-                "other byte pointers",
-                expected,
-                message=(
-                    f"{pair.index_path} has byte pointers of sequences that do not follow each "
-                    "other in the data"
-                ),
-            )
+            problem = "has byte pointers of sequences that do not follow each other in the data"
+            raise CorpusError(pair.index_path, problem)
         lengths_out.write(lengths.data)
         pointers_out.write((pointers + data_start).astype("<i8").data)
         position += int(sizes.sum())
     size = os.path.getsize(pair.data_path)
     if size != position:
-        raise CorpusError(
-            pair.data_path,
-            f"{size} bytes",
-            f"{position}, as in {pair.index_path}",
-            message=(
-                f"{pair.data_path} has {size} bytes, and {position} according to {pair.index_path}"
-            ),
-        )
+        problem = f"has {size} bytes, and {position} according to {pair.index_path}"
+        raise CorpusError(pair.data_path, problem)
     with open(pair.data_path, "rb") as data:
         shutil.copyfileobj(data, data_out, _COPY_BYTES)
     return data_start + size
@@ -196,14 +169,8 @@ def _write_documents(pairs: Sequence[_Pair], index: BinaryIO) -> None:
         for starts in pair.column(12 * pair.sequences, pair.documents, "<i8"):
             if (np.diff(starts, prepend=previous) < 0).any() or starts[-1] > pair.sequences:
                 expected = f"ascending numbers up to {pair.sequences}"
-                raise CorpusError(
-                    pair.index_path,
-                    "damaged numbers of documents",
-                    expected,
-                    message=(
-                        f"{pair.index_path} is damaged: its numbers of documents are not {expected}"
-                    ),
-                )
+                problem = f"is damaged: its numbers of documents are not {expected}"
+                raise CorpusError(pair.index_path, problem)
             previous = int(starts[-1])
             index.write((first + starts).astype("<i8").data)
         first += pair.sequences

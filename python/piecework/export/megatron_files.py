@@ -73,24 +73,14 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     """Yield the sequences of a pair of files in lists of at most `rows_at_once`."""
     data_path, index_path = megatron_paths(path)
     if not os.path.isfile(data_path):
-        raise FileError(
-            data_path,
-            "no such file",
-            f"the data of {index_path}",
-            errno.ENOENT,
-            message=f"cannot read {data_path}, the data of {index_path}: no such file",
-        )
+        message = f"cannot read {data_path}, the data of {index_path}: no such file"
+        raise FileError(data_path, message=message, errno=errno.ENOENT)
     with damage_as_corpus_error(index_path, "a complete index of Megatron-LM"):
         data: Any = _memory_mapped(data_path)
         dtype, lengths, pointers = _columns(index_path)
     if len(data) and not len(lengths):
         found = f"no sequences for {len(data)} bytes of data"
-        raise CorpusError(
-            index_path,
-            found,
-            f"the index of {data_path}",
-            message=f"{index_path} has {found}; it is not the index of {data_path}",
-        )
+        raise CorpusError(index_path, f"has {found}; it is not the index of {data_path}")
     for first in range(0, len(lengths), rows_at_once):
         spans = zip(
             lengths[first : first + rows_at_once].tolist(),
@@ -102,14 +92,8 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
             end = start + length * dtype.itemsize
             if length < 0 or start < 0 or end > len(data):
                 found = f"bytes {start} to {end}"
-                raise CorpusError(
-                    f"{index_path} row {number}",
-                    found,
-                    f"{len(data)} bytes of data",
-                    message=(
-                        f"{index_path} row {number} has {found}, and the data {len(data)} bytes"
-                    ),
-                )
+                problem = f"has {found}, and the data {len(data)} bytes"
+                raise CorpusError(f"{index_path} row {number}", problem)
             rows.append(np.frombuffer(data[start:end], dtype).tolist())
         yield rows
 

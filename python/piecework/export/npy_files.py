@@ -90,49 +90,27 @@ def _ids_type(tokenizer: Tokenizer) -> str:
 def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     """Yield the rows of a pair of files in lists of at most `rows_at_once`."""
     if path.endswith(_OFFSETS_SUFFIX):
-        expected = "the file of ids, without `.row_offsets` in its name"
-        raise CorpusError(
-            path, "row offsets", expected, message=f"{path} has row offsets; give {expected}"
-        )
+        problem = "has row offsets; give the file of ids, without `.row_offsets` in its name"
+        raise CorpusError(path, problem)
     ids = _memory_mapped(path)
     offsets_path = npy_paths(path)[1]
     if not os.path.isfile(offsets_path):
-        raise FileError(
-            offsets_path,
-            "no such file",
-            f"the row offsets of {path}",
-            errno.ENOENT,
-            message=f"cannot read {offsets_path}, the row offsets of {path}: no such file",
-        )
+        message = f"cannot read {offsets_path}, the row offsets of {path}: no such file"
+        raise FileError(offsets_path, message=message, errno=errno.ENOENT)
     offsets = _memory_mapped(offsets_path)
     if not len(offsets):
-        raise CorpusError(
-            offsets_path,
-            "an empty array",
-            f"row offsets of {path}, at least 0",
-            message=f"{offsets_path} is empty; the row offsets of {path} begin with 0",
-        )
+        raise CorpusError(offsets_path, f"is empty; the row offsets of {path} begin with 0")
     previous_end = 0
     for start in range(0, max(len(offsets) - 1, 0), rows_at_once):
         bounds = np.asarray(offsets[start : start + rows_at_once + 1], np.int64)
         if bounds[0] != previous_end or (np.diff(bounds) < 0).any() or bounds[-1] > len(ids):
-            raise CorpusError(
-                offsets_path,
-                "offsets that do not match",
-                f"row offsets of {path}",
-                message=f"{offsets_path} does not have the row offsets of {path}",
-            )
+            raise CorpusError(offsets_path, f"does not have the row offsets of {path}")
         previous_end = int(bounds[-1])
         flat = np.asarray(ids[bounds[0] : bounds[-1]]).tolist()
         yield [flat[a:b] for a, b in pairwise((bounds - bounds[0]).tolist())]
     if previous_end != len(ids):
-        found = f"a last offset of {previous_end}"
-        raise CorpusError(
-            offsets_path,
-            found,
-            f"{len(ids)}, the length of {path}",
-            message=f"{offsets_path} has {found}, and {path} {len(ids)} ids",
-        )
+        problem = f"has a last offset of {previous_end}, and {path} {len(ids)} ids"
+        raise CorpusError(offsets_path, problem)
 
 
 class _GrowingArray:

@@ -83,16 +83,8 @@ class ShardReader:
             if checksum is not None:
                 entry["xxh128"] = checksum.result()
             if file_identity(entry["name"]) != identity:
-                expected = "a file that does not change during the run"
-                raise CorpusError(
-                    entry["name"],
-                    "a file that changed while it was read",
-                    expected,
-                    message=(
-                        f"{entry['name']} changed while it was read; inputs must stay the same "
-                        "during a run"
-                    ),
-                )
+                problem = "changed while it was read; inputs must stay the same during a run"
+                raise CorpusError(entry["name"], problem)
 
     def _documents(self) -> Iterator[Documents]:
         for file, entry in enumerate(self._inputs):

@@ -169,12 +169,7 @@ def _json_row(line: bytes, place: str, id_limit: int) -> list[int]:
     try:
         ids = json.loads(line)["ids"]
     except KeyError as error:
-        raise CorpusError(
-            place,
-            "no field 'ids'",
-            expected,
-            message=f"{place} has no field 'ids'; expected {expected}",
-        ) from error
+        raise CorpusError(place, f"has no field 'ids'; expected {expected}") from error
     except (ValueError, RecursionError) as error:
         found = f"broken JSON ({str(error).replace('line 1 ', '')})"
         raise CorpusError(place, found, expected) from error
@@ -182,13 +177,6 @@ def _json_row(line: bytes, place: str, id_limit: int) -> list[int]:
         raise CorpusError(f"{place} field 'ids'", type(ids).__name__, expected)
     for id in ids:
         if type(id) is not int or not 0 <= id < id_limit:
-            raise IdRangeError(
-                f"{place} field 'ids'",
-                repr(id)[:40],
-                expected,
-                message=(
-                    f"{place} field 'ids' must contain ids from 0 to {id_limit - 1}, not "
-                    f"{repr(id)[:40]}"
-                ),
-            )
+            problem = f"must contain ids from 0 to {id_limit - 1}, not {repr(id)[:40]}"
+            raise IdRangeError(f"{place} field 'ids'", problem)
     return ids

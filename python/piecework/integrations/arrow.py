@@ -125,12 +125,7 @@ def _mapped_array(pa: Any, array: Any, function: Callable[[Any, Any], Any]) -> A
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
     if str(array.type) not in _STRINGS:
-        raise ArgumentError(
-            "column",
-            f"values of type {array.type}",
-            "strings",
-            message=f"column must contain strings, not values of type {array.type}",
-        )
+        raise ArgumentError("column", f"must contain strings, not values of type {array.type}")
     if array.null_count and str(array.type) == "string_view":
         array = array.cast(pa.large_string())  # pyarrow cannot filter views
     return function(pa, array)

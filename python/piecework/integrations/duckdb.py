@@ -43,12 +43,8 @@ def register(
     names = [prefix + name for name in functions]
     query = "SELECT function_name FROM duckdb_functions() WHERE list_contains(?, function_name)"
     if existing := connection.execute(query, [names]).fetchone():
-        raise ArgumentError(
-            "prefix",
-            f"{prefix!r}: {existing[0]} exists",
-            "a prefix of new names",
-            message=f"prefix={prefix!r}: the function {existing[0]} exists; use another prefix",
-        )
+        problem = f"={prefix!r}: the function {existing[0]} exists; use another prefix"
+        raise ArgumentError("prefix", problem)
     for name, (function, kind) in functions.items():
         connection.create_function(
             prefix + name,

@@ -109,12 +109,8 @@ def _load_tokenizer(lang: str) -> Any:
         return sacremoses.MosesTokenizer(lang=lang)
     except (KeyError, ValueError, OSError, AttributeError, TypeError) as error:
         expected = "a language with rules in Moses, such as 'en'"
-        raise ArgumentError(
-            "lang",
-            f"{lang!r} ({error})",
-            expected,
-            message=f"lang: Moses has no rules for {lang!r} ({error}); use {expected}",
-        ) from error
+        problem = f": Moses has no rules for {lang!r} ({error}); use {expected}"
+        raise ArgumentError("lang", problem) from error
 
 
 @cache

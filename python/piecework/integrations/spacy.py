@@ -81,15 +81,8 @@ def align(document: Any, encoding: Encoding) -> list[list[int]]:
     """
     spans = encoding.offsets
     if spans and max(end for _, end in spans) > len(document.text):
-        found = "offsets after the end of the document"
-        raise ArgumentError(
-            "encoding",
-            found,
-            "the encoding of document.text, in characters",
-            message=(
-                "encoding: its offsets end after the document; encode document.text, in characters"
-            ),
-        )
+        problem = ": its offsets end after the document; encode document.text, in characters"
+        raise ArgumentError("encoding", problem)
     by_start = sorted(
         (start, end, index) for index, (start, end) in enumerate(spans) if end > start
     )
@@ -221,9 +214,5 @@ def _load_tokenizer(language: str) -> Any:
         return spacy.blank(language).tokenizer
     except ImportError as error:
         expected = "a language of spaCy, with the packages it requires"
-        raise ArgumentError(
-            "language",
-            f"{language!r} ({error})",
-            expected,
-            message=f"language: spaCy cannot load {language!r} ({error}); use {expected}",
-        ) from error
+        problem = f": spaCy cannot load {language!r} ({error}); use {expected}"
+        raise ArgumentError("language", problem) from error

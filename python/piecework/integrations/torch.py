@@ -63,16 +63,8 @@ class Masking:
         if not isinstance(self.whole_words, bool):
             raise InputTypeError("whole_words", type(self.whole_words).__name__, "bool")
         if self.mask + self.random > 1:
-            found = f"mask={self.mask} and random={self.random}"
-            raise ArgumentError(
-                "masking",
-                found,
-                "shares whose sum is at most 1",
-                message=(
-                    f"masking: the sum of mask={self.mask} and random={self.random} must be at "
-                    "most 1"
-                ),
-            )
+            problem = f": the sum of mask={self.mask} and random={self.random} must be at most 1"
+            raise ArgumentError("masking", problem)
 
 
 @renamed_fields(padding_side="side")
@@ -128,26 +120,13 @@ class Collator:
             if not isinstance(self.masking, Masking):
                 raise InputTypeError("masking", type(self.masking).__name__, "a Masking or None")
             if self.tokenizer.mask_token_id is None:
-                expected = "a mask token: tokenizer.with_roles(mask_token=...)"
-                raise ArgumentError(
-                    "tokenizer",
-                    "no mask token",
-                    expected,
-                    message=(
-                        "the tokenizer has no mask token; set one with "
-                        "tokenizer.with_roles(mask_token=...)"
-                    ),
-                )
+                message = "the tokenizer has no mask token; set one with tokenizer.with_roles(mask_token=...)"
+                raise ArgumentError("tokenizer", message=message)
 
     def __call__(self, items: Sequence[Any]) -> dict[str, Any]:
         """Return the padded tensors of one batch."""
         if len(items) == 0:
-            raise ArgumentError(
-                "items",
-                "an empty batch",
-                "at least one item",
-                message="items must contain at least one item",
-            )
+            raise ArgumentError("items", "must contain at least one item")
         ids, columns = self._columns(list(items))
         rectangle = Rectangle(ids.lengths, self._side, self._width(ids.lengths))
         mask = columns.pop("attention_mask", None)
@@ -181,13 +160,10 @@ class Collator:
             ids, columns = self._encoded(_values(items, self.text))
         else:
             keys = ", ".join(map(str, first))
-            expected = f"'input_ids', or texts under {self.text!r}"
-            raise ArgumentError(
-                "items[0]",
-                f"a dict with the keys {keys}",
-                expected,
-                message=f"items[0] has only the keys {keys}; it needs {expected}",
+            problem = (
+                f"has only the keys {keys}; it needs 'input_ids', or texts under {self.text!r}"
             )
+            raise ArgumentError("items[0]", problem)
         for key, values in rows.items():
             columns[_NAMES.get(key, key)] = _column(values, f"items: {key!r}")
         return ids, columns
@@ -222,12 +198,8 @@ class Collator:
         if name in _OF_TOKENS:
             row = int(np.argmax(column.lengths != ids.lengths))
             found = f"{column.lengths[row]} numbers for {ids.lengths[row]} ids"
-            raise ArgumentError(
-                f"items[{row}]: {name!r}",
-                found,
-                "one number for each id",
-                message=f"items[{row}]: {name!r} has {found}; it needs one number for each id",
-            )
+            problem = f"has {found}; it needs one number for each id"
+            raise ArgumentError(f"items[{row}]: {name!r}", problem)
         width = self._width(column.lengths)
         return Rectangle(column.lengths, self._side, width).fill(column.values, filling)
 
@@ -236,16 +208,11 @@ class Collator:
         if self.length is not None:
             if width > self.length:
                 place = f"items[{int(lengths.argmax())}]"
-                expected = f"at most length={self.length}: truncate with tokenizer.with_truncation"
-                raise ArgumentError(
-                    place,
-                    f"{width} tokens",
-                    expected,
-                    message=(
-                        f"{place} has {width} tokens, more than length={self.length}; truncate "
-                        "with tokenizer.with_truncation"
-                    ),
+                problem = (
+                    f"has {width} tokens, more than length={self.length}; "
+                    "truncate with tokenizer.with_truncation"
                 )
+                raise ArgumentError(place, problem)
             width = self.length
         multiple = self.pad_to_multiple_of or 1
         return -(-width // multiple) * multiple
@@ -253,16 +220,8 @@ class Collator:
     def _pad_id(self, rectangle: Rectangle) -> int:
         pad_id = self.tokenizer.pad_token_id
         if pad_id is None and rectangle.needs_padding:
-            expected = "a padding token: tokenizer.with_roles(pad_token=...)"
-            raise ArgumentError(
-                "tokenizer",
-                "no padding token",
-                expected,
-                message=(
-                    "the tokenizer has no padding token; set one with "
-                    "tokenizer.with_roles(pad_token=...)"
-                ),
-            )
+            message = "the tokenizer has no padding token; set one with tokenizer.with_roles(pad_token=...)"
+            raise ArgumentError("tokenizer", message=message)
         return pad_id or 0
 
     @cached_property
@@ -280,12 +239,7 @@ class Collator:
     def _select(self, masking: Masking, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the selected ids in place and add the labels."""
         if "labels" in arrays:
-            raise ArgumentError(
-                "items",
-                "labels",
-                "items without labels, which `masking` makes",
-                message="items must not have labels: masking= makes them",
-            )
+            raise ArgumentError("items", "must not have labels: masking= makes them")
         ids = arrays["input_ids"]
         is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
         if "special_tokens_mask" in arrays:
@@ -355,12 +309,7 @@ def _numbers(flat: npt.NDArray[Any], place: str) -> npt.NDArray[Any]:
         found = "nested lists" if flat.ndim != 1 else f"values of type {flat.dtype}"
         raise InputTypeError(place, found, _NUMBERS)
     if flat.dtype.kind == "u" and flat.size and int(flat.max()) > np.iinfo(np.int64).max:
-        raise ArgumentError(
-            place,
-            str(flat.max()),
-            "numbers that int64 can represent",
-            message=f"{place}: {flat.max()} does not fit into int64",
-        )
+        raise ArgumentError(place, f": {flat.max()} does not fit into int64")
     return flat.astype(np.float32 if flat.size and flat.dtype.kind == "f" else np.int64)
 
 
@@ -385,12 +334,8 @@ def _draw_words(
         expected = (
             "texts, rows of encode_batch(..., offsets=True), or dicts with a word id for each id"
         )
-        raise ArgumentError(
-            "items",
-            "ids without words, and whole_words=True",
-            expected,
-            message=f"whole_words=True needs the words of ids; pass {expected}",
-        )
+        message = f"whole_words=True needs the words of ids; pass {expected}"
+        raise ArgumentError("items", message=message)
     # Word ids begin again at the second text of a pair: a word is a run of equal ids.
     is_first = np.ones(words.shape, bool)
     is_first[:, 1:] = words[:, 1:] != words[:, :-1]
@@ -422,9 +367,8 @@ def _values(items: list[Any], key: str) -> list[Any]:
     for index, item in enumerate(items):
         if not isinstance(item, Mapping) or key not in item:
             found = f"one without {key!r}" if isinstance(item, Mapping) else type(item).__name__
-            expected = f"a dict with {key!r}, as items[0]"
-            message = f"items[{index}] must be {expected}; it is {found}"
-            raise ArgumentError(f"items[{index}]", found, expected, message=message)
+            problem = f"must be a dict with {key!r}, as items[0]; it is {found}"
+            raise ArgumentError(f"items[{index}]", problem)
     return [item[key] for item in items]
 
 

@@ -58,14 +58,8 @@ def atomic_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` if `path` is not writable; call this before long work."""
     if os.path.isdir(path):
-        expected = "the name of a file to write"
-        raise FileError(
-            os.fspath(path),
-            "a directory",
-            expected,
-            errno.EISDIR,
-            message=f"cannot write {os.fspath(path)}: it is a directory; give the name of a file",
-        )
+        message = f"cannot write {os.fspath(path)}: it is a directory; give the name of a file"
+        raise FileError(os.fspath(path), message=message, errno=errno.EISDIR)
     if not _is_device(path):
         with _temporary_beside(_resolved(path), path):
             pass
@@ -74,12 +68,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 @contextmanager
 def _stdout() -> Iterator[BinaryIO]:
     if sys.stdout is None:  # the process was started with a closed stdout
-        raise FileError(
-            "<stdout>",
-            "a closed stream",
-            "a writable stream",
-            message="cannot write <stdout>: the stream is closed",
-        )
+        raise FileError("<stdout>", message="cannot write <stdout>: the stream is closed")
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
         # With `python -u` the stream is unbuffered, and `write` can write only a part.

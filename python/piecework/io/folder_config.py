@@ -202,16 +202,9 @@ def _json_object(source: str) -> dict[str, Any]:
         found = f"invalid UTF-8 at byte {error.start}"
         raise FormatError(source, found, "a JSON object in UTF-8") from None
     except RecursionError:
-        raise FormatError(
-            source,
-            "values nested too deeply",
-            "a JSON object",
-            message=f"{source}: the values are nested too deeply",
-        ) from None
+        raise FormatError(source, ": the values are nested too deeply") from None
     except ValueError as error:
-        raise FormatError(
-            source, str(error), "a JSON object", message=f"{source} is not JSON: {error}"
-        ) from None
+        raise FormatError(source, f"is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise FormatError(source, type(value).__name__, "a JSON object")
     return value
@@ -318,12 +311,7 @@ def _chat_templates(
             expected = "a string, or a list of objects with name and template"
             raise FormatError(place, _shown(value), expected)
         if not is_template_name(name):
-            raise FormatError(
-                place,
-                f"the name {name!r}",
-                "names without separators of paths",
-                message=f"{place}: the name {name!r} contains a separator of paths",
-            )
+            raise FormatError(place, f": the name {name!r} contains a separator of paths")
         templates[name] = _valid_text(place, template)
     return templates
 
@@ -419,13 +407,10 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
         if isinstance(id, bool) or not isinstance(id, int) or not 0 <= id <= _MAX_ID:
             raise FormatError(place, _shown(id), "an id from 0 to 4294967295")
         if id in tokens:
-            found = f"the id {id} of {tokens[id]['content']!r}"
-            raise FormatError(
-                place,
-                found,
-                "an id that no other token has",
-                message=f"{place} has {found}; each token needs an id of its own",
+            problem = (
+                f"has the id {id} of {tokens[id]['content']!r}; each token needs an id of its own"
             )
+            raise FormatError(place, problem)
         is_special = content in special
         flags = dict.fromkeys(_FLAGS, False)
         flags["normalized"], flags["special"] = not is_special, is_special

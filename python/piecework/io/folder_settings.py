@@ -101,9 +101,8 @@ class FolderSettings:
         if DEFAULT_TEMPLATE not in templates:
             names = ", ".join(map(repr, templates))
             found = f"no default chat template, only {names}" if names else "no chat template"
-            expected = "with_chat_template, or chat_template= with a name or the text of a template"
-            message = f"the tokenizer has {found}; use {expected}"
-            raise UnknownNameError("chat_template", found, expected, message=message)
+            use = "use with_chat_template, or chat_template= with a name or the text of a template"
+            raise UnknownNameError("chat_template", message=f"the tokenizer has {found}; {use}")
         return templates[DEFAULT_TEMPLATE]
 
     def _fields(self) -> dict[str, Any]:

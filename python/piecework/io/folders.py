@@ -126,18 +126,11 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
 
 
 def _contradiction(config: FolderConfig, found: str) -> FormatError:
-    expected = (
-        "the ids of the tokenizer file; load that file by its own name to ignore these tokens"
+    problem = (
+        f"contradicts the tokenizer file: it has {found}; "
+        "load that file by its own name to ignore these tokens"
     )
-    return FormatError(
-        config.added_tokens_place,
-        found,
-        expected,
-        message=(
-            f"{config.added_tokens_place} contradicts the tokenizer file: it has {found}; load "
-            "that file by its own name to ignore these tokens"
-        ),
-    )
+    return FormatError(config.added_tokens_place, problem)
 
 
 # ---- stages that a class of transformers adds to a vocabulary
@@ -177,7 +170,7 @@ def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
     if named in _RENUMBERING:
         found = f"a SentencePiece model of {named}, whose ids transformers changes"
         expected = "a tokenizer.json beside it, which save_pretrained of transformers writes"
-        raise FormatError(source, found, expected, message=f"{source} is {found}; put {expected}")
+        raise FormatError(source, f"is {found}; put {expected}")
     if named is None and os.path.basename(source) == _RENUMBERED_NAME:
         _warn(f"{source}: has the ids of SentencePiece; most models with this file change them")
     if named is not None:

@@ -78,12 +78,8 @@ def read_piecework_file(data: bytes, source: str, options: LoadOptions) -> CoreA
     for known in treatments:
         if treatment == known.encode() and middle and text.rstrip().endswith(b"}"):
             return Core.from_json(text.rstrip()[:-1], source), known
-    raise FormatError(
-        source,
-        "a damaged head",
-        "a file that `save` wrote as .piecework",
-        message=f"{source} is damaged: it does not begin as a .piecework file that `save` wrote",
-    )
+    problem = "is damaged: it does not begin as a .piecework file that `save` wrote"
+    raise FormatError(source, problem)
 
 
 def piecework_file(core: Core, special_in_text: SpecialInText) -> bytes:
@@ -99,21 +95,9 @@ def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAnd
         if source.endswith(TOKENIZER_JSON):
             return read_tokenizer_json(data, source, options)  # which names the field
         expected = "a tokenizer.json, or a vocabulary with ids from 0"
-        raise FormatError(
-            source,
-            "a JSON object that is no tokenizer",
-            expected,
-            message=f"{source} is a JSON object but not a tokenizer; load {expected}",
-        )
-    raise ArgumentError(
-        "merges",
-        f"None for the vocabulary {source}",
-        "the path of its merges file",
-        message=(
-            f"{source} is a vocabulary that needs its merges; pass the path of its merges file as "
-            "merges="
-        ),
-    )
+        raise FormatError(source, f"is a JSON object but not a tokenizer; load {expected}")
+    message = f"{source} is a vocabulary that needs its merges; pass the path of its merges file as merges="
+    raise ArgumentError("merges", message=message)
 
 
 def _is_vocabulary(data: bytes, source: str) -> bool:
@@ -146,12 +130,7 @@ def read_clip_merges(data: bytes, source: str, options: LoadOptions) -> CoreAndS
 
 def reject_merges_txt(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Raise `FormatError` for a merges.txt without its vocabulary."""
-    raise FormatError(
-        source,
-        "a merges file",
-        "its vocabulary, and this file as merges=",
-        message=f"{source} is a merges file; load its vocabulary, with this file as merges=",
-    )
+    raise FormatError(source, "is a merges file; load its vocabulary, with this file as merges=")
 
 
 # ---- vocabulary with merges
@@ -219,12 +198,8 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
             ".model"
         ):  # Llama 3 and others that kept the name of SentencePiece's file
             expected = 'pattern="llama3" or another name, and special_tokens= with their ids'
-        raise ArgumentError(
-            "encoding_name",
-            f"None for the tiktoken ranks {source}",
-            expected,
-            message=f"{source} has tiktoken ranks without a pattern; pass {expected}",
-        )
+        message = f"{source} has tiktoken ranks without a pattern; pass {expected}"
+        raise ArgumentError("encoding_name", message=message)
     special = options.special_tokens or {}
 
     if not isinstance(special, Mapping):
@@ -265,16 +240,11 @@ def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAnd
     encoding = named_encoding(str(options.encoding_name))
     found = hashlib.sha256(data).hexdigest()
     if found != encoding.sha256:
-        expected = f"{encoding.sha256}, the digest of the published {encoding.rank_file}"
-        raise FormatError(
-            f"{source}: sha256",
-            found,
-            expected,
-            message=(
-                f"{source} is not the published {encoding.rank_file}: its SHA-256 is {found}, not "
-                f"{encoding.sha256}"
-            ),
+        message = (
+            f"{source} is not the published {encoding.rank_file}: "
+            f"its SHA-256 is {found}, not {encoding.sha256}"
         )
+        raise FormatError(f"{source}: sha256", message=message)
     pipeline = _pipeline_json(named_pre_tokenizer(encoding.pattern))
     special = list(encoding.special_tokens.items())
     return read_tiktoken(data, source, pipeline, special), "refuse"

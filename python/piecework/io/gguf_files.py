@@ -33,12 +33,7 @@ def model_options(data: bytes, source: str) -> tuple[str, ...]:
         if error.found != "no such key":
             raise
         expected = "one with the key tokenizer.ggml.model, such as the first file of a split model"
-        raise FormatError(
-            source,
-            "a GGUF file without a tokenizer",
-            expected,
-            message=f"{source} is a GGUF file without a tokenizer; load {expected}",
-        ) from error
+        raise FormatError(source, f"is a GGUF file without a tokenizer; load {expected}") from error
     return _MODEL_OPTIONS.get(model, ())
 
 

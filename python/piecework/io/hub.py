@@ -79,15 +79,8 @@ def download_snapshot(name: str, revision: str | None = None) -> str:
     try:
         folder = library.snapshot_download(name, revision=revision, allow_patterns=list(_PATTERNS))
     except Exception as error:  # errors of the library, of its HTTP client and of the system
-        found = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        expected = "a repository that the Hugging Face hub serves, or one in the local cache"
-        raise FileError(
-            name,
-            found,
-            expected,
-            getattr(error, "errno", None),
-            message=f"cannot download {name}: {found}",
-        ) from error
+        message = f"cannot download {name}: {type(error).__name__}: {' '.join(str(error).split())}"
+        raise FileError(name, message=message, errno=getattr(error, "errno", None)) from error
     return str(folder)
 
 

@@ -32,12 +32,7 @@ def read_tokenizer(
     if is_cache(stored):
         if compiled_cache is False:
             expected = f"compiled_cache=True to read it, or a name that ends in {SUFFIX}"
-            raise FormatError(
-                source,
-                "a compiled cache under another name",
-                expected,
-                message=f"{source} is a compiled cache under another name; pass {expected}",
-            )
+            raise FormatError(source, f"is a compiled cache under another name; pass {expected}")
         return _read_cache(source, options)
     if compiled_cache is False:
         return _read(gunzipped(stored, source), source, options)
@@ -58,12 +53,7 @@ def read_tokenizer_bytes(
     if not isinstance(data, bytes):
         raise InputTypeError("data", type(data).__name__, "bytes")
     if is_cache(data):
-        raise FormatError(
-            source,
-            "a compiled cache",
-            "its path in Tokenizer.load",
-            message=f"{source} is a compiled cache; Tokenizer.load reads it from its path",
-        )
+        raise FormatError(source, "is a compiled cache; Tokenizer.load reads it from its path")
     if format is not None:
         check_choice("format", format, READERS)
     return _read(gunzipped(data, source), source, options, format)

@@ -55,13 +55,8 @@ def _opened_and_locked(path: Path, folder: Path, found: str) -> TextIO:
             fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             lock.close()
-            expected = "one process at a time, or another folder"
-            raise FileError(
-                str(folder),
-                found,
-                expected,
-                message=f"{folder} is {found}; wait for it, or use another folder",
-            ) from error
+            problem = f"is {found}; wait for it, or use another folder"
+            raise FileError(str(folder), problem) from error
         # A process that ends deletes the file, perhaps between the two calls above.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(lock.fileno()), os.stat(path)):

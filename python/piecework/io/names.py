@@ -132,15 +132,8 @@ def _rank_file(name: str, encoding: str, options: LoadOptions) -> tuple[str, Loa
     from piecework.spec import ENCODINGS
 
     if options.encoding_name not in (None, encoding):
-        found = f"{options.encoding_name!r} for {name}"
-        raise ArgumentError(
-            "encoding_name",
-            found,
-            f"None, or {encoding!r}",
-            message=(
-                f"encoding_name={options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
-            ),
-        )
+        problem = f"={options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
+        raise ArgumentError("encoding_name", problem)
     return find_rank_file(ENCODINGS[encoding]), options.with_encoding_name(encoding)
 
 
@@ -157,28 +150,18 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
     if folder is not None and tokenizer_files(folder):
         return folder
     if download:
-        raise FileError(
-            name,
-            "a repository without a tokenizer file",
-            "one with a tokenizer.json",
-            message=f"{name} is a repository without a tokenizer file, such as tokenizer.json",
-        )
+        raise FileError(name, "is a repository without a tokenizer file, such as tokenizer.json")
     found = "no such file" if "/" in name else "no such file, encoding or model"
     place = (
         "no tokenizer of this name" if folder is None else "no tokenizer file of this repository"
     )
     installing = install_command("hub", "huggingface_hub")
-    asking = f"download=True, which needs the extra 'hub': {installing}"
-    raise FileError(
-        name,
-        f"{found}, and {place} in the cache of the Hugging Face hub",
-        f"{_similar(name)}{_WHAT_NAMES}; to fetch a repository, {asking}",
-        errno.ENOENT,
-        message=(
-            f"cannot load {name}: there is {found}, and {place} in the cache of the Hugging Face "
-            f"hub; give {_similar(name)}{_WHAT_NAMES}; to fetch a repository, {asking}"
-        ),
+    message = (
+        f"cannot load {name}: there is {found}, and {place} in the cache of the Hugging Face hub; "
+        f"give {_similar(name)}{_WHAT_NAMES}; to fetch a repository, "
+        f"download=True, which needs the extra 'hub': {installing}"
     )
+    raise FileError(name, message=message, errno=errno.ENOENT)
 
 
 def _similar(name: str) -> str:
@@ -197,9 +180,4 @@ def _similar(name: str) -> str:
 
 def _reject_revision(revision: str | None, kind: str) -> None:
     if revision is not None:
-        raise ArgumentError(
-            "revision",
-            repr(revision),
-            f"None for {kind}",
-            message=f"revision={revision!r} does not apply to {kind}",
-        )
+        raise ArgumentError("revision", f"={revision!r} does not apply to {kind}")

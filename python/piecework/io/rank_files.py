@@ -30,13 +30,7 @@ def find_rank_file(encoding: NamedEncoding) -> str:
         f"the file published at {encoding.url}, in the folder named by {_OWN_FOLDER} or "
         "passed as a path"
     )
-    raise FileError(
-        encoding.rank_file,
-        found,
-        expected,
-        errno.ENOENT,
-        message=f"{encoding.rank_file}: there is {found}; get {expected}",
-    )
+    raise FileError(encoding.rank_file, f": there is {found}; get {expected}", errno=errno.ENOENT)
 
 
 def find_cached_file(url: str) -> str:
@@ -46,17 +40,11 @@ def find_cached_file(url: str) -> str:
     """
     path = _cached_path(url)
     if not os.path.isfile(path):
-        found = f"no file in the cache of tiktoken, {path} (nothing is downloaded)"
-        raise FileError(
-            url,
-            found,
-            "a path, or the file at this path of the cache",
-            errno.ENOENT,
-            message=(
-                f"{url} is not in the cache of tiktoken, and nothing is downloaded; pass a path, "
-                f"or put the file at {path}"
-            ),
+        problem = (
+            "is not in the cache of tiktoken, and nothing is downloaded; "
+            f"pass a path, or put the file at {path}"
         )
+        raise FileError(url, problem, errno=errno.ENOENT)
     return path
 
 

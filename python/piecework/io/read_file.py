@@ -32,12 +32,8 @@ def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
     except MemoryError as error:
         raise too_large(name) from error
     if not is_file and len(data) > MAX_PIPE_BYTES:
-        raise FileError(
-            name,
-            f"over {MAX_PIPE_BYTES} bytes in a pipe",
-            expected,
-            message=f"{name} is a pipe with over {MAX_PIPE_BYTES} bytes, too many for {expected}",
-        )
+        problem = f"is a pipe with over {MAX_PIPE_BYTES} bytes, too many for {expected}"
+        raise FileError(name, problem)
     return data
 
 
@@ -54,15 +50,10 @@ def check_that_it_ends(path: str, expected: str) -> bool:
     """
     mode = os.stat(path).st_mode
     if is_device(mode):
-        raise FileError(path, "a device", expected, message=f"{path} is a device, not {expected}")
+        raise FileError(path, f"is a device, not {expected}")
     is_open = os.path.abspath(path).startswith(_OPEN_STREAMS)
     if (stat.S_ISFIFO(mode) and not is_open) or stat.S_ISSOCK(mode):
-        raise FileError(
-            path,
-            "a named pipe or a socket",
-            f"{expected} that is a regular file",
-            message=f"{path} is a named pipe or a socket, not {expected} that is a regular file",
-        )
+        raise FileError(path, f"is a named pipe or a socket, not {expected} that is a regular file")
     return stat.S_ISREG(mode)
 
 
@@ -73,12 +64,7 @@ def is_device(mode: int) -> bool:
 
 def too_large(name: str) -> MemoryLimitError:
     """Return the error for a file that does not fit into memory."""
-    return MemoryLimitError(
-        name,
-        "more bytes than fit into memory",
-        "a smaller file",
-        message=f"{name} does not fit into memory",
-    )
+    return MemoryLimitError(name, "does not fit into memory")
 
 
 def text_lines(path: str | os.PathLike[str]) -> list[str]:

@@ -75,12 +75,8 @@ def checked_roles(
         missing = next((token for token in extra if token not in special), None)
         if missing is not None:
             expected = "special tokens, which with_added_tokens([...], special=True) adds"
-            raise ArgumentError(
-                "additional_special_tokens",
-                repr(missing),
-                expected,
-                message=f"additional_special_tokens: {missing!r} is not one of the {expected}",
-            )
+            problem = f": {missing!r} is not one of the {expected}"
+            raise ArgumentError("additional_special_tokens", problem)
         changes["extra_special_tokens"] = tuple(extra)
     for role, token in roles.items():
         check_choice("role", role, ROLES)

@@ -8,7 +8,7 @@ from io import BytesIO, FileIO
 
 from piecework._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
-from piecework.io.load_options import LoadOptions, shortened
+from piecework.io.load_options import LoadOptions
 from piecework.io.read_file import check_that_it_ends, too_large
 from piecework.io.weight_files import weights_kind
 
@@ -46,13 +46,8 @@ def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOpti
             "tokenizer.json, tokenizer.model, vocab.txt, vocab.json with merges.txt, "
             "encoder.json with vocab.bpe, or tekken.json in it"
         )
-        raise FileError(
-            source,
-            "a directory",
-            expected,
-            errno.EISDIR,
-            message=f"{source} is a directory without a tokenizer; it must contain {expected}",
-        )
+        problem = f"is a directory without a tokenizer; it must contain {expected}"
+        raise FileError(source, problem, errno=errno.EISDIR)
     if len(files) == 1:
         return files[0], options
     return files[0], _with_merges(options, files[1])
@@ -108,12 +103,7 @@ def _bounded(file: FileIO, source: str) -> bytes:
         parts.append(part)
         size += len(part)
         if size > _MAX_BYTES:
-            raise FormatError(
-                source,
-                "over 512 MiB",
-                "a tokenizer file",
-                message=f"{source} has over 512 MiB, which is too large for a tokenizer file",
-            )
+            raise FormatError(source, "has over 512 MiB, which is too large for a tokenizer file")
     return b"".join(parts)
 
 
@@ -149,32 +139,14 @@ def gunzipped(data: bytes, source: str) -> bytes:
         with gzip.open(BytesIO(data)) as stream:
             decompressed = stream.read(_MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(
-            source,
-            f"damaged gzip data: {error}",
-            "a complete file",
-            message=f"{source} has damaged gzip data: {error}",
-        ) from error
+        raise FormatError(source, f"has damaged gzip data: {error}") from error
     if len(decompressed) > _MAX_BYTES:
-        raise FormatError(
-            source,
-            "over 512 MiB when decompressed",
-            "a tokenizer file",
-            message=(
-                f"{source} has over 512 MiB when decompressed, which is too large for a tokenizer "
-                "file"
-            ),
-        )
+        problem = "has over 512 MiB when decompressed, which is too large for a tokenizer file"
+        raise FormatError(source, problem)
     return decompressed
 
 
 def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:
     if options.merges is not None:
-        expected = "None for a directory with both files"
-        raise ArgumentError(
-            "merges",
-            shortened(options.merges),
-            expected,
-            message="merges= does not apply to a folder, which has its own merges file",
-        )
+        raise ArgumentError("merges", "= does not apply to a folder, which has its own merges file")
     return options.with_merges(merges)

@@ -85,10 +85,8 @@ def truncated(
     or active. Raises `ArgumentError` if there is none.
     """
     if max_length is None:
-        message = (
-            "max_length must be a number of tokens, not None; without_truncation() turns it off"
-        )
-        raise ArgumentError("max_length", "None", "a number of tokens", message=message)
+        expected = "a number of tokens; without_truncation() turns it off"
+        raise ArgumentError("max_length", "None", expected)
     side = settings.truncation_side or active_sides(core)[0]
     chosen: dict[str, Any] = {
         "max_length": max_length,
@@ -111,16 +109,8 @@ def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
         return {"max_length": settings.model_max_length}
     stored = settings.truncation or active_lengths(core)[0]
     if stored is None:
-        found = "no length that is stored with the tokenizer"
-        raise ArgumentError(
-            "max_length",
-            found,
-            "with_truncation(N) with a number of tokens",
-            message=(
-                "the tokenizer stores no max_length; pass it: with_truncation(N) with a number "
-                "of tokens"
-            ),
-        )
+        message = "the tokenizer stores no max_length; pass it: with_truncation(N) with a number of tokens"
+        raise ArgumentError("max_length", message=message)
     from piecework.spec import Truncation
 
     return vars(Truncation.from_json({**stored}))
@@ -170,8 +160,7 @@ def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _check_length(length: object) -> None:
     if isinstance(length, str):
         expected = 'a number of tokens, None for the longest row of each batch, or "stored"'
-        message = f"length must be {expected}, not {length!r}"
-        raise ArgumentError("length", repr(length), expected, message=message)
+        raise ArgumentError("length", f"must be {expected}, not {length!r}")
     check_size("length", length)
 
 
@@ -180,16 +169,8 @@ def _id_of(core: Core, pad_token: str) -> int:
     if id is None:
         token = repr(pad_token)
         adding = f"with_added_tokens([{token}], special=True) adds it"
-        expected = f"a token of the vocabulary: {adding}, pad_id= pads with the id given"
-        raise ArgumentError(
-            "pad_token",
-            token,
-            expected,
-            message=(
-                f"pad_token: the vocabulary has no token {token}; {adding}, pad_id= pads with the "
-                "id given"
-            ),
-        )
+        problem = f": the vocabulary has no token {token}; {adding}, pad_id= pads with the id given"
+        raise ArgumentError("pad_token", problem)
     return id
 
 

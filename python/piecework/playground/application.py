@@ -47,20 +47,10 @@ def create_app(
     """
     given: object = tokenizers
     if not isinstance(given, Mapping) or not given:
-        found = "none" if isinstance(given, Mapping) else type(given).__name__
-        raise ArgumentError(
-            "tokenizers",
-            found,
-            "names -> tokenizers, at least one",
-            message="tokenizers must be a mapping of names to tokenizers, at least one",
-        )
+        "none" if isinstance(given, Mapping) else type(given).__name__
+        raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     if hosts is None and token is None:
-        raise ArgumentError(
-            "hosts",
-            "None without a token",
-            "names of hosts, or a token",
-            message="hosts=None needs a token; pass the names of hosts, or a token",
-        )
+        raise ArgumentError("hosts", "=None needs a token; pass the names of hosts, or a token")
     applications = import_extra("starlette.applications", "serve", "playground")
     routing = import_extra("starlette.routing", "serve", "playground")
     files = import_extra("starlette.staticfiles", "serve", "playground")

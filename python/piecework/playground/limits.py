@@ -32,9 +32,4 @@ def check_length(name: str, text: str, most: int) -> None:
     >>> check_length("text", "hug", 3)
     """
     if len(text) > most:
-        raise ArgumentError(
-            name,
-            f"{len(text):,} characters",
-            f"at most {most:,}",
-            message=f"{name} has {len(text):,} characters; the limit is {most:,}",
-        )
+        raise ArgumentError(name, f"has {len(text):,} characters; the limit is {most:,}")

@@ -81,12 +81,8 @@ class ServedTokenizer:
     def tokenizer(self) -> pw.Tokenizer:
         """The tokenizer; raises `ArgumentError` if it did not load."""
         if self._tokenizer is None:
-            raise ArgumentError(
-                "tokenizer",
-                self.error or "none",
-                "a tokenizer that loads",
-                message=f"the tokenizer cannot be loaded: {self.error}",
-            )
+            message = f"the tokenizer cannot be loaded: {self.error}"
+            raise ArgumentError("tokenizer", message=message)
         return self._tokenizer
 
     @cached_property
@@ -200,12 +196,7 @@ class ServedTokenizer:
                 for one in scored
             ]
         if view != "merges" or draw == "best":
-            raise ArgumentError(
-                "draw",
-                draw,
-                "a Unigram model, or samples of a BPE model",
-                message="draw= needs a Unigram model, or samples of a BPE model",
-            )
+            raise ArgumentError("draw", "= needs a Unigram model, or samples of a BPE model")
         sampling = pw.Sampling(dropout=alpha, seed=seed % _SEEDS)
         batch = self.tokenizer.encode_batch(
             [text] * n, add_special_tokens=False, sampling=sampling, num_threads=1

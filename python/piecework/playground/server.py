@@ -99,18 +99,10 @@ def listening_socket(host: str, port: int) -> socket.socket:
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 reason = f"{host} ({(error.strerror or str(error)).lower()})"
-                raise ArgumentError(
-                    "host",
-                    reason,
-                    "an address of this machine",
-                    message=f"host: {reason} is not an address of this machine",
-                ) from error
-    raise ArgumentError(
-        "port",
-        f"{port} to {last - 1} in use",
-        "a free port",
-        message=f"the ports {port} to {last - 1} are in use; choose another port",
-    )
+                problem = f": {reason} is not an address of this machine"
+                raise ArgumentError("host", problem) from error
+    message = f"the ports {port} to {last - 1} are in use; choose another port"
+    raise ArgumentError("port", message=message)
 
 
 def _bound(host: str, port: int) -> socket.socket:

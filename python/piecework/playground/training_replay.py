@@ -88,12 +88,7 @@ def training_replay(
         raise ArgumentError("preset", repr(preset), " or ".join(PRESETS))
     check_length("corpus", text, CORPUS_CHARS)
     if not example and not text.strip():
-        raise ArgumentError(
-            "corpus",
-            "no words",
-            "a text, or one of the examples",
-            message="corpus has no words; give a text, or choose one of the examples",
-        )
+        raise ArgumentError("corpus", "has no words; give a text, or choose one of the examples")
     corpus: pw.Counts | list[str] = text.splitlines()
     special: Special = ("[UNK]",)
     if example:
@@ -102,12 +97,7 @@ def training_replay(
         # Learners other than WordPiece split the texts in their own way.
         other = preset or (found.texts and not learner.startswith("wordpiece"))
         if preset and not found.texts:
-            raise ArgumentError(
-                "preset",
-                repr(preset),
-                "none: this example is a list of words",
-                message="preset= does not apply: this example is a list of words",
-            )
+            raise ArgumentError("preset", "= does not apply: this example is a list of words")
         corpus = list(found.texts) if other else found.counts
     trainer = LEARNERS[learner](vocab_size, special)
     split_by = None

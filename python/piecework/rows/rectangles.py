@@ -72,12 +72,7 @@ def check_number_fits(argument: str, number: int, dtype: np.dtype[typing.Any]) -
         expected = f"a dtype that can represent {number}, such as int64"
         if argument == "pad":
             expected = f"an id from 0 to {limits.max}, or another dtype"
-        raise ArgumentError(
-            argument,
-            f"{number} as {dtype}",
-            expected,
-            message=f"{argument}: {number} does not fit into {dtype}; use {expected}",
-        )
+        raise ArgumentError(argument, f": {number} does not fit into {dtype}; use {expected}")
 
 
 def padding_id(pad_id: typing.Any) -> int:

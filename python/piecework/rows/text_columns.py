@@ -58,12 +58,7 @@ def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:
 
 def _byte_column(values: npt.NDArray[np.bytes_], name: str) -> TextColumn:
     if values.ndim != 1:
-        raise ArgumentError(
-            name,
-            f"an array of {values.ndim} dimensions",
-            "one dimension",
-            message=f"{name} must have one dimension, not {values.ndim}",
-        )
+        raise ArgumentError(name, f"must have one dimension, not {values.ndim}")
     # Copies only if the values are not contiguous.
     flat = np.ascontiguousarray(values).view(np.uint8)
     return TextColumn.of_bytes(flat, values.dtype.itemsize, len(values))

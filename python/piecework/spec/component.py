@@ -36,15 +36,10 @@ def json_value(component: Any) -> Any:
 
 def reject_value(value: object) -> NoReturn:
     """Raise for a value that JSON cannot represent."""
-    raise InputTypeError(
-        "spec",
-        type(value).__name__,
-        "components, strings, numbers, booleans and None",
-        message=(
-            "spec must contain components, str, numbers, bool and None only, not "
-            f"{type(value).__name__}"
-        ),
+    problem = (
+        f"must contain components, str, numbers, bool and None only, not {type(value).__name__}"
     )
+    raise InputTypeError("spec", problem)
 
 
 def component_from_json(

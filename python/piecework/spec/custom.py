@@ -50,16 +50,8 @@ class CustomStage(Component):
     def from_json(cls: type[Stage], value: Mapping[str, Any]) -> Stage:
         """Read an object into which `loads_with_functions` has inserted the function."""
         if "function" not in value:
-            expected = "a component of tokenizer.json: a file cannot contain functions"
-            raise FormatError(
-                "type",
-                repr(cls.KIND),
-                expected,
-                message=(
-                    f"type: {cls.KIND!r} is a component with a function, which a file cannot "
-                    "contain"
-                ),
-            )
+            problem = f": {cls.KIND!r} is a component with a function, which a file cannot contain"
+            raise FormatError("type", problem)
         return cls(value["function"], value["name"])
 
     def __repr__(self) -> str:
@@ -76,16 +68,11 @@ class CustomStage(Component):
         try:
             pickle.dumps(self.function)
         except Exception as error:
-            expected = "a function that can be imported by name, such as one defined in a module"
-            raise StageError(
-                repr(self),
-                "a function that cannot be pickled",
-                expected,
-                message=(
-                    f"{self!r} cannot be pickled: its function must be one that can be imported "
-                    "by name, such as one defined in a module"
-                ),
-            ) from error
+            problem = (
+                "cannot be pickled: its function must be one that can "
+                "be imported by name, such as one defined in a module"
+            )
+            raise StageError(repr(self), problem) from error
         return type(self), (self.function, self.name)
 
 
@@ -129,15 +116,10 @@ class MissingFunction:
 
     def __call__(self, text: str) -> Any:
         """Raise `StageError`."""
-        raise StageError(
-            self.name,
-            "only the name of the function",
-            "the function itself",
-            message=(
-                f"{self.name}: only the name of the function is known; create the stage again "
-                "with its function"
-            ),
+        problem = (
+            ": only the name of the function is known; create the stage again with its function"
         )
+        raise StageError(self.name, problem)
 
 
 def name_of(function: Callable[[str], Any]) -> str:
@@ -183,19 +165,11 @@ def functions_of(
     stages = custom_stages_of(normalizer, pre_tokenizer)
     for place, stage in stages:
         if isinstance(stage.function, MissingFunction):
-            expected = (
-                "a stage with its function: a counts file has only the name, so create the stage "
-                "again"
+            problem = (
+                f": only the name {stage.name!r} of the function is known, as "
+                "from a counts file; create the stage again with its function"
             )
-            raise StageError(
-                place,
-                f"the name {stage.name!r} without its function",
-                expected,
-                message=(
-                    f"{place}: only the name {stage.name!r} of the function is known, as from a "
-                    "counts file; create the stage again with its function"
-                ),
-            )
+            raise StageError(place, problem)
     return [stage.function for _, stage in stages]
 
 
@@ -213,16 +187,8 @@ def refuse_custom_stages(normalizer: Component | None, pre_tokenizer: Component 
     """Raise `StageError` with the place of a custom stage, which cannot be written to a file."""
     for place, stage in custom_stages_of(normalizer, pre_tokenizer):
         method = f"with_{place.partition('.')[0]}"
-        expected = (
-            f"components that a file can contain: save the tokenizer of {method}(None), "
-            f"and call {method} again after loading"
+        problem = (
+            f": a file cannot contain the function {stage.name!r}; "
+            f"save the tokenizer of {method}(None), and call {method} again after loading"
         )
-        raise StageError(
-            place,
-            f"the function {stage.name!r}",
-            expected,
-            message=(
-                f"{place}: a file cannot contain the function {stage.name!r}; save the tokenizer "
-                f"of {method}(None), and call {method} again after loading"
-            ),
-        )
+        raise StageError(place, problem)

@@ -19,8 +19,8 @@ def check_given(name: str, value: object, model: str) -> None:
     if value is None:
         expected = "a vocabulary" if name == "vocab" else name
         learning = f'Tokenizer.train(files, model="{model}", unk_token=...)'
-        message = f"{name}= is missing: pass {expected}; {learning} learns a whole tokenizer"
-        raise InputTypeError(name, "none", expected, message=message)
+        problem = f"= is missing: pass {expected}; {learning} learns a whole tokenizer"
+        raise InputTypeError(name, problem)
 
 
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:

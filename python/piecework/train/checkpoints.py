@@ -160,34 +160,21 @@ class LearningCheckpoint:
             is_known = is_whole = False
         if not is_whole:
             found = "a damaged checkpoint" if is_known else "no checkpoint of this version"
-            raise FormatError(
-                str(self.path),
-                found,
-                "delete the file to start again",
-                message=f"{self.path} is {found}; delete the file to start again",
-            )
+            raise FormatError(str(self.path), f"is {found}; delete the file to start again")
         self._check_identity(header)
         try:
             return _READERS[self._resumption.content](header, body)
         except (ValueError, KeyError, TypeError) as error:
             found, expected = "a damaged checkpoint", "delete the file to start again"
-            raise FormatError(
-                str(self.path), found, expected, message=f"{self.path} is {found}; {expected}"
-            ) from error
+            raise FormatError(str(self.path), f"is {found}; {expected}") from error
 
     def _check_identity(self, header: dict[str, Any]) -> None:
         if header.get("counts") != self._identity["counts"]:
-            found = f"counts {header.get('counts')} in {self.path}"
-            expected = f"counts {self._identity['counts']}, or another folder"
-            raise ArgumentError(
-                "checkpoint",
-                found,
-                expected,
-                message=(
-                    f"checkpoint {self.path} has counts {header.get('counts')}, and this run counts "
-                    f"{self._identity['counts']}; use the same counts, or another folder"
-                ),
+            problem = (
+                f"{self.path} has counts {header.get('counts')}, and this run counts "
+                f"{self._identity['counts']}; use the same counts, or another folder"
             )
+            raise ArgumentError("checkpoint", problem)
         mine = self._identity["settings"]
         theirs = header.get("settings")
         theirs = theirs if isinstance(theirs, dict) else {}
@@ -195,15 +182,11 @@ class LearningCheckpoint:
             differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
             found = ", ".join(f"{name}={theirs.get(name)!r}" for name in differing)
             expected = ", ".join(f"{name}={mine.get(name)!r}" for name in differing)
-            raise ArgumentError(
-                "checkpoint",
-                f"{found} in {self.path}",
-                f"{expected}, or another folder",
-                message=(
-                    f"checkpoint {self.path} has {found}, and this run {expected}; use the same "
-                    "settings, or another folder"
-                ),
+            problem = (
+                f"{self.path} has {found}, and this run {expected}; "
+                "use the same settings, or another folder"
             )
+            raise ArgumentError("checkpoint", problem)
 
 
 def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:

@@ -144,34 +144,17 @@ class CorpusCount:
         groups = _groups_of(paths)
         check_sources("first_source", first_source, sum(map(len, groups)))
         if source_weights is not None and temperature is not None:
-            expected = "either source_weights or temperature"
-            raise ArgumentError(
-                "source_weights",
-                "a temperature as well",
-                expected,
-                message="source_weights= cannot be combined with temperature=",
-            )
+            raise ArgumentError("source_weights", "= cannot be combined with temperature=")
         if source_weights is not None and len(source_weights) != len(groups):
-            found = f"{len(source_weights)} weights"
-            raise ArgumentError(
-                "source_weights",
-                found,
-                f"one for each of {len(groups)} paths",
-                message=(
-                    f"source_weights must be one for each of {len(groups)} paths; there are "
-                    f"{len(source_weights)}"
-                ),
+            problem = (
+                f"must be one for each of {len(groups)} paths; there are {len(source_weights)}"
             )
+            raise ArgumentError("source_weights", problem)
         if temperature is not None:
             check_positive("temperature", temperature)
         check_number("checkpoint_seconds", checkpoint_seconds, (int, float), "a number")
         if checkpoint is not None and any("-" in files for files in groups):
-            raise ArgumentError(
-                "checkpoint",
-                "stdin, which cannot be read again",
-                "files only",
-                message="checkpoint= needs files: stdin cannot be read again",
-            )
+            raise ArgumentError("checkpoint", "= needs files: stdin cannot be read again")
         return cls(
             groups,
             pipeline,
@@ -313,14 +296,8 @@ def check_sources(name: str, first: int, sources: int) -> None:
     """Raise unless the numbers of the sources fit into first positions."""
     last = whole_number(name, first, 0) + sources - 1
     if last >= _MAX_SOURCES:
-        raise ArgumentError(
-            name,
-            f"{first} for {counted(sources, 'file')}",
-            f"numbers below {_MAX_SOURCES}",
-            message=(
-                f"{name}={first} and {counted(sources, 'file')} need numbers below {_MAX_SOURCES}"
-            ),
-        )
+        problem = f"={first} and {counted(sources, 'file')} need numbers below {_MAX_SOURCES}"
+        raise ArgumentError(name, problem)
 
 
 def warn_of_replacements(replacements: int, stacklevel: int) -> None:

@@ -88,12 +88,7 @@ class CountCheckpoint:
         except FileNotFoundError:
             return FilePosition()
         except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(
-                str(path),
-                "an unreadable file",
-                "a saved state",
-                message=f"{path} cannot be read as a saved state: {error}",
-            ) from error
+            raise FormatError(str(path), f"cannot be read as a saved state: {error}") from error
         state = _parsed(text, path)
         self._check(state, path)
         try:
@@ -147,36 +142,19 @@ class CountCheckpoint:
                 found = f"a count with {name}={stored.get(name)!r}"
                 raise ArgumentError(
                     f"checkpoint {path}",
-                    found,
-                    f"{name}={value!r}, or another folder",
-                    message=(
-                        f"checkpoint {path} has {found}, and this call {name}={value!r}; use the "
-                        "same settings, or another folder"
-                    ),
+                    f"has {found}, and this call {name}={value!r}; use the same settings, or another folder",
                 )
         for index, identity in enumerate(self._files):
             if index >= len(state["files"]) or state["files"][index] != identity:
-                raise CorpusError(
-                    f"checkpoint {path}",
-                    f"{identity['name']} added, moved or changed since",
-                    "the same files, or another folder",
-                    message=(
-                        f"checkpoint {path} has other files: {identity['name']} was added, moved "
-                        "or changed since; use the same files, or another folder"
-                    ),
+                problem = (
+                    f"has other files: {identity['name']} was added, moved "
+                    "or changed since; use the same files, or another folder"
                 )
+                raise CorpusError(f"checkpoint {path}", problem)
         if len(state["files"]) != len(self._files):
             found = counted(len(state["files"]), "file")
-            expected = f"the {counted(len(self._files), 'file')} of this call, or another folder"
-            raise CorpusError(
-                f"checkpoint {path}",
-                found,
-                expected,
-                message=(
-                    f"checkpoint {path} has {found}, and this call {len(self._files)}; use the "
-                    "same files, or another folder"
-                ),
-            )
+            problem = f"has {found}, and this call {len(self._files)}; use the same files, or another folder"
+            raise CorpusError(f"checkpoint {path}", problem)
 
 
 def delete_count_checkpoint(folder: PathLike) -> None:
@@ -246,9 +224,4 @@ def _text_position(stored: Any) -> TextPosition | None:
 
 
 def _damaged(path: Path) -> FormatError:
-    return FormatError(
-        str(path),
-        "a damaged state",
-        "one that piecework wrote; or delete the folder",
-        message=f"{path} is a damaged state; delete the folder",
-    )
+    return FormatError(str(path), "is a damaged state; delete the folder")

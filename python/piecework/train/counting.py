@@ -136,12 +136,7 @@ def count_files_to(
     resolved = _pipeline_of(preset)
     sentences = options.get("sentences")
     if sentences is not None and sentences.size:
-        raise ArgumentError(
-            "sentences",
-            "a number of sentences",
-            "count_files, which samples in memory",
-            message="sentences= with a size needs count_files, which samples in memory",
-        )
+        raise ArgumentError("sentences", "= with a size needs count_files, which samples in memory")
     count = CorpusCount.of(paths, resolved, **options)
     with count.run(progress) as (words, _):
         return write_ordered_words(words, resolved, output, ", ".join(count.files))
@@ -227,13 +222,7 @@ def _add_column(counter: WordCounter, column: TextColumn, source: int, update: U
 def _check_unused(**arguments: object) -> None:
     for name, value in arguments.items():
         if value is not None:
-            expected = "None with a limited number of sentences"
-            raise ArgumentError(
-                name,
-                repr(value),
-                expected,
-                message=f"{name}= does not apply with a limited number of sentences",
-            )
+            raise ArgumentError(name, "= does not apply with a limited number of sentences")
 
 
 def _pipeline_of(preset: str | Preset | Pipeline) -> Pipeline:

@@ -141,14 +141,8 @@ class Counts:
             raise ArgumentError("other", type(other).__name__, "Counts")
         mine, theirs = self.pipeline, other.pipeline
         if mine is not None and theirs is not None and not mine.agrees_with(theirs):
-            raise ArgumentError(
-                "other",
-                f"counts made by {other.pipeline}",
-                f"{self.pipeline}",
-                message=(
-                    f"other has counts of another pipeline: {other.pipeline}, not {self.pipeline}"
-                ),
-            )
+            problem = f"has counts of another pipeline: {other.pipeline}, not {self.pipeline}"
+            raise ArgumentError("other", problem)
         pipeline = other.pipeline if self.pipeline is None else self.pipeline
         raw = self._raw.merge(other._raw)
         return Counts._of(raw, pipeline, self.replacements + other.replacements)
@@ -166,7 +160,7 @@ class Counts:
         try:
             return cls._of_columns(table.words, table.counts, table.first, table.pipeline)
         except ArgumentError as error:
-            raise FormatError(f"{path}: {error.place}", error.found, error.expected) from error
+            raise FormatError(str(path), f": {error}") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv` atomically.
@@ -256,35 +250,19 @@ def _checked_words(words: Sequence[Any]) -> list[str]:
             raise ArgumentError(f"words[{index}]", repr(word), "a non-empty string")
     if len(set(words)) != len(words):
         duplicate = next(word for word, times in Counter(words).items() if times > 1)
-        raise ArgumentError(
-            "words",
-            f"{duplicate!r} twice",
-            "distinct words",
-            message=f"words contain {duplicate!r} twice",
-        )
+        raise ArgumentError("words", f"contain {duplicate!r} twice")
     return list(words)
 
 
 def _as_u64(name: str, values: Numbers, length: int) -> npt.NDArray[np.uint64]:
     array = np.asarray(values)
     if array.shape != (length,):
-        raise ArgumentError(
-            name,
-            f"shape {array.shape}",
-            f"one number for each of {length} words",
-            message=(
-                f"{name} must be one number for each of {length} words; its shape is {array.shape}"
-            ),
-        )
+        problem = f"must be one number for each of {length} words; its shape is {array.shape}"
+        raise ArgumentError(name, problem)
     if array.dtype == np.uint64 or length == 0:
         return np.ascontiguousarray(array, np.uint64)
-    if array.dtype.kind not in "iu" or (array < 0).any():
-        raise ArgumentError(
-            name,
-            f"{array.dtype} numbers",
-            "integers from 0 to 2**64 - 1",
-            message=f"{name} must be integers from 0 to 2**64 - 1, not {array.dtype} numbers"
-            if array.dtype.kind not in "iu"
-            else f"{name} must not be negative",
-        )
+    if array.dtype.kind not in "iu":
+        raise ArgumentError(name, f"{array.dtype} numbers", "integers from 0 to 2**64 - 1")
+    if (array < 0).any():
+        raise ArgumentError(name, "must not be negative")
     return array.astype(np.uint64)

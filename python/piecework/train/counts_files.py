@@ -72,12 +72,7 @@ def write_ordered_words(
             summary = CountsSummary(total, summary.distinct + len(part))
             yield CountsTable(part.words(), counts, part.first(), pipeline)
         if not summary.words:
-            raise CorpusError(
-                corpus,
-                "no words",
-                "files with text",
-                message=f"{corpus} has no words; give files with text",
-            )
+            raise CorpusError(corpus, "has no words; give files with text")
 
     no_rows = np.empty(0, np.uint64)
     _write_tables(tables(), CountsTable([], no_rows, no_rows, pipeline), path)
@@ -108,12 +103,7 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     """Read Parquet or TSV, by the first bytes of the file."""
     try:
         if is_device(os.stat(path).st_mode):
-            raise FileError(
-                str(path),
-                "a device",
-                "a counts file",
-                message=f"{path} is a device, not a counts file",
-            )
+            raise FileError(str(path), "is a device, not a counts file")
         with open(path, "rb") as stream:
             head = stream.read(len(_PARQUET_MAGIC))
             if head != _PARQUET_MAGIC:
@@ -177,14 +167,8 @@ def _write_tsv(tables: Iterator[CountsTable], like: CountsTable, stream: BinaryI
 def _check_tsv(table: CountsTable) -> None:
     for word in table.words:
         if "\t" in word or "\n" in word:
-            raise ArgumentError(
-                "words",
-                repr(word),
-                "no tabs or newlines in TSV; use .parquet",
-                message=(
-                    f"words: {word!r} has a tab or a newline, which TSV cannot hold; use .parquet"
-                ),
-            )
+            problem = f": {word!r} has a tab or a newline, which TSV cannot hold; use .parquet"
+            raise ArgumentError("words", problem)
 
 
 def _read_tsv(data: bytes, name: str) -> CountsTable:
@@ -296,20 +280,10 @@ def _parquet_column(arrow: Any, name: str, kind: Any, path: str | os.PathLike[st
     pyarrow, _ = _pyarrow()
     place = f"{path} column {name!r}"
     if name not in arrow.column_names:
-        raise FormatError(
-            place,
-            f"only {', '.join(arrow.column_names)}",
-            "that column",
-            message=f"{place} is missing; there is only {', '.join(arrow.column_names)}",
-        )
+        raise FormatError(place, f"is missing; there is only {', '.join(arrow.column_names)}")
     column = arrow.column(name)
     if column.null_count:
-        raise FormatError(
-            place,
-            f"{column.null_count} empty cells",
-            "none",
-            message=f"{place} must not have empty cells; it has {column.null_count}",
-        )
+        raise FormatError(place, f"must not have empty cells; it has {column.null_count}")
     try:
         return column.cast(kind)
     except pyarrow.ArrowException as error:

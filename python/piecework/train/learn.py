@@ -131,21 +131,12 @@ def _preset_for(counts: Counts, trainer: Trainer, preset: AnyPreset | str | None
     source = _source_of(counts.pipeline)
     if not trainer.has_own_pipeline:
         expected = f"no preset, or counts of preset {chosen.name!r}"
-        raise ArgumentError(
-            "preset",
-            f"{chosen.name!r} with counts of {source}",
-            expected,
-            message=f"preset={chosen.name!r} does not fit counts of {source}; pass {expected}",
-        )
+        problem = f"={chosen.name!r} does not fit counts of {source}; pass {expected}"
+        raise ArgumentError("preset", problem)
     expected = f"the pipeline of the trainer: {pipeline}"
     if named := sentencepiece_preset_of(pipeline):
         expected = f'counts made with preset="{named.name}", or a model that is not SentencePiece'
-    raise ArgumentError(
-        "counts",
-        f"words of {source}",
-        expected,
-        message=f"counts have words of {source}; use {expected}",
-    )
+    raise ArgumentError("counts", f"have words of {source}; use {expected}")
 
 
 def pipeline_of(spec: TokenizerSpec) -> Pipeline:
@@ -167,13 +158,8 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
 def check_pipeline(counts: Counts, pipeline: Pipeline, description: str) -> None:
     """Raise `ArgumentError` unless the counts come from this pipeline or an unknown one."""
     if counts.pipeline is not None and not counts.pipeline.agrees_with(pipeline):
-        found = f"words of {_source_of(counts.pipeline)}"
-        raise ArgumentError(
-            "counts",
-            found,
-            f"{description}: {pipeline}",
-            message=f"counts have {found}, not of {description}: {pipeline}",
-        )
+        problem = f"have words of {_source_of(counts.pipeline)}, not of {description}: {pipeline}"
+        raise ArgumentError("counts", problem)
 
 
 def _source_of(pipeline: Pipeline) -> str:

@@ -44,12 +44,7 @@ def read_learned(
     name = os.fspath(path)
     found = _parsed(name, file_bytes(path, "a file of merges that training wrote"))
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
-        raise FormatError(
-            name,
-            "another kind of file",
-            f'JSON with "format": "{_FORMAT}"',
-            message=f'{name} is another kind of file; it needs "format": "{_FORMAT}"',
-        )
+        raise FormatError(name, f'is another kind of file; it needs "format": "{_FORMAT}"')
     if found.get("version") != _VERSION:
         raise FormatError(f"{name}: version", repr(found.get("version")), str(_VERSION))
     entries = _texts(f"{name}: entries", found.get("entries"))
@@ -68,12 +63,7 @@ def _parsed(name: str, data: bytes) -> Any:
     try:
         return json.loads(data.decode("utf-8", "strict"))
     except (ValueError, RecursionError) as error:
-        raise FormatError(
-            name,
-            " ".join(str(error).split()),
-            "JSON in UTF-8",
-            message=f"{name} is not JSON in UTF-8: {' '.join(str(error).split())}",
-        ) from error
+        raise FormatError(name, f"is not JSON in UTF-8: {' '.join(str(error).split())}") from error
 
 
 def _texts(place: str, found: object) -> tuple[str, ...]:

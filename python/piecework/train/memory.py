@@ -91,12 +91,7 @@ def fit_to_memory(
     except MemoryLimitError:
         raise
     except MemoryError as error:
-        raise MemoryLimitError(
-            "counts",
-            "an allocation that failed",
-            "more memory",
-            message="counts do not fit into memory: an allocation failed",
-        ) from error
+        raise MemoryLimitError("counts", "do not fit into memory: an allocation failed") from error
     _check_available(kept)
     total, rest = counts.total, reduced.total
     dropped = DroppedWords(least, len(counts) - len(reduced), len(counts), total - rest, total)
@@ -128,9 +123,7 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     if not len(fitting):
         found = f"{format_size(budget)}, but learning takes about {format_size(needed)}"
         expected = f"at least {format_size(int(estimates[-1]) + 1)}, or a smaller vocabulary"
-        raise MemoryLimitError(
-            "memory", found, expected, message=f"memory= allows {found}; allow {expected}"
-        )
+        raise MemoryLimitError("memory", f"= allows {found}; allow {expected}")
     return int(values[fitting[0]]), int(estimates[fitting[0]])
 
 

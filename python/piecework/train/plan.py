@@ -65,13 +65,8 @@ class Plan:
             model, preset = _model_and_preset_for(counted, trainer, model, settings)
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
-            expected = "either trainer or settings, not both"
-            raise ArgumentError(
-                found,
-                "a setting in addition to trainer",
-                expected,
-                message=f"{found}= cannot be combined with trainer=; pass settings or a trainer",
-            )
+            problem = "= cannot be combined with trainer=; pass settings or a trainer"
+            raise ArgumentError(found, problem)
         is_sentencepiece = _is_sentencepiece_preset(preset)
         if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
             model, settings = "sentencepiece", {**settings, "model_type": model}
@@ -166,17 +161,9 @@ def _check_words(trainer: Trainer, preset: SentencePiecePreset) -> None:
     """Raise if the symbols of a preset divide the words of a word model, which are then unknown."""
     symbols = set(trainer.fixed_tokens) & set(preset.settings.get("user_defined_symbols", ()))
     if trainer.detail == "word" and symbols:
-        found = f"{preset.name!r}, whose symbols divide words, with model 'word'"
         expected = "another model, or preset 't5' or 'llama'"
-        raise ArgumentError(
-            "preset",
-            found,
-            expected,
-            message=(
-                f"preset={preset.name!r} does not support model 'word': its symbols divide words; "
-                f"use {expected}"
-            ),
-        )
+        problem = f"={preset.name!r} does not support model 'word': its symbols divide words; use {expected}"
+        raise ArgumentError("preset", problem)
 
 
 def _is_sentencepiece_preset(preset: str | Preset | SentencePiecePreset | None) -> bool:
@@ -190,12 +177,7 @@ def _preset_of_other_model(
     name = preset.name if isinstance(preset, SentencePiecePreset) else preset
     types = ", ".join(SentencePieceTrainer.TYPES)
     expected = f"no model or one of {types}, or another preset: {', '.join(PRESETS)}"
-    return ArgumentError(
-        "preset",
-        f"{name!r} with model {kind!r}",
-        expected,
-        message=f"preset={name!r} does not support model {kind!r}; use {expected}",
-    )
+    return ArgumentError("preset", f"={name!r} does not support model {kind!r}; use {expected}")
 
 
 def _model_and_preset_for(

@@ -107,33 +107,19 @@ class PresetTrainer(Trainer):
             return default
         if counted.lacks_functions:
             expected = "preset=Preset(name, pipeline) with the functions of its stages"
-            raise ArgumentError(
-                "counts",
-                f"words of the pipeline {counted}",
-                expected,
-                message=f"counts have words of the pipeline {counted}; pass {expected}",
-            )
+            raise ArgumentError("counts", f"have words of the pipeline {counted}; pass {expected}")
         named = preset_of_pipeline(counted)
         source = f"the pipeline {counted}" if named is None else f"preset {named.name!r}"
         if self.is_byte_level and not counted.is_byte_level:
             expected = 'model="bpe", or counts made with preset="gpt2"'
-            raise ArgumentError(
-                "model",
-                f"{self.kind!r} with counts of {source}",
-                expected,
-                message=f"model={self.kind!r} does not support counts of {source}; use {expected}",
-            )
+            problem = f"={self.kind!r} does not support counts of {source}; use {expected}"
+            raise ArgumentError("model", problem)
         if counted.is_byte_level and self.kind in ("wordpiece", "bpe"):
-            found = f"{self.kind!r} with counts of {source}, whose words are byte-level"
-            raise ArgumentError(
-                "model",
-                found,
-                'model="byte-bpe"',
-                message=(
-                    f"model={self.kind!r} does not support counts of {source}, whose words are "
-                    'byte-level; use model="byte-bpe"'
-                ),
+            problem = (
+                f"={self.kind!r} does not support counts of {source}, "
+                'whose words are byte-level; use model="byte-bpe"'
             )
+            raise ArgumentError("model", problem)
         return Preset("of the counts", counted) if named is None else named
 
     def _check_bytes(self, preset: Preset) -> None:
@@ -142,26 +128,16 @@ class PresetTrainer(Trainer):
             raise self._unusable(preset)
         if self.knows_all_bytes:
             return
-        found = f"{preset.name!r}, whose words are bytes, with model {self.kind!r}"
-        usable = f"one of the presets {', '.join(self.presets)}"
-        raise ArgumentError(
-            "preset",
-            found,
-            f'model="byte-bpe" (ByteBPETrainer), or {usable}',
-            message=(
-                f"preset={preset.name!r} does not support model {self.kind!r}: its words are bytes; "
-                f'use model="byte-bpe" (ByteBPETrainer), or {usable}'
-            ),
+        problem = (
+            f"={preset.name!r} does not support model {self.kind!r}: its words are bytes; "
+            f"""use model="byte-bpe" (ByteBPETrainer), or one of the presets {", ".join(self.presets)}"""
         )
+        raise ArgumentError("preset", problem)
 
     def _unusable(self, preset: Preset, hint: str = "") -> ArgumentError:
         expected = f"one of {', '.join(self.presets)}{hint}"
-        return ArgumentError(
-            "preset",
-            f"{preset.name!r} with model {self.kind!r}",
-            expected,
-            message=f"preset={preset.name!r} does not support model {self.kind!r}; use {expected}",
-        )
+        problem = f"={preset.name!r} does not support model {self.kind!r}; use {expected}"
+        return ArgumentError("preset", problem)
 
     # ---- the tokenizer around a model
 

@@ -92,13 +92,7 @@ def _trainer_for(
         _check_segmentation(settings["learner"], spec.model)
     for name in settings:
         if name in inherited and name != "special_tokens":
-            found = "a setting that the tokenizer determines"
-            raise ArgumentError(
-                name,
-                found,
-                "no value for it",
-                message=f"{name}= does not apply: the tokenizer determines it",
-            )
+            raise ArgumentError(name, "= does not apply: the tokenizer determines it")
     trainer = trainer_for(_KIND_OF_MODEL[type(spec.model)], {**inherited, **settings})
     assert isinstance(trainer, PresetTrainer)
     return trainer
@@ -107,10 +101,8 @@ def _trainer_for(
 def _check_segmentation(learner: object, model: WordPiece) -> None:
     """Raise `ArgumentError` for a learner of entries for another segmentation than that of the model."""
     if isinstance(learner, Pruning) and learner.segmentation != model.segmentation:
-        expected = f'segmentation="{model.segmentation}", which the tokenizer determines'
-        raise ArgumentError(
-            "learner", str(learner), expected, message=f"learner={learner} must have {expected}"
-        )
+        problem = f'={learner} must have segmentation="{model.segmentation}", which the tokenizer determines'
+        raise ArgumentError("learner", problem)
 
 
 def _inherited_settings(spec: TokenizerSpec) -> dict[str, Any]:
@@ -153,12 +145,8 @@ def _inherited_bpe_settings(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
     if pipeline_of(spec).is_byte_level:
         return inherited | {"initial_alphabet": BYTE_ALPHABET}
     if model.byte_fallback:
-        raise ArgumentError(
-            "model",
-            "a BPE model with byte_fallback",
-            "one without",
-            message="a BPE model with byte_fallback cannot be trained anew",
-        )
+        message = "a BPE model with byte_fallback cannot be trained anew"
+        raise ArgumentError("model", message=message)
     return inherited
 
 
@@ -185,15 +173,8 @@ def _new_id(spec: TokenizerSpec, old_id: int, vocab: Mapping[str, int]) -> int:
     """Return the new id of a token that post-processor or padding inserts."""
     token = _token_of_id(spec).get(old_id)
     if token is None or token not in vocab:
-        expected = f"{token!r} among them, which the post-processor or padding uses"
-        raise ArgumentError(
-            "special_tokens",
-            "too few tokens",
-            expected,
-            message=(
-                f"special_tokens must contain {token!r}, which the post-processor or padding uses"
-            ),
-        )
+        problem = f"must contain {token!r}, which the post-processor or padding uses"
+        raise ArgumentError("special_tokens", problem)
     return vocab[token]
 
 

@@ -186,8 +186,8 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
             continue
         if len(path.split()) > 1 and not os.path.exists(path):
             found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}"
-            message = f"files: {found} is not a file; for texts call train_from_iterator"
-            error = FileError("files", found, "paths", errno.ENOENT, message=message)
+            problem = f": {found} is not a file; for texts call train_from_iterator"
+            error = FileError("files", problem, errno=errno.ENOENT)
             error.filename = path
             raise error
 

@@ -116,12 +116,7 @@ class Text(Setting):
         """Return the string."""
         checks.check_text(name, value)
         if not value and not self.can_be_empty:
-            raise ArgumentError(
-                name,
-                "an empty string",
-                "at least one character",
-                message=f"{name} must not be empty",
-            )
+            raise ArgumentError(name, "must not be empty")
         return str(value)
 
 

@@ -39,12 +39,7 @@ def weights_as_given(weights: Sequence[Weight]) -> ExactWeights:
     numerators = [int(fraction * denominator) for fraction in fractions]
     if max((denominator, *numerators)) >= _LIMIT:
         found = ", ".join(map(str, weights))
-        raise ArgumentError(
-            "source_weights",
-            found,
-            "numbers with fewer digits",
-            message=f"source_weights have too many digits: {found}",
-        )
+        raise ArgumentError("source_weights", f"have too many digits: {found}")
     return ExactWeights(numerators, denominator)
 
 

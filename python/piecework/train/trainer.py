@@ -171,18 +171,11 @@ class Trainer(ABC):
         """Raise `ArgumentError` for a setting that another trainer or an earlier version has."""
         if "learner" in settings:
             names = ", ".join(f"{kind.__name__}()" for kind in LEARNERS.values())
-            found = f"{settings['learner']!r} with {cls.__name__}"
-            own = f"a setting of {cls.__name__}: {', '.join(cls.setting_names())}"
-            expected = f"WordPieceTrainer, which alone takes {names}, or {own}"
-            raise InputTypeError(
-                "learner",
-                found,
-                expected,
-                message=(
-                    f"{cls.__name__} has no setting learner; WordPieceTrainer alone takes "
-                    f"{names}; this one has {', '.join(cls.setting_names())}"
-                ),
+            message = (
+                f"{cls.__name__} has no setting learner; WordPieceTrainer alone "
+                f"takes {names}; this one has {', '.join(cls.setting_names())}"
             )
+            raise InputTypeError("learner", message=message)
         reject_former_name(settings, "seed_size", "seed_vocab_size")
 
     @classmethod
@@ -195,15 +188,10 @@ class Trainer(ABC):
         missing = self.setting_names() - state.keys()
         if missing:
             found = f"no {', '.join(sorted(missing))}: an earlier version wrote it"
-            raise FormatError(
-                f"pickled {type(self).__name__}",
-                found,
-                "a trainer of this version",
-                message=(
-                    f"the pickled {type(self).__name__} has {found}; make it again with this "
-                    "version"
-                ),
+            message = (
+                f"the pickled {type(self).__name__} has {found}; make it again with this version"
             )
+            raise FormatError(f"pickled {type(self).__name__}", message=message)
         self.__dict__.update(state)
 
 
@@ -289,9 +277,4 @@ def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
     if isinstance(trainer, VocabularyTrainer) and trainer.merges_pairs:
         return trainer
     expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
-    raise ArgumentError(
-        "training_log",
-        f"the {trainer.kind} trainer",
-        expected,
-        message=f"training_log= needs {expected}, not the {trainer.kind} trainer",
-    )
+    raise ArgumentError("training_log", f"= needs {expected}, not the {trainer.kind} trainer")

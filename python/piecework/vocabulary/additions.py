@@ -47,22 +47,13 @@ def without_added(
     removed = _listed(contents, "contents", "str")
     for content in removed:
         if content not in names:
-            raise ArgumentError(
-                "contents",
-                repr(content),
-                "added tokens",
-                message=f"contents: {content!r} is not an added token",
-            )
+            raise ArgumentError("contents", f": {content!r} is not an added token")
     return tuple(token for token in present if token.content not in removed)
 
 
 def _listed(tokens: Iterable[Token], place: str, of: str) -> list[Token]:
     """Return the tokens; raise `InputTypeError` for one str, whose characters would be taken for tokens."""
     if isinstance(tokens, str):
-        raise InputTypeError(
-            place,
-            f"the str {tokens!r}",
-            f"a sequence, such as [{tokens!r}]",
-            message=f"{place} must be a sequence, such as [{tokens!r}], not the str {tokens!r}",
-        )
+        problem = f"must be a sequence, such as [{tokens!r}], not the str {tokens!r}"
+        raise InputTypeError(place, problem)
     return listed(tokens, place, of)  # type: ignore[arg-type]

@@ -223,13 +223,7 @@ def _added_tokens(model: SentencePiece) -> list[AddedToken]:
 def _check_added(spec: TokenizerSpec, model: Unigram) -> None:
     for token in spec.added_tokens:
         if token.content not in model.vocab:
-            found = f"{token.content!r}, which is not a piece"
-            raise ArgumentError(
-                "added_tokens",
-                found,
-                "tokens that are pieces",
-                message=f"added_tokens: {token.content!r} is not a piece of the model",
-            )
+            raise ArgumentError("added_tokens", f": {token.content!r} is not a piece of the model")
 
 
 def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> SentencePieceNormalizer:

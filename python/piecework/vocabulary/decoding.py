@@ -107,12 +107,8 @@ def _text_with_errors(
     except UnicodeDecodeError as error:
         if encoding_errors == "strict":
             found = f"the bytes {data[error.start : error.end]!r} at byte {error.start}"
-            raise InvalidUtf8Error(
-                place,
-                found,
-                'UTF-8, or encoding_errors="replace"',
-                message=f'{place} has {found}, which are not UTF-8; encoding_errors="replace" decodes them',
-            ) from None
+            problem = f'has {found}, which are not UTF-8; encoding_errors="replace" decodes them'
+            raise InvalidUtf8Error(place, problem) from None
     if data.decode(errors="replace") == text:
         return data.decode(errors="ignore")
     # The decoder also changed the ends of the text, or replaced valid bytes beside invalid ones.
@@ -173,16 +169,11 @@ def _step(decoder: Decoder) -> Step | None:
             return _sentencepiece(decoder)
         case ReplaceDecoder(pattern=str(old)) if type(old) is str:
             return _replacing(old, decoder.content)
-    raise ArgumentError(
-        "decoder",
-        f"{type(decoder).__name__}, whose output depends on the neighbours of a token",
-        "a byte-level, byte-fallback, metaspace, WordPiece, BPE or SentencePiece decoder",
-        message=(
-            f"decoder: the output of {type(decoder).__name__} depends on the neighbours of a "
-            "token; the bytes of tokens need a byte-level, byte-fallback, metaspace, WordPiece, "
-            "BPE or SentencePiece decoder"
-        ),
+    problem = (
+        f": the output of {type(decoder).__name__} depends on the neighbours of a token; the bytes of "
+        "tokens need a byte-level, byte-fallback, metaspace, WordPiece, BPE or SentencePiece decoder"
     )
+    raise ArgumentError("decoder", problem)
 
 
 def _byte_level(token: str) -> bytes:

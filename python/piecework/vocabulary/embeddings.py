@@ -110,12 +110,8 @@ def resize_embeddings(
             expected = "a path of safetensors or a torch module"
             raise InputTypeError("model", type(model).__name__, expected)
         if output is not None:
-            raise ArgumentError(
-                "output",
-                repr(output),
-                "None for a torch module",
-                message="output= does not apply to a torch module, which is changed in place",
-            )
+            problem = "= does not apply to a torch module, which is changed in place"
+            raise ArgumentError("output", problem)
         found = resize_module(model, id_map, init, seed, settings.tables_of)
         return tuple(ResizedTable(*table) for table in found)
     source = file_path(model, "model")
@@ -138,19 +134,11 @@ class _Settings:
         rows = next(iter(found.values()))
         if rows != wanted and not self.drop_extra_rows:
             name = next(iter(found))
-            expected = (
-                f"{wanted}, one for each id of the map; if the last rows belong to no token, pass "
-                "drop_extra_rows=True"
+            problem = (
+                f"has {rows} rows in {name!r}, and the map {wanted} ids; "
+                "if the last rows belong to no token, pass drop_extra_rows=True"
             )
-            raise FormatError(
-                place,
-                f"{rows} rows in {name!r}",
-                expected,
-                message=(
-                    f"{place} has {rows} rows in {name!r}, and the map {wanted} ids; if the last "
-                    "rows belong to no token, pass drop_extra_rows=True"
-                ),
-            )
+            raise FormatError(place, problem)
         return found
 
 
@@ -196,13 +184,8 @@ def _plan_folder(folder: str, settings: _Settings) -> _Plan:
     for file_name, file in files.items():
         for name, tensor in file.tensors.items():
             if name in file_of:
-                found = f"{name!r} in {file_of[name]} and {file_name}"
-                raise FormatError(
-                    folder,
-                    found,
-                    "each tensor in one file",
-                    message=f"{folder} has {found}; each tensor must be in one file",
-                )
+                problem = f"has {name!r} in {file_of[name]} and {file_name}; each tensor must be in one file"
+                raise FormatError(folder, problem)
             shapes[name], file_of[name] = tensor.shape, file_name
     if index is not None:
         _check_index(folder, index, file_of)
@@ -232,13 +215,7 @@ def _check_tokenizer(folder: str, id_map: IdMap) -> None:
     except PieceworkError:
         return  # a folder without a tokenizer, or with one that is not read here
     if not id_map.is_of(core.vocab(True)):
-        expected = f"a map of the tokenizer in {folder}"
-        raise ArgumentError(
-            "id_map",
-            "a map of another tokenizer",
-            expected,
-            message=f"id_map is the map of another tokenizer than that in {folder}",
-        )
+        raise ArgumentError("id_map", f"is the map of another tokenizer than that in {folder}")
 
 
 def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
@@ -246,46 +223,23 @@ def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
     path = os.path.join(folder, _INDEX)
     if not os.path.exists(path):
         if not os.path.exists(os.path.join(folder, _MODEL)):
-            raise FileError(
-                folder,
-                "no weights",
-                f"a folder with {_MODEL} or {_INDEX}",
-                message=f"{folder} has no weights; it needs {_MODEL} or {_INDEX}",
-            )
+            raise FileError(folder, f"has no weights; it needs {_MODEL} or {_INDEX}")
         return [_MODEL], None
     index = read_config(path)
     weight_map = index.get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        raise FormatError(
-            path,
-            "no weight_map",
-            "an object of tensor names and files",
-            message=f"{path} has no weight_map, an object of tensor names and files",
-        )
+        raise FormatError(path, "has no weight_map, an object of tensor names and files")
     for name in weight_map.values():
         if not isinstance(name, str) or os.path.basename(name) != name or name in ("", ".", ".."):
-            raise FormatError(
-                path,
-                f"the file {name!r}",
-                "names of files in the folder",
-                message=f"{path}: {name!r} is not the name of a file in the folder",
-            )
+            raise FormatError(path, f": {name!r} is not the name of a file in the folder")
     return sorted(set(weight_map.values())), index
 
 
 def _check_index(folder: str, index: Mapping[str, Any], file_of: Mapping[str, str]) -> None:
     for name, file_name in index["weight_map"].items():
         if file_of.get(name) != file_name:
-            found = f"{name!r} in {file_of.get(name, 'no file')}"
-            raise FormatError(
-                os.path.join(folder, _INDEX),
-                found,
-                f"in {file_name}",
-                message=(
-                    f"{os.path.join(folder, _INDEX)} has {name!r} in {file_name}, but it is in "
-                    f"{file_of.get(name, 'no file')}"
-                ),
-            )
+            problem = f"has {name!r} in {file_name}, but it is in {file_of.get(name, 'no file')}"
+            raise FormatError(os.path.join(folder, _INDEX), problem)
 
 
 def _resized_index(index: dict[str, Any], plan: _Plan) -> dict[str, Any]:

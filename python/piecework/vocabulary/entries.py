@@ -98,16 +98,11 @@ def _with_pieces_after(spec: TokenizerSpec, entries: Sequence[NewEntry]) -> Toke
 def _in_unused(spec: TokenizerSpec, entries: Sequence[NewEntry]) -> tuple[TokenizerSpec, IdMap]:
     unused = unused_entries(spec)
     if len(entries) > len(unused):
-        expected = f"at most {len(unused)}, the number of unused entries such as [unused1]"
-        raise ArgumentError(
-            "words",
-            f"{len(entries)} new entries",
-            expected,
-            message=(
-                f"words have {len(entries)} new entries, and there are only {len(unused)} unused "
-                "ones such as [unused1]"
-            ),
+        problem = (
+            f"have {len(entries)} new entries, and there are "
+            f"only {len(unused)} unused ones such as [unused1]"
         )
+        raise ArgumentError("words", problem)
     ids = {**spec.model.vocab, **{token.content: token.id for token in spec.added_tokens}}
     place = dict(zip(unused, entries, strict=False))
     tokens = tuple(token for token in spec.added_tokens if token.content not in place)
@@ -138,12 +133,7 @@ def _with_places(
         vocab = model.vocab
         for name in place:
             if name not in vocab:
-                raise ArgumentError(
-                    "replace_unused",
-                    f"{name!r} outside the model",
-                    "entries",
-                    message=f"replace_unused: {name!r} is not an entry of the model",
-                )
+                raise ArgumentError("replace_unused", f": {name!r} is not an entry of the model")
         pieces = tuple(
             (place[text].text, place[text].score or 0.0) if text in place else (text, score)
             for text, score in model.pieces

@@ -133,15 +133,8 @@ def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Mer
     if learner is None or fits:
         return learner or _BY_FREQUENCY
     expected = f"{_BY_FREQUENCY} or none" if isinstance(model, BPE) else "none"
-    raise ArgumentError(
-        "learner",
-        f"{learner} with a {type(model).__name__} model",
-        expected,
-        message=(
-            f"learner={learner} does not support a {type(model).__name__} model; it takes "
-            f"{expected}"
-        ),
-    )
+    problem = f"={learner} does not support a {type(model).__name__} model; it takes {expected}"
+    raise ArgumentError("learner", problem)
 
 
 def _warn_if(stopped_early: str | None) -> None:
@@ -212,12 +205,8 @@ def _extensible(spec: TokenizerSpec) -> BPE | WordPiece | Unigram:
         found = type(model).__name__
         if isinstance(model, SentencePiece):
             found = f"a SentencePiece model of kind {model.kind!r}"
-        raise ArgumentError(
-            "model",
-            found,
-            "BPE, Char, Unigram or WordPiece",
-            message=f"{found} cannot be extended; BPE, Char, Unigram and WordPiece can",
-        )
+        message = f"{found} cannot be extended; BPE, Char, Unigram and WordPiece can"
+        raise ArgumentError("model", message=message)
     return model
 
 
@@ -226,16 +215,6 @@ def check_counts(spec: TokenizerSpec, counts: Counts) -> None:
     pipeline = pipeline_of(spec)
     if counts.pipeline is not None and counts.pipeline != pipeline:
         found = f"words of the pipeline {counts.pipeline}"
-        raise ArgumentError(
-            "corpus",
-            found,
-            f"the pipeline of the tokenizer: {pipeline}",
-            message=f"corpus has {found}, and the tokenizer has the pipeline {pipeline}",
-        )
+        raise ArgumentError("corpus", f"has {found}, and the tokenizer has the pipeline {pipeline}")
     if len(counts) == 0:
-        raise CorpusError(
-            "corpus",
-            "no words",
-            "text to learn from",
-            message="corpus has no words; it needs text to learn from",
-        )
+        raise CorpusError("corpus", "has no words; it needs text to learn from")

@@ -90,16 +90,8 @@ class IdMap:
         """
         between = self.old_ids
         if len(between) != len(following.new_ids):
-            found = f"a map of {len(following.new_ids)} ids"
-            raise ArgumentError(
-                "following",
-                found,
-                f"a map of {len(between)} ids",
-                message=(
-                    f"following must be a map of {len(between)} ids, not of "
-                    f"{len(following.new_ids)}"
-                ),
-            )
+            problem = f"must be a map of {len(between)} ids, not of {len(following.new_ids)}"
+            raise ArgumentError("following", problem)
         new_ids = np.full(len(self.new_ids), -1, np.int64)
         kept = np.flatnonzero(self.new_ids >= 0)
         new_ids[kept] = following.new_ids[self.new_ids[kept]]
@@ -143,12 +135,8 @@ class IdMap:
             OverflowError,
             RecursionError,
         ) as error:
-            raise FormatError(
-                "id map",
-                str(error),
-                "the JSON of IdMap.to_json",
-                message=f"id map: this is not the JSON of IdMap.to_json: {error}",
-            ) from error
+            problem = f": this is not the JSON of IdMap.to_json: {error}"
+            raise FormatError("id map", problem) from error
         read = cls(new_ids, added, {id: ids for id, ids in sources.items() if ids}, checks)
         check_id_map(read)
         return read
@@ -202,35 +190,16 @@ def check_id_map(id_map: IdMap) -> None:
     kept = id_map.new_ids[id_map.new_ids >= 0]
     new = np.concatenate([kept, id_map.added])
     if id_map.new_ids.ndim != 1 or len(np.unique(new)) != len(new) or (new < 0).any():
-        raise ArgumentError(
-            "id_map",
-            "two tokens with one new id, or a negative one",
-            "other ids",
-            message="id_map must give each token a new id of its own, from 0, or -1",
-        )
+        raise ArgumentError("id_map", "must give each token a new id of its own, from 0, or -1")
     if len(new) and int(new.max()) > 2 * len(new) + 2**20:
-        raise ArgumentError(
-            "id_map",
-            f"the new id {int(new.max())}",
-            f"ids of {len(new)} tokens",
-            message=f"id_map has the new id {int(new.max())}, too large for {len(new)} tokens",
-        )
+        problem = f"has the new id {int(new.max())}, too large for {len(new)} tokens"
+        raise ArgumentError("id_map", problem)
     if len(id_map.old_checks) not in (0, len(id_map.new_ids)):
         found = f"{len(id_map.old_checks)} checks of {len(id_map.new_ids)} ids"
-        raise ArgumentError(
-            "id_map",
-            found,
-            "one for each old id, or none",
-            message=f"id_map has {found}; it needs one for each old id, or none",
-        )
+        raise ArgumentError("id_map", f"has {found}; it needs one for each old id, or none")
     for id, ids in id_map.added_sources.items():
         if any(not 0 <= old < len(id_map.new_ids) for old in ids):
-            raise ArgumentError(
-                "id_map",
-                f"the sources {ids} of {id}",
-                "old ids",
-                message=f"id_map: the sources {ids} of {id} must be old ids",
-            )
+            raise ArgumentError("id_map", f": the sources {ids} of {id} must be old ids")
 
 
 def _checks(vocab: Mapping[str, int], size: int) -> npt.NDArray[np.uint32]:

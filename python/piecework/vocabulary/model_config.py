@@ -18,12 +18,7 @@ def read_config(path: str) -> dict[str, Any]:
     try:
         value = json.loads(file_bytes(path, "a configuration in JSON"))
     except (ValueError, RecursionError) as error:
-        raise FormatError(
-            path,
-            f"no JSON ({error})",
-            "a configuration in JSON",
-            message=f"{path} is not a configuration in JSON: {error}",
-        ) from error
+        raise FormatError(path, f"is not a configuration in JSON: {error}") from error
     if not isinstance(value, dict):
         raise FormatError(path, type(value).__name__, "a JSON object")
     return value
@@ -38,12 +33,7 @@ def resized_config(
     """
     size = config.get("vocab_size", old_rows)
     if size != old_rows:
-        raise FormatError(
-            place,
-            f"vocab_size {size!r}",
-            f"{old_rows}, the rows of the table",
-            message=f"{place} has vocab_size {size!r}, and the table {old_rows} rows",
-        )
+        raise FormatError(place, f"has vocab_size {size!r}, and the table {old_rows} rows")
     changed = dict(config)
     for key, value in config.items():
         if key == "vocab_size":
@@ -64,10 +54,5 @@ def _new_id(id_map: IdMap, value: Any, place: str) -> Any:
         return value
     new = int(id_map.new_ids[value])
     if new < 0:
-        raise FormatError(
-            place,
-            f"the id {value}, which was removed",
-            "an id that is kept",
-            message=f"{place} has the id {value}, which was removed; keep it",
-        )
+        raise FormatError(place, f"has the id {value}, which was removed; keep it")
     return new

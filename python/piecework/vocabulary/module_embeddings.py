@@ -34,15 +34,8 @@ def resize_module(
     for name in found:
         if not tensors[name][2].dtype.is_floating_point:
             dtype = str(tensors[name][2].dtype)
-            raise FormatError(
-                type(module).__name__,
-                f"{name!r} of type {dtype}",
-                "a float type",
-                message=(
-                    f"{type(module).__name__} has {name!r} of type {dtype}, which is not "
-                    "floating-point"
-                ),
-            )
+            problem = f"has {name!r} of type {dtype}, which is not floating-point"
+            raise FormatError(type(module).__name__, problem)
     replaced: dict[int, Any] = {}
     for name in found:
         tensor = tensors[name][2]

@@ -121,12 +121,7 @@ def bos_eos_template(
     wanted = {"bos": model.bos_piece if bos else None, "eos": model.eos_piece if eos else None}
     for role, piece in wanted.items():
         if piece is not None and piece not in model.vocab:
-            raise ArgumentError(
-                role,
-                f"{piece!r}, which is not a piece",
-                "a model that has it",
-                message=f"{role}: the model has no piece {piece!r}",
-            )
+            raise ArgumentError(role, f": the model has no piece {piece!r}")
     before, after = ([] if piece is None else [f"{piece}:0"] for piece in wanted.values())
     first, second = (*before, "$A:0", *after), (*before, "$B:0", *after)
     return template_for(first, (*first, *second), model.vocab) if before or after else None
@@ -158,9 +153,4 @@ def _check_known(model: SentencePiece, texts: Iterable[str], argument: str) -> N
     known = {piece.text for piece in model.pieces}
     for text in texts:
         if text not in known:
-            raise ArgumentError(
-                argument,
-                repr(text),
-                "pieces of the vocabulary",
-                message=f"{argument}: {text!r} is not a piece of the vocabulary",
-            )
+            raise ArgumentError(argument, f": {text!r} is not a piece of the vocabulary")

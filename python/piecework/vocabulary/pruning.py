@@ -142,11 +142,6 @@ def _entries_to_keep(spec: TokenizerSpec, keep: Iterable[str | int]) -> set[str]
     for item in keep:
         token = token_of_id.get(int(item)) if isinstance(item, int | np.integer) else item
         if token not in known:
-            raise ArgumentError(
-                "keep",
-                repr(item),
-                "tokens or ids of the tokenizer",
-                message=f"keep: {item!r} is not a token or id of the tokenizer",
-            )
+            raise ArgumentError("keep", f": {item!r} is not a token or id of the tokenizer")
         kept.add(token)
     return kept & spec.model.vocab.keys()

@@ -63,13 +63,8 @@ def read_header(path: str) -> SafetensorsFile:
             size = os.fstat(stream.fileno()).st_size
             length = int.from_bytes(stream.read(8), "little")
             if size < 8 or length > min(size - 8, _MAX_HEADER_BYTES):
-                found = f"a header of {length} bytes in a file of {size}"
-                raise FormatError(
-                    path,
-                    found,
-                    "a safetensors file",
-                    message=f"{path} is not a safetensors file: it has {found}",
-                )
+                problem = f"is not a safetensors file: it has a header of {length} bytes in a file of {size}"
+                raise FormatError(path, problem)
             raw = stream.read(length)
     except OSError as error:
         raise FileError.reading(path, error, "a safetensors file") from error
@@ -80,12 +75,8 @@ def read_header(path: str) -> SafetensorsFile:
     except (ValueError, AttributeError, RecursionError) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(
-            path,
-            f"a header that is no JSON object ({error})",
-            "tensors",
-            message=f"{path} is not a safetensors file: its header is no JSON object ({error})",
-        ) from error
+        problem = f"is not a safetensors file: its header is no JSON object ({error})"
+        raise FormatError(path, problem) from error
     _check_places(path, tensors, size - 8 - length)
     return SafetensorsFile(path, tensors, metadata, 8 + length)
 
@@ -103,12 +94,7 @@ def _tensor(path: str, name: str, value: Any) -> Tensor:
     if len(shape) > _MAX_DIMENSIONS:
         # The product of many large sizes takes time quadratic in their number.
         found = f"{name!r} with a shape of {len(shape)} dimensions"
-        raise FormatError(
-            path,
-            found,
-            f"at most {_MAX_DIMENSIONS}",
-            message=f"{path} has {found}; the limit is {_MAX_DIMENSIONS}",
-        )
+        raise FormatError(path, f"has {found}; the limit is {_MAX_DIMENSIONS}")
     if not all(_is_size(number) for number in (*shape, *places)) or len(places) != 2:
         raise bad(value)
     known = _SIZES.get(dtype)
@@ -128,20 +114,10 @@ def _check_places(path: str, tensors: Mapping[str, Tensor], size: int) -> None:
     end = 0
     for name, tensor in sorted(tensors.items(), key=lambda item: (item[1].start, item[1].end)):
         if tensor.start != end:
-            raise FormatError(
-                path,
-                f"{name!r} at byte {tensor.start}",
-                f"byte {end}",
-                message=f"{path} has {name!r} at byte {tensor.start}, not at byte {end}",
-            )
+            raise FormatError(path, f"has {name!r} at byte {tensor.start}, not at byte {end}")
         end = tensor.end
     if end != size:
-        raise FormatError(
-            path,
-            f"{size} bytes of data",
-            f"{end}, as the header says",
-            message=f"{path} has {size} bytes of data, and {end} according to its header",
-        )
+        raise FormatError(path, f"has {size} bytes of data, and {end} according to its header")
 
 
 class TableFile:
@@ -151,14 +127,8 @@ class TableFile:
         tensor = file.tensors[name]
         if tensor.dtype not in _FLOATS:
             found = f"{name!r} of type {tensor.dtype}"
-            raise FormatError(
-                file.path,
-                found,
-                ", ".join(_FLOATS),
-                message=(
-                    f"{file.path} has {found}, which is not floating-point ({', '.join(_FLOATS)})"
-                ),
-            )
+            problem = f"has {found}, which is not floating-point ({', '.join(_FLOATS)})"
+            raise FormatError(file.path, problem)
         self._stream, self._start = stream, file.data_start + tensor.start
         self.dtype = tensor.dtype
         self.row_bytes = (tensor.end - tensor.start) // max(rows, 1)

@@ -32,39 +32,20 @@ def token_tables(
     """
     chosen = _named(shapes, tables) if tables is not None else _known(shapes)
     if not chosen:
-        expected = "a table with a known name, such as wte.weight; name others with tables="
-        raise FormatError(
-            place,
-            "no embedding table",
-            expected,
-            message=(
-                f"{place} has no embedding table with a known name, such as wte.weight; name the "
-                "tables with tables="
-            ),
-        )
+        problem = "has no embedding table with a known name, such as wte.weight; name the tables with tables="
+        raise FormatError(place, problem)
     counts = {name: table_rows(shapes[name]) for name in chosen}
     first = next((name for name in chosen if _INPUT.search(name)), chosen[0])
     for name, count in counts.items():
         if count != counts[first]:
             found = f"{name!r} of shape {list(shapes[name])}"
-            expected = f"{counts[first]} rows, as {first!r} has"
             raise FormatError(
                 place,
-                found,
-                expected,
-                message=(
-                    f"{place} has {found}, and {first!r} has {counts[first]} rows; all tables "
-                    "must have the same number"
-                ),
+                f"has {found}, and {first!r} has {counts[first]} rows; all tables must have the same number",
             )
     if rows is not None and counts[first] < rows:
         found = f"{counts[first]} rows in {first!r}"
-        raise FormatError(
-            place,
-            found,
-            f"{rows}, one for each id of the map",
-            message=f"{place} has {found}, and the map {rows} ids",
-        )
+        raise FormatError(place, f"has {found}, and the map {rows} ids")
     if tables is None:
         _check_others(shapes, counts, counts[first], place)
     return counts
@@ -90,12 +71,7 @@ def _known(shapes: Mapping[str, Shape]) -> list[str]:
 def _named(shapes: Mapping[str, Shape], tables: Collection[str]) -> Sequence[str]:
     for name in tables:
         if name not in shapes:
-            raise ArgumentError(
-                "tables",
-                repr(name),
-                "names of tensors of the model",
-                message=f"tables: {name!r} is not a tensor of the model",
-            )
+            raise ArgumentError("tables", f": {name!r} is not a tensor of the model")
     return list(dict.fromkeys(tables))
 
 
@@ -105,9 +81,5 @@ def _check_others(
     for name, shape in shapes.items():
         if name not in counts and shape and rows == shape[0]:
             found = f"{name!r} of shape {list(shape)}, which may have a row for each token"
-            raise FormatError(
-                place,
-                found,
-                "tables=, with the names of all such tensors",
-                message=f"{place} has {found}; pass tables= with the names of all such tensors",
-            )
+            problem = f"has {found}; pass tables= with the names of all such tensors"
+            raise FormatError(place, problem)

@@ -100,14 +100,8 @@ def unigram_spec(
     uses = _uses(spec, counts, names)
     total = sum(uses[name] for name in known)
     if total == 0:
-        raise CorpusError(
-            "corpus",
-            "no word without unknown characters",
-            "text of the vocabulary",
-            message=(
-                "corpus has no word without unknown characters; it needs text of the vocabulary"
-            ),
-        )
+        problem = "has no word without unknown characters; it needs text of the vocabulary"
+        raise CorpusError("corpus", problem)
     scores = _estimate(known, uses, counts, iterations, num_threads, progress)
     least = math.log(_DROPPED_BELOW / total)
     lowest = min(least, *scores.values())
@@ -132,21 +126,12 @@ def _names(spec: TokenizerSpec, model: WordPiece, reserved: set[str]) -> list[st
         name_of.setdefault(token.id, token.content)
     missing = next((id for id in range(len(name_of)) if id not in name_of), None)
     if missing is not None:
-        raise ArgumentError(
-            "vocab",
-            f"no entry with id {missing}",
-            "ids without gaps",
-            message=f"vocab has no entry with id {missing}; its ids must be without gaps",
-        )
+        problem = f"has no entry with id {missing}; its ids must be without gaps"
+        raise ArgumentError("vocab", problem)
     names = [name_of[id] for id in range(len(name_of))]
     twice = next((name for name, uses in Counter(names).items() if uses > 1), None)
     if twice is not None:
-        raise ArgumentError(
-            "vocab",
-            f"two entries that become the piece {twice!r}",
-            "one of them",
-            message=f"vocab has two entries that become the piece {twice!r}",
-        )
+        raise ArgumentError("vocab", f"has two entries that become the piece {twice!r}")
     return names if _METASPACE in names else [*names, _METASPACE]
 
 

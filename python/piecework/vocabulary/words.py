@@ -100,19 +100,11 @@ def _given(
         if not isinstance(word, str):
             raise InputTypeError("words", type(word).__name__, "str")
         if score is not None and not _is_unigram(spec):
-            raise ArgumentError(
-                "words",
-                f"a score for {word!r}",
-                "a list: only Unigram has scores",
-                message=f"words has a score for {word!r}; only Unigram has scores: pass a list",
-            )
+            problem = f"has a score for {word!r}; only Unigram has scores: pass a list"
+            raise ArgumentError("words", problem)
         if score is not None and not -1e9 < score <= 0:
-            raise ArgumentError(
-                "words",
-                f"the score {score} of {word!r}",
-                "a log probability",
-                message=f"words: the score {score} of {word!r} is not a log probability",
-            )
+            problem = f": the score {score} of {word!r} is not a log probability"
+            raise ArgumentError("words", problem)
     return given
 
 
@@ -128,23 +120,11 @@ def _pre_token(core: Core, word: str) -> str:
     pre_tokens = [text for text, _ in core.pre_tokenize(word)]
     inner = "".join(pre_tokens).strip("▁")
     if len(pre_tokens) != 1 or not inner or "▁" in inner:
-        found = f"{word!r}, which splits into {pre_tokens}"
-        raise ArgumentError(
-            "words",
-            found,
-            "words of one pre-token; for others with_added_tokens",
-            message=(
-                f"words: {word!r} splits into {pre_tokens}; add such words with with_added_tokens"
-            ),
-        )
+        problem = f": {word!r} splits into {pre_tokens}; add such words with with_added_tokens"
+        raise ArgumentError("words", problem)
     if len(pre_tokens[0]) > _MAX_CHARACTERS:
         found = f"a word of {len(pre_tokens[0])} characters"
-        raise ArgumentError(
-            "words",
-            found,
-            f"at most {_MAX_CHARACTERS}",
-            message=f"words: {found} is too long; the limit is {_MAX_CHARACTERS}",
-        )
+        raise ArgumentError("words", f": {found} is too long; the limit is {_MAX_CHARACTERS}")
     return pre_tokens[0]
 
 
@@ -162,12 +142,8 @@ def _entries(
     if kind == "char":
         for word in words:
             if len(word) > 1:
-                raise ArgumentError(
-                    "words",
-                    repr(word),
-                    "characters, for a character model",
-                    message=f"words: {word!r} must be one character, as the model has characters",
-                )
+                problem = f": {word!r} must be one character, as the model has characters"
+                raise ArgumentError("words", problem)
     if isinstance(model, Unigram | SentencePiece):
         return spec, _scored_entries(spec, model, scores)
     unknown = spec.model.vocab.get(spec.model.unk_token or "")
@@ -181,16 +157,11 @@ def _entries(
 def _check_lengths(model: WordPiece, words: Sequence[str]) -> None:
     for word in words:
         if len(word) > model.max_input_chars_per_word:
-            limit = f"at most {model.max_input_chars_per_word}, as max_input_chars_per_word"
-            raise ArgumentError(
-                "words",
-                f"a word of {len(word)} characters",
-                limit,
-                message=(
-                    f"words: a word of {len(word)} characters is too long; the limit is "
-                    f"{model.max_input_chars_per_word}, max_input_chars_per_word"
-                ),
+            problem = (
+                f": a word of {len(word)} characters is too long; "
+                f"the limit is {model.max_input_chars_per_word}, max_input_chars_per_word"
             )
+            raise ArgumentError("words", problem)
 
 
 def _merged_entries(
@@ -241,16 +212,11 @@ def _check_pieces(model: SentencePiece, texts: Sequence[str]) -> None:
     for text in texts:
         for symbol in symbols:
             if symbol in text:
-                found = f"{text!r}, which contains the user-defined piece {symbol!r}"
-                raise ArgumentError(
-                    "words",
-                    found,
-                    "words without such pieces",
-                    message=(
-                        f"words: {text!r} contains the user-defined piece {symbol!r}, which is "
-                        "always a token of its own"
-                    ),
+                problem = (
+                    f": {text!r} contains the user-defined piece "
+                    f"{symbol!r}, which is always a token of its own"
                 )
+                raise ArgumentError("words", problem)
 
 
 def _scored_entries(

@@ -96,10 +96,10 @@ def test_invalid_arguments_are_rejected_before_the_work(
     os.link(a, hard)
     os.symlink(a, soft)
     for inputs, outputs, settings, place, found in (
-        ([a, b], [out, out], {}, "outputs", f"'{out}'"),
+        ([a, b], [out, out], {}, "outputs", f"contain '{out}' twice"),
         ([a, b], [out, f"{out}.", f"{out}.c"], {}, "outputs", "3 for 2 inputs"),
         ([a, b], out, {"parallel": True}, "outputs", "1 for 2 parallel inputs"),
-        (a, a, {}, "outputs", f"'{a}'"),
+        (a, a, {}, "outputs", f"contain '{a}', which is an input"),
         ([a, b], [out, a], {}, "outputs", f"'{a}'"),
         (a, hard, {}, "outputs", f"'{hard}'"),
         (a, soft, {}, "outputs", f"'{soft}'"),
@@ -109,10 +109,10 @@ def test_invalid_arguments_are_rejected_before_the_work(
         (a, out, {"format": "json"}, "format", "'json'"),
         (a, out, {"encoding_errors": "ignore"}, "encoding_errors", "'ignore'"),
         (a, out, {"append_eod": "</s>"}, "append_eod", "'</s>'"),
-        (a, out, {"append_eod": "[SEP]", "format": "jsonl"}, "append_eod", "format 'jsonl'"),
+        (a, out, {"append_eod": "[SEP]", "format": "jsonl"}, "append_eod", "format='jsonl'"),
         (a, out, {"append_eod": "[SEP]"}, "append_eod", None),
-        ([], out, {}, "inputs", "no paths"),
-        (a, [], {}, "outputs", "no paths"),
+        ([], out, {}, "inputs", "must contain at least one path"),
+        (a, [], {}, "outputs", "must contain at least one path"),
         (3, out, {}, "inputs", "int"),
         ([a], [b"x"], {}, "outputs", "bytes"),
         (a, f"{out}\0", {}, "outputs", None),
@@ -120,7 +120,7 @@ def test_invalid_arguments_are_rejected_before_the_work(
         with pytest.raises(pw.errors.ArgumentError) as caught:
             pw.encode_files(tok, inputs, outputs, **settings)
         assert caught.value.place == place
-        assert found in (None, caught.value.found), caught.value
+        assert found is None or found in str(caught.value)
     for path in (str(tmp_path), str(tmp_path / "none" / "out")):
         with pytest.raises(pw.errors.FileError):
             pw.encode_files(tok, a, path)

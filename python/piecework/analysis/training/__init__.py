@@ -95,12 +95,7 @@ def explain_training(
     top = checks.whole_number("top", top, 1)
     counts = _counts(corpus, trainer)
     if word is not None and not has_lattices(trainer):
-        raise ArgumentError(
-            "word",
-            f"a word with {type(trainer).__name__}",
-            "a Unigram learner",
-            message=f"word= needs a Unigram learner, not {type(trainer).__name__}",
-        )
+        raise ArgumentError("word", f"= needs a Unigram learner, not {type(trainer).__name__}")
     trace = _trace(counts, trainer, wanted, top, word)
     wanted.check(trace.step_count)
     return trace

@@ -13,16 +13,11 @@ def check_small(counts: Counts, most: int, learner: str) -> None:
     """
     found = sum(map(len, counts.words))
     if found > most:
-        expected = f"at most {most:,} for a trace of {learner}: a part of the corpus"
-        raise ArgumentError(
-            "corpus",
-            f"distinct words of {found:,} characters",
-            expected,
-            message=(
-                f"corpus has distinct words of {found:,} characters; a trace of {learner} takes "
-                f"at most {most:,}: give a part of the corpus"
-            ),
+        problem = (
+            f"has distinct words of {found:,} characters; a trace of {learner} "
+            f"takes at most {most:,}: give a part of the corpus"
         )
+        raise ArgumentError("corpus", problem)
 
 
 def check_same(traced: object, learned: object, what: str) -> None:
@@ -31,9 +26,4 @@ def check_same(traced: object, learned: object, what: str) -> None:
     >>> check_same(["hug"], ["hug"], "the vocabulary")
     """
     if traced != learned:
-        raise InternalError(
-            "trace",
-            f"{what} differs from that of the trainer",
-            "the same result",
-            message=f"trace: {what} differs from that of the trainer",
-        )
+        raise InternalError("trace", f": {what} differs from that of the trainer")

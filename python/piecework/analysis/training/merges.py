@@ -174,12 +174,7 @@ class _Replay:
             found = (
                 f"{merge.left!r} {merge.right!r} as merge {number}, but another pair scores higher"
             )
-            raise InternalError(
-                "trace",
-                found,
-                "the merge that the reference makes",
-                message=f"trace: the trainer made {found}",
-            )
+            raise InternalError("trace", f": the trainer made {found}")
         tied = sum(pair.score == pairs[0].score for pair in pairs)
         return TrainingMerge(
             number=number,

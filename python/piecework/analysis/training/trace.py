@@ -92,15 +92,9 @@ class TrainingTrace:
         """
         made = [s for s in self.steps if isinstance(s, TrainingMerge) and s.number <= number]
         if number < 0 or len(made) != number:
-            expected = f"a merge up to which all are in steps, such as steps='1-{max(number, 1)}'"
             raise ArgumentError(
                 "number",
-                str(number),
-                expected,
-                message=(
-                    f"number={number}: the merges up to it must all be in steps=, such as "
-                    f"steps='1-{max(number, 1)}'"
-                ),
+                f"={number}: the merges up to it must all be in steps=, such as steps='1-{max(number, 1)}'",
             )
         splits = [(list(symbols), count) for symbols, count in self.splits]
         for step in made:

@@ -50,12 +50,7 @@ def check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
         some = ", ".join(repr(one) for one, _ in words[:_WORDS_NAMED])
         raise ArgumentError("word", repr(word), f"a word of the corpus, such as {some}")
     if len(word) > MAX_CHARS:
-        raise ArgumentError(
-            "word",
-            f"{len(word):,} characters",
-            f"at most {MAX_CHARS}",
-            message=f"word has {len(word):,} characters; the limit is {MAX_CHARS}",
-        )
+        raise ArgumentError("word", f"has {len(word):,} characters; the limit is {MAX_CHARS}")
 
 
 def word_lattice(word: str | None, scores: Mapping[str, float]) -> TrainingLattice | None:

@@ -14,11 +14,8 @@ def convert_to_flatbuffer(*arguments: Any, **options: Any) -> NoReturn:
     Traceback (most recent call last):
     piecework.errors.PortabilityError: convert_to_flatbuffer is not supported: ...
     """
-    expected = "sentencepiece itself"
-    message = (
-        f"convert_to_flatbuffer is not supported: a .spm.fb needs {expected}; load the .model here"
-    )
-    raise PortabilityError("convert_to_flatbuffer", "a call", expected, message=message)
+    problem = "is not supported: a .spm.fb needs sentencepiece itself; load the .model here"
+    raise PortabilityError("convert_to_flatbuffer", problem)
 
 
 ConvertToFlatbuffer = convert_to_flatbuffer

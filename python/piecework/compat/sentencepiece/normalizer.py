@@ -134,12 +134,8 @@ def _read_rules(
         return NormalizationRules.named(rule_name)
     if not norm_map:
         expected = "model_file, model_proto, normalizer_spec, rule_tsv, rule_name or norm_map"
-        raise ArgumentError(
-            "model_file",
-            "no normalization rules",
-            expected,
-            message=f"no normalization rules are given; pass one of {expected}",
-        )
+        message = f"no normalization rules are given; pass one of {expected}"
+        raise ArgumentError("model_file", message=message)
     return NormalizationRules.from_mapping(_checked_pairs(norm_map))
 
 
@@ -154,12 +150,8 @@ def _checked_pairs(norm_map: Any) -> dict[str, str]:
     for source, target in pairs:
         if source == target or source in rules:
             found = f"{source!r} twice" if source in rules else f"{source!r} for itself"
-            raise ArgumentError(
-                "norm_map",
-                found,
-                "one other text for each source",
-                message=f"norm_map contains {found}; give one other text for each source",
-            )
+            problem = f"contains {found}; give one other text for each source"
+            raise ArgumentError("norm_map", problem)
         rules[source] = target
     return rules
 

@@ -98,13 +98,8 @@ class Settings:
             changes["num_threads"] = changes.pop("thread_pool").num_threads()
         for name in changes:
             if name not in self.__dataclass_fields__:
-                expected = f"one of {', '.join(self.__dataclass_fields__)}"
-                raise InputTypeError(
-                    name,
-                    "an unknown keyword argument",
-                    expected,
-                    message=f"unknown argument {name}; expected {expected}",
-                )
+                message = f"unknown argument {name}; expected one of {', '.join(self.__dataclass_fields__)}"
+                raise InputTypeError(name, message=message)
         chosen = chosen_out_type(out_type, options.get("return_type"), self.out_type)
         settings = replace(self, out_type=chosen, **changes)
         if not isinstance(settings.num_threads, int):
@@ -122,23 +117,12 @@ class Settings:
             return None
         if self.nbest_size in (0, 1):
             expected = "more than 1, or -1 to sample from all segmentations"
-            raise ArgumentError(
-                "nbest_size",
-                f"{self.nbest_size} with sampling",
-                expected,
-                message=f"nbest_size must be {expected} with sampling, not {self.nbest_size}",
-            )
+            problem = f"must be {expected} with sampling, not {self.nbest_size}"
+            raise ArgumentError("nbest_size", problem)
         check_alpha(self.alpha)
         if model_kind not in ("unigram", "bpe"):
-            found = f"True for a {model_kind} model"
-            raise ArgumentError(
-                "enable_sampling",
-                found,
-                "a unigram or bpe model",
-                message=(
-                    f"enable_sampling=True needs a unigram or bpe model, not a {model_kind} model"
-                ),
-            )
+            problem = f"=True needs a unigram or bpe model, not a {model_kind} model"
+            raise ArgumentError("enable_sampling", problem)
         if model_kind == "bpe":
             return Sampling(dropout=min(self.alpha, 1.0), seed=next_seed()) if self.alpha else None
         nbest_size = None if self.nbest_size < 0 else self.nbest_size
@@ -148,27 +132,16 @@ class Settings:
         """Raise for options that a proto cannot represent: pieces without text, or reversed order."""
         for name in ("add_bos", "add_eos", "reverse", "emit_unk_piece"):
             if getattr(self, name):
-                found = f"{name} with out_type {self.out_type!r}"
-                raise ArgumentError(
-                    name,
-                    found,
-                    "an out_type of int, str, bytes or 'numpy'",
-                    message=(
-                        f"{name}=True needs an out_type of int, str, bytes or 'numpy', not "
-                        f"{self.out_type!r}"
-                    ),
+                problem = (
+                    f"=True needs an out_type of int, str, bytes or 'numpy', not {self.out_type!r}"
                 )
+                raise ArgumentError(name, problem)
 
 
 def chosen_out_type(out_type: object, return_type: object, default: OutType) -> OutType:
     """Return the output type of a call; `return_type` is another name for `out_type`."""
     if out_type is not None and return_type is not None:
-        raise ArgumentError(
-            "return_type",
-            "given together with out_type",
-            "only one of them",
-            message="return_type and out_type cannot be combined; pass one of them",
-        )
+        raise ArgumentError("return_type", "and out_type cannot be combined; pass one of them")
     for value in (out_type, return_type, default):
         if value is not None:
             if value not in OUT_TYPES:

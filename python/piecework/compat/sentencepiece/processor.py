@@ -100,34 +100,22 @@ class SentencePieceProcessor:
     @property
     def _model(self) -> LoadedModel:
         if self._loaded is None:
-            raise ArgumentError(
-                "model",
-                "no model loaded",
-                "a call of load before this one",
-                message="no model is loaded; call load first",
-            )
+            raise ArgumentError("model", message="no model is loaded; call load first")
         return self._loaded
 
     def load(self, model_file: PathLike | None = None, model_proto: Any = None) -> bool:
         """Read a `.model` from a path or from its bytes."""
         if model_file and model_proto:
-            raise ArgumentError(
-                "model_proto",
-                "given together with model_file",
-                "only one of them",
-                message="model_proto and model_file cannot be combined; pass one of them",
-            )
+            problem = "and model_file cannot be combined; pass one of them"
+            raise ArgumentError("model_proto", problem)
         if model_proto:
             return self.load_from_serialized_proto(model_proto)
         if model_file:
             return self.load_from_file(model_file)
-        expected = "the path of a .model, or its bytes as model_proto"
-        raise ArgumentError(
-            "model_file",
-            "neither model_file nor model_proto",
-            expected,
-            message=f"no model is given; pass model_file={expected}",
+        message = (
+            "no model is given; pass model_file=the path of a .model, or its bytes as model_proto"
         )
+        raise ArgumentError("model_file", message=message)
 
     def load_from_file(self, filename: PathLike) -> bool:
         """Read a `.model` file; raises `FileError`, and `FormatError` with the field."""
@@ -201,13 +189,8 @@ class SentencePieceProcessor:
             ("eos", self._model.model.eos_piece),
         ):
             if name in extras and self._model.id_of(piece) == self._model.unk_id:
-                found = f"{name!r} for a model without {piece!r}"
-                raise ArgumentError(
-                    "extra_option",
-                    found,
-                    "options whose pieces the model has",
-                    message=f"extra_option: {name!r} needs a model with the piece {piece!r}",
-                )
+                problem = f": {name!r} needs a model with the piece {piece!r}"
+                raise ArgumentError("extra_option", problem)
         return extras
 
     # ---- pieces and ids
@@ -316,12 +299,8 @@ class SentencePieceProcessor:
         settings = self._settings.with_options(out_type, options)
         sources = input_texts(input)
         if return_bytes is not None and settings.out_type != "offset_mapping":
-            raise ArgumentError(
-                "return_bytes",
-                f"given with out_type {settings.out_type!r}",
-                "out_type='offset_mapping'",
-                message=f"return_bytes needs out_type='offset_mapping', not {settings.out_type!r}",
-            )
+            problem = f"needs out_type='offset_mapping', not {settings.out_type!r}"
+            raise ArgumentError("return_bytes", problem)
         in_bytes = bool(sources and sources[0].is_bytes) if return_bytes is None else return_bytes
         rows = self._row_encoder(settings).rows(sources, in_bytes)
         return rows if isinstance(input, list) else rows[0]
@@ -613,12 +592,7 @@ class SentencePieceProcessor:
             expected = "str, bytes, 'offset_mapping' or a kind of proto"
             raise ArgumentError("out_type", repr(form), expected)
         if return_bytes is not None and form != "offset_mapping":
-            raise ArgumentError(
-                "return_bytes",
-                f"given with out_type {form!r}",
-                "out_type='offset_mapping'",
-                message=f"return_bytes needs out_type='offset_mapping', not {form!r}",
-            )
+            raise ArgumentError("return_bytes", f"needs out_type='offset_mapping', not {form!r}")
         if input is None or (isinstance(input, (str, bytes)) and not input):
             input = []
         elif not is_sequence(input):

@@ -233,13 +233,8 @@ def read_message(serialized: bytes) -> dict[int, list[Any]]:
             value, at = _read_value(serialized, at, key & 7)
             fields.setdefault(key >> 3, []).append(value)
     except (IndexError, KeyError, struct.error):
-        found = f"bytes that are no message, at byte {at}"
-        raise FormatError(
-            "serialized",
-            found,
-            "a SentencePieceText",
-            message=f"serialized is not a SentencePieceText: it has {found}",
-        ) from None
+        problem = f"is not a SentencePieceText: it has bytes that are no message, at byte {at}"
+        raise FormatError("serialized", problem) from None
     return fields
 
 

@@ -28,12 +28,7 @@ def best_segmentations(encoder: RowEncoder, sources: list[InputText], n: int) ->
     """Return the `n` best segmentations of each text, in the output type of the settings."""
     check_segmentations("nbest_size", n)
     if encoder.settings.out_type == "offset_mapping":
-        raise ArgumentError(
-            "out_type",
-            "'offset_mapping'",
-            "another out_type for several segmentations",
-            message="out_type='offset_mapping' does not support several segmentations",
-        )
+        raise ArgumentError("out_type", "='offset_mapping' does not support several segmentations")
     return [_best(encoder, source, n) for source in sources]
 
 
@@ -50,12 +45,7 @@ def sampled_segmentations(
     check_segmentations("num_samples", num_samples)
     check_alpha(alpha)
     if include_best and replacement:
-        raise ArgumentError(
-            "include_best",
-            "True with replacement",
-            "wor=True",
-            message="include_best=True needs wor=True",
-        )
+        raise ArgumentError("include_best", "=True needs wor=True")
     return [
         _sampled(encoder, source, num_samples, alpha, replacement, include_best)
         for source in sources

@@ -107,12 +107,8 @@ def _parse_options(arg: object, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(arg, str):
         raise InputTypeError("arg", type(arg).__name__, "str")
     if kwargs:
-        raise ArgumentError(
-            next(iter(kwargs)),
-            "given together with arg, the option string",
-            "only one of them",
-            message="options are given both in arg and as keyword arguments; use one of the two",
-        )
+        message = "options are given both in arg and as keyword arguments; use one of the two"
+        raise ArgumentError(next(iter(kwargs)), message=message)
     options = {}
     for option in arg.split():
         name, _, value = option.removeprefix("--").partition("=")
@@ -127,21 +123,11 @@ def _supported(options: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in options.items()
         if value is not None and not _has_no_effect(name, value)
     }
-    for name, value in known.items():
+    for name in known:
         if name in _UNSUPPORTED:
-            raise ArgumentError(
-                name,
-                repr(value),
-                f"it left out ({_UNSUPPORTED[name]})",
-                message=f"{name} is not supported; leave it out ({_UNSUPPORTED[name]})",
-            )
+            raise ArgumentError(name, f"is not supported; leave it out ({_UNSUPPORTED[name]})")
         if name not in _DEFAULTS and name not in (*_CALL_OPTIONS, "normalizer"):
-            raise ArgumentError(
-                name,
-                "an unknown option",
-                "an option of SentencePieceTrainer",
-                message=f"SentencePieceTrainer has no option {name}",
-            )
+            raise ArgumentError(name, message=f"SentencePieceTrainer has no option {name}")
     return known
 
 
@@ -160,12 +146,7 @@ def _normalizer_options(given: Any, options: Mapping[str, Any]) -> dict[str, Any
         raise InputTypeError("normalizer", type(given).__name__, "SentencePieceNormalizer")
     for name in ("normalization_rule_name", "normalization_rule_tsv", *WHITESPACE_FLAGS):
         if name in options:
-            raise ArgumentError(
-                name,
-                "given together with normalizer",
-                "only one of them",
-                message=f"{name} cannot be combined with normalizer",
-            )
+            raise ArgumentError(name, "cannot be combined with normalizer")
     normalizer = given.specification
     rules = NormalizationRules(normalizer.charsmap)
     return {
@@ -178,11 +159,8 @@ def _check_call(call: Mapping[str, Any]) -> None:
     for pair in (("input", "sentence_iterator"), ("model_prefix", "model_writer")):
         given = [name for name in pair if call.get(name)]
         if len(given) != 1:
-            found = (
-                f"given together with {pair[1]}" if given else f"neither {pair[0]} nor {pair[1]}"
-            )
-            expected = f"exactly one of {pair[0]} and {pair[1]}"
-            raise ArgumentError(pair[0], found, expected, message=f"pass {expected}")
+            (f"given together with {pair[1]}" if given else f"neither {pair[0]} nor {pair[1]}")
+            raise ArgumentError(pair[0], message=f"pass exactly one of {pair[0]} and {pair[1]}")
 
 
 def _converted(name: str, value: Any) -> Any:

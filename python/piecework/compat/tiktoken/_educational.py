@@ -89,12 +89,8 @@ def bpe_encode(
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
     for part in parts:
         if part not in mergeable_ranks:
-            raise VocabularyError(
-                "mergeable_ranks",
-                f"no rank for {part!r}",
-                "one for every byte",
-                message=f"mergeable_ranks has no rank for {part!r}; each byte needs one",
-            )
+            problem = f"has no rank for {part!r}; each byte needs one"
+            raise VocabularyError("mergeable_ranks", problem)
     return [mergeable_ranks[part] for part in parts]
 
 

@@ -90,12 +90,8 @@ class Encoding:
         size = tokenizer.get_vocab_size(with_added_tokens=False) + len(special)
         if n_vocab and not size == n_vocab == self.max_token_value + 1:
             found = f"{size} tokens with ids up to {self.max_token_value}"
-            raise VocabularyError(
-                "explicit_n_vocab",
-                found,
-                f"{n_vocab} tokens, ids without gaps",
-                message=f"explicit_n_vocab={n_vocab} contradicts the vocabulary, which has {found}",
-            )
+            problem = f"={n_vocab} contradicts the vocabulary, which has {found}"
+            raise VocabularyError("explicit_n_vocab", problem)
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -182,12 +178,8 @@ class Encoding:
         """
         token = _to_bytes(text_or_bytes)
         if token not in self._id_of_bytes:
-            raise UnknownNameError(
-                "text_or_bytes",
-                repr(token),
-                f"a token of {self.name}",
-                message=f"{token!r} is not a token of {self.name}",
-            )
+            message = f"{token!r} is not a token of {self.name}"
+            raise UnknownNameError("text_or_bytes", message=message)
         return self._id_of_bytes[token]
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
@@ -225,12 +217,7 @@ class Encoding:
         """Return the bytes of one token; raises `UnknownNameError`, a `KeyError`, if it is unknown."""
         found = self._tokenizer.token_bytes(token)
         if found is None:
-            raise UnknownNameError(
-                "token",
-                str(token),
-                f"a token of {self.name}",
-                message=f"{token} is not a token of {self.name}",
-            )
+            raise UnknownNameError("token", message=f"{token} is not a token of {self.name}")
         return found
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
@@ -399,17 +386,12 @@ class CoreBPE:
 
 def raise_disallowed_special_token(token: str) -> NoReturn:
     """Raise `SpecialTokenError` for a special token in a text, with the two ways to allow it."""
-    found = f"the disallowed special token {token!r} in a text"
     expected = (
         f"allowed_special={{{token!r}}} to encode it as the special token, or "
         f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}) to encode it as text"
     )
-    raise SpecialTokenError(
-        "disallowed_special",
-        found,
-        expected,
-        message=f"the text contains the disallowed special token {token!r}; pass {expected}",
-    )
+    message = f"the text contains the disallowed special token {token!r}; pass {expected}"
+    raise SpecialTokenError("disallowed_special", message=message)
 
 
 def _encodable(text: str) -> str:

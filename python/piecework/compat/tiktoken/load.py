@@ -47,13 +47,8 @@ def read_file_cached(blobpath: PathLike, expected_hash: str | None = None) -> by
     """Return the bytes of a file; raises `FormatError`, a `ValueError`, if its SHA-256 is another."""
     data = read_file(blobpath)
     if expected_hash and not check_hash(data, expected_hash):
-        found = f"the SHA-256 {hashlib.sha256(data).hexdigest()}"
-        raise FormatError(
-            os.fspath(blobpath),
-            found,
-            expected_hash,
-            message=f"{os.fspath(blobpath)} has {found}, not {expected_hash}",
-        )
+        problem = f"has the SHA-256 {hashlib.sha256(data).hexdigest()}, not {expected_hash}"
+        raise FormatError(os.fspath(blobpath), problem)
     return data
 
 
@@ -101,16 +96,8 @@ def data_gym_to_mergeable_bpe_ranks(
     if clobber_one_byte_tokens:
         ranks.update({token: entries[token] for token in _alphabet_bytes() if token in entries})
     if ranks != entries:
-        found = "other tokens or ids than the merges give"
-        raise FormatError(
-            os.fspath(encoder_json_file),
-            found,
-            f"those of {vocab_bpe_file}",
-            message=(
-                f"{os.fspath(encoder_json_file)} has other tokens or ids than the merges of "
-                f"{vocab_bpe_file} give"
-            ),
-        )
+        problem = f"has other tokens or ids than the merges of {vocab_bpe_file} give"
+        raise FormatError(os.fspath(encoder_json_file), problem)
     return ranks
 
 

@@ -21,15 +21,11 @@ def encoding_name_for_model(model_name: str) -> str:
     """
     encoding = encoding_of_model(model_name)
     if encoding is None:
-        raise UnknownNameError(
-            "model_name",
-            repr(model_name),
-            "an OpenAI model; for the name of an encoding, use get_encoding(name)",
-            message=(
-                f"model_name: {model_name!r} is not a known OpenAI model; get_encoding(name) "
-                "takes the name of an encoding"
-            ),
+        problem = (
+            f": {model_name!r} is not a known OpenAI model; "
+            "get_encoding(name) takes the name of an encoding"
         )
+        raise UnknownNameError("model_name", problem)
     return encoding
 
 

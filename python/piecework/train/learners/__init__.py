@@ -71,12 +71,8 @@ def former_settings(given: Mapping[str, Any]) -> ArgumentError | None:
         return None
     first = next(iter(found))
     expected = f"learner={_call_for(found)}"
-    return ArgumentError(
-        first,
-        f"{found[first]!r}, a setting of an earlier version",
-        expected,
-        message=f"{first}={found[first]!r} is written {expected}",
-    )
+    message = f"{first}={found[first]!r} is written {expected}"
+    return ArgumentError(first, repr(found[first]), expected, message=message)
 
 
 def _call_for(found: dict[str, Any]) -> str:

@@ -82,14 +82,8 @@ def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
         hint = f"model {' and '.join(map(repr, kinds))} has this setting"
     elif former and not hint:
         hint = f"model 'wordpiece' has {former.expected}"
-    expected = f"a setting of model {model!r}: {', '.join(known)}"
-    return ArgumentError(
-        name,
-        "an unknown setting",
-        f"{expected}; {hint}" if hint else expected,
-        message=f"model {model!r} has no setting {name}; it has {', '.join(known)}"
-        + (f"; {hint}" if hint else ""),
-    )
+    message = f"model {model!r} has no setting {name}; it has {', '.join(known)}"
+    return ArgumentError(name, message=f"{message}; {hint}" if hint else message)
 
 
 def kind_of(trainer: Trainer) -> str:

@@ -133,12 +133,7 @@ def check_counts(counts: Counts) -> None:
             "counts", type(counts).__name__, "Counts, from count_files or count_texts"
         )
     if len(counts) == 0:
-        raise CorpusError(
-            "corpus",
-            "no words",
-            "text to learn from",
-            message="corpus has no words; it needs text to learn from",
-        )
+        raise CorpusError("corpus", "has no words; it needs text to learn from")
 
 
 # ---- vocabularies

@@ -46,12 +46,7 @@ def pieces_by_id(roles: Sequence[Role], symbols: Symbols) -> dict[int, ScoredPie
     seen = {roles[0].piece}
     for field, text, type in _typed_symbols(symbols):
         if text in seen:
-            raise ArgumentError(
-                field,
-                f"{text!r} twice",
-                "symbols that differ from all others",
-                message=f"{field} contains {text!r} twice, or as another symbol",
-            )
+            raise ArgumentError(field, f"contains {text!r} twice, or as another symbol")
         seen.add(text)
         id = role_ids[text] if text in role_ids else next(free_ids)
         pieces[id] = ScoredPiece(text, 0.0, type)
@@ -73,12 +68,7 @@ def with_learned(
     beyond = next((id for id in meta_pieces if id >= size), None)
     if beyond is not None:
         found = f"id {beyond} for {meta_pieces[beyond].text!r}, but only {size} pieces"
-        raise TrainingError(
-            "vocab_size",
-            found,
-            f"ids below {size}",
-            message=f"vocab_size leaves {found}; ids must be below {size}",
-        )
+        raise TrainingError("vocab_size", f"leaves {found}; ids must be below {size}")
     rest = iter(learned)
     return tuple(
         meta_pieces[id] if id in meta_pieces else ScoredPiece(*next(rest)) for id in range(size)
@@ -91,28 +81,12 @@ def _pieces_of_roles(roles: Sequence[Role]) -> dict[int, ScoredPiece]:
         if role.id < 0:
             continue
         if role.id in role_of:
-            found = f"{role.id}, the id of {role_of[role.id].name}"
-            raise ArgumentError(
-                f"{role.name}_id",
-                found,
-                "an id of its own",
-                message=(
-                    f"{role.name}_id must be an id of its own: {role.id} is that of "
-                    f"{role_of[role.id].name}"
-                ),
-            )
+            problem = f"must be an id of its own: {role.id} is that of {role_of[role.id].name}"
+            raise ArgumentError(f"{role.name}_id", problem)
         same = next((other for other in role_of.values() if other.piece == role.piece), None)
         if same is not None:
-            found = f"{role.piece!r}, the piece of {same.name}"
-            raise ArgumentError(
-                f"{role.name}_piece",
-                found,
-                "a piece of its own",
-                message=(
-                    f"{role.name}_piece must be a piece of its own: {role.piece!r} is that of "
-                    f"{same.name}"
-                ),
-            )
+            problem = f"must be a piece of its own: {role.piece!r} is that of {same.name}"
+            raise ArgumentError(f"{role.name}_piece", problem)
         role_of[role.id] = role
     types: dict[str, PieceType] = {roles[0].piece: "unknown"}
     return {

@@ -166,16 +166,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     def check_can_encode(self) -> None:
         """Raise `ArgumentError` if the model would have no unknown token."""
         if not self.special_tokens:
-            expected = f"the unknown token {self.unk_token!r} among them, which a tokenizer needs"
-            raise ArgumentError(
-                "special_tokens",
-                "none",
-                expected,
-                message=(
-                    f"special_tokens must contain the unknown token {self.unk_token!r}, which a "
-                    "tokenizer needs"
-                ),
-            )
+            problem = f"must contain the unknown token {self.unk_token!r}, which a tokenizer needs"
+            raise ArgumentError("special_tokens", problem)
 
     def decoder_for(self, pipeline: Pipeline) -> Decoder:
         """Return the decoder for the words of a pipeline."""
@@ -254,12 +246,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         learner. Raises `ArgumentError` for another learner.
         """
         if not self.learner.learns_sizes:
-            raise ArgumentError(
-                "sizes",
-                f"learner={self.learner}",
-                "learner=Pruning()",
-                message=f"sizes= needs learner=Pruning(), not learner={self.learner}",
-            )
+            raise ArgumentError("sizes", f"= needs learner=Pruning(), not learner={self.learner}")
         largest = replace(self, vocab_size=max(sizes))
         learned = largest._learn(counts, progress, num_threads, checkpoint, sizes=list(sizes))
         return dict(zip(sizes, learned, strict=True))
