@@ -18,13 +18,13 @@ pub(crate) fn normalized(splitter: &Splitter, text: &Bound<'_, PyAny>) -> PyResu
 /// Normalize and split a text; return words with their character offsets in the original text.
 pub(crate) fn words(splitter: &Splitter, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
     let text = borrow(text, || "text".into())?;
-    let mut pieces = PreTokenizedText::default();
-    splitter.pieces_into(text, 0, &mut pieces).map_err(raise)?;
+    let mut words = PreTokenizedText::default();
+    splitter.pre_tokenize(text, 0, &mut words).map_err(raise)?;
     let chars = CharIndex::new(text);
     let word = |&(start, end): &(usize, usize)| {
-        let source = pieces.text.source_of(start, end);
+        let source = words.text.source_of(start, end);
         let span = (chars.chars_before(source.0), chars.chars_before(source.1));
-        (pieces.text.text()[start..end].to_owned(), span)
+        (words.text.text()[start..end].to_owned(), span)
     };
-    Ok(pieces.spans.iter().map(word).collect())
+    Ok(words.spans.iter().map(word).collect())
 }

@@ -6,7 +6,7 @@ use super::stages::{AddedSpaces, FoundToken, Part, Stages};
 use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;
-use crate::model::{ModelScratch, Piece};
+use crate::model::{ModelScratch, TokenSpan};
 use crate::text::{Aligned, CharIndex, PreTokenizedText};
 
 /// Append the ids of an input.
@@ -21,8 +21,8 @@ pub(super) fn ids(
     for text in input.texts() {
         stages.visit_text(text, options, split, |part| match part {
             Part::Token(found) => out.push(found.id),
-            Part::Words(PreTokenizedText { text, spans }) => {
-                for &(from, to) in spans {
+            Part::Words(PreTokenizedText { text, spans: words }) => {
+                for &(from, to) in words {
                     stages.model.run(&text.text()[from..to], &stages.vocab, model, out);
                 }
             }
@@ -43,10 +43,10 @@ pub(super) fn tokens(
     scratch: &mut Scratch,
 ) -> Result<Vec<Token>, Error> {
     let mut tokens = Vec::with_capacity(estimated_tokens(input.bytes()));
-    let Scratch { model, split, pieces, added_spaces, .. } = &mut *scratch;
+    let Scratch { model, split, spans, added_spaces, .. } = &mut *scratch;
     for (number, text) in input.texts().enumerate() {
         let mut writer = TokenWriter::new(stages, (input, number, text), index, &mut tokens, added_spaces);
-        stages.visit_text(text, options, split, |part| writer.part(part, model, pieces))?;
+        stages.visit_text(text, options, split, |part| writer.part(part, model, spans))?;
     }
     scratch.model.check()?;
     Ok(tokens)
@@ -76,14 +76,14 @@ impl<'w> TokenWriter<'w> {
     }
 
     /// Write the tokens of a part, which the model segments.
-    fn part(&mut self, part: Part<'_>, model: &mut ModelScratch, pieces: &mut Vec<Piece>) {
+    fn part(&mut self, part: Part<'_>, model: &mut ModelScratch, spans: &mut Vec<TokenSpan>) {
         match part {
             Part::Token(found) => self.added(found),
-            Part::Words(PreTokenizedText { text, spans }) => {
-                for &(from, to) in spans {
-                    pieces.clear();
-                    self.stages.model.run(&text.text()[from..to], &self.stages.vocab, model, pieces);
-                    self.word(text, from, pieces);
+            Part::Words(PreTokenizedText { text, spans: words }) => {
+                for &(from, to) in words {
+                    spans.clear();
+                    self.stages.model.run(&text.text()[from..to], &self.stages.vocab, model, spans);
+                    self.word(text, from, spans);
                 }
             }
         }
@@ -99,12 +99,12 @@ impl<'w> TokenWriter<'w> {
         }
     }
 
-    /// Write the pieces of a word that begins at byte `from` of a normalized text.
-    pub(super) fn word(&mut self, text: &Aligned, from: usize, pieces: &[Piece]) {
+    /// Write the tokens of a word that begins at byte `from` of a normalized text.
+    pub(super) fn word(&mut self, text: &Aligned, from: usize, spans: &[TokenSpan]) {
         let word = self.number.take();
-        for piece in pieces {
-            let span = (from + piece.start as usize, from + piece.end as usize);
-            self.push(piece.id, text.source_of(span.0, span.1), word);
+        for span in spans {
+            let covered = (from + span.start as usize, from + span.end as usize);
+            self.push(span.id, text.source_of(covered.0, covered.1), word);
         }
     }
 

@@ -7,7 +7,7 @@ use super::metaspace;
 use super::offsets::AlignedIds;
 use super::stages::AddedSpaces;
 use crate::engine::word_cache::{LookupScratch, WordCache};
-use crate::model::{ModelScratch, Piece};
+use crate::model::{ModelScratch, TokenSpan};
 use crate::stages::split::SplitScratch;
 
 /// The mutable state of one thread; made by [`super::Tokenizer::scratch`].
@@ -25,7 +25,7 @@ pub struct Scratch {
     /// Ids before they are aligned with their text, and the result.
     pub(super) unaligned: Vec<u32>,
     pub(super) aligned: AlignedIds,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) spans: Vec<TokenSpan>,
     pub(super) added_spaces: AddedSpaces,
     /// A text of another encoding in UTF-8.
     pub(crate) text: String,
@@ -67,7 +67,7 @@ impl Scratch {
             row: Vec::new(),
             unaligned: Vec::new(),
             aligned: AlignedIds::default(),
-            pieces: Vec::new(),
+            spans: Vec::new(),
             added_spaces: AddedSpaces::default(),
             text: String::new(),
         }

@@ -195,8 +195,8 @@ impl Stages {
         mut visit: impl FnMut(Part<'_>),
     ) -> Result<(), Error> {
         if !self.added_tokens.has_normalized() {
-            self.splitter.pieces_into(span, start, &mut split.pieces)?;
-            visit(Part::Words(&split.pieces));
+            self.splitter.pre_tokenize(span, start, &mut split.words)?;
+            visit(Part::Words(&split.words));
             return Ok(());
         }
         let mut normalized = Aligned::default();
@@ -212,13 +212,13 @@ impl Stages {
                     visit(Part::Token(FoundToken { id, source: normalized.source_of(from, to), spaces }));
                 }
                 Segment::Text(from, to) => {
-                    split.pieces.clear();
-                    split.pieces.text.push_part(&normalized, from, to);
-                    split.pieces.set_whole();
+                    split.words.clear();
+                    split.words.text.push_part(&normalized, from, to);
+                    split.words.set_whole();
                     self.splitter
                         .pre_tokenizer()
-                        .run_pieces(&mut split.pieces, max_grown_len(span.len()))?;
-                    visit(Part::Words(&split.pieces));
+                        .split_words(&mut split.words, max_grown_len(span.len()))?;
+                    visit(Part::Words(&split.words));
                 }
             }
         }

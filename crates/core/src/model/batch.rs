@@ -1,6 +1,6 @@
 //! Segmentation of many words, of byte-level words, and of parts of words.
 
-use super::{BatchWord, ByteAdjacency, Model, ModelScratch, PieceSink};
+use super::{BatchWord, ByteAdjacency, Model, ModelScratch, TokenSink};
 use crate::text::printable_of;
 use crate::vocab::Vocab;
 
@@ -20,7 +20,7 @@ impl Model {
         part: &str,
         vocab: &Vocab,
         scratch: &mut ModelScratch,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) -> bool {
         match self {
             Self::Unigram(model) => model.run_part(part, vocab, &mut scratch.unigram, out),

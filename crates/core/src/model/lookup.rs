@@ -1,6 +1,6 @@
 //! The word and the character model: a lookup of the whole word, or of each of its characters.
 
-use super::{Piece, PieceSink};
+use super::{TokenSink, TokenSpan};
 use crate::error::Error;
 use crate::spec::{CharSpec, WordSpec};
 use crate::vocab::Vocab;
@@ -23,9 +23,9 @@ impl WordModel {
     }
 
     /// Look the word up.
-    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl PieceSink) {
+    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl TokenSink) {
         let id = vocab.id_of(word).unwrap_or(self.unk_id);
-        out.push(Piece { id, start: 0, end: word.len() as u32 });
+        out.push(TokenSpan { id, start: 0, end: word.len() as u32 });
     }
 }
 
@@ -47,11 +47,11 @@ impl CharModel {
     }
 
     /// Look each character up.
-    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl PieceSink) {
+    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl TokenSink) {
         for (start, c) in word.char_indices() {
             let end = start + c.len_utf8();
             let id = vocab.id_of(&word[start..end]).unwrap_or(self.unk_id);
-            out.push(Piece { id, start: start as u32, end: end as u32 });
+            out.push(TokenSpan { id, start: start as u32, end: end as u32 });
         }
     }
 }

@@ -6,7 +6,7 @@
 //! segmentations                           sampled, listed and scored segmentations
 //! sampling                                random numbers for these
 //! adjacency                               where words can be split before segmentation
-//! piece                                   the output of a model
+//! output                                  the output of a model
 //! scratch                                 the mutable state of one thread
 //! bytes                                   byte fallback tokens
 
@@ -17,7 +17,7 @@ mod bytes;
 #[cfg(test)]
 mod chi_square;
 mod lookup;
-mod piece;
+mod output;
 mod sampling;
 mod scratch;
 mod segmentations;
@@ -28,7 +28,7 @@ mod wordpiece;
 pub use adjacency::{ByteAdjacency, CharAdjacency};
 pub use bpe::Bpe;
 pub use lookup::{CharModel, WordModel};
-pub use piece::{BatchWord, Piece, PieceSink};
+pub use output::{BatchWord, TokenSink, TokenSpan};
 pub use sampling::Sampling;
 pub use scratch::ModelScratch;
 pub(crate) use sentencepiece::SpmScratch;
@@ -141,7 +141,7 @@ impl Model {
     }
 
     /// Segment one non-empty word.
-    pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl PieceSink) {
+    pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl TokenSink) {
         let ModelScratch { suffixes, bpe, unigram, sentencepiece, rng, .. } = scratch;
         match self {
             Self::WordPiece(model) => model.run(word, suffixes, out),

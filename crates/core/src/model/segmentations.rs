@@ -1,7 +1,7 @@
 //! Sampled, listed and scored segmentations, for the models that have several.
 
 use super::scratch::missing_unk;
-use super::{Model, ModelScratch, Piece, PieceSink, Sampling, Segmentations};
+use super::{Model, ModelScratch, Sampling, Segmentations, TokenSink, TokenSpan};
 use crate::error::{Error, ErrorKind};
 use crate::vocab::Vocab;
 
@@ -76,7 +76,7 @@ impl Model {
     }
 
     /// Append the tokens of a path that [`Segmentations`] returned.
-    pub fn push_tokens(&self, word: &str, pieces: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
+    pub fn push_tokens(&self, word: &str, pieces: &[TokenSpan], vocab: &Vocab, out: &mut impl TokenSink) {
         match self {
             Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),
             Self::SentencePiece(model) => model.push_tokens(word, pieces, out),

@@ -8,7 +8,7 @@ use super::super::stages::Stages;
 use super::super::Scratch;
 use super::Bert;
 use crate::error::Error;
-use crate::model::{ModelScratch, Piece};
+use crate::model::{ModelScratch, TokenSpan};
 use crate::stages::split::bert::{
     AsciiSpan, BertScratch, BertSplitter, SpanChunk, SpanPart, SpanWord, WordBuffer,
 };
@@ -24,9 +24,9 @@ impl Bert {
         aligner: &mut Aligner<'_>,
     ) -> Result<bool, Error> {
         let splitter = &*self.splitter;
-        let Scratch { model, split, pieces, .. } = scratch;
+        let Scratch { model, split, spans: tokens, .. } = scratch;
         let BertScratch { finder, lowered, words } = &mut split.bert;
-        let mut spans = SpanAligner { stages, splitter, words, model, pieces, aligner };
+        let mut spans = SpanAligner { stages, splitter, words, model, tokens, aligner };
         let mut fits = true;
         splitter.parts(span, finder, lowered, |part| {
             fits = fits
@@ -46,7 +46,7 @@ struct SpanAligner<'s, 'l> {
     splitter: &'s BertSplitter,
     words: &'s mut WordBuffer,
     model: &'s mut ModelScratch,
-    pieces: &'s mut Vec<Piece>,
+    tokens: &'s mut Vec<TokenSpan>,
     aligner: &'s mut Aligner<'l>,
 }
 
@@ -92,12 +92,12 @@ impl SpanAligner<'_, '_> {
         Ok(is_split? && fits)
     }
 
-    /// Align a word by the pieces of the model.
+    /// Align a word by the tokens of the model.
     #[inline(never)]
     fn by_model(&mut self, word: &[u8], chars_of: impl Fn(usize, usize) -> [u32; 2]) -> bool {
         let Ok(word) = std::str::from_utf8(word) else { return false };
-        self.pieces.clear();
-        self.stages.model.run(word, &self.stages.vocab, self.model, self.pieces);
-        self.aligner.pieces(self.pieces, chars_of)
+        self.tokens.clear();
+        self.stages.model.run(word, &self.stages.vocab, self.model, self.tokens);
+        self.aligner.tokens(self.tokens, chars_of)
     }
 }

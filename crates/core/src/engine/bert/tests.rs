@@ -83,10 +83,10 @@ fn compiled(
 
 /// The words, and the ids, of the definition.
 fn expected(pipeline: &Tokenizer, text: &str) -> (Vec<String>, Vec<u32>) {
-    let (mut pieces, mut ids) = (PreTokenizedText::default(), Vec::new());
-    pipeline.splitter().pieces_into(text, 0, &mut pieces).unwrap();
-    let word = |&(from, to): &(usize, usize)| pieces.text.text()[from..to].to_owned();
-    let words: Vec<String> = pieces.spans.iter().map(word).collect();
+    let (mut pre_tokenized, mut ids) = (PreTokenizedText::default(), Vec::new());
+    pipeline.splitter().pre_tokenize(text, 0, &mut pre_tokenized).unwrap();
+    let word = |&(from, to): &(usize, usize)| pre_tokenized.text.text()[from..to].to_owned();
+    let words: Vec<String> = pre_tokenized.spans.iter().map(word).collect();
     for word in &words {
         pipeline.model().run(word, pipeline.vocab(), &mut crate::model::ModelScratch::default(), &mut ids);
     }
@@ -232,9 +232,9 @@ fn ascii_capitals_beside_any_code_point_make_no_difference_where_case_makes_none
 }
 
 fn expected_words(pipeline: &Tokenizer, text: &str) -> Vec<String> {
-    let mut pieces = PreTokenizedText::default();
-    pipeline.splitter().pieces_into(text, 0, &mut pieces).unwrap();
-    pieces.spans.iter().map(|&(from, to)| pieces.text.text()[from..to].to_owned()).collect()
+    let mut pre_tokenized = PreTokenizedText::default();
+    pipeline.splitter().pre_tokenize(text, 0, &mut pre_tokenized).unwrap();
+    pre_tokenized.spans.iter().map(|&(from, to)| pre_tokenized.text.text()[from..to].to_owned()).collect()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::super::input::WordNumber;
 use super::super::stages::{AddedSpaces, Stages};
 use super::super::token_lengths::{CONTINUING, FIRST, LENGTH};
 use crate::encoding::Token;
-use crate::model::Piece;
+use crate::model::TokenSpan;
 use crate::stages::postprocess::EdgeSpaces;
 
 /// The spans and words of the ids of an input, one item for each id, and the spaces of added tokens.
@@ -134,16 +134,16 @@ impl<'l> Aligner<'l> {
         is_aligned
     }
 
-    /// Align a word by its pieces; returns `false` if the ids are others.
-    pub(in super::super) fn pieces(
+    /// Align a word by its tokens; returns `false` if the ids are others.
+    pub(in super::super) fn tokens(
         &mut self,
-        pieces: &[Piece],
+        tokens: &[TokenSpan],
         chars_of: impl Fn(usize, usize) -> [u32; 2],
     ) -> bool {
         let number = self.number.take();
-        pieces
+        tokens
             .iter()
-            .all(|piece| self.push(piece.id, chars_of(piece.start as usize, piece.end as usize), number))
+            .all(|token| self.push(token.id, chars_of(token.start as usize, token.end as usize), number))
     }
 
     /// Align the id of an added token, found at a byte of the text. Returns `false` if it is not the next id, or if the

@@ -8,23 +8,23 @@ use super::super::stages::Part;
 use super::super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
-use crate::model::{ModelScratch, Piece};
+use crate::model::{ModelScratch, TokenSpan};
 use crate::spec::{ModelSpec, PieceType};
 use crate::text::{byte_of_entry, PreTokenizedText};
 
 /// The ids that are not assigned to a word yet, and scratch to segment a word.
 struct RemainingIds<'k> {
     ids: &'k [u32],
-    pieces: &'k mut Vec<Piece>,
+    tokens: &'k mut Vec<TokenSpan>,
     model: &'k mut ModelScratch,
 }
 
 impl RemainingIds<'_> {
-    /// Removes as many ids as there are pieces. Returns whether they are the ids of the pieces.
-    fn take_pieces(&mut self) -> bool {
-        let count = self.pieces.len();
+    /// Removes as many ids as there are tokens. Returns whether they are the ids of the tokens.
+    fn take_tokens(&mut self) -> bool {
+        let count = self.tokens.len();
         let fits = self.ids.len() >= count
-            && self.ids.iter().zip(self.pieces.iter()).all(|(&id, piece)| id == piece.id);
+            && self.ids.iter().zip(self.tokens.iter()).all(|(&id, token)| id == token.id);
         self.ids = self.ids.get(count..).unwrap_or_default();
         fits
     }
@@ -92,8 +92,8 @@ impl Tokenizer {
         let mut added_spaces = std::mem::take(&mut scratch.added_spaces);
         let input = (Input::Text(text), 0, text);
         let mut writer = TokenWriter::new(self.stages(), input, 0, &mut tokens, &mut added_spaces);
-        let Scratch { model, split, pieces, .. } = &mut *scratch;
-        let mut remaining = RemainingIds { ids, pieces, model };
+        let Scratch { model, split, spans, .. } = &mut *scratch;
+        let mut remaining = RemainingIds { ids, tokens: spans, model };
         let mut fits = true;
         self.stages().visit_text(text, options, split, |part| {
             fits = fits && self.assign(part, &mut remaining, &mut writer);
@@ -119,18 +119,18 @@ impl Tokenizer {
             Part::Words(PreTokenizedText { text, spans }) => spans.iter().all(|&(from, to)| {
                 let word = &text.text()[from..to];
                 if !self.spell(word, remaining) {
-                    remaining.pieces.clear();
-                    self.stages().model.run(word, &self.stages().vocab, remaining.model, remaining.pieces);
+                    remaining.tokens.clear();
+                    self.stages().model.run(word, &self.stages().vocab, remaining.model, remaining.tokens);
                 }
-                writer.word(text, from, remaining.pieces);
-                remaining.take_pieces()
+                writer.word(text, from, remaining.tokens);
+                remaining.take_tokens()
             }),
         }
     }
 
-    /// Makes the pieces of a word from the next ids. Returns `false` if their tokens do not concatenate to the word.
+    /// Makes the tokens of a word from the next ids. Returns `false` if their tokens do not concatenate to the word.
     fn spell(&self, word: &str, remaining: &mut RemainingIds<'_>) -> bool {
-        remaining.pieces.clear();
+        remaining.tokens.clear();
         let mut at = 0;
         for &id in remaining.ids {
             if at == word.len() {
@@ -141,7 +141,7 @@ impl Tokenizer {
                 return false;
             }
             let end = at + entry.len();
-            remaining.pieces.push(Piece { id, start: at as u32, end: end as u32 });
+            remaining.tokens.push(TokenSpan { id, start: at as u32, end: end as u32 });
             at = end;
         }
         at == word.len()

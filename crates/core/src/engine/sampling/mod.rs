@@ -11,7 +11,7 @@ use super::stages::{AddedSpaces, FoundToken, Part};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
-use crate::model::{Path, Piece, Sampling, Segmentations};
+use crate::model::{Path, Sampling, Segmentations, TokenSpan};
 use crate::stages::split::SplitScratch;
 use crate::text::PreTokenizedText;
 
@@ -182,8 +182,8 @@ impl Tokenizer {
         index: u32,
         added_spaces: &mut AddedSpaces,
     ) -> Encoding {
-        let (mut tokens, mut written): (Vec<Token>, Vec<Piece>) = Default::default();
-        let mut rest = path.pieces.as_slice();
+        let (mut tokens, mut written): (Vec<Token>, Vec<TokenSpan>) = Default::default();
+        let mut rest = path.tokens.as_slice();
         for (number, (text, parts)) in prepared.parts.iter().enumerate() {
             let place = (prepared.input, number, *text);
             let mut writer = TokenWriter::new(self.stages(), place, index, &mut tokens, added_spaces);
@@ -212,7 +212,7 @@ impl Tokenizer {
 }
 
 /// Removes and returns the pieces of the next word, which has `bytes` bytes.
-pub(super) fn take_word<'p>(rest: &mut &'p [Piece], bytes: usize) -> &'p [Piece] {
+pub(super) fn take_word<'p>(rest: &mut &'p [TokenSpan], bytes: usize) -> &'p [TokenSpan] {
     let last = rest.iter().position(|piece| piece.end as usize == bytes);
     let (word, others) = rest.split_at(last.map_or(rest.len(), |at| at + 1));
     *rest = others;

@@ -5,7 +5,7 @@
 use super::super::{Scratch, Tokenizer};
 use super::{take_word, Choice};
 use crate::error::Error;
-use crate::model::{Path, Piece, Sampling};
+use crate::model::{Path, Sampling, TokenSpan};
 use crate::text::PreTokenizedText;
 
 /// A piece's id, its normalized text, and its byte span in the original text.
@@ -35,19 +35,14 @@ impl Tokenizer {
         if let Some((sampling, n)) = sampling.and_then(|sampling| Some((sampling, sampling.nbest?))) {
             return self.pieces_of_best(text, n, sampling, scratch);
         }
-        let Scratch { model, split, pieces, .. } = scratch;
-        self.stages().splitter.pieces_into(text, 0, &mut split.pieces)?;
+        let Scratch { model, split, spans, .. } = scratch;
+        self.stages().splitter.pre_tokenize(text, 0, &mut split.words)?;
         self.stages().model.begin(sampling, 0, model)?;
         let mut found = Vec::new();
-        for &(from, to) in &split.pieces.spans {
-            pieces.clear();
-            self.stages().model.run(
-                &split.pieces.text.text()[from..to],
-                &self.stages().vocab,
-                model,
-                pieces,
-            );
-            add_spanned(&split.pieces, from, pieces, &mut found);
+        for &(from, to) in &split.words.spans {
+            spans.clear();
+            self.stages().model.run(&split.words.text.text()[from..to], &self.stages().vocab, model, spans);
+            add_spanned(&split.words, from, spans, &mut found);
         }
         model.check()?;
         Ok(found)
@@ -61,8 +56,8 @@ impl Tokenizer {
         choice: Choice,
         scratch: &mut Scratch,
     ) -> Result<Vec<PieceSegmentation>, Error> {
-        let pre_tokenized = &mut scratch.split.pieces;
-        self.stages().splitter.pieces_into(text, 0, pre_tokenized)?;
+        let pre_tokenized = &mut scratch.split.words;
+        self.stages().splitter.pre_tokenize(text, 0, pre_tokenized)?;
         let all = self.stages().model.segmentations(&words(pre_tokenized))?;
         let (alpha, log_sum) = (choice.alpha(), all.log_sum(choice.alpha()));
         let whole = |(path, log_inclusion): (Path, Option<f64>)| PieceSegmentation {
@@ -81,7 +76,7 @@ impl Tokenizer {
         text: &str,
         scratch: &mut Scratch,
     ) -> Result<(String, Vec<u32>), Error> {
-        let normalized = &mut scratch.split.pieces.text;
+        let normalized = &mut scratch.split.words.text;
         normalized.clear();
         self.stages().splitter.normalizer().run(text, 0, normalized)?;
         let chars = normalized.text().char_indices();
@@ -102,8 +97,8 @@ impl Tokenizer {
         sampling: Sampling,
         scratch: &mut Scratch,
     ) -> Result<Vec<SpannedPiece>, Error> {
-        let pre_tokenized = &mut scratch.split.pieces;
-        self.stages().splitter.pieces_into(text, 0, pre_tokenized)?;
+        let pre_tokenized = &mut scratch.split.words;
+        self.stages().splitter.pre_tokenize(text, 0, pre_tokenized)?;
         let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
         let best = self.stages().model.segmentations(&words(pre_tokenized))?.best(n).map_err(named)?;
         let chosen = sampling.choose(0, best.iter().map(|path| path.score));
@@ -111,8 +106,8 @@ impl Tokenizer {
     }
 
     fn path_pieces(&self, pre_tokenized: &PreTokenizedText, path: &Path) -> Vec<SpannedPiece> {
-        let (mut found, mut written): (_, Vec<Piece>) = Default::default();
-        let mut rest = path.pieces.as_slice();
+        let (mut found, mut written): (_, Vec<TokenSpan>) = Default::default();
+        let mut rest = path.tokens.as_slice();
         for &(from, to) in &pre_tokenized.spans {
             let word = &pre_tokenized.text.text()[from..to];
             written.clear();
@@ -136,7 +131,7 @@ fn words(pre_tokenized: &PreTokenizedText) -> Vec<&str> {
 fn add_spanned(
     pre_tokenized: &PreTokenizedText,
     from: usize,
-    pieces: &[Piece],
+    pieces: &[TokenSpan],
     found: &mut Vec<SpannedPiece>,
 ) {
     found.extend(pieces.iter().map(|piece| {

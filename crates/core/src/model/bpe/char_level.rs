@@ -6,7 +6,7 @@
 use super::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
 use super::byte_level;
 use super::merges::MergeIds;
-use crate::model::{Piece, PieceSink};
+use crate::model::{TokenSink, TokenSpan};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
 use crate::text::{byte_entry, byte_of_entry, byte_of_printable};
@@ -58,10 +58,10 @@ impl CharLevel {
         word: &str,
         mut at: usize,
         scratch: &mut BacktrackingScratch,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) -> usize {
         self.backtracking.segment(&word.as_bytes()[at..], scratch, |id, len| {
-            out.push(Piece { id, start: at as u32, end: (at + len) as u32 });
+            out.push(TokenSpan { id, start: at as u32, end: (at + len) as u32 });
             at += len;
         });
         at

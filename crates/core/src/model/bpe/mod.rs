@@ -40,7 +40,7 @@ use self::merges::Merges;
 use self::pair_order::PairOrder;
 use self::symbol::{push_all, Symbol};
 use super::sampling::SamplingRng;
-use super::{ByteAdjacency, Piece, PieceSink};
+use super::{ByteAdjacency, TokenSink, TokenSpan};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
@@ -133,12 +133,12 @@ impl Bpe {
         vocab: &Vocab,
         scratch: &mut BpeScratch,
         rng: Option<&mut SamplingRng>,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) {
         let mut done = 0;
         if rng.is_none() {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
-                return out.push(Piece { id, start: 0, end: word.len() as u32 });
+                return out.push(TokenSpan { id, start: 0, end: word.len() as u32 });
             }
             if self.run_printable(word, scratch, out) {
                 return;
@@ -190,7 +190,7 @@ impl Bpe {
     }
 
     /// Segment a word whose characters all represent bytes. Returns `false` for other words.
-    fn run_printable(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl PieceSink) -> bool {
+    fn run_printable(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl TokenSink) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
         let mut bytes = std::mem::take(&mut scratch.bytes);
         bytes.clear();
@@ -201,7 +201,7 @@ impl Bpe {
             let mut start = 0;
             segment_bytes(backtracking, &bytes, scratch, |id, len| {
                 let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
-                out.push(Piece { id, start: start as u32, end: end as u32 });
+                out.push(TokenSpan { id, start: start as u32, end: end as u32 });
                 start = end;
             });
         }
@@ -211,7 +211,7 @@ impl Bpe {
 
     /// Segment a word by its characters. Returns the bytes that are segmented, which are fewer if it takes too many
     /// steps.
-    fn run_chars(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl PieceSink) -> usize {
+    fn run_chars(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl TokenSink) -> usize {
         let Some(chars) = &self.chars else { return 0 };
         let mut at = 0;
         while at < word.len() {

@@ -1,6 +1,6 @@
 //! The symbols of a word: the tokens that it consists of while it is merged.
 
-use crate::model::{Piece, PieceSink};
+use crate::model::{TokenSink, TokenSpan};
 
 /// A token of the word while it is merged.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +23,9 @@ impl Symbol {
 }
 
 /// Append the symbols of a part that begins at byte `start` of its word.
-pub(super) fn push_all(symbols: &[Symbol], start: usize, out: &mut impl PieceSink) {
+pub(super) fn push_all(symbols: &[Symbol], start: usize, out: &mut impl TokenSink) {
     for symbol in symbols {
         let [from, to] = [symbol.start, symbol.end].map(|at| start as u32 + at);
-        out.push(Piece { id: symbol.id, start: from, end: to });
+        out.push(TokenSpan { id: symbol.id, start: from, end: to });
     }
 }

@@ -26,7 +26,7 @@ fn spec(tokens: &[&str], merges: &[(&str, &str)]) -> BpeSpec {
 
 fn run(spec: &BpeSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
-    let mut out: Vec<Piece> = Vec::new();
+    let mut out: Vec<TokenSpan> = Vec::new();
     let model = Bpe::compile(spec, &vocab).unwrap();
     model.run(word, &vocab, &mut BpeScratch::default(), None, &mut out);
     out.iter().map(|piece| (piece.id, piece.start, piece.end)).collect()

@@ -14,7 +14,7 @@ use piecework_unicode::char_len;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use super::super::bpe::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
-use super::super::PieceSink;
+use super::super::TokenSink;
 use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
 use super::piece_trie::PieceTrie;
@@ -89,7 +89,7 @@ impl SpmBacktracking {
         text: &str,
         (symbols, vocab): (&TextSymbols, &Vocab),
         scratch: &mut SpmBacktrackingScratch,
-        writer: &mut PieceWriter<'_, impl PieceSink>,
+        writer: &mut PieceWriter<'_, impl TokenSink>,
     ) -> usize {
         let mut out = TextCursor { text, symbols, vocab, writer, at: 0 };
         while out.at < text.len() {
@@ -109,7 +109,7 @@ impl SpmBacktracking {
         &self,
         stop: usize,
         scratch: &mut SpmBacktrackingScratch,
-        out: &mut TextCursor<'_, '_, impl PieceSink>,
+        out: &mut TextCursor<'_, '_, impl TokenSink>,
     ) -> bool {
         let SpmBacktrackingScratch { state, pending, .. } = scratch;
         while out.at < stop {
@@ -180,7 +180,7 @@ struct TextCursor<'a, 'e, S> {
     at: usize,
 }
 
-impl<S: PieceSink> TextCursor<'_, '_, S> {
+impl<S: TokenSink> TextCursor<'_, '_, S> {
     #[inline]
     fn push(&mut self, id: u32, len: usize) {
         self.writer.push(id, self.at, self.at + len);

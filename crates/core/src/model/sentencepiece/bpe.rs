@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::sampling::SamplingRng;
-use super::super::PieceSink;
+use super::super::TokenSink;
 use super::backtracking::{SpmBacktracking, SpmBacktrackingScratch};
 use super::merge_queue::{MergeCandidate, MergeQueue};
 use super::piece_trie::PieceTrie;
@@ -83,7 +83,7 @@ impl SpmBpe {
         vocab: &Vocab,
         scratch: &mut SpmBpeScratch,
         rng: Option<&mut SamplingRng>,
-        writer: &mut PieceWriter<'_, impl PieceSink>,
+        writer: &mut PieceWriter<'_, impl TokenSink>,
     ) {
         let mut done = 0;
         if rng.is_none() {
@@ -122,7 +122,7 @@ impl SpmBpe {
         (text_symbols, vocab): (&TextSymbols, &Vocab),
         scratch: &mut SpmBpeScratch,
         mut rng: Option<&mut SamplingRng>,
-        writer: &mut PieceWriter<'_, impl PieceSink>,
+        writer: &mut PieceWriter<'_, impl TokenSink>,
     ) {
         scratch.fill(text, from, text_symbols);
         let merger = Merger { bpe: self, text, text_symbols, vocab };
@@ -225,7 +225,7 @@ impl Merger<'_> {
         start: usize,
         end: usize,
         scratch: &mut SpmBpeScratch,
-        writer: &mut PieceWriter<'_, impl PieceSink>,
+        writer: &mut PieceWriter<'_, impl TokenSink>,
     ) {
         scratch.pending.push((start, end));
         while let Some((start, end)) = scratch.pending.pop() {

@@ -47,7 +47,7 @@ use self::unigram::SpmUnigram;
 use super::bytes::ByteTokens;
 use super::sampling::SamplingRng;
 use super::unigram::PathSampler;
-use super::PieceSink;
+use super::TokenSink;
 use crate::error::Error;
 use crate::spec::{SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
@@ -139,7 +139,7 @@ impl SentencePiece {
         vocab: &Vocab,
         scratch: &mut SpmScratch,
         rng: Option<&mut SamplingRng>,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) {
         if let Some(rng) = rng {
             return self.sample(text, vocab, scratch, rng, out);
@@ -159,7 +159,7 @@ impl SentencePiece {
         text: &str,
         vocab: &Vocab,
         scratch: &mut SpmScratch,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) {
         let SpmScratch { lattice, symbols, score, .. } = scratch;
         let mut writer = PieceWriter::new(text, self.symbols.unk_id, self.bytes.as_ref(), out);

@@ -9,7 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::unigram::{BestBackpointers, BestPaths, Path, PieceLattice, WordLattice};
-use super::super::Piece;
+use super::super::TokenSpan;
 
 const NONE: u32 = u32::MAX;
 
@@ -38,7 +38,7 @@ const BEGINNING: Position = (0, 0);
 /// An unfinished path: its first piece and the rest.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
-    piece: Piece,
+    piece: TokenSpan,
     /// The word of the piece; none for the empty path and for complete ones.
     word: u32,
     next: u32,
@@ -61,7 +61,7 @@ impl<'l, 'w> SpmNbestSearch<'l, 'w> {
     fn new(words: &'l [PieceLattice<'w>], wanted: usize) -> Self {
         let forward_scores = forward_scores(words);
         let nothing =
-            Partial { piece: Piece { id: 0, start: 0, end: 0 }, word: NONE, next: NONE, score: 0.0 };
+            Partial { piece: TokenSpan { id: 0, start: 0, end: 0 }, word: NONE, next: NONE, score: 0.0 };
         let mut agenda = Agenda::default();
         agenda.push(forward_scores.last().and_then(|word| word.last()).copied().unwrap_or_default(), 0);
         let (max_partials, seen, prunings) = (MAX_PARTIALS, 1, 0);
@@ -119,7 +119,7 @@ impl<'l, 'w> SpmNbestSearch<'l, 'w> {
         for arc in words[word as usize].ending_at(end) {
             let own = arc.score as f32;
             let rank = (self.forward_scores[word as usize][arc.start as usize] + own) + score;
-            let piece = Piece { id: arc.id, start: arc.start, end };
+            let piece = TokenSpan { id: arc.id, start: arc.start, end };
             self.push(rank, Partial { piece, word, next, score: own + score });
         }
     }
@@ -169,13 +169,13 @@ impl<'l, 'w> SpmNbestSearch<'l, 'w> {
     }
 
     fn path(&self, mut at: u32, score: f32) -> Path {
-        let mut path = Path { pieces: Vec::new(), score: f64::from(score) };
+        let mut path = Path { tokens: Vec::new(), score: f64::from(score) };
         loop {
             let Partial { piece, word, next, .. } = self.partials[at as usize];
             if word == NONE {
                 return path;
             }
-            path.pieces.push(piece);
+            path.tokens.push(piece);
             at = next;
         }
     }

@@ -1,18 +1,18 @@
 //! Writes pieces; fuses unknown ones or replaces them by bytes.
 
 use super::super::bytes::ByteTokens;
-use super::super::{Piece, PieceSink};
+use super::super::{TokenSink, TokenSpan};
 
 /// Receives pieces from left to right.
 pub(super) struct PieceWriter<'a, S> {
     text: &'a str,
     unk_id: u32,
     bytes: Option<&'a ByteTokens>,
-    unknown: Option<Piece>,
+    unknown: Option<TokenSpan>,
     out: &'a mut S,
 }
 
-impl<'a, S: PieceSink> PieceWriter<'a, S> {
+impl<'a, S: TokenSink> PieceWriter<'a, S> {
     pub(super) fn new(text: &'a str, unk_id: u32, bytes: Option<&'a ByteTokens>, out: &'a mut S) -> Self {
         Self { text, unk_id, bytes, unknown: None, out }
     }
@@ -20,7 +20,7 @@ impl<'a, S: PieceSink> PieceWriter<'a, S> {
     /// Write a piece that covers these bytes of the text.
     #[inline]
     pub(super) fn push(&mut self, id: u32, start: usize, end: usize) {
-        let piece = Piece { id, start: start as u32, end: end as u32 };
+        let piece = TokenSpan { id, start: start as u32, end: end as u32 };
         if id == self.unk_id {
             return self.push_unknown(piece);
         }
@@ -37,17 +37,17 @@ impl<'a, S: PieceSink> PieceWriter<'a, S> {
     }
 
     #[cold]
-    fn push_unknown(&mut self, piece: Piece) {
+    fn push_unknown(&mut self, piece: TokenSpan) {
         let Some(bytes) = self.bytes else {
             let start = self.unknown.map_or(piece.start, |before| before.start);
-            self.unknown = Some(Piece { start, ..piece });
+            self.unknown = Some(TokenSpan { start, ..piece });
             return;
         };
         // The last byte has the span of the text, the others an empty one, as in `sentencepiece`.
         let text = &self.text.as_bytes()[piece.start as usize..piece.end as usize];
         for (at, &byte) in text.iter().enumerate() {
             let end = if at + 1 == text.len() { piece.end } else { piece.start };
-            self.out.push(Piece { id: bytes.id(byte), end, ..piece });
+            self.out.push(TokenSpan { id: bytes.id(byte), end, ..piece });
         }
     }
 }

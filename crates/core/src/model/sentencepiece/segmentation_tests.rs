@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::chi_square::{agrees, counted};
 use crate::model::unigram::{BestBackpointers, Path, PieceLattice};
-use crate::model::{Piece, Sampling, Segmentations};
+use crate::model::{Sampling, Segmentations, TokenSpan};
 use crate::spec::{ModelSpec, PieceType, ScoredPiece};
 
-type Enumerated = Vec<(Vec<Piece>, f64)>;
+type Enumerated = Vec<(Vec<TokenSpan>, f64)>;
 
 const NORMAL: PieceType = PieceType::Normal;
 const DEFINED: PieceType = PieceType::UserDefined;
@@ -63,14 +63,14 @@ fn enumerated(spec: &SentencePieceSpec, text: &str, start: usize) -> Enumerated 
     let mut paths = Vec::new();
     for (id, len, score) in steps {
         for (rest, of_rest) in enumerated(spec, text, start + len) {
-            let first = Piece { id, start: start as u32, end: (start + len) as u32 };
+            let first = TokenSpan { id, start: start as u32, end: (start + len) as u32 };
             paths.push(([vec![first], rest].concat(), score + of_rest));
         }
     }
     paths
 }
 
-fn name(pieces: &[Piece]) -> String {
+fn name(pieces: &[TokenSpan]) -> String {
     format!("{pieces:?}")
 }
 
@@ -112,11 +112,11 @@ proptest! {
         prop_assert_eq!(found.len(), n.min(expected.len()));
         let by_path: BTreeMap<String, f64> =
             expected.iter().map(|(path, score)| (name(path), *score)).collect();
-        let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.pieces)).collect();
+        let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.tokens)).collect();
         prop_assert_eq!(distinct.len(), found.len());
         for (path, (_, score)) in found.iter().zip(&expected) {
             prop_assert!(near(path.score, *score), "{} for {}", path.score, score);
-            prop_assert!(near(by_path[&name(&path.pieces)], path.score));
+            prop_assert!(near(by_path[&name(&path.tokens)], path.score));
         }
 
         let total: f64 = expected.iter().map(|&(_, score)| f64::exp(alpha * score)).sum();
@@ -132,12 +132,12 @@ proptest! {
     #[test]
     fn the_first_alone_is_what_the_model_gives(spec in any_spec(), text in "[abc\u{e9}\u{e8}]{1,12}") {
         let (model, vocab) = compiled(&spec);
-        let (mut expected, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
+        let (mut expected, mut written): (Vec<TokenSpan>, Vec<TokenSpan>) = Default::default();
         model.run(&text, &vocab, &mut SpmScratch::default(), None, &mut expected);
         let best = model.segmentations(&[&text]).unwrap().best(1).unwrap().swap_remove(0);
-        model.push_tokens(&text, &best.pieces, &mut written);
+        model.push_tokens(&text, &best.tokens, &mut written);
         prop_assert_eq!(written, expected);
-        let by_ids: f64 = best.pieces.iter().filter_map(|piece| model.score_of(piece.id)).sum();
+        let by_ids: f64 = best.tokens.iter().filter_map(|piece| model.score_of(piece.id)).sum();
         prop_assert!(near(by_ids, best.score));
     }
 }
@@ -148,7 +148,7 @@ fn counts_of(model: &SentencePiece, text: &str, alpha: f64) -> BTreeMap<String, 
         let sampling = Sampling { row: block * 1000, ..sampling(alpha, 23) };
         all.sample(1000, sampling).unwrap()
     });
-    counted(sampled.map(|path| name(&path.pieces)))
+    counted(sampled.map(|path| name(&path.tokens)))
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
     ] {
         let paths = enumerated(&spec, text, 0);
         let total: f64 = paths.iter().map(|(_, score)| (alpha * score).exp()).sum();
-        let share = |(path, score): &(Vec<Piece>, f64)| (name(path), (alpha * score).exp() / total);
+        let share = |(path, score): &(Vec<TokenSpan>, f64)| (name(path), (alpha * score).exp() / total);
         let expected: BTreeMap<String, f64> = paths.iter().map(share).collect();
         let counts = counts_of(&model, text, alpha);
         assert!(agrees(&counts, &expected), "{text:?} at {alpha}: {counts:?} for {expected:?}");
@@ -192,7 +192,7 @@ fn without_replacement_each_is_drawn_from_those_left_over() {
     let all = model.segmentations(&[text]).unwrap();
     let sampled = (0..100_000).map(|row| {
         let two = all.sample_without_replacement(2, Sampling { row, ..sampling(alpha, 3) }, false).unwrap();
-        format!("{} {}", name(&two[0].path.pieces), name(&two[1].path.pieces))
+        format!("{} {}", name(&two[0].path.tokens), name(&two[1].path.tokens))
     });
     assert!(agrees(&counted(sampled), &expected));
 }
@@ -204,9 +204,9 @@ fn a_text_is_drawn_as_its_listed_segmentations_are() {
     let sampled = model.segmentations(&[text]).unwrap().sample(50, sampling).unwrap();
     for (row, path) in sampled.into_iter().enumerate() {
         let mut rng = sampling.at_row(row).rng(0);
-        let (mut found, mut written): (Vec<Piece>, Vec<Piece>) = Default::default();
+        let (mut found, mut written): (Vec<TokenSpan>, Vec<TokenSpan>) = Default::default();
         model.run(text, &vocab, &mut SpmScratch::default(), Some(&mut rng), &mut found);
-        model.push_tokens(text, &path.pieces, &mut written);
+        model.push_tokens(text, &path.tokens, &mut written);
         assert_eq!(found, written);
     }
 }
@@ -221,7 +221,7 @@ fn unknown_characters_that_are_drawn_are_spelled_by_bytes() {
     let best = model.segmentations(&["x\u{e9}a"]).unwrap().best(9).unwrap();
     assert_eq!(best.len(), 1);
     let mut ids: Vec<u32> = Vec::new();
-    model.push_tokens("x\u{e9}a", &best[0].pieces, &mut ids);
+    model.push_tokens("x\u{e9}a", &best[0].tokens, &mut ids);
     let tokens: Vec<&str> = ids.iter().map(|&id| vocab.token_of(id).unwrap()).collect();
     assert_eq!(tokens, ["<0x78>", "<0xC3>", "<0xA9>", "a"]);
     let by_ids: f64 = ids.iter().filter_map(|&id| model.score_of(id)).sum();
@@ -241,7 +241,7 @@ fn what_is_cut_is_not_wanted() {
             crate::model::unigram::BestPaths::best(&BestBackpointers::of(&lattices), &lattices, n);
         let found = model.segmentations(&words).unwrap().best(n).unwrap();
         assert_eq!(found.len(), exact.len());
-        let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.pieces)).collect();
+        let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.tokens)).collect();
         assert_eq!(distinct.len(), found.len());
         for (one, other) in found.iter().zip(&exact) {
             assert!(near(one.score, other.score), "{} for {}", one.score, other.score);
@@ -287,7 +287,7 @@ fn merges_are_dropped_as_often_as_they_should() {
         dropped(&spec, text, &ends, &BTreeSet::new(), (alpha, 1.0), &mut expected);
         let sampled = (0..100_000).map(|row| {
             let mut rng = sampling(alpha, 4).at_row(row).rng(0);
-            let mut out: Vec<Piece> = Vec::new();
+            let mut out: Vec<TokenSpan> = Vec::new();
             model.run(text, &vocab, &mut SpmScratch::default(), Some(&mut rng), &mut out);
             format!("{:?}", out.iter().map(|piece| piece.end as usize).collect::<Vec<_>>())
         });

@@ -2,7 +2,7 @@
 
 use super::super::sampling::SamplingRng;
 use super::super::unigram::{BestPaths, Path, PieceLattice, Segmentations, WordLattices};
-use super::super::{Piece, PieceSink};
+use super::super::{TokenSink, TokenSpan};
 use super::nbest::nbest;
 use super::piece_writer::PieceWriter;
 use super::unigram::{SpmUnigram, SpmUnigramScratch};
@@ -31,19 +31,19 @@ impl<'w> BestPaths<PieceLattice<'w>> for SpmBestPaths<'w> {
 impl SpmBestPaths<'_> {
     /// The model's own segmentation, with its score summed from the right as in lists.
     fn chosen(&self) -> Path {
-        let (mut pieces, mut lattice): (Vec<Piece>, _) = (Vec::new(), SpmUnigramScratch::default());
+        let (mut tokens, mut lattice): (Vec<TokenSpan>, _) = (Vec::new(), SpmUnigramScratch::default());
         for word in &self.words {
             // Unknown characters are not fused.
             self.unigram.run(
                 word,
                 0.0,
                 &mut lattice,
-                &mut PieceWriter::new(word, NO_ID, None, &mut pieces),
+                &mut PieceWriter::new(word, NO_ID, None, &mut tokens),
             );
         }
-        let scores = pieces.iter().rev().map(|piece| self.unigram.score_of(piece.id) as f32);
+        let scores = tokens.iter().rev().map(|token| self.unigram.score_of(token.id) as f32);
         let score = f64::from(scores.fold(0.0, |sum, score| score + sum));
-        Path { pieces, score }
+        Path { tokens, score }
     }
 }
 
@@ -86,7 +86,7 @@ impl SentencePiece {
     }
 
     /// Append the tokens of a path through a word.
-    pub fn push_tokens(&self, word: &str, path: &[Piece], out: &mut impl PieceSink) {
+    pub fn push_tokens(&self, word: &str, path: &[TokenSpan], out: &mut impl TokenSink) {
         let mut writer = PieceWriter::new(word, self.symbols.unk_id, self.bytes.as_ref(), out);
         path.iter().for_each(|piece| writer.push(piece.id, piece.start as usize, piece.end as usize));
         writer.finish();
@@ -99,7 +99,7 @@ impl SentencePiece {
         vocab: &Vocab,
         SpmScratch { symbols, sampler, .. }: &mut SpmScratch,
         rng: &mut SamplingRng,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) {
         let mut writer = PieceWriter::new(text, self.symbols.unk_id, self.bytes.as_ref(), out);
         match &self.algorithm {

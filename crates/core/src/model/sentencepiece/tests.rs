@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::*;
-use crate::model::Piece;
+use crate::model::TokenSpan;
 use crate::spec::{ModelSpec, PieceType, ScoredPiece};
 
 const SPACE: &str = "\u{2581}";
@@ -24,9 +24,9 @@ fn compiled(spec: &SentencePieceSpec) -> (SentencePiece, Vocab) {
 
 fn pieces(spec: &SentencePieceSpec, text: &str) -> Vec<(String, u32)> {
     let (model, vocab) = compiled(spec);
-    let mut out: Vec<Piece> = Vec::new();
+    let mut out: Vec<TokenSpan> = Vec::new();
     model.run(text, &vocab, &mut SpmScratch::default(), None, &mut out);
-    let text_of = |piece: &Piece| text[piece.start as usize..piece.end as usize].to_owned();
+    let text_of = |piece: &TokenSpan| text[piece.start as usize..piece.end as usize].to_owned();
     out.iter().map(|piece| (text_of(piece), piece.id)).collect()
 }
 
@@ -233,7 +233,7 @@ fn segmented(model: &SentencePiece, word: &str) -> (Vec<u32>, Option<PathScore>)
 }
 
 /// The pieces that a text is merged to, by the queue or by `run`.
-fn merged(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<Piece> {
+fn merged(spec: &SentencePieceSpec, text: &str, by_queue: bool) -> Vec<TokenSpan> {
     let (model, vocab) = compiled(spec);
     let (mut scratch, mut out) = (SpmScratch::default(), Vec::new());
     if !by_queue {

@@ -18,7 +18,7 @@ use super::super::unigram::automaton::PieceAutomaton;
 use super::super::unigram::{
     Backpointer, BackpointerTable, LatticePieces, PathScorer, PieceLattice, StreamingViterbi,
 };
-use super::super::{Piece, PieceSink};
+use super::super::{TokenSink, TokenSpan};
 use super::margin::MAX_SCORE;
 use super::piece_writer::PieceWriter;
 use super::viterbi_fixed::{FixedPointScores, ViterbiScratch};
@@ -129,9 +129,9 @@ impl SpmUnigram {
         text: &str,
         score: f32,
         lattice: &mut SpmUnigramScratch,
-        writer: &mut PieceWriter<'_, impl PieceSink>,
+        writer: &mut PieceWriter<'_, impl TokenSink>,
     ) -> f32 {
-        let out = |piece: Piece| writer.push(piece.id, piece.start as usize, piece.end as usize);
+        let out = |piece: TokenSpan| writer.push(piece.id, piece.start as usize, piece.end as usize);
         // Every character is a piece or unknown.
         lattice.window.run(&TextScorer::of(self, text), text, begin(score), out).unwrap_or(score)
     }

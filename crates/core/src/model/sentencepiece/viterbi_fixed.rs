@@ -8,7 +8,7 @@
 use piecework_unicode::char_len;
 
 use super::super::unigram::Backpointer;
-use super::super::Piece;
+use super::super::TokenSpan;
 use super::margin::{cost_of, MarginLimits, PathScore, MAX_BYTES, MAX_CHARS, ONE};
 use crate::double_array::{CompactNode, Trie};
 
@@ -52,7 +52,7 @@ pub(super) struct ViterbiScratch {
     /// From the beginning of the part; all unreached between parts.
     cells: Box<[PathCell; MAX_BYTES + 1]>,
     pub(super) sums: Vec<Backpointer<f32>>,
-    pub(super) path: Vec<Piece>,
+    pub(super) path: Vec<TokenSpan>,
 }
 
 impl Default for ViterbiScratch {
@@ -179,7 +179,7 @@ impl FixedPointScores {
         len: usize,
         char_count: usize,
         cells: &[PathCell; MAX_BYTES + 1],
-        path: &mut Vec<Piece>,
+        path: &mut Vec<TokenSpan>,
     ) -> PathScore {
         let (mut end, mut lead, mut score, mut has_unknown) = (len, i64::MAX, 0, false);
         while end > 0 {
@@ -188,7 +188,7 @@ impl FixedPointScores {
             lead = lead.min(cell.lead);
             score += (cell.score - cells[start].score).unsigned_abs();
             has_unknown |= cell.id == self.unknown.id;
-            path.push(Piece { id: cell.id, start: (floor + start) as u32, end: (floor + end) as u32 });
+            path.push(TokenSpan { id: cell.id, start: (floor + start) as u32, end: (floor + end) as u32 });
             end = start;
         }
         path.reverse();

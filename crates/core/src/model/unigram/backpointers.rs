@@ -1,6 +1,6 @@
 //! Backpointers of the Viterbi algorithm and the paths that they make.
 
-use crate::model::Piece;
+use crate::model::TokenSpan;
 
 /// The best path to a position: its score and its last piece.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,13 +15,13 @@ pub(in crate::model) struct Backpointer<S> {
 pub(in crate::model) fn backtrace<S>(
     (from, to): (usize, usize),
     best_at: impl Fn(usize) -> Backpointer<S>,
-    path: &mut Vec<Piece>,
+    path: &mut Vec<TokenSpan>,
 ) {
     path.clear();
     let mut end = to;
     while end > from {
         let Backpointer { id, start, .. } = best_at(end);
-        path.push(Piece { id, start, end: end as u32 });
+        path.push(TokenSpan { id, start, end: end as u32 });
         end = start as usize;
     }
     path.reverse();
@@ -71,7 +71,13 @@ impl<S: Copy> BackpointerTable<S> {
     }
 
     /// Emit the best path between two positions.
-    pub(super) fn emit(&self, from: usize, to: usize, path: &mut Vec<Piece>, out: &mut impl FnMut(Piece)) {
+    pub(super) fn emit(
+        &self,
+        from: usize,
+        to: usize,
+        path: &mut Vec<TokenSpan>,
+        out: &mut impl FnMut(TokenSpan),
+    ) {
         backtrace((from, to), |end| *self.at(end), path);
         path.iter().for_each(|&piece| out(piece));
     }

@@ -46,7 +46,7 @@ pub(super) use self::streaming::{PathScorer, StreamingViterbi};
 use self::token_writer::UnigramWriter;
 use super::bytes::ByteTokens;
 use super::sampling::SamplingRng;
-use super::{Piece, PieceSink};
+use super::{TokenSink, TokenSpan};
 use crate::error::Error;
 use crate::spec::UnigramSpec;
 use crate::table_sections::TableSections;
@@ -74,7 +74,7 @@ const MAX_WHOLE: usize = 1 << 14;
 pub(super) struct UnigramScratch {
     /// By byte offset; only those at ends of characters are set.
     backpointers: Vec<Backpointer<f64>>,
-    path: Vec<Piece>,
+    path: Vec<TokenSpan>,
     streaming: StreamingViterbi<f64>,
     sampler: PathSampler,
     /// Whether a word had an unknown character and the model has no unknown token.
@@ -152,7 +152,7 @@ impl Unigram {
         vocab: &Vocab,
         scratch: &mut UnigramScratch,
         rng: Option<&mut SamplingRng>,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) {
         let found = match rng {
             None if word.len() > MAX_WHOLE => {
@@ -175,7 +175,7 @@ impl Unigram {
         word: &str,
         vocab: &Vocab,
         streaming: &mut StreamingViterbi<f64>,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) -> bool {
         let checkpoint = out.checkpoint();
         let mut writer = self.writer(word, vocab, out);
@@ -209,7 +209,7 @@ impl Unigram {
     }
 
     /// Find the best path.
-    fn find_best<'m>(&self, word: &str, memory: &'m mut UnigramScratch) -> Option<&'m [Piece]> {
+    fn find_best<'m>(&self, word: &str, memory: &'m mut UnigramScratch) -> Option<&'m [TokenSpan]> {
         self.forward(word, &mut memory.backpointers)?;
         backtrace((0, word.len()), |end| memory.backpointers[end], &mut memory.path);
         Some(&memory.path)
@@ -221,7 +221,7 @@ impl Unigram {
         word: &str,
         rng: &mut SamplingRng,
         memory: &'m mut UnigramScratch,
-    ) -> Option<&'m [Piece]> {
+    ) -> Option<&'m [TokenSpan]> {
         if self.unk_id.is_none() {
             self.forward(word, &mut memory.backpointers)?;
         }
@@ -235,7 +235,7 @@ impl Unigram {
     }
 
     /// Append the tokens of a path through a word.
-    pub fn push_tokens(&self, word: &str, path: &[Piece], vocab: &Vocab, out: &mut impl PieceSink) {
+    pub fn push_tokens(&self, word: &str, path: &[TokenSpan], vocab: &Vocab, out: &mut impl TokenSink) {
         let mut writer = self.writer(word, vocab, out);
         path.iter().for_each(|&piece| writer.push(piece));
         writer.finish();

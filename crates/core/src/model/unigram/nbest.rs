@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 use super::lattice::{Arc, WordLattice};
 use super::{Backpointer, BestPaths, Path};
-use crate::model::Piece;
+use crate::model::TokenSpan;
 
 const NONE: u32 = u32::MAX;
 
@@ -45,7 +45,7 @@ struct Hypothesis {
 /// An arc of a path and the link of the arc after it.
 #[derive(Clone, Copy, Debug)]
 struct PathLink {
-    piece: Piece,
+    piece: TokenSpan,
     score: f64,
     next: u32,
 }
@@ -84,7 +84,7 @@ pub(super) struct CompletePath {
 impl<'l, W: WordLattice> NbestSearch<'l, W> {
     /// Start after the last word; the caller needs at most `wanted` paths.
     pub(super) fn new(words: &'l [W], rank: f64, wanted: usize) -> Self {
-        let nothing = PathLink { piece: Piece { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
+        let nothing = PathLink { piece: TokenSpan { id: 0, start: 0, end: 0 }, score: 0.0, next: NONE };
         let (word, end) = before_word(words, words.len());
         let first = Hypothesis { rank, weight: 0.0, number: 0, word, end, link: nothing };
         let agenda = BinaryHeap::from([first]);
@@ -117,7 +117,7 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
         let mut path = Path::default();
         let mut at = end.link;
         while let Some(link) = self.links.get(at as usize) {
-            path.pieces.push(link.piece);
+            path.tokens.push(link.piece);
             path.score += link.score;
             at = link.next;
         }
@@ -135,7 +135,7 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
 
     fn push(&mut self, child: PathExtension, word: u32, end: u32, next: u32) {
         let PathExtension { arc, rank, weight } = child;
-        let piece = Piece { id: arc.id, start: arc.start, end };
+        let piece = TokenSpan { id: arc.id, start: arc.start, end };
         let link = PathLink { piece, score: arc.score, next };
         let (word, end) = match arc.start {
             0 => before_word(self.words, word as usize),

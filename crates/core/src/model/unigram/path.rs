@@ -1,13 +1,13 @@
 //! A path through the words of a text.
 
-use crate::model::Piece;
+use crate::model::TokenSpan;
 
 /// One path through the words of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Path {
     /// Pieces and unknown characters from left to right, with byte spans in their word. A word ends with the piece
     /// that reaches its end.
-    pub pieces: Vec<Piece>,
+    pub tokens: Vec<TokenSpan>,
     /// The sum of their scores.
     pub score: f64,
 }

@@ -11,7 +11,7 @@ use super::lattice::{log_share, log_sums, sums_of, Arc, PieceLattice, WordLattic
 use super::nbest::{NbestSearch, PathExtension, PathParent};
 use super::path::{Path, SampledPath};
 use crate::model::sampling::SamplingRng;
-use crate::model::Piece;
+use crate::model::TokenSpan;
 
 /// The buffers of a sampled path.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub(in crate::model) struct PathSampler {
     /// By byte offset, like the sums.
     states: Vec<u32>,
     sums: Vec<f64>,
-    path: Vec<Piece>,
+    path: Vec<TokenSpan>,
 }
 
 impl PathSampler {
@@ -28,12 +28,12 @@ impl PathSampler {
         &mut self,
         rng: &mut SamplingRng,
         lattice: impl FnOnce(Vec<u32>) -> PieceLattice<'w>,
-    ) -> &[Piece] {
+    ) -> &[TokenSpan] {
         let Self { states, sums, path } = self;
         let lattice = lattice(std::mem::take(states));
         log_sums(&lattice, rng.alpha(), sums);
         path.clear();
-        sample(&lattice, sums, rng, |Arc { id, start, .. }, end| path.push(Piece { id, start, end }));
+        sample(&lattice, sums, rng, |Arc { id, start, .. }, end| path.push(TokenSpan { id, start, end }));
         path.reverse();
         *states = lattice.into_states();
         path
@@ -61,7 +61,7 @@ pub(super) fn sample_through<W: WordLattice>(
     for (word, sums) in words.iter().zip(sums) {
         sample(word, sums, rng, |arc, end| of_word.push((arc, end)));
         for (Arc { id, start, score }, end) in of_word.drain(..).rev() {
-            path.pieces.push(Piece { id, start, end });
+            path.tokens.push(TokenSpan { id, start, end });
             path.score += score;
         }
     }
@@ -100,7 +100,7 @@ pub(super) fn sample_without_replacement<W: WordLattice>(
     let mut sampled: Vec<(Path, f64, f64)> = Vec::new();
     while let Some(end) = search.next(|parent, children| expand(parent, words, &sums, rng, children)) {
         let path = search.path(&end);
-        if best.as_ref().is_none_or(|best| best.pieces != path.pieces) {
+        if best.as_ref().is_none_or(|best| best.tokens != path.tokens) {
             sampled.push((path, end.weight, end.rank));
         }
         if sampled.len() + usize::from(best.is_some()) > n {

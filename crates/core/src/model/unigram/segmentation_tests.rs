@@ -7,7 +7,7 @@ use crate::model::chi_square::{agrees, counted};
 use crate::model::Sampling;
 use proptest::prelude::*;
 
-type Enumerated = Vec<(Vec<Piece>, f64)>;
+type Enumerated = Vec<(Vec<TokenSpan>, f64)>;
 
 fn compiled(pieces: &[(String, f64)]) -> Unigram {
     let mut vocab = vec![("<unk>".to_string(), -1.0)];
@@ -37,7 +37,7 @@ fn enumerated(pieces: &[(String, f64)], word: &str, start: usize) -> Enumerated 
     let mut paths = Vec::new();
     for (id, len, score) in steps {
         for (rest, of_rest) in enumerated(pieces, word, start + len) {
-            let first = Piece { id, start: start as u32, end: (start + len) as u32 };
+            let first = TokenSpan { id, start: start as u32, end: (start + len) as u32 };
             paths.push(([vec![first], rest].concat(), score + of_rest));
         }
     }
@@ -49,7 +49,7 @@ fn enumerated_text(pieces: &[(String, f64)], words: &[&str]) -> Enumerated {
     let mut paths: Enumerated = vec![(Vec::new(), 0.0)];
     for word in words {
         let of_word = enumerated(pieces, word, 0);
-        let with = |(before, score): &(Vec<Piece>, f64)| -> Enumerated {
+        let with = |(before, score): &(Vec<TokenSpan>, f64)| -> Enumerated {
             of_word.iter().map(|(path, more)| ([&before[..], path].concat(), score + more)).collect()
         };
         paths = paths.iter().flat_map(with).collect();
@@ -86,11 +86,11 @@ proptest! {
         let by_path: BTreeMap<String, f64> =
             expected.iter().map(|(path, score)| (format!("{path:?}"), *score)).collect();
         let distinct: BTreeMap<String, f64> =
-            found.iter().map(|path| (format!("{:?}", path.pieces), path.score)).collect();
+            found.iter().map(|path| (format!("{:?}", path.tokens), path.score)).collect();
         prop_assert_eq!(distinct.len(), found.len());
         for (path, (_, score)) in found.iter().zip(&expected) {
             prop_assert!(close(path.score, *score), "{} for {}", path.score, score);
-            let name = format!("{:?}", path.pieces);
+            let name = format!("{:?}", path.tokens);
             prop_assert!(close(by_path[&name], path.score), "{}", name);
         }
 
@@ -118,7 +118,7 @@ proptest! {
         for word in &words {
             expected.extend_from_slice(model.find_best(word, &mut memory).unwrap());
         }
-        prop_assert_eq!(best.pieces, expected);
+        prop_assert_eq!(best.tokens, expected);
     }
 
     #[test]
@@ -138,11 +138,11 @@ proptest! {
             paths.sort();
             paths
         };
-        let names = sorted(sampled.iter().map(|found| format!("{:?}", found.path.pieces)).collect());
-        prop_assert_eq!(names, sorted(best.iter().map(|path| format!("{:?}", path.pieces)).collect()));
+        let names = sorted(sampled.iter().map(|found| format!("{:?}", found.path.tokens)).collect());
+        prop_assert_eq!(names, sorted(best.iter().map(|path| format!("{:?}", path.tokens)).collect()));
         prop_assert!(sampled.iter().all(|found| found.log_inclusion == 0.0));
         if include_best {
-            prop_assert_eq!(&sampled[0].path.pieces, &best[0].pieces);
+            prop_assert_eq!(&sampled[0].path.tokens, &best[0].tokens);
         }
     }
 }
@@ -150,7 +150,7 @@ proptest! {
 fn shares(model: &Unigram, words: &[&str], alpha: f64) -> Vec<(String, f64)> {
     let all = model.segmentations(words).unwrap();
     let sum = all.log_sum(alpha);
-    let share = |path: Path| (format!("{:?}", path.pieces), (alpha * path.score - sum).exp());
+    let share = |path: Path| (format!("{:?}", path.tokens), (alpha * path.score - sum).exp());
     all.best(1000).unwrap().into_iter().map(share).collect()
 }
 
@@ -170,7 +170,7 @@ fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
             let sampling = Sampling { row: block * 1000, ..sampling(alpha, 17) };
             all.sample(1000, sampling).unwrap()
         });
-        let counts = counted(sampled.map(|path| format!("{:?}", path.pieces)));
+        let counts = counted(sampled.map(|path| format!("{:?}", path.tokens)));
         assert_eq!(counts.values().sum::<u32>(), 100_000);
         assert!(agrees(&counts, &expected), "{words:?} at {alpha}: {counts:?} for {expected:?}");
         let mut wrong = expected;
@@ -193,7 +193,7 @@ fn without_replacement_each_is_drawn_from_those_left_over() {
     let sampled = (0..100_000).map(|row| {
         let sampling = Sampling { row, ..sampling(alpha, 3) };
         let two = all.sample_without_replacement(2, sampling, false).unwrap();
-        format!("{:?} {:?}", two[0].path.pieces, two[1].path.pieces)
+        format!("{:?} {:?}", two[0].path.tokens, two[1].path.tokens)
     });
     let counts = counted(sampled);
     assert!(agrees(&counts, &expected), "{counts:?} for {expected:?}");
@@ -209,7 +209,7 @@ fn inclusion_probabilities_make_sums_unbiased() {
         for row in 0..20_000 {
             let sampling = Sampling { row, ..sampling(alpha, 5) };
             for found in all.sample_without_replacement(3, sampling, include_best).unwrap() {
-                sum += shares[&format!("{:?}", found.path.pieces)] / found.log_inclusion.exp();
+                sum += shares[&format!("{:?}", found.path.tokens)] / found.log_inclusion.exp();
             }
         }
         assert!((sum / 20_000.0 - 1.0).abs() < 0.01, "{sum}");
@@ -227,7 +227,7 @@ fn drawing_word_by_word_is_drawing_the_text() {
         for word in ["abab", "ba"] {
             expected.extend_from_slice(model.sample(word, &mut rng, &mut memory).unwrap());
         }
-        assert_eq!(path.pieces, expected);
+        assert_eq!(path.tokens, expected);
     }
 }
 

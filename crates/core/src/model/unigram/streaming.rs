@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::automaton::PieceAutomaton;
 use super::backpointers::{Backpointer, BackpointerTable};
-use crate::model::Piece;
+use crate::model::TokenSpan;
 
 /// The least length of a chunk in bytes.
 const MIN_CHUNK_LEN: usize = 1 << 14;
@@ -93,7 +93,7 @@ impl<S, M> DroppedChunk<S, M> {
 pub(in crate::model) struct StreamingViterbi<S> {
     backpointers: Vec<Backpointer<S>>,
     committed: Vec<Backpointer<S>>,
-    path: Vec<Piece>,
+    path: Vec<TokenSpan>,
 }
 
 impl<S: Copy + Default> StreamingViterbi<S> {
@@ -104,7 +104,7 @@ impl<S: Copy + Default> StreamingViterbi<S> {
         sums: &F,
         text: &str,
         begin: (S, F::Memory),
-        out: impl FnMut(Piece),
+        out: impl FnMut(TokenSpan),
     ) -> Option<S> {
         self.run_by(MIN_CHUNK_LEN, sums, text, begin, out)
     }
@@ -116,7 +116,7 @@ impl<S: Copy + Default> StreamingViterbi<S> {
         sums: &F,
         text: &str,
         (score, memory): (S, F::Memory),
-        out: impl FnMut(Piece),
+        out: impl FnMut(TokenSpan),
     ) -> Option<S> {
         let begin = |mut backpointers: Vec<Backpointer<S>>| {
             backpointers.clear();
@@ -165,11 +165,11 @@ struct StreamingRun<'r, F: PathScorer, O> {
     floor: usize,
     start_state: (u32, F::Memory),
     reader: ChunkReader<F::Score, F::Memory>,
-    path: &'r mut Vec<Piece>,
+    path: &'r mut Vec<TokenSpan>,
     out: O,
 }
 
-impl<F: PathScorer, O: FnMut(Piece)> StreamingRun<'_, F, O> {
+impl<F: PathScorer, O: FnMut(TokenSpan)> StreamingRun<'_, F, O> {
     fn read_all(&mut self, chunk_len: usize) -> Option<F::Score> {
         loop {
             let stop = self.stop(chunk_len);

@@ -19,7 +19,7 @@ fn compiled(spec: &UnigramSpec) -> (Vocab, Unigram) {
 
 fn run(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let (vocab, model) = compiled(spec);
-    let (mut out, mut scratch): (Vec<Piece>, _) = (Vec::new(), ModelScratch::default());
+    let (mut out, mut scratch): (Vec<TokenSpan>, _) = (Vec::new(), ModelScratch::default());
     Model::Unigram(model).run(word, &vocab, &mut scratch, &mut out);
     scratch.check().unwrap();
     out.iter().map(|piece| (piece.id, piece.start, piece.end)).collect()
@@ -189,7 +189,7 @@ proptest! {
         let others = [("x", scores.0), ("y", scores.1)];
         let spec = spec(&[scored(&pieces), others.to_vec()].concat(), Some(0));
         let (vocab, model) = compiled(&spec);
-        let (mut out, mut scratch): (Vec<Piece>, _) = (Vec::new(), UnigramScratch::default());
+        let (mut out, mut scratch): (Vec<TokenSpan>, _) = (Vec::new(), UnigramScratch::default());
         if model.run_part(&part, &vocab, &mut scratch, &mut out) {
             let shift = before.len() as u32;
             let found: Vec<_> =

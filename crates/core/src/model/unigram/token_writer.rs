@@ -1,7 +1,7 @@
 //! Writes the pieces of a path as tokens.
 
 use crate::model::bytes::ByteTokens;
-use crate::model::{Piece, PieceSink};
+use crate::model::{TokenSink, TokenSpan};
 use crate::vocab::Vocab;
 
 /// Writes tokens; adjacent unknown characters are one token.
@@ -11,16 +11,16 @@ pub(super) struct UnigramWriter<'w, S> {
     pub(super) unk_id: Option<u32>,
     pub(super) bytes: Option<&'w ByteTokens>,
     /// The unknown characters since the last other piece.
-    pub(super) unknown: Option<Piece>,
+    pub(super) unknown: Option<TokenSpan>,
     pub(super) out: &'w mut S,
 }
 
-impl<S: PieceSink> UnigramWriter<'_, S> {
+impl<S: TokenSink> UnigramWriter<'_, S> {
     #[inline]
-    pub(super) fn push(&mut self, piece: Piece) {
+    pub(super) fn push(&mut self, piece: TokenSpan) {
         if Some(piece.id) == self.unk_id {
             let start = self.unknown.map_or(piece.start, |before| before.start);
-            self.unknown = Some(Piece { start, ..piece });
+            self.unknown = Some(TokenSpan { start, ..piece });
         } else {
             self.finish();
             self.out.push(piece);
@@ -37,13 +37,13 @@ impl<S: PieceSink> UnigramWriter<'_, S> {
 
     /// Write a run of unknown characters: the token with this text, the byte tokens, or the unknown token.
     #[cold]
-    fn push_unknown(&mut self, run: Piece) {
+    fn push_unknown(&mut self, run: TokenSpan) {
         let text = &self.word[run.start as usize..run.end as usize];
         if let Some(id) = self.vocab.id_of(text) {
-            self.out.push(Piece { id, ..run });
+            self.out.push(TokenSpan { id, ..run });
         } else if let Some(bytes) = self.bytes.filter(|bytes| bytes.has_all(text)) {
             for byte in text.bytes() {
-                self.out.push(Piece { id: bytes.id(byte), ..run });
+                self.out.push(TokenSpan { id: bytes.id(byte), ..run });
             }
         } else {
             self.out.push(run);

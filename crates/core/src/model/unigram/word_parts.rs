@@ -12,7 +12,7 @@
 //! decides.
 
 use super::{Backpointer, Unigram, UnigramScratch};
-use crate::model::{Piece, PieceSink};
+use crate::model::{TokenSink, TokenSpan};
 use crate::vocab::Vocab;
 
 /// Longer words, in bytes, are not segmented part by part.
@@ -36,7 +36,7 @@ impl Unigram {
         part: &str,
         vocab: &Vocab,
         scratch: &mut UnigramScratch,
-        out: &mut impl PieceSink,
+        out: &mut impl TokenSink,
     ) -> bool {
         if part.len() > MAX_PART_BYTES {
             return false;
@@ -47,7 +47,7 @@ impl Unigram {
     }
 
     /// Whether each decision on the best path through a part leads by more than rounding can remove.
-    fn leads_everywhere(&self, part: &str, backpointers: &[Backpointer<f64>], path: &[Piece]) -> bool {
+    fn leads_everywhere(&self, part: &str, backpointers: &[Backpointer<f64>], path: &[TokenSpan]) -> bool {
         let least_lead = self.worst_score * part.len() as f64 * ROUNDING;
         let mut state = self.pieces.start();
         path.iter().all(|piece| {

@@ -17,7 +17,7 @@ use piecework_unicode::{char_count, CodePointMap, CodePointMapBuilder};
 
 use self::lin_max_match::{LinMaxMatch, INSIDE, START};
 use self::shortest::FewestTokens;
-use super::{BatchWord, Piece, PieceSink};
+use super::{BatchWord, TokenSink, TokenSpan};
 use crate::double_array::Trie;
 use crate::error::Error;
 use crate::spec::{Segmentation, UnknownUnit, WordPieceSpec};
@@ -109,7 +109,7 @@ impl WordPiece {
 
     /// Segment one non-empty word.
     #[inline]
-    pub(super) fn run(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl PieceSink) {
+    pub(super) fn run(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl TokenSink) {
         if self.is_too_long(word.as_bytes()) {
             self.push_unknown(word, out);
             return;
@@ -136,12 +136,12 @@ impl WordPiece {
         is_plain
     }
 
-    fn push_unknown(&self, word: &str, out: &mut impl PieceSink) {
-        out.push(Piece { id: self.unk_id, start: 0, end: word.len() as u32 });
+    fn push_unknown(&self, word: &str, out: &mut impl TokenSink) {
+        out.push(TokenSpan { id: self.unk_id, start: 0, end: word.len() as u32 });
     }
 
     /// The greedy longest match; a dead end makes the whole word unknown.
-    fn greedy_match(&self, word: &str, out: &mut impl PieceSink) {
+    fn greedy_match(&self, word: &str, out: &mut impl TokenSink) {
         let checkpoint = out.checkpoint();
         let mut state = START;
         let mut done = 0;
@@ -172,7 +172,7 @@ impl WordPiece {
     }
 
     /// The greedy longest match; a dead end makes the first unmatched character unknown.
-    fn greedy_match_by_char(&self, word: &str, out: &mut impl PieceSink) {
+    fn greedy_match_by_char(&self, word: &str, out: &mut impl TokenSink) {
         let bytes = word.as_bytes();
         let mut state = START;
         let (mut done, mut at) = (0u32, 0usize);
@@ -186,14 +186,14 @@ impl WordPiece {
                 let start = done;
                 let unmatched = word[start as usize..].chars().next().map_or(1, char::len_utf8);
                 done += unmatched as u32;
-                out.push(Piece { id: self.unk_id, start, end: done });
+                out.push(TokenSpan { id: self.unk_id, start, end: done });
                 (state, at) = (INSIDE, done as usize);
             }
         }
     }
 
     /// The fewest tokens; a word without a segmentation is unknown.
-    fn shortest_match(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl PieceSink) {
+    fn shortest_match(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl TokenSink) {
         let tokens = FewestTokens { trie: &self.trie, unk_id: self.unk_id, unk: self.unk };
         if !tokens.append(word, suffixes, out) {
             self.push_unknown(word, out);
@@ -202,12 +202,12 @@ impl WordPiece {
 
     /// Append the failure pops of a state; returns its failure link, `None` at a dead end.
     #[inline]
-    fn pop(&self, state: u32, done: &mut u32, out: &mut impl PieceSink) -> Option<u32> {
+    fn pop(&self, state: u32, done: &mut u32, out: &mut impl TokenSink) -> Option<u32> {
         let (pops, next) = self.matcher.failure(state);
         for &id in pops {
             let start = *done;
             *done += self.len_of(id, start);
-            out.push(Piece { id, start, end: *done });
+            out.push(TokenSpan { id, start, end: *done });
         }
         next
     }

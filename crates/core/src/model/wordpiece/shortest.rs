@@ -5,7 +5,7 @@
 
 use super::lin_max_match::{INSIDE, START};
 use crate::double_array::Trie;
-use crate::model::{Piece, PieceSink};
+use crate::model::{TokenSink, TokenSpan};
 use crate::spec::UnknownUnit;
 
 /// The best segmentation of a suffix of the word.
@@ -27,7 +27,7 @@ pub(super) struct FewestTokens<'t> {
 
 impl FewestTokens<'_> {
     /// Segment a word. Returns `false`, with nothing appended, if it has no segmentation.
-    pub(super) fn append(&self, word: &str, best: &mut Vec<BestSuffix>, out: &mut impl PieceSink) -> bool {
+    pub(super) fn append(&self, word: &str, best: &mut Vec<BestSuffix>, out: &mut impl TokenSink) -> bool {
         let end = word.len();
         best.clear();
         best.resize(end + 1, BestSuffix { cost: UNREACHABLE, id: self.unk_id, end: end as u32 });
@@ -41,7 +41,7 @@ impl FewestTokens<'_> {
         let mut start = 0;
         while start < end {
             let BestSuffix { id, end: next, .. } = best[start];
-            out.push(Piece { id, start: start as u32, end: next });
+            out.push(TokenSpan { id, start: start as u32, end: next });
             start = next as usize;
         }
         true

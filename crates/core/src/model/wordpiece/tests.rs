@@ -17,7 +17,7 @@ fn spec(tokens: &[&str], unk: UnknownUnit, segmentation: Segmentation) -> WordPi
 
 fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
-    let mut out: Vec<Piece> = Vec::new();
+    let mut out: Vec<TokenSpan> = Vec::new();
     WordPiece::compile(spec, &vocab).unwrap().run(word, &mut Vec::new(), &mut out);
     let spans_join_up = out.windows(2).all(|two| two[0].end == two[1].start);
     assert!(spans_join_up && out.last().is_none_or(|last| last.end as usize == word.len()));

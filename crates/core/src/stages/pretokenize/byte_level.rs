@@ -8,9 +8,9 @@ use crate::spec::ByteLevelSpec;
 use crate::text::{printable_of, NormalizedSink, PreTokenizedText};
 
 /// Splits every word by the pattern and maps its bytes to printable characters.
-pub(super) fn run(spec: ByteLevelSpec, pieces: &mut PreTokenizedText) {
+pub(super) fn run(spec: ByteLevelSpec, words: &mut PreTokenizedText) {
     if spec.add_prefix_space {
-        pieces.rewrite(|text, _, out| {
+        words.rewrite(|text, _, out| {
             if let Some(first) = text.chars().next().filter(|&first| first != ' ') {
                 out.push_from(' ', (0, first.len_utf8() as u32));
             }
@@ -18,9 +18,9 @@ pub(super) fn run(spec: ByteLevelSpec, pieces: &mut PreTokenizedText) {
         });
     }
     if spec.use_regex {
-        pieces.split(|text, emit| Scanner::GPT2.split(text, emit));
+        words.split(|text, emit| Scanner::GPT2.split(text, emit));
     }
-    pieces.rewrite(|text, _, out| {
+    words.rewrite(|text, _, out| {
         for (at, c) in text.char_indices() {
             let source = (at as u32, (at + c.len_utf8()) as u32);
             for byte in c.encode_utf8(&mut [0; 4]).bytes() {

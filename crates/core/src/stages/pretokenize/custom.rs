@@ -100,10 +100,10 @@ mod tests {
 
     fn split(text: &'static str, words: CustomWords) -> Result<Vec<&'static str>, Error> {
         let spec = CustomSpec { name: "always".to_owned(), function: Arc::new(ConstantFunction(words)) };
-        let mut pieces = Vec::new();
+        let mut words = Vec::new();
         CustomPreTokenizer::compile(&spec, "pre_tokenizer")
-            .split(text, &mut |start, end| pieces.push(&text[start..end]))?;
-        Ok(pieces)
+            .split(text, &mut |start, end| words.push(&text[start..end]))?;
+        Ok(words)
     }
 
     fn texts(words: &[&str]) -> CustomWords {
@@ -112,8 +112,8 @@ mod tests {
 
     #[test]
     fn words_are_found_in_order() {
-        let pieces = split("é do n't do", texts(&["é", "do", "n't", "do"])).expect("words of the text");
-        assert_eq!(pieces, ["é", "do", "n't", "do"]);
+        let words = split("é do n't do", texts(&["é", "do", "n't", "do"])).expect("words of the text");
+        assert_eq!(words, ["é", "do", "n't", "do"]);
     }
 
     #[test]

@@ -5,9 +5,9 @@ use crate::spec::{MetaspaceSpec, PrependScheme, SplitBehavior};
 use crate::text::{NormalizedSink, PreTokenizedText};
 
 /// Replaces the spaces of every word, then splits before each metaspace.
-pub(super) fn run(spec: MetaspaceSpec, pieces: &mut PreTokenizedText) {
+pub(super) fn run(spec: MetaspaceSpec, words: &mut PreTokenizedText) {
     let mark = spec.replacement;
-    pieces.rewrite(|text, is_first, out| {
+    words.rewrite(|text, is_first, out| {
         let prepends = match spec.prepend_scheme {
             PrependScheme::Always => true,
             PrependScheme::First => is_first,
@@ -23,6 +23,6 @@ pub(super) fn run(spec: MetaspaceSpec, pieces: &mut PreTokenizedText) {
         }
     });
     if spec.split {
-        pieces.split(|text, emit| split_at_chars(text, SplitBehavior::MergedWithNext, emit, |c| c == mark));
+        words.split(|text, emit| split_at_chars(text, SplitBehavior::MergedWithNext, emit, |c| c == mark));
     }
 }

@@ -58,20 +58,20 @@ impl PreTokenizer {
     ///
     /// Fails if a regular expression exceeds its step bound, a function of the user fails, or a stage
     /// writes more than `max` bytes: [`crate::text::max_grown_len`] of the raw text.
-    pub fn run_pieces(&self, pieces: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
+    pub fn split_words(&self, words: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
         match self {
             Self::Whole => {}
             Self::Classes { removed, isolated } => {
-                pieces.split(|text, emit| split_at_classes(text, *removed, *isolated, emit));
+                words.split(|text, emit| split_at_classes(text, *removed, *isolated, emit));
             }
-            Self::Stages(compiled) => return compiled.run(pieces, max),
+            Self::Stages(compiled) => return compiled.run(words, max),
         }
         Ok(())
     }
 
     /// Emits the byte span of every word, for the kinds that only split.
     ///
-    /// For `Stages`, which may rewrite the text or fail, the whole text is one span; use `run_pieces`
+    /// For `Stages`, which may rewrite the text or fail, the whole text is one span; use `split_words`
     /// instead.
     pub fn run(&self, text: &str, mut emit: impl FnMut(usize, usize)) {
         match self {
@@ -97,10 +97,10 @@ impl PreTokenizer {
 }
 
 impl PreTokenizerStages {
-    fn run(&self, pieces: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
+    fn run(&self, words: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
         for (stage, place) in self.stages.iter().zip(&self.places) {
-            stage.run(pieces)?;
-            if pieces.text.text().len() > max {
+            stage.run(words)?;
+            if words.text.text().len() > max {
                 let found = format!("a pre-tokenizer that writes more than {max} bytes for one text");
                 let expected = format!("at most {MAX_GROWTH} times its length and 1 MiB");
                 return Err(Error::new(ErrorKind::Argument, place.as_str(), found, expected));

@@ -10,7 +10,7 @@ use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
 
 impl PreTokenizer {
-    /// Whether `split_raw` returns the words of `run_pieces` before `write_printable`.
+    /// Whether `split_raw` returns the words of `split_words` before `write_printable`.
     #[must_use]
     pub fn splits_raw(&self) -> bool {
         let Self::Stages(compiled) = self else { return false };
@@ -56,7 +56,7 @@ impl PreTokenizer {
 impl ScanScratch {
     /// Splits a text by the first stage and each word by the next.
     fn split_by(&mut self, stages: &[PreTokenizerStage], text: &str) -> Result<(), Error> {
-        let Self { starts, ends, pieces, .. } = self;
+        let Self { starts, ends, words, .. } = self;
         starts.clear();
         ends.clear();
         if !text.is_empty() {
@@ -64,11 +64,11 @@ impl ScanScratch {
             ends.push(text.len() as u32);
         }
         for stage in stages.iter().filter(|stage| stage.splits()) {
-            pieces.clear();
-            pieces.extend(WordSpans { starts, ends }.spans());
+            words.clear();
+            words.extend(WordSpans { starts, ends }.spans());
             starts.clear();
             ends.clear();
-            for &(from, to) in &*pieces {
+            for &(from, to) in &*words {
                 stage.split(&text[from..to], &mut |start, end| {
                     if start < end {
                         starts.push((from + start) as u32);
@@ -149,12 +149,12 @@ mod tests {
         all
     }
 
-    fn by_pieces(compiled: &PreTokenizer, text: &str) -> Vec<String> {
-        let mut pieces = PreTokenizedText::default();
-        pieces.text.push_unchanged(text, 0);
-        pieces.set_whole();
-        compiled.run_pieces(&mut pieces, usize::MAX).expect("a pattern that ends");
-        pieces.spans.iter().map(|&(start, end)| pieces.text.text()[start..end].to_owned()).collect()
+    fn by_stages(compiled: &PreTokenizer, text: &str) -> Vec<String> {
+        let mut words = PreTokenizedText::default();
+        words.text.push_unchanged(text, 0);
+        words.set_whole();
+        compiled.split_words(&mut words, usize::MAX).expect("a pattern that ends");
+        words.spans.iter().map(|&(start, end)| words.text.text()[start..end].to_owned()).collect()
     }
 
     fn raw(compiled: &PreTokenizer, text: &str) -> Vec<String> {
@@ -176,7 +176,7 @@ mod tests {
             for spec in pipelines() {
                 let compiled = PreTokenizer::compile(Some(&spec)).expect("a known stage");
                 prop_assert!(compiled.is_byte_level());
-                prop_assert_eq!(by_pieces(&compiled, &text), raw(&compiled, &text), "{:?}", spec);
+                prop_assert_eq!(by_stages(&compiled, &text), raw(&compiled, &text), "{:?}", spec);
             }
         }
     }

@@ -112,9 +112,9 @@ mod tests {
     #[test]
     fn lengths_count_characters() {
         let text = "añb漢d";
-        let mut pieces = Vec::new();
-        split_lengths(text, 2, &mut |start, end| pieces.push(&text[start..end]));
-        assert_eq!(pieces, ["añ", "b漢", "d"]);
+        let mut words = Vec::new();
+        split_lengths(text, 2, &mut |start, end| words.push(&text[start..end]));
+        assert_eq!(words, ["añ", "b漢", "d"]);
     }
 
     #[test]
@@ -125,9 +125,9 @@ mod tests {
     }
 
     fn scripts(text: &str) -> Vec<&str> {
-        let mut pieces = Vec::new();
-        split_at_scripts(text, &mut |start, end| pieces.push(&text[start..end]));
-        pieces
+        let mut words = Vec::new();
+        split_at_scripts(text, &mut |start, end| words.push(&text[start..end]));
+        words
     }
 
     #[test]

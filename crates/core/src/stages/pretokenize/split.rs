@@ -87,24 +87,21 @@ pub(super) fn split_at_chars(
 mod tests {
     use super::*;
 
-    fn pieces(text: &str, behavior: SplitBehavior) -> Vec<&str> {
-        let mut pieces = Vec::new();
-        split_at_chars(text, behavior, &mut |start, end| pieces.push(&text[start..end]), |c| c == '-');
-        pieces
+    fn words(text: &str, behavior: SplitBehavior) -> Vec<&str> {
+        let mut words = Vec::new();
+        split_at_chars(text, behavior, &mut |start, end| words.push(&text[start..end]), |c| c == '-');
+        words
     }
 
     #[test]
     fn matches_go_where_the_behaviour_says() {
         let text = "the-final--countdown-";
-        assert_eq!(pieces(text, SplitBehavior::Removed), ["the", "final", "countdown"]);
-        assert_eq!(
-            pieces(text, SplitBehavior::Isolated),
-            ["the", "-", "final", "-", "-", "countdown", "-"]
-        );
-        assert_eq!(pieces(text, SplitBehavior::MergedWithPrevious), ["the-", "final-", "-", "countdown-"]);
-        assert_eq!(pieces(text, SplitBehavior::MergedWithNext), ["the", "-final", "-", "-countdown", "-"]);
-        assert_eq!(pieces(text, SplitBehavior::Contiguous), ["the", "-", "final", "--", "countdown", "-"]);
-        assert_eq!(pieces("--a", SplitBehavior::MergedWithPrevious), ["-", "-", "a"]);
-        assert_eq!(pieces("--a", SplitBehavior::Contiguous), ["--", "a"]);
+        assert_eq!(words(text, SplitBehavior::Removed), ["the", "final", "countdown"]);
+        assert_eq!(words(text, SplitBehavior::Isolated), ["the", "-", "final", "-", "-", "countdown", "-"]);
+        assert_eq!(words(text, SplitBehavior::MergedWithPrevious), ["the-", "final-", "-", "countdown-"]);
+        assert_eq!(words(text, SplitBehavior::MergedWithNext), ["the", "-final", "-", "-countdown", "-"]);
+        assert_eq!(words(text, SplitBehavior::Contiguous), ["the", "-", "final", "--", "countdown", "-"]);
+        assert_eq!(words("--a", SplitBehavior::MergedWithPrevious), ["-", "-", "a"]);
+        assert_eq!(words("--a", SplitBehavior::Contiguous), ["--", "a"]);
     }
 }

@@ -36,11 +36,11 @@ pub(super) enum PreTokenizerStage {
 }
 
 impl PreTokenizerStage {
-    pub(super) fn run(&self, pieces: &mut PreTokenizedText) -> Result<(), Error> {
+    pub(super) fn run(&self, words: &mut PreTokenizedText) -> Result<(), Error> {
         match self {
-            Self::ByteLevel(spec) => byte_level::run(*spec, pieces),
-            Self::Metaspace(spec) => metaspace::run(*spec, pieces),
-            _ => return pieces.try_split(|text, emit| self.split(text, emit)),
+            Self::ByteLevel(spec) => byte_level::run(*spec, words),
+            Self::Metaspace(spec) => metaspace::run(*spec, words),
+            _ => return words.try_split(|text, emit| self.split(text, emit)),
         }
         Ok(())
     }

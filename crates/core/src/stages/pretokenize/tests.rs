@@ -7,17 +7,17 @@ use crate::spec::{
 use crate::text::{NormalizedSink, PreTokenizedText};
 
 /// Returns the words of a text with their byte spans in it.
-fn pieces(spec: &PreTokenizerSpec, text: &str) -> Vec<(String, (u32, u32))> {
-    let mut pieces = PreTokenizedText::default();
-    pieces.text.push_unchanged(text, 0);
-    pieces.set_whole();
-    PreTokenizer::compile(Some(spec)).unwrap().run_pieces(&mut pieces, usize::MAX).unwrap();
-    let PreTokenizedText { text, spans, .. } = &pieces;
+fn traced_words(spec: &PreTokenizerSpec, text: &str) -> Vec<(String, (u32, u32))> {
+    let mut words = PreTokenizedText::default();
+    words.text.push_unchanged(text, 0);
+    words.set_whole();
+    PreTokenizer::compile(Some(spec)).unwrap().split_words(&mut words, usize::MAX).unwrap();
+    let PreTokenizedText { text, spans, .. } = &words;
     spans.iter().map(|&(from, to)| (text.text()[from..to].to_owned(), text.source_of(from, to))).collect()
 }
 
 fn words(spec: &PreTokenizerSpec, text: &str) -> Vec<String> {
-    pieces(spec, text).into_iter().map(|piece| piece.0).collect()
+    traced_words(spec, text).into_iter().map(|word| word.0).collect()
 }
 
 fn split(pattern: PatternSpec, behavior: SplitBehavior, invert: bool) -> PreTokenizerSpec {
@@ -40,7 +40,7 @@ fn splits_as_asked() {
 #[test]
 fn byte_level_characters_come_from_their_character() {
     let spec = ByteLevelSpec { add_prefix_space: true, trim_offsets: true, use_regex: true };
-    let found = pieces(&PreTokenizerSpec::ByteLevel(spec), "é x");
+    let found = traced_words(&PreTokenizerSpec::ByteLevel(spec), "é x");
     assert_eq!(found, [("ĠÃ©".to_owned(), (0, 2)), ("Ġx".to_owned(), (2, 4))]);
 }
 

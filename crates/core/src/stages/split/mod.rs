@@ -29,7 +29,7 @@ pub struct Splitter {
 #[derive(Clone, Debug, Default)]
 pub struct SplitScratch {
     pub(crate) normalized: String,
-    pub(crate) pieces: PreTokenizedText,
+    pub(crate) words: PreTokenizedText,
     pub(crate) scan: ScanScratch,
     pub(crate) bert: BertScratch,
 }
@@ -86,8 +86,8 @@ impl Splitter {
         if let Some(bert) = &self.bert {
             return bert.run(text, &mut scratch.bert, &mut scratch.normalized, sink);
         }
-        self.pieces_into(text, start, &mut scratch.pieces)?;
-        let PreTokenizedText { text, spans } = &scratch.pieces;
+        self.pre_tokenize(text, start, &mut scratch.words)?;
+        let PreTokenizedText { text, spans } = &scratch.words;
         for &(from, to) in spans {
             let at = text.source_of(from, to).0.saturating_sub(start) as usize;
             sink.word(&text.text()[from..to], at);
@@ -111,10 +111,10 @@ impl Splitter {
     }
 
     /// Normalize and pre-tokenize a span of text that begins at byte `start` of the original.
-    pub fn pieces_into(&self, text: &str, start: u32, pieces: &mut PreTokenizedText) -> Result<(), Error> {
-        pieces.clear();
-        self.normalizer.run(text, start, &mut pieces.text)?;
-        pieces.set_whole();
-        self.pre_tokenizer.run_pieces(pieces, max_grown_len(text.len()))
+    pub fn pre_tokenize(&self, text: &str, start: u32, words: &mut PreTokenizedText) -> Result<(), Error> {
+        words.clear();
+        self.normalizer.run(text, start, &mut words.text)?;
+        words.set_whole();
+        self.pre_tokenizer.split_words(words, max_grown_len(text.len()))
     }
 }

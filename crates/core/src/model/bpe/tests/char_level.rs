@@ -41,7 +41,7 @@ proptest! {
         (spec.fuse_unk, spec.byte_fallback) = (fuse_unk, byte_fallback);
         let (model, symbols) = printable(&spec, &word);
         let vocab = Vocab::compile(&spec.vocab).unwrap();
-        let mut found: Vec<Piece> = Vec::new();
+        let mut found: Vec<TokenSpan> = Vec::new();
         model.run(&word, &vocab, &mut BpeScratch::default(), None, &mut found);
         let found: Vec<_> = found.iter().map(|piece| (piece.id, piece.start, piece.end)).collect();
         prop_assert_eq!(found, plain(&naive(&model, symbols)));

@@ -43,7 +43,7 @@ impl PathScorer for Whole {
     }
 }
 
-fn pieces_of(sums: &Whole, text: &str, chunk_len: usize) -> Option<(Vec<Piece>, i64)> {
+fn pieces_of(sums: &Whole, text: &str, chunk_len: usize) -> Option<(Vec<TokenSpan>, i64)> {
     let mut out = Vec::new();
     let score =
         StreamingViterbi::default().run_by(chunk_len, sums, text, (0, ()), |piece| out.push(piece))?;
@@ -51,7 +51,7 @@ fn pieces_of(sums: &Whole, text: &str, chunk_len: usize) -> Option<(Vec<Piece>, 
 }
 
 /// The path with all backpointers in memory.
-fn naive(sums: &Whole, text: &str) -> Option<(Vec<Piece>, i64)> {
+fn naive(sums: &Whole, text: &str) -> Option<(Vec<TokenSpan>, i64)> {
     pieces_of(sums, text, text.len() + 1)
 }
 

@@ -25,7 +25,7 @@ pub struct ScanScratch {
     pub(in crate::stages::pretokenize) starts: Vec<u32>,
     pub(in crate::stages::pretokenize) ends: Vec<u32>,
     /// Words of one stage, to be split by the next.
-    pub(in crate::stages::pretokenize) pieces: Vec<(usize, usize)>,
+    pub(in crate::stages::pretokenize) words: Vec<(usize, usize)>,
     /// A text with a space before it.
     pub(in crate::stages::pretokenize) prefixed: String,
 }

@@ -40,9 +40,9 @@ fn compiled(patterns: &[&str]) -> Vec<Split> {
 
 /// Cut at the matches of each pattern what those before have left.
 fn by_patterns(splits: &[Split], text: &str) -> Spans {
-    splits.iter().fold(vec![(0, text.len())], |pieces, (pattern, behavior, invert)| {
+    splits.iter().fold(vec![(0, text.len())], |words, (pattern, behavior, invert)| {
         let mut cut = Vec::new();
-        for (from, to) in pieces {
+        for (from, to) in words {
             let mut emit = |start, end| cut.push((from + start, from + end));
             let mut splitter = MatchSplitter::new(*behavior, *invert, &mut emit);
             pattern.for_each_match(&text[from..to], |start, end| splitter.matched(start, end)).unwrap();

@@ -2,7 +2,7 @@
 
 /// A vocabulary entry with the byte span of the word that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TokenSpan {
     /// Vocabulary id.
     pub id: u32,
     /// First byte.
@@ -21,18 +21,18 @@ pub struct BatchWord {
 }
 
 /// Receives the output of a model: ids alone, or ids with spans.
-pub trait PieceSink {
+pub trait TokenSink {
     /// Append one piece.
-    fn push(&mut self, piece: Piece);
+    fn push(&mut self, piece: TokenSpan);
     /// The number of pieces so far.
     fn checkpoint(&self) -> usize;
     /// Remove all pieces after a checkpoint.
     fn rollback(&mut self, checkpoint: usize);
 }
 
-impl PieceSink for Vec<u32> {
+impl TokenSink for Vec<u32> {
     #[inline]
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: TokenSpan) {
         self.push(piece.id);
     }
 
@@ -45,9 +45,9 @@ impl PieceSink for Vec<u32> {
     }
 }
 
-impl PieceSink for Vec<Piece> {
+impl TokenSink for Vec<TokenSpan> {
     #[inline]
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: TokenSpan) {
         self.push(piece);
     }
 
