@@ -332,9 +332,9 @@ def test_crates_forbid_unsafe_code(crate: str) -> None:
 FIXED_HASHES = {
     "unicode/src/code_point_map.rs",
     "core/src/vocab/table.rs",  # a table that counts its probes
-    "core/src/model/sentencepiece/backtracking.rs",
-    "core/src/model/sentencepiece/bpe.rs",
-    "core/src/model/sentencepiece/nbest.rs",
+    "core/src/model/bpe/scored/backtracking.rs",
+    "core/src/model/bpe/scored/mod.rs",
+    "core/src/model/unigram/float32/nbest.rs",
     "core/src/model/bpe/initial_symbols.rs",
     "core/src/stages/split/bert/char_actions.rs",
     "train/src/count/word_counter.rs",

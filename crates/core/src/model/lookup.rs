@@ -1,8 +1,9 @@
-//! The word and the character model: a lookup of the whole word, or of each of its characters.
+//! The word and the character models: a lookup of the whole word, or of each of its characters.
 
+use super::pieces::Pieces;
 use super::{TokenSink, TokenSpan};
 use crate::error::Error;
-use crate::spec::{CharSpec, WordSpec};
+use crate::spec::{CharSpec, SentencePieceSpec, WordSpec};
 use crate::vocab::Vocab;
 
 /// The compiled word model.
@@ -53,5 +54,49 @@ impl CharModel {
             let id = vocab.id_of(&word[start..end]).unwrap_or(self.unk_id);
             out.push(TokenSpan { id, start: start as u32, end: end as u32 });
         }
+    }
+}
+
+/// The compiled word or character model of SentencePiece.
+#[derive(Clone, Debug)]
+pub struct PieceLookup {
+    unit: LookupUnit,
+    pieces: Pieces,
+}
+
+/// What is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookupUnit {
+    /// A metaspace with the text up to the next one.
+    Word,
+    /// A character or a user-defined piece.
+    Char,
+}
+
+impl PieceLookup {
+    /// Check the pieces and index them.
+    pub fn compile(unit: LookupUnit, spec: &SentencePieceSpec, vocab: &Vocab) -> Result<Self, Error> {
+        Ok(Self { unit, pieces: Pieces::compile(spec, vocab)? })
+    }
+
+    /// The pieces of the model.
+    #[must_use]
+    pub fn pieces(&self) -> &Pieces {
+        &self.pieces
+    }
+
+    /// Look each word or character of a text up.
+    pub fn run(&self, text: &str, vocab: &Vocab, out: &mut impl TokenSink) {
+        let mut writer = self.pieces.writer(text, out);
+        let mut look_up = |start, end| {
+            writer.push(self.pieces.id_of(&text[start..end], vocab), start, end);
+        };
+        match self.unit {
+            LookupUnit::Word => self.pieces.for_each_word(text, look_up),
+            LookupUnit::Char => {
+                self.pieces.for_each_symbol(text, 0, |start, end, _| look_up(start, end));
+            }
+        }
+        writer.finish();
     }
 }

@@ -1,7 +1,8 @@
 //! Models: segment one word into vocabulary entries.
 //!
-//! wordpiece, bpe, unigram, sentencepiece  one folder a model
-//! lookup                                  the word and the character model
+//! wordpiece, bpe, unigram                 one folder an algorithm
+//! lookup                                  the word and the character models
+//! pieces                                  what SentencePiece's models share
 //! batch                                   many words, byte-level words, parts of words
 //! segmentations                           sampled, listed and scored segmentations
 //! sampling                                random numbers for these
@@ -18,26 +19,28 @@ mod bytes;
 mod chi_square;
 mod lookup;
 mod output;
+mod pieces;
 mod sampling;
 mod scratch;
 mod segmentations;
-mod sentencepiece;
 mod unigram;
 mod wordpiece;
 
 pub use adjacency::{ByteAdjacency, CharAdjacency};
-pub use bpe::Bpe;
-pub use lookup::{CharModel, WordModel};
+pub use bpe::{Bpe, ScoredBpe};
+pub use lookup::{CharModel, LookupUnit, PieceLookup, WordModel};
 pub use output::{BatchWord, TokenSink, TokenSpan};
+pub use pieces::{Pieces, SplitRule};
 pub use sampling::Sampling;
 pub use scratch::ModelScratch;
-pub(crate) use sentencepiece::SpmScratch;
-pub use sentencepiece::{Margin, PathScore, SentencePiece, SplitRule};
-pub use unigram::{Path, SampledPath, Segmentations, Unigram, MAX_SEGMENTATIONS};
+pub(crate) use unigram::UnigramF32Scratch;
+pub use unigram::{
+    Margin, Path, PathScore, SampledPath, Segmentations, Unigram, UnigramF32, MAX_SEGMENTATIONS,
+};
 pub use wordpiece::WordPiece;
 
 use crate::error::Error;
-use crate::spec::ModelSpec;
+use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
@@ -54,8 +57,12 @@ pub enum Model {
     Bpe(Bpe),
     /// The most probable segmentation.
     Unigram(Unigram),
-    /// One of SentencePiece's four models.
-    SentencePiece(SentencePiece),
+    /// SentencePiece's BPE: pieces merged by their scores.
+    ScoredBpe(Box<ScoredBpe>),
+    /// SentencePiece's Unigram, whose scores are sums over the whole text.
+    UnigramF32(Box<UnigramF32>),
+    /// SentencePiece's word or character model.
+    PieceLookup(PieceLookup),
 }
 
 impl Model {
@@ -67,9 +74,23 @@ impl Model {
             ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
             ModelSpec::Bpe(spec) => Self::Bpe(Bpe::restore(spec, vocab, sections)?),
             ModelSpec::Unigram(spec) => Self::Unigram(Unigram::restore(spec, vocab, sections)?),
-            ModelSpec::SentencePiece(spec) => {
-                Self::SentencePiece(SentencePiece::restore(spec, vocab, sections)?)
+            ModelSpec::SentencePiece(spec) => Self::compile_pieces(spec, vocab, sections)?,
+        })
+    }
+
+    fn compile_pieces(
+        spec: &SentencePieceSpec,
+        vocab: &Vocab,
+        sections: &TableSections,
+    ) -> Result<Self, Error> {
+        let look_up = |unit| PieceLookup::compile(unit, spec, vocab).map(Self::PieceLookup);
+        Ok(match spec.kind {
+            SentencePieceKind::Bpe => Self::ScoredBpe(Box::new(ScoredBpe::restore(spec, vocab, sections)?)),
+            SentencePieceKind::Unigram => {
+                Self::UnigramF32(Box::new(UnigramF32::restore(spec, vocab, sections)?))
             }
+            SentencePieceKind::Word => look_up(LookupUnit::Word)?,
+            SentencePieceKind::Char => look_up(LookupUnit::Char)?,
         })
     }
 
@@ -84,9 +105,10 @@ impl Model {
         match self {
             Self::WordPiece(model) => model.store(sections),
             Self::Unigram(model) => model.store(sections),
-            Self::SentencePiece(model) => model.store(sections),
+            Self::UnigramF32(model) => model.store(sections),
             Self::Bpe(model) => model.store(sections),
-            Self::Word(_) | Self::Char(_) => {}
+            Self::ScoredBpe(model) => model.store(sections),
+            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => {}
         }
     }
 
@@ -105,9 +127,10 @@ impl Model {
         match self {
             Self::WordPiece(model) => model.derived_bytes(),
             Self::Unigram(model) => model.derived_bytes(),
-            Self::SentencePiece(model) => model.derived_bytes(),
+            Self::UnigramF32(model) => model.derived_bytes(),
             Self::Bpe(model) => model.derived_bytes(),
-            Self::Word(_) | Self::Char(_) => 0,
+            Self::ScoredBpe(model) => model.derived_bytes(),
+            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => 0,
         }
     }
 
@@ -120,7 +143,20 @@ impl Model {
             Self::Char(model) => Some(model.unk_id()),
             Self::Bpe(model) => model.unk_id(),
             Self::Unigram(model) => model.unk_id(),
-            Self::SentencePiece(model) => Some(model.unk_id()),
+            Self::ScoredBpe(_) | Self::UnigramF32(_) | Self::PieceLookup(_) => {
+                self.pieces().map(Pieces::unk_id)
+            }
+        }
+    }
+
+    /// The pieces of a model of SentencePiece.
+    #[must_use]
+    pub fn pieces(&self) -> Option<&Pieces> {
+        match self {
+            Self::ScoredBpe(model) => Some(model.pieces()),
+            Self::UnigramF32(model) => Some(model.pieces()),
+            Self::PieceLookup(model) => Some(model.pieces()),
+            _ => None,
         }
     }
 
@@ -142,14 +178,16 @@ impl Model {
 
     /// Segment one non-empty word.
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl TokenSink) {
-        let ModelScratch { suffixes, bpe, unigram, sentencepiece, rng, .. } = scratch;
+        let ModelScratch { suffixes, bpe, scored_bpe, unigram, unigram_f32, rng, .. } = scratch;
         match self {
             Self::WordPiece(model) => model.run(word, suffixes, out),
             Self::Word(model) => model.run(word, vocab, out),
             Self::Char(model) => model.run(word, vocab, out),
             Self::Bpe(model) => model.run(word, vocab, bpe, rng.as_mut(), out),
             Self::Unigram(model) => model.run(word, vocab, unigram, rng.as_mut(), out),
-            Self::SentencePiece(model) => model.run(word, vocab, sentencepiece, rng.as_mut(), out),
+            Self::ScoredBpe(model) => model.run(word, vocab, scored_bpe, rng.as_mut(), out),
+            Self::UnigramF32(model) => model.run(word, unigram_f32, rng.as_mut(), out),
+            Self::PieceLookup(model) => model.run(word, vocab, out),
         }
     }
 }

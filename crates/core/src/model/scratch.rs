@@ -1,9 +1,8 @@
 //! The mutable state that the models of one thread share.
 
-use super::bpe::BpeScratch;
+use super::bpe::{BpeScratch, ScoredBpeScratch};
 use super::sampling::SamplingRng;
-use super::sentencepiece::SpmScratch;
-use super::unigram::UnigramScratch;
+use super::unigram::{UnigramF32Scratch, UnigramScratch};
 use super::wordpiece::BestSuffix;
 use crate::error::{Error, ErrorKind};
 
@@ -12,8 +11,9 @@ use crate::error::{Error, ErrorKind};
 pub struct ModelScratch {
     pub(super) suffixes: Vec<BestSuffix>,
     pub(super) bpe: BpeScratch,
+    pub(crate) scored_bpe: ScoredBpeScratch,
     pub(super) unigram: UnigramScratch,
-    pub(crate) sentencepiece: SpmScratch,
+    pub(crate) unigram_f32: UnigramF32Scratch,
     /// A word as printable characters.
     pub(super) printable: String,
     /// The random numbers of sampled segmentations, if they are sampled.

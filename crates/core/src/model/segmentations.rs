@@ -35,21 +35,13 @@ impl Model {
 
     /// Whether the model segments by merges.
     fn has_merges(&self) -> bool {
-        match self {
-            Self::Bpe(_) => true,
-            Self::SentencePiece(model) => model.has_merges(),
-            _ => false,
-        }
+        matches!(self, Self::Bpe(_) | Self::ScoredBpe(_))
     }
 
     /// Whether segmentations have scores that they can be sampled by.
     #[must_use]
     pub fn scores_segmentations(&self) -> bool {
-        match self {
-            Self::Unigram(_) => true,
-            Self::SentencePiece(model) => model.scores_segmentations(),
-            _ => false,
-        }
+        matches!(self, Self::Unigram(_) | Self::UnigramF32(_))
     }
 
     /// All segmentations of the words of a text, for a model that scores them.
@@ -60,7 +52,7 @@ impl Model {
         };
         Ok(match self {
             Self::Unigram(model) => Box::new(model.segmentations(words).ok_or_else(missing_unk)?),
-            Self::SentencePiece(model) => Box::new(model.segmentations(words).ok_or_else(scoreless)?),
+            Self::UnigramF32(model) => Box::new(model.segmentations(words)),
             _ => return Err(scoreless()),
         })
     }
@@ -70,7 +62,7 @@ impl Model {
     pub fn score_of(&self, id: u32) -> Option<f64> {
         match self {
             Self::Unigram(model) => model.score_of(id),
-            Self::SentencePiece(model) => model.score_of(id),
+            Self::UnigramF32(model) => model.score_of(id),
             _ => None,
         }
     }
@@ -79,7 +71,7 @@ impl Model {
     pub fn push_tokens(&self, word: &str, pieces: &[TokenSpan], vocab: &Vocab, out: &mut impl TokenSink) {
         match self {
             Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),
-            Self::SentencePiece(model) => model.push_tokens(word, pieces, out),
+            Self::UnigramF32(model) => model.pieces().push_tokens(word, pieces, out),
             _ => pieces.iter().for_each(|&piece| out.push(piece)),
         }
     }

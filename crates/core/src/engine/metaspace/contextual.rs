@@ -1,7 +1,6 @@
 //! Encodes words of SentencePiece's Unigram, whose rounding depends on the score so far: a cached word is accepted only if
 //! [`TextScore`] finds it valid at its position.
 
-use super::super::stages::Stages;
 use super::super::Scratch;
 use super::packed_entries::MAX_IDS;
 use super::scratch::MetaspaceScratch;
@@ -9,7 +8,7 @@ use super::text_score::TextScore;
 use super::word_source::{SourceWords, WordSource, WordSpan};
 use crate::engine::word_cache::{look_up, HandleWords, Lookup, WordCache};
 use crate::error::Error;
-use crate::model::SentencePiece;
+use crate::model::UnigramF32;
 use crate::text::ExpansionLimit;
 use crate::word_key::WordKey;
 
@@ -19,16 +18,14 @@ const SMALL_WINDOW: usize = 64;
 
 /// Appends the ids of all words of a text.
 pub(super) fn append(
-    stages: &Stages,
-    model: &SentencePiece,
+    model: &UnigramF32,
     source: WordSource<'_>,
     scratch: &mut Scratch,
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {
     let Scratch { cache, lookup, model: model_scratch, route, .. } = scratch;
     let MetaspaceScratch { masks, words, escaped, normalized, unscored, .. } = &mut route.metaspace;
-    let score =
-        TextScore::begin(model, &stages.vocab, &mut model_scratch.sentencepiece, unscored, out.len());
+    let score = TextScore::begin(model, &mut model_scratch.unigram_f32, unscored, out.len());
     let limit = ExpansionLimit::of(source.text.len());
     let mut handler = ContextualWords { score, escaped, normalized, limit, max_ids: 0 };
     let mut result = Ok(());

@@ -47,7 +47,7 @@ impl StepQueue {
 
 /// Returns whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages) -> bool {
-    matches!(&*stages.model, Model::SentencePiece(model) if model.merges_in_batches())
+    matches!(&*stages.model, Model::ScoredBpe(model) if model.merges_in_batches())
 }
 
 /// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
@@ -90,19 +90,19 @@ impl Interleaved<'_> {
 
     /// Runs all queued steps.
     pub(super) fn finish(&mut self) {
-        let Model::SentencePiece(model) = &*self.stages.model else { return };
+        let Model::ScoredBpe(model) = &*self.stages.model else { return };
         let mut queue = std::mem::take(self.steps);
         let StepQueue { text, steps, short_count, .. } = &queue;
         let mut words = [&[][..]; MAX_WORDS];
         let short =
             steps.iter().filter_map(|step| if let Step::Merge(span) = step { Some(span) } else { None });
         words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);
-        model.merge_batch(&words[..*short_count], &mut self.model.sentencepiece);
+        model.merge_batch(&words[..*short_count], &mut self.model.scored_bpe);
         let mut row = 0;
         for step in queue.steps.drain(..) {
             match step {
                 Step::Merge(span) => {
-                    if !model.push_merged(row, &mut self.model.sentencepiece, self.ids) {
+                    if !model.push_merged(row, &mut self.model.scored_bpe, self.ids) {
                         self.segment(&queue.text[span], &mut queue.escaped);
                     }
                     row += 1;

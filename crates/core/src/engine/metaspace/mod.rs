@@ -123,9 +123,9 @@ impl Metaspace {
 /// Returns how normalized text splits, for a SentencePiece model without a pre-tokenizer.
 fn normalized(stages: &Stages) -> Option<NormalizedWords> {
     let is_whole = matches!(stages.splitter.pre_tokenizer(), PreTokenizer::Whole);
-    let Model::SentencePiece(model) = &*stages.model else { return None };
+    let pieces = stages.model.pieces()?;
     is_whole.then(|| {
-        model.split_rule().map_or(NormalizedWords::Text, |rule| {
+        pieces.split_rule().map_or(NormalizedWords::Text, |rule| {
             NormalizedWords::Words(Box::new(WordRules::escaped(rule)))
         })
     })
@@ -139,9 +139,7 @@ fn append_words(
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {
     match &*stages.model {
-        Model::SentencePiece(model) if model.is_contextual() => {
-            contextual::append(stages, model, source, scratch, out)
-        }
+        Model::UnigramF32(model) => contextual::append(model, source, scratch, out),
         _ => independent::append(stages, source, scratch, out),
     }
 }

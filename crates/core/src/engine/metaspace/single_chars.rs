@@ -9,7 +9,7 @@ use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::scanned_spans::{Preceding, ScannedSpan, SpanEmitter, SpanKind};
-use crate::model::SentencePiece;
+use crate::model::UnigramF32;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::stages::normalize::{self, CharAction};
 use crate::text::METASPACE;
@@ -17,7 +17,7 @@ use crate::text::METASPACE;
 /// The maximum length of a run, in bytes; the character that reaches it is included.
 const MAX_RUN: usize = 1 << 12;
 
-/// The flags and the id of a character, and the cost of its score as in [`SentencePiece::cost`].
+/// The flags and the id of a character, and the cost of its score as in [`UnigramF32::cost`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct CharEntry {
     flags: u32,
@@ -71,7 +71,7 @@ impl SingleChars {
     /// [`normalize::SentencePieceNormalizer::char_actions`] rejects.
     pub(super) fn of(
         normalizer: &normalize::SentencePieceNormalizer,
-        model: &SentencePiece,
+        model: &UnigramF32,
         spec: &SentencePieceSpec,
     ) -> Option<Self> {
         if spec.byte_fallback || spec.pieces.len() > ID as usize {
@@ -80,7 +80,7 @@ impl SingleChars {
         let actions = normalizer.char_actions()?;
         let PieceChars { single, in_longer } = PieceChars::of(&spec.pieces);
         let entry = |id| Some(CharEntry { flags: SINGLE | id, cost: model.cost(id)? });
-        let unk_id = model.unk_id();
+        let unk_id = model.pieces().unk_id();
         let unknown = entry(unk_id)?;
         let metaspace = entry(*single.get(&METASPACE)?)?;
         let mut entries = CodePointMapBuilder::new(unknown);

@@ -11,8 +11,7 @@ use super::single_chars::WrittenIds;
 use super::word_source::{WordSource, WordSpan};
 use crate::engine::word_cache::PackedIds;
 use crate::error::Error;
-use crate::model::{PathScore, SentencePiece, SpmScratch};
-use crate::vocab::Vocab;
+use crate::model::{PathScore, UnigramF32, UnigramF32Scratch};
 
 /// A word with unknown characters, the byte of its escaped text from which its score is missing, and the range of its ids.
 ///
@@ -33,9 +32,8 @@ pub(super) struct UnscoredWords {
 /// While words are valid by their margins, only an upper bound is updated. The exact score is computed when a part must
 /// be segmented with it.
 pub(super) struct TextScore<'s> {
-    model: &'s SentencePiece,
-    vocab: &'s Vocab,
-    scratch: &'s mut SpmScratch,
+    model: &'s UnigramF32,
+    scratch: &'s mut UnigramF32Scratch,
     /// By margin: the limit of the bound, in 64ths.
     limits: [u64; 16],
     /// An upper bound of the absolute score of the text so far, in 64ths.
@@ -51,16 +49,15 @@ pub(super) struct TextScore<'s> {
 impl<'s> TextScore<'s> {
     /// Starts a text whose first id has the index `first_id`.
     pub(super) fn begin(
-        model: &'s SentencePiece,
-        vocab: &'s Vocab,
-        scratch: &'s mut SpmScratch,
+        model: &'s UnigramF32,
+        scratch: &'s mut UnigramF32Scratch,
         unscored: &'s mut UnscoredWords,
         first_id: usize,
     ) -> Self {
         model.begin(scratch);
         unscored.words.clear();
-        let (limits, packing) = (model.limits(), Packing::of(model.piece_count()));
-        Self { model, vocab, scratch, limits, bound: 0, first_id, scored_ids: first_id, unscored, packing }
+        let (limits, packing) = (model.limits(), Packing::of(model.pieces().count()));
+        Self { model, scratch, limits, bound: 0, first_id, scored_ids: first_id, unscored, packing }
     }
 
     /// Adds a score to the bound. Returns `false`, with the bound unchanged, if the sum exceeds the limit of the margin.
@@ -93,7 +90,7 @@ impl<'s> TextScore<'s> {
 
     /// Returns whether the last of these ids is an unknown token of the text, with which a next one is fused.
     fn is_after_unknown(&self, ids: &[u32]) -> bool {
-        ids.len() > self.first_id && self.model.ends_with_unknown(ids)
+        ids.len() > self.first_id && self.model.pieces().ends_with_unknown(ids)
     }
 
     /// Appends the ids of a text, segmented with the exact score so far, and updates the exact score.
@@ -104,8 +101,8 @@ impl<'s> TextScore<'s> {
             at = match self.model.segment_part_f32(text, at, is_after_unknown, self.scratch, out) {
                 Some(end) => end,
                 None => {
-                    self.model.run_next(&text[at..], self.vocab, self.scratch, out);
-                    self.model.fuse_unknown(from, is_after_unknown, out);
+                    self.model.run_next(&text[at..], self.scratch, out);
+                    self.model.pieces().fuse_unknown(from, is_after_unknown, out);
                     text.len()
                 }
             };
@@ -130,7 +127,7 @@ impl<'s> TextScore<'s> {
         }
         let mut count = self.packing.unpack(entry, &mut ids[at..at + MAX_IDS]);
         if score.has_unknown {
-            if self.is_after_unknown(&ids[..at]) && self.model.ends_with_unknown(&ids[..=at]) {
+            if self.is_after_unknown(&ids[..at]) && self.model.pieces().ends_with_unknown(&ids[..=at]) {
                 ids.copy_within(at + 1..at + count, at);
                 count -= 1;
             }
@@ -223,7 +220,7 @@ impl<'s> TextScore<'s> {
     ) {
         if packed_entries::unpacked_score(packed_score).has_unknown {
             let is_after_unknown = self.is_after_unknown(&out[..from]);
-            self.model.fuse_unknown(from, is_after_unknown, out);
+            self.model.pieces().fuse_unknown(from, is_after_unknown, out);
             self.unscored.words.push((word, 0, from..out.len()));
         }
     }

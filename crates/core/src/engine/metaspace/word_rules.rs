@@ -58,11 +58,11 @@ pub(super) enum DummyPrefix {
 impl WordRules {
     /// Returns the rules of a pipeline, or `None` if it does not split into words.
     pub(super) fn of(stages: &Stages) -> Option<Self> {
-        let (layout, separators) = match (&*stages.model, &stages.splitter.pre_tokenizer().spec()) {
-            (Model::SentencePiece(model), None) if model.split_rule() == Some(SplitRule::BeforeSpace) => {
+        let (layout, separators) = match (stages.model.pieces(), &stages.splitter.pre_tokenizer().spec()) {
+            (Some(pieces), None) if pieces.split_rule() == Some(SplitRule::BeforeSpace) => {
                 sentencepiece(stages.splitter.normalizer())?
             }
-            (Model::SentencePiece(_), _) => return None,
+            (Some(_), _) => return None,
             (_, Some(pre_tokenizer)) if splits_at_whitespace(pre_tokenizer) => {
                 (WordLayout::WhitespaceSplit, stages.splitter.normalizer().boundary_whitespace())
             }
@@ -80,7 +80,7 @@ impl WordRules {
                 _ => AsciiSplits::none(),
             };
             // SentencePiece's Unigram splits a miss into parts itself.
-            let pairs = pairs.filter(|_| !is_contextual(&stages.model));
+            let pairs = pairs.filter(|_| !matches!(&*stages.model, Model::UnigramF32(_)));
             let unchanged = stages.splitter.normalizer().kept_among_ascii();
             let spaces = match (&pairs, layout) {
                 (Some(pairs), WordLayout::SpaceRuns(_)) => {
@@ -228,15 +228,11 @@ fn single_chars_of(layout: WordLayout, stages: &Stages) -> Option<SingleChars> {
     match (stages.splitter.normalizer(), &*stages.model, &*stages.model_spec) {
         (
             Normalizer::SentencePiece(normalizer),
-            Model::SentencePiece(model),
+            Model::UnigramF32(model),
             ModelSpec::SentencePiece(spec),
         ) if layout == WordLayout::SingleSpace => SingleChars::of(normalizer, model, spec),
         _ => None,
     }
-}
-
-fn is_contextual(model: &Model) -> bool {
-    matches!(model, Model::SentencePiece(model) if model.is_contextual())
 }
 
 /// Returns the ASCII pairs between which raw text may split: both characters normalize independently, and no piece

@@ -4,6 +4,7 @@
 //! initial_symbols  the first symbols of a word
 //! merges           the token ids of all merges
 //! merge_ranks      pairs of tokens to the ranks of their merges
+//! scored           merges by the scores of SentencePiece's pieces
 //! backtracking     linear time, from left to right, for merges in order
 //! byte_level       byte-level words by backtracking
 //! char_level       words of characters by backtracking
@@ -26,18 +27,19 @@ mod merge_by_scan;
 mod merge_ranks;
 mod merges;
 mod pair_order;
+mod scored;
 mod symbol;
 
-use self::backtracking::MergeBatches;
-pub(super) use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules, SplitTable};
+use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeBatches};
 use self::char_level::CharLevel;
 use self::initial_symbols::InitialSymbols;
 use self::merge_by_heap::SymbolLinks;
 use self::merge_by_rank::RankQueue;
 use self::merge_ranks::{MergeRanks, RankLookup};
-pub(super) use self::merges::MergeIds;
 use self::merges::Merges;
 use self::pair_order::PairOrder;
+pub use self::scored::ScoredBpe;
+pub(crate) use self::scored::ScoredBpeScratch;
 use self::symbol::{push_all, Symbol};
 use super::sampling::SamplingRng;
 use super::{ByteAdjacency, TokenSink, TokenSpan};

@@ -4,27 +4,26 @@
 //! pieces, the longest first, in time linear in the word and in the matches. Of equal sums the longer last piece
 //! wins. Kudo 2018, "Subword Regularization", section 3.1.
 //!
-//! SentencePiece's Unigram ([`super::sentencepiece`]) sums 32-bit floats from the beginning of the text, resets large
+//! SentencePiece's Unigram ([`float32`]) sums 32-bit floats from the beginning of the text, resets large
 //! sums and needs decisions that do not depend on the text before. So it has its own scorers, and shares the
 //! automaton, the backpointers and the streaming Viterbi with this model.
 //!
+//! float32         SentencePiece's model of whole texts
 //! automaton       the pieces that end at a byte
 //! backpointers    the best path to each byte
 //! streaming       the best path through a text of any length
 //! word_parts      which parts of words have the same segmentation in every word
 //! lattice         all segmentations, and sums over them
-//! path            a path through the words of a text
-//! nbest           the n best segmentations
+//! nbest           paths, and the n best
 //! path_sampling   sampled segmentations
 //! segmentations   these for the words of a text
 //! token_writer    pieces to tokens
 
-pub(super) mod automaton;
+mod automaton;
 mod backpointers;
-mod checks;
+mod float32;
 mod lattice;
 mod nbest;
-mod path;
 mod path_sampling;
 mod segmentations;
 mod streaming;
@@ -34,20 +33,21 @@ mod word_parts;
 use std::ops::Range;
 
 use self::automaton::PieceAutomaton;
-pub(super) use self::backpointers::{backtrace, Backpointer, BackpointerTable};
-pub(super) use self::lattice::{LatticePieces, PieceLattice, WordLattice};
-pub(super) use self::nbest::BestBackpointers;
-pub(super) use self::path::BestPaths;
-pub use self::path::{Path, SampledPath};
-pub(super) use self::path_sampling::PathSampler;
-pub(super) use self::segmentations::WordLattices;
+use self::backpointers::{backtrace, Backpointer, BackpointerTable};
+pub(crate) use self::float32::UnigramF32Scratch;
+pub use self::float32::{Margin, PathScore, UnigramF32};
+use self::lattice::{LatticePieces, PieceLattice};
+use self::nbest::BestBackpointers;
+pub use self::nbest::{Path, SampledPath};
+use self::path_sampling::PathSampler;
+use self::segmentations::WordLattices;
 pub use self::segmentations::{Segmentations, MAX_SEGMENTATIONS};
-pub(super) use self::streaming::{PathScorer, StreamingViterbi};
+use self::streaming::{PathScorer, StreamingViterbi};
 use self::token_writer::UnigramWriter;
 use super::bytes::ByteTokens;
 use super::sampling::SamplingRng;
 use super::{TokenSink, TokenSpan};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::spec::UnigramSpec;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
@@ -112,7 +112,7 @@ impl Unigram {
         sections: &TableSections,
         unmatched: &[u32],
     ) -> Result<Self, Error> {
-        checks::check(spec)?;
+        check(spec)?;
         let mut scored: Vec<(&str, f64)> =
             spec.vocab.iter().map(|(token, score)| (token.as_str(), *score)).collect();
         for &id in unmatched {
@@ -289,6 +289,29 @@ impl Unigram {
             }
         }
         best
+    }
+}
+
+/// Check that there are pieces of text, that scores are finite, and that `unk_id` is a piece.
+fn check(spec: &UnigramSpec) -> Result<(), Error> {
+    let bad = |place: String, found: String, expected: &str| {
+        Err(Error::new(ErrorKind::Vocabulary, place, found, expected))
+    };
+    if spec.vocab.is_empty() {
+        return bad("model.vocab".into(), "no entries".into(), "at least the unknown one");
+    }
+    if let Some(id) = spec.unk_id.filter(|&id| id >= spec.vocab.len()) {
+        let found = format!("{id}, in a vocabulary of {}", spec.vocab.len());
+        return bad("model.unk_id".into(), found, "the position of an entry");
+    }
+    if let Some(at) = spec.vocab.iter().position(|(token, _)| token.is_empty()) {
+        return bad(format!("model.vocab[{at}]"), "an empty piece".into(), "a piece of text");
+    }
+    match spec.vocab.iter().position(|(_, score)| !score.is_finite()) {
+        Some(at) => {
+            bad(format!("model.vocab[{at}]"), format!("score {}", spec.vocab[at].1), "a finite score")
+        }
+        None => Ok(()),
     }
 }
 

@@ -8,8 +8,7 @@
 //! unfinished path has the greatest value of all its completions, which is sampled as one number.
 
 use super::lattice::{log_share, log_sums, sums_of, Arc, PieceLattice, WordLattice};
-use super::nbest::{NbestSearch, PathExtension, PathParent};
-use super::path::{Path, SampledPath};
+use super::nbest::{NbestSearch, Path, PathExtension, PathParent, SampledPath};
 use crate::model::sampling::SamplingRng;
 use crate::model::TokenSpan;
 

@@ -4,7 +4,7 @@
 //! entropies add up, and sampling word by word samples the whole text.
 
 use super::lattice::{entropy, sums_of, WordLattice};
-use super::path::{BestPaths, Path, SampledPath};
+use super::nbest::{BestPaths, Path, SampledPath};
 use super::path_sampling::{sample_through, sample_without_replacement};
 use crate::error::{Error, ErrorKind};
 use crate::model::Sampling;

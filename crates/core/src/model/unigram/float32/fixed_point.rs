@@ -7,10 +7,10 @@
 
 use piecework_unicode::char_len;
 
-use super::super::unigram::Backpointer;
-use super::super::TokenSpan;
 use super::margin::{cost_of, MarginLimits, PathScore, MAX_BYTES, MAX_CHARS, ONE};
 use crate::double_array::{CompactNode, Trie};
+use crate::model::unigram::backpointers::Backpointer;
+use crate::model::TokenSpan;
 
 /// The largest absolute score that fixed point supports.
 const MAX_MAGNITUDE: f64 = 2000.0;

@@ -5,7 +5,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::super::bpe::MergeIds;
+use crate::model::bpe::merges::MergeIds;
 
 /// The merges by pair.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,8 @@
 
 use piecework_kernels::merges::{BytePairMap, PairMap, ShortWordBatch};
 
-use super::super::bpe::{MergeIds, SplitTable};
+use crate::model::bpe::backtracking::SplitTable;
+use crate::model::bpe::merges::MergeIds;
 use crate::text::METASPACE;
 
 const ASCII: usize = 128;
@@ -73,11 +74,12 @@ impl AsciiMerges {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::model::{SentencePiece, SpmScratch};
-    use crate::spec::{ModelSpec, PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
+    use crate::model::bpe::scored::{ScoredBpe, ScoredBpeScratch};
+    use crate::model::pieces::test_models::scored_bpe;
+    use crate::spec::{PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
     use crate::vocab::Vocab;
 
-    fn compiled(pieces: &[(String, i32)]) -> (SentencePiece, Vocab) {
+    fn compiled(pieces: &[(String, i32)]) -> (ScoredBpe, Vocab) {
         let piece = |text: &str, score: f32, kind| ScoredPiece { text: text.into(), score, kind };
         let mut all =
             vec![piece("<unk>", 0.0, PieceType::Unknown), piece("\u{2581}", -99.0, PieceType::Normal)];
@@ -90,20 +92,19 @@ mod tests {
         }
         let spec =
             SentencePieceSpec { kind: SentencePieceKind::Bpe, pieces: all, ..SentencePieceSpec::default() };
-        let vocab = Vocab::of_model(&ModelSpec::SentencePiece(spec.clone())).unwrap();
-        (SentencePiece::compile(&spec, &vocab).unwrap(), vocab)
+        scored_bpe(&spec)
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn words_at_once_are_as_they_are_one_by_one(
+        fn a_batch_of_words_equals_single_words(
             pieces in prop::collection::vec(("\u{2581}{0,1}[abc\u{e9}]{1,5}|\u{2581}{2,4}", 0..1000), 1..40),
             words in prop::collection::vec("[ abc]{1,15}|[ab]{1,15}|[ acd]{1,6}", 1..16),
         ) {
             let (model, vocab) = compiled(&pieces);
-            let mut scratch = SpmScratch::default();
+            let mut scratch = ScoredBpeScratch::default();
             if !model.merges_in_batches() {
                 return Ok(());
             }
@@ -111,7 +112,7 @@ mod tests {
             model.merge_batch(&bytes, &mut scratch);
             for (row, word) in words.iter().enumerate() {
                 let (mut expected, mut found) = (Vec::new(), Vec::new());
-                model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut SpmScratch::default(), None, &mut expected);
+                model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut ScoredBpeScratch::default(), None, &mut expected);
                 // A character that is only part of pieces cannot be segmented here.
                 if model.push_merged(row, &mut scratch, &mut found) {
                     prop_assert_eq!(found, expected, "{:?}", word);

@@ -7,28 +7,16 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::chi_square::{agrees, counted};
-use crate::model::unigram::{BestBackpointers, Path, PieceLattice};
-use crate::model::{Sampling, Segmentations, TokenSpan};
-use crate::spec::{ModelSpec, PieceType, ScoredPiece};
+use crate::model::pieces::test_models::{compiled, spec, unigram, NORMAL};
+use crate::model::unigram::nbest::{BestBackpointers, BestPaths, Path};
+use crate::model::unigram::segmentations::Segmentations;
+use crate::model::{Sampling, TokenSpan};
+use crate::spec::{PieceType, ScoredPiece, SentencePieceKind};
 
 type Enumerated = Vec<(Vec<TokenSpan>, f64)>;
 
-const NORMAL: PieceType = PieceType::Normal;
 const DEFINED: PieceType = PieceType::UserDefined;
 const UNUSED: PieceType = PieceType::Unused;
-
-fn spec(kind: SentencePieceKind, pieces: &[(&str, f32, PieceType)]) -> SentencePieceSpec {
-    let unknown = ("<unk>", 0.0, PieceType::Unknown);
-    let piece =
-        |&(text, score, kind): &(&str, f32, PieceType)| ScoredPiece { text: text.into(), score, kind };
-    let pieces = std::iter::once(&unknown).chain(pieces).map(piece).collect();
-    SentencePieceSpec { kind, pieces, ..SentencePieceSpec::default() }
-}
-
-fn compiled(spec: &SentencePieceSpec) -> (SentencePiece, Vocab) {
-    let vocab = Vocab::of_model(&ModelSpec::SentencePiece(spec.clone())).unwrap();
-    (SentencePiece::compile(spec, &vocab).unwrap(), vocab)
-}
 
 fn small() -> SentencePieceSpec {
     let pieces = [("a", -1.0), ("b", -1.5), ("ab", -1.25), ("ba", -2.0), ("aba", -2.5)];
@@ -102,11 +90,11 @@ proptest! {
         n in 2usize..40,
         alpha in 0.0..3.0,
     ) {
-        let (model, _) = compiled(&spec);
+        let model = unigram(&spec);
         let mut expected = enumerated(&spec, &text, 0);
         expected.sort_by(|one, other| other.1.total_cmp(&one.1));
         let words = [text.as_str()];
-        let all = model.segmentations(&words).unwrap();
+        let all = model.segmentations(&words);
 
         let found = all.best(n).unwrap();
         prop_assert_eq!(found.len(), n.min(expected.len()));
@@ -130,20 +118,20 @@ proptest! {
     }
 
     #[test]
-    fn the_first_alone_is_what_the_model_gives(spec in any_spec(), text in "[abc\u{e9}\u{e8}]{1,12}") {
-        let (model, vocab) = compiled(&spec);
+    fn the_best_segmentation_is_that_of_the_model(spec in any_spec(), text in "[abc\u{e9}\u{e8}]{1,12}") {
+        let model = unigram(&spec);
         let (mut expected, mut written): (Vec<TokenSpan>, Vec<TokenSpan>) = Default::default();
-        model.run(&text, &vocab, &mut SpmScratch::default(), None, &mut expected);
-        let best = model.segmentations(&[&text]).unwrap().best(1).unwrap().swap_remove(0);
-        model.push_tokens(&text, &best.tokens, &mut written);
+        model.run(&text, &mut UnigramF32Scratch::default(), None, &mut expected);
+        let best = model.segmentations(&[&text]).best(1).unwrap().swap_remove(0);
+        model.pieces.push_tokens(&text, &best.tokens, &mut written);
         prop_assert_eq!(written, expected);
         let by_ids: f64 = best.tokens.iter().filter_map(|piece| model.score_of(piece.id)).sum();
         prop_assert!(near(by_ids, best.score));
     }
 }
 
-fn counts_of(model: &SentencePiece, text: &str, alpha: f64) -> BTreeMap<String, u32> {
-    let all = model.segmentations(&[text]).unwrap();
+fn counts_of(model: &UnigramF32, text: &str, alpha: f64) -> BTreeMap<String, u32> {
+    let all = model.segmentations(&[text]);
     let sampled = (0..100).flat_map(|block| {
         let sampling = Sampling { row: block * 1000, ..sampling(alpha, 23) };
         all.sample(1000, sampling).unwrap()
@@ -152,9 +140,9 @@ fn counts_of(model: &SentencePiece, text: &str, alpha: f64) -> BTreeMap<String, 
 }
 
 #[test]
-fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
+fn segmentations_are_sampled_with_their_probabilities() {
     let spec = small();
-    let (model, _) = compiled(&spec);
+    let model = unigram(&spec);
     for (text, alpha) in [
         ("ababa", 0.0),
         ("ababa", 0.3),
@@ -176,9 +164,9 @@ fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
 }
 
 #[test]
-fn without_replacement_each_is_drawn_from_those_left_over() {
+fn samples_without_replacement_have_their_probabilities() {
     let (spec, text, alpha) = (small(), "ab\u{e9}", 0.8);
-    let (model, _) = compiled(&spec);
+    let model = unigram(&spec);
     let paths = enumerated(&spec, text, 0);
     let total: f64 = paths.iter().map(|(_, score)| (alpha * score).exp()).sum();
     let shares = paths.iter().map(|(path, score)| (name(path), (alpha * score).exp() / total));
@@ -189,7 +177,7 @@ fn without_replacement_each_is_drawn_from_those_left_over() {
             expected.insert(format!("{first} {second}"), share * other / (1.0 - share));
         }
     }
-    let all = model.segmentations(&[text]).unwrap();
+    let all = model.segmentations(&[text]);
     let sampled = (0..100_000).map(|row| {
         let two = all.sample_without_replacement(2, Sampling { row, ..sampling(alpha, 3) }, false).unwrap();
         format!("{} {}", name(&two[0].path.tokens), name(&two[1].path.tokens))
@@ -198,30 +186,30 @@ fn without_replacement_each_is_drawn_from_those_left_over() {
 }
 
 #[test]
-fn a_text_is_drawn_as_its_listed_segmentations_are() {
-    let (model, vocab) = compiled(&small());
+fn a_sampled_text_equals_its_sampled_segmentation() {
+    let model = unigram(&small());
     let (text, sampling) = ("ababx\u{e9}\u{e8}a", sampling(0.2, 9));
-    let sampled = model.segmentations(&[text]).unwrap().sample(50, sampling).unwrap();
+    let sampled = model.segmentations(&[text]).sample(50, sampling).unwrap();
     for (row, path) in sampled.into_iter().enumerate() {
         let mut rng = sampling.at_row(row).rng(0);
         let (mut found, mut written): (Vec<TokenSpan>, Vec<TokenSpan>) = Default::default();
-        model.run(text, &vocab, &mut SpmScratch::default(), Some(&mut rng), &mut found);
-        model.push_tokens(text, &path.tokens, &mut written);
+        model.run(text, &mut UnigramF32Scratch::default(), Some(&mut rng), &mut found);
+        model.pieces.push_tokens(text, &path.tokens, &mut written);
         assert_eq!(found, written);
     }
 }
 
 #[test]
-fn unknown_characters_that_are_drawn_are_spelled_by_bytes() {
+fn unknown_characters_of_a_segmentation_become_byte_tokens() {
     let mut spec = small();
     spec.byte_fallback = true;
     let byte = |byte| ScoredPiece { text: format!("<0x{byte:02X}>"), score: 0.0, kind: PieceType::Byte };
     spec.pieces.extend((0..=255).map(byte));
-    let (model, vocab) = compiled(&spec);
-    let best = model.segmentations(&["x\u{e9}a"]).unwrap().best(9).unwrap();
+    let (model, vocab) = (unigram(&spec), compiled(&spec).1);
+    let best = model.segmentations(&["x\u{e9}a"]).best(9).unwrap();
     assert_eq!(best.len(), 1);
     let mut ids: Vec<u32> = Vec::new();
-    model.push_tokens("x\u{e9}a", &best[0].tokens, &mut ids);
+    model.pieces.push_tokens("x\u{e9}a", &best[0].tokens, &mut ids);
     let tokens: Vec<&str> = ids.iter().map(|&id| vocab.token_of(id).unwrap()).collect();
     assert_eq!(tokens, ["<0x78>", "<0xC3>", "<0xA9>", "a"]);
     let by_ids: f64 = ids.iter().filter_map(|&id| model.score_of(id)).sum();
@@ -230,67 +218,19 @@ fn unknown_characters_that_are_drawn_are_spelled_by_bytes() {
 
 /// Long texts whose agenda is pruned, and whose search fails.
 #[test]
-fn what_is_cut_is_not_wanted() {
-    let (model, _) = compiled(&small());
+fn pruning_the_agenda_loses_no_wanted_path() {
+    let model = unigram(&small());
     for (times, n) in [(60, 512), (600, 64), (2000, 512), (3, 1024)] {
         let text = "abx".repeat(times);
         let words = [text.as_str()];
-        let Algorithm::Unigram(unigram) = &model.algorithm else { panic!("a Unigram model") };
-        let lattices: Vec<PieceLattice<'_>> = vec![unigram.lattice(&text, Vec::new())];
-        let exact: Vec<Path> =
-            crate::model::unigram::BestPaths::best(&BestBackpointers::of(&lattices), &lattices, n);
-        let found = model.segmentations(&words).unwrap().best(n).unwrap();
+        let lattices: Vec<PieceLattice<'_>> = vec![model.lattice(&text, Vec::new())];
+        let exact: Vec<Path> = BestPaths::best(&BestBackpointers::of(&lattices), &lattices, n);
+        let found = model.segmentations(&words).best(n).unwrap();
         assert_eq!(found.len(), exact.len());
         let distinct: BTreeSet<String> = found.iter().map(|path| name(&path.tokens)).collect();
         assert_eq!(distinct.len(), found.len());
         for (one, other) in found.iter().zip(&exact) {
             assert!(near(one.score, other.score), "{} for {}", one.score, other.score);
         }
-    }
-}
-
-/// Every outcome of BPE-dropout with its probability.
-fn dropped(
-    spec: &SentencePieceSpec,
-    text: &str,
-    ends: &[usize],
-    gone: &BTreeSet<[usize; 3]>,
-    (alpha, share): (f64, f64),
-    outcomes: &mut BTreeMap<String, f64>,
-) {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let pairs = starts.zip(ends.windows(2)).map(|(start, two)| [start, two[0], two[1]]);
-    let scored = pairs.filter(|pair| !gone.contains(pair)).filter_map(|pair| {
-        let found = spec.pieces.iter().find(|piece| piece.text == text[pair[0]..pair[2]])?;
-        Some((found.score, pair))
-    });
-    // The leftmost of the best.
-    let Some((_, pair)) = scored.reduce(|best, next| if next.0 > best.0 { next } else { best }) else {
-        *outcomes.entry(format!("{ends:?}")).or_default() += share;
-        return;
-    };
-    let merged: Vec<usize> = ends.iter().copied().filter(|&end| end != pair[1]).collect();
-    dropped(spec, text, &merged, gone, (alpha, share * (1.0 - alpha)), outcomes);
-    let without = gone.iter().copied().chain([pair]).collect();
-    dropped(spec, text, ends, &without, (alpha, share * alpha), outcomes);
-}
-
-#[test]
-fn merges_are_dropped_as_often_as_they_should() {
-    let pieces = [("a", -9.0), ("b", -9.0), ("ab", -1.0), ("ba", -2.0), ("abab", -3.0), ("aba", -0.5)];
-    let spec = spec(SentencePieceKind::Bpe, &pieces.map(|(text, score)| (text, score, NORMAL)));
-    let (model, vocab) = compiled(&spec);
-    let text = "ababa";
-    for alpha in [0.1, 0.4, 0.8] {
-        let mut expected = BTreeMap::new();
-        let ends: Vec<usize> = (1..=text.len()).collect();
-        dropped(&spec, text, &ends, &BTreeSet::new(), (alpha, 1.0), &mut expected);
-        let sampled = (0..100_000).map(|row| {
-            let mut rng = sampling(alpha, 4).at_row(row).rng(0);
-            let mut out: Vec<TokenSpan> = Vec::new();
-            model.run(text, &vocab, &mut SpmScratch::default(), Some(&mut rng), &mut out);
-            format!("{:?}", out.iter().map(|piece| piece.end as usize).collect::<Vec<_>>())
-        });
-        assert!(agrees(&counted(sampled), &expected), "{expected:?}");
     }
 }

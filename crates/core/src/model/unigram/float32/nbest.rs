@@ -8,8 +8,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::unigram::{BestBackpointers, BestPaths, Path, PieceLattice, WordLattice};
-use super::super::TokenSpan;
+use crate::model::unigram::lattice::{PieceLattice, WordLattice};
+use crate::model::unigram::nbest::{BestBackpointers, BestPaths, Path};
+use crate::model::TokenSpan;
 
 const NONE: u32 = u32::MAX;
 
@@ -27,7 +28,7 @@ pub(super) fn nbest(words: &[PieceLattice<'_>], n: usize) -> Vec<Path> {
     if words.is_empty() {
         return vec![Path::default()];
     }
-    SpmNbestSearch::new(words, n).run().unwrap_or_else(|| BestBackpointers::of(words).best(words, n))
+    AgendaSearch::new(words, n).run().unwrap_or_else(|| BestBackpointers::of(words).best(words, n))
 }
 
 /// A position between two characters: a word, and a byte offset in it that is not 0 except at the beginning.
@@ -45,7 +46,7 @@ struct Partial {
     score: f32,
 }
 
-struct SpmNbestSearch<'l, 'w> {
+struct AgendaSearch<'l, 'w> {
     words: &'l [PieceLattice<'w>],
     /// By byte of each word: the best score of a path from the beginning of the text.
     forward_scores: Vec<Vec<f32>>,
@@ -57,7 +58,7 @@ struct SpmNbestSearch<'l, 'w> {
     prunings: usize,
 }
 
-impl<'l, 'w> SpmNbestSearch<'l, 'w> {
+impl<'l, 'w> AgendaSearch<'l, 'w> {
     fn new(words: &'l [PieceLattice<'w>], wanted: usize) -> Self {
         let forward_scores = forward_scores(words);
         let nothing =

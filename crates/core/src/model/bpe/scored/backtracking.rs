@@ -13,13 +13,13 @@ use piecework_kernels::merges::ShortWordBatch;
 use piecework_unicode::char_len;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub(super) use super::super::bpe::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
-use super::super::TokenSink;
 use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
 use super::piece_trie::PieceTrie;
-use super::piece_writer::PieceWriter;
-use super::text_symbols::TextSymbols;
+use crate::model::bpe::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
+use crate::model::bpe::merges::MergeIds;
+use crate::model::pieces::{PieceWriter, Pieces};
+use crate::model::TokenSink;
 use crate::spec::{PieceType, ScoredPiece};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
@@ -29,7 +29,7 @@ const MAX_SPLIT_BYTES: usize = 1 << 26;
 
 /// The merges of a model.
 #[derive(Clone, Debug)]
-pub(super) struct SpmBacktracking {
+pub(super) struct ScoredBacktracking {
     bpe: BacktrackingBpe,
     equals: EqualScoreMerges,
     /// The merges of short words; `None` if the model has user-defined pieces.
@@ -40,14 +40,14 @@ pub(super) struct SpmBacktracking {
 
 /// The buffers of one text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SpmBacktrackingScratch {
+pub(super) struct ScoredBacktrackingScratch {
     state: BacktrackingScratch,
     pending: PendingTokens,
     /// Allocated at the first batch of words.
     rows: Option<Box<ShortWordBatch>>,
 }
 
-impl SpmBacktracking {
+impl ScoredBacktracking {
     /// Compile the merges of these pieces, if they are in order.
     pub(super) fn compile(
         pieces: &[ScoredPiece],
@@ -87,8 +87,8 @@ impl SpmBacktracking {
     pub(super) fn run(
         &self,
         text: &str,
-        (symbols, vocab): (&TextSymbols, &Vocab),
-        scratch: &mut SpmBacktrackingScratch,
+        (symbols, vocab): (&Pieces, &Vocab),
+        scratch: &mut ScoredBacktrackingScratch,
         writer: &mut PieceWriter<'_, impl TokenSink>,
     ) -> usize {
         let mut out = TextCursor { text, symbols, vocab, writer, at: 0 };
@@ -108,10 +108,10 @@ impl SpmBacktracking {
     fn run_up_to(
         &self,
         stop: usize,
-        scratch: &mut SpmBacktrackingScratch,
+        scratch: &mut ScoredBacktrackingScratch,
         out: &mut TextCursor<'_, '_, impl TokenSink>,
     ) -> bool {
-        let SpmBacktrackingScratch { state, pending, .. } = scratch;
+        let ScoredBacktrackingScratch { state, pending, .. } = scratch;
         while out.at < stop {
             let rest = &out.text.as_bytes()[out.at..stop];
             let mut give = |entry, len| match entry < self.piece_count {
@@ -139,7 +139,7 @@ impl SpmBacktracking {
     }
 
     /// Merge up to `MAX_WORDS` short words, given as ASCII with spaces instead of metaspaces.
-    pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut SpmBacktrackingScratch) {
+    pub(super) fn merge_batch(&self, words: &[&[u8]], scratch: &mut ScoredBacktrackingScratch) {
         if let Some(ascii) = &self.ascii {
             ascii.merge_batch(words, scratch.rows.get_or_insert_with(Box::default));
         }
@@ -149,10 +149,10 @@ impl SpmBacktracking {
     pub(super) fn push_merged(
         &self,
         row: usize,
-        scratch: &mut SpmBacktrackingScratch,
+        scratch: &mut ScoredBacktrackingScratch,
         out: &mut Vec<u32>,
     ) -> bool {
-        let (start, SpmBacktrackingScratch { rows, pending, .. }) = (out.len(), scratch);
+        let (start, ScoredBacktrackingScratch { rows, pending, .. }) = (out.len(), scratch);
         let (Some(ascii), Some(rows)) = (&self.ascii, rows) else { return false };
         let is_complete = ascii.entries(rows, row, |entry| {
             self.equals.push(entry, 0, pending, |id, _| out.push(id));
@@ -174,7 +174,7 @@ impl SpmBacktracking {
 /// The output, and the end of the text that is written.
 struct TextCursor<'a, 'e, S> {
     text: &'a str,
-    symbols: &'a TextSymbols,
+    symbols: &'a Pieces,
     vocab: &'a Vocab,
     writer: &'a mut PieceWriter<'e, S>,
     at: usize,

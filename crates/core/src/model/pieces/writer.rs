@@ -1,10 +1,10 @@
 //! Writes pieces; fuses unknown ones or replaces them by bytes.
 
-use super::super::bytes::ByteTokens;
-use super::super::{TokenSink, TokenSpan};
+use crate::model::bytes::ByteTokens;
+use crate::model::{TokenSink, TokenSpan};
 
 /// Receives pieces from left to right.
-pub(super) struct PieceWriter<'a, S> {
+pub(in crate::model) struct PieceWriter<'a, S> {
     text: &'a str,
     unk_id: u32,
     bytes: Option<&'a ByteTokens>,
@@ -13,13 +13,18 @@ pub(super) struct PieceWriter<'a, S> {
 }
 
 impl<'a, S: TokenSink> PieceWriter<'a, S> {
-    pub(super) fn new(text: &'a str, unk_id: u32, bytes: Option<&'a ByteTokens>, out: &'a mut S) -> Self {
+    pub(in crate::model) fn new(
+        text: &'a str,
+        unk_id: u32,
+        bytes: Option<&'a ByteTokens>,
+        out: &'a mut S,
+    ) -> Self {
         Self { text, unk_id, bytes, unknown: None, out }
     }
 
     /// Write a piece that covers these bytes of the text.
     #[inline]
-    pub(super) fn push(&mut self, id: u32, start: usize, end: usize) {
+    pub(in crate::model) fn push(&mut self, id: u32, start: usize, end: usize) {
         let piece = TokenSpan { id, start: start as u32, end: end as u32 };
         if id == self.unk_id {
             return self.push_unknown(piece);
@@ -30,7 +35,7 @@ impl<'a, S: TokenSink> PieceWriter<'a, S> {
 
     /// Write the pending unknown token.
     #[inline]
-    pub(super) fn finish(&mut self) {
+    pub(in crate::model) fn finish(&mut self) {
         if let Some(unknown) = self.unknown.take() {
             self.out.push(unknown);
         }

@@ -1,22 +1,22 @@
 //! The best path through a part in its context, summed in 32-bit floats from the score before it.
 //!
 //! Forward from each position by the trie. Each position keeps the first of equal sums, so ties are as in
-//! [`super::unigram`], which has no bounds on the length. [`super::viterbi_fixed`] also records leads and has no
+//! [`super::text_scorer`], which has no bounds on the length. [`super::fixed_point`] also records leads and has no
 //! float rounding, so each has a loop of its own over the same trie.
 
 use piecework_unicode::char_len;
 
-use super::super::unigram::{backtrace, Backpointer};
+use super::fixed_point::ViterbiScratch;
 use super::margin::MAX_BYTES;
-use super::unigram::SpmUnigram;
-use super::viterbi_fixed::ViterbiScratch;
+use super::UnigramF32;
+use crate::model::unigram::backpointers::{backtrace, Backpointer};
 
 const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 0, start: 0 };
 
-impl SpmUnigram {
+impl UnigramF32 {
     /// Find the best path through the part that begins at `floor`, after a text with this score, and add the part to
     /// the score. Returns the end of the part; `None` if it is too long or a sum may be reset.
-    pub(super) fn segment_part_f32(
+    pub(super) fn best_path_after(
         &self,
         text: &str,
         floor: usize,

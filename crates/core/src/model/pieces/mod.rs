@@ -1,0 +1,162 @@
+//! The pieces of SentencePiece's models: their types, and how a text is divided into pieces, looked up and written.
+//!
+//! ```text
+//! checks      checks of a specification
+//! split_rule  where a text can be split before segmentation
+//! writer      pieces to tokens
+//! ```
+//!
+//! [`super::unigram::UnigramF32`], [`super::bpe::ScoredBpe`] and [`super::lookup::PieceLookup`] segment by them. These
+//! models segment a whole normalized text. Adjacent unknown characters are one token, or the tokens of their bytes with
+//! byte fallback. A text may be segmented part by part (see [`split_rule`]) with the same result.
+//!
+//! Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer and detokenizer for
+//! Neural Text Processing"; compared with `sentencepiece` 0.2.
+
+mod checks;
+mod split_rule;
+#[cfg(test)]
+pub(super) mod test_models;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use self::split_rule::SplitRule;
+pub(super) use self::writer::PieceWriter;
+
+use super::bytes::ByteTokens;
+use super::{TokenSink, TokenSpan};
+use crate::error::Error;
+use crate::spec::{PieceType, SentencePieceSpec};
+use crate::text::{PrefixSet, METASPACE};
+use crate::vocab::Vocab;
+
+/// The pieces of a model by id.
+#[derive(Clone, Debug)]
+pub struct Pieces {
+    unk_id: u32,
+    /// By id.
+    kinds: Vec<PieceType>,
+    /// User-defined pieces, which are never split.
+    user_defined: Option<PrefixSet>,
+    bytes: Option<ByteTokens>,
+    split_rule: Option<SplitRule>,
+}
+
+impl Pieces {
+    /// Check the pieces and index them.
+    pub(super) fn compile(spec: &SentencePieceSpec, vocab: &Vocab) -> Result<Self, Error> {
+        let unk_id = checks::check(spec)?;
+        let user_defined = spec.pieces.iter().filter(|piece| piece.kind == PieceType::UserDefined);
+        Ok(Self {
+            unk_id,
+            kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
+            user_defined: PrefixSet::build(user_defined.map(|piece| piece.text.as_str())),
+            bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
+            split_rule: split_rule::split_rule_of(spec),
+        })
+    }
+
+    /// The number of pieces.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// The id of the unknown piece.
+    #[must_use]
+    pub fn unk_id(&self) -> u32 {
+        self.unk_id
+    }
+
+    /// Where texts can be split.
+    #[must_use]
+    pub fn split_rule(&self) -> Option<SplitRule> {
+        self.split_rule
+    }
+
+    /// The type of a piece; `None` for other ids.
+    pub(super) fn kind(&self, id: u32) -> Option<PieceType> {
+        self.kinds.get(id as usize).copied()
+    }
+
+    /// Whether a byte piece never begins a character.
+    pub(super) fn is_continuation_byte(&self, id: u32) -> bool {
+        self.bytes.as_ref().is_some_and(|bytes| (0x80..0xC0).any(|byte| bytes.id(byte) == id))
+    }
+
+    /// Call `visit` with each character or user-defined piece of a text from a byte on, and whether it is the latter.
+    pub(super) fn for_each_symbol(
+        &self,
+        text: &str,
+        mut at: usize,
+        mut visit: impl FnMut(usize, usize, bool),
+    ) {
+        while let Some(c) = text[at..].chars().next() {
+            let symbol = self.user_defined.as_ref().and_then(|pieces| pieces.end_at(text, at));
+            let end = symbol.unwrap_or(at + c.len_utf8());
+            visit(at, end, symbol.is_some());
+            at = end;
+        }
+    }
+
+    /// The start and end of the next user-defined piece from a byte on; the end of the text twice without one.
+    pub(super) fn next_symbol(&self, text: &str, from: usize) -> (usize, usize) {
+        let end = (text.len(), text.len());
+        let Some(pieces) = &self.user_defined else { return end };
+        let begins = |at: &usize| pieces.begin_with(text.as_bytes()[*at]);
+        let found = (from..text.len()).filter(begins).find_map(|at| Some((at, pieces.end_at(text, at)?)));
+        found.unwrap_or(end)
+    }
+
+    /// Call `visit` with each word of a text, which begins with its metaspace.
+    pub(super) fn for_each_word(&self, text: &str, mut visit: impl FnMut(usize, usize)) {
+        let mut start = 0;
+        for (at, _) in text.match_indices(METASPACE).filter(|&(at, _)| at > 0) {
+            visit(start, at);
+            start = at;
+        }
+        if start < text.len() {
+            visit(start, text.len());
+        }
+    }
+
+    /// The id of a text; the unknown id for control pieces.
+    pub(super) fn id_of(&self, text: &str, vocab: &Vocab) -> u32 {
+        let id = vocab.id_of(text).unwrap_or(self.unk_id);
+        match self.kinds[id as usize] {
+            PieceType::Control => self.unk_id,
+            _ => id,
+        }
+    }
+
+    /// Whether segmentation splits a piece again.
+    pub(super) fn is_unused(&self, id: u32) -> bool {
+        self.kinds[id as usize] == PieceType::Unused
+    }
+
+    /// A writer of the pieces of a text.
+    pub(super) fn writer<'a, S: TokenSink>(&'a self, text: &'a str, out: &'a mut S) -> PieceWriter<'a, S> {
+        PieceWriter::new(text, self.unk_id, self.bytes.as_ref(), out)
+    }
+
+    /// Append the tokens of a path through a text.
+    pub(super) fn push_tokens(&self, text: &str, path: &[TokenSpan], out: &mut impl TokenSink) {
+        let mut writer = self.writer(text, out);
+        path.iter().for_each(|piece| writer.push(piece.id, piece.start as usize, piece.end as usize));
+        writer.finish();
+    }
+
+    /// Whether ids end with an unknown token that fuses with the next one.
+    #[must_use]
+    pub fn ends_with_unknown(&self, ids: &[u32]) -> bool {
+        ids.last() == Some(&self.unk_id)
+    }
+
+    /// Fuse the unknown token at index `from` with the one before it.
+    pub fn fuse_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
+        if is_after_unknown && ids.get(from) == Some(&self.unk_id) {
+            ids.remove(from);
+        }
+    }
+}
