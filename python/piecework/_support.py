@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from piecework.io.format_detection import SENTENCEPIECE_MODEL, VOCAB_MERGES, file_format
     from piecework.io.format_readers import read_normalizer
     from piecework.io.model_names import ENCODING_OF_MODEL, ENCODING_OF_PREFIX, encoding_of_model
-    from piecework.io.names import tokenizer_file
+    from piecework.io.names import tokenizer_file, tokenizer_path
     from piecework.io.rank_files import find_cached_file, find_rank_file
     from piecework.io.read_file import file_bytes
     from piecework.io.saving import (
@@ -119,7 +119,7 @@ __getattr__ = lazy_names(
         "piecework.io.model_names": (
             "ENCODING_OF_MODEL ENCODING_OF_PREFIX encoding_of_model"
         ).split(),
-        "piecework.io.names": "tokenizer_file".split(),
+        "piecework.io.names": "tokenizer_file tokenizer_path".split(),
         "piecework.io.rank_files": "find_cached_file find_rank_file".split(),
         "piecework.io.read_file": "file_bytes".split(),
         "piecework.io.saving": (

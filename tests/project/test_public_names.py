@@ -55,11 +55,13 @@ ANALYSIS_NAMES = {
     "ComparedSource",
     "Comparison",
     "DifferingWord",
+    "EncodedText",
     "EntryLoss",
     "ExplainedToken",
     "ExplainedWord",
     "Explanation",
     "Gold",
+    "IdDifference",
     "Inspection",
     "LatticeEdge",
     "LengthCount",
@@ -93,6 +95,7 @@ ANALYSIS_NAMES = {
     "TrainingRemoval",
     "TrainingThreshold",
     "TrainingTrace",
+    "Verification",
     "WordBand",
     "WordDifferences",
     "WordLattice",
@@ -113,6 +116,8 @@ ANALYSIS_NAMES = {
     "save_plots",
     "token_counts",
     "training_example",
+    "verify",
+    "verify_files",
 }
 
 PLAYGROUND_NAMES = {"create_app", "serve"}

@@ -44,6 +44,8 @@ from piecework.analysis.training import (
 )
 from piecework.analysis.unigram_lattice import LatticeEdge, WordLattice
 from piecework.analysis.usage import token_counts
+from piecework.analysis.verification import EncodedText, IdDifference, Verification
+from piecework.analysis.verify import verify, verify_files
 from piecework.analysis.vocabulary_report import Inspection, inspect
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordDifferences
 from piecework.analysis.word_search import PrefixSearch, WordSearch
@@ -56,11 +58,13 @@ __all__ = [
     "ComparedSource",
     "Comparison",
     "DifferingWord",
+    "EncodedText",
     "EntryLoss",
     "ExplainedToken",
     "ExplainedWord",
     "Explanation",
     "Gold",
+    "IdDifference",
     "Inspection",
     "LatticeEdge",
     "LengthCount",
@@ -91,6 +95,7 @@ __all__ = [
     "TrainingRemoval",
     "TrainingThreshold",
     "TrainingTrace",
+    "Verification",
     "WordBand",
     "WordDifferences",
     "WordLattice",
@@ -114,4 +119,6 @@ __all__ = [
     "side_by_side",
     "token_counts",
     "training_example",
+    "verify",
+    "verify_files",
 ]

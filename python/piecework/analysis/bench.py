@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from statistics import median
 from time import perf_counter
 from typing import TypeAlias, TypeVar
@@ -27,13 +28,13 @@ from piecework._support import (
     progress_bar,
     renamed_arguments,
 )
+from piecework.analysis.documents import DOCUMENT_CHARS, documents_of
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.corpus import read_corpus
 from piecework.errors import CorpusError, InputTypeError
 from piecework.spec import BPE, TokenizerSpec
 
-_DOCUMENT_CHARS = 2_000
 _MIN_TEXTS = 4
 
 Result = TypeVar("Result")
@@ -107,7 +108,8 @@ def bench_files(
     19000
 
     Lines of plain text are joined to texts of about 2,000 characters; each JSON line is one text.
-    `against` names libraries that read the same file: "tokenizers", "sentencepiece", "tiktoken".
+    `against` names libraries that read the same file: "tokenizers", "transformers", "sentencepiece",
+    "tiktoken".
     `tokenizer` is the loaded file. Pass it for a `.tiktoken` file, which needs a pattern to load.
 
     Raises `FileError`, `InvalidUtf8Error`, `MissingExtraError` for a library that is not installed,
@@ -116,10 +118,14 @@ def bench_files(
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
     check_positive("megabytes", megabytes)
     peers = [read_peer(name, path, loaded) for name in against]
-    texts = list(_limit_bytes(megabytes * 1e6, _documents(corpus, field, encoding_errors)))
+    documents = chain.from_iterable(
+        documents_of(rows)
+        for rows in read_corpus(corpus, field=field, encoding_errors=encoding_errors)
+    )
+    texts = list(_limit_bytes(megabytes * 1e6, documents))
     if len(texts) < _MIN_TEXTS:
         found = counted(len(texts), "text")
-        expected = f"at least {_MIN_TEXTS}: JSON lines, or {_DOCUMENT_CHARS:,} characters each"
+        expected = f"at least {_MIN_TEXTS}: JSON lines, or {DOCUMENT_CHARS:,} characters each"
         raise CorpusError("corpus", f"has {found}; it needs {expected}")
     return bench(
         loaded,
@@ -258,27 +264,6 @@ def _without_dropout(spec: TokenizerSpec) -> TokenizerSpec:
     if isinstance(spec.model, BPE) and spec.model.dropout is not None:
         return replace(spec, model=replace(spec.model, dropout=None))
     return spec
-
-
-def _documents(
-    corpus: PathLike | Sequence[PathLike], field: str | None, encoding_errors: Utf8Errors
-) -> Iterator[str]:
-    for rows in read_corpus(corpus, field=field, encoding_errors=encoding_errors):
-        yield from _join_lines(rows.texts) if rows.are_lines else rows.texts
-
-
-def _join_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Join lines to documents of at least `_DOCUMENT_CHARS` characters."""
-    document: list[str] = []
-    chars = 0
-    for line in lines:
-        document.append(line + "\n")
-        chars += len(line) + 1
-        if chars >= _DOCUMENT_CHARS:
-            yield "".join(document)
-            document, chars = [], 0
-    if document:
-        yield "".join(document)
 
 
 def _limit_bytes(size: float, texts: Iterator[str]) -> Iterator[str]:

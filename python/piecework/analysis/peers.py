@@ -1,6 +1,7 @@
-"""Other libraries that read the same tokenizer file, measured on one thread.
+"""Other libraries that read the same tokenizer file, to measure and to compare with, on one thread.
 
     tokenizers     any `tokenizer.json`
+    transformers   the same, or a folder
     sentencepiece  any `.model`
     tiktoken       a `.tiktoken` file, with the pattern of the loaded tokenizer
 
@@ -10,6 +11,7 @@ A library is imported only if it is used.
 from __future__ import annotations
 
 import base64
+import gzip
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,10 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import PathLike, check_choice, import_extra, path_text
+from piecework._support import (
+    PathLike,
+    check_choice,
+    file_bytes,
+    import_extra,
+    path_text,
+    tokenizer_file,
+)
 from piecework.errors import FormatError
 from piecework.spec import NAMED_PATTERNS, ByteLevel, Regex, Split
 
+_EXTRAS = {"transformers": "transformers"}
 _TOKENIZERS_THREADS = "TOKENIZERS_PARALLELISM"
 
 
@@ -30,7 +40,8 @@ class Peer:
     """Another library, as functions.
 
     `fresh()` loads a new tokenizer, `encode(tokenizer, texts)` returns the result type of the library, and
-    `rows(result)` converts this to lists of ids.
+    `rows(result)` converts this to lists of ids. `adds_special_tokens`: the ids have those that the
+    post-processor adds.
     """
 
     name: str
@@ -38,19 +49,27 @@ class Peer:
     fresh: Callable[[], Any]
     encode: Callable[[Any, list[str]], Any]
     rows: Callable[[Any], list[list[int]]]
+    adds_special_tokens: bool = False
 
 
-def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
+def read_peer(
+    name: str, path: PathLike, tokenizer: Tokenizer, *, add_special_tokens: bool = False
+) -> Peer:
     """Return the library `name`, which must read the file `path`; `tokenizer` is the loaded file.
+
+    `path` can be a folder: transformers reads it, the others its tokenizer file. With `add_special_tokens`,
+    the libraries that have post-processors run them. No peer truncates, pads or drops merges.
 
     Raises `ArgumentError` for a name that is not in `PEERS`, `MissingExtraError` if the library is not
     installed, and `FormatError` if it does not read the file.
     """
     check_choice("against", name, tuple(PEERS))
-    module = import_extra(name, "bench")
+    module = import_extra(name, _EXTRAS.get(name, "bench"))
     source = path_text(path)
+    if os.path.isdir(source) and name != "transformers":
+        source = tokenizer_file(source)
     try:
-        peer = PEERS[name](module, source, tokenizer)
+        peer = PEERS[name](module, source, tokenizer, add_special_tokens)
         peer.fresh()
     except FormatError:
         raise
@@ -60,24 +79,57 @@ def read_peer(name: str, path: PathLike, tokenizer: Tokenizer) -> Peer:
     return peer
 
 
-def _tokenizers(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
+def _tokenizers(module: Any, source: str, tokenizer: Tokenizer, special: bool) -> Peer:
     def fresh() -> Any:
         loaded = module.Tokenizer.from_file(source)
         loaded.no_truncation()
         loaded.no_padding()
+        _turn_dropout_off(loaded.model)
         return loaded
 
     def encode(loaded: Any, texts: list[str]) -> Any:
         with _environment(_TOKENIZERS_THREADS, "false"):
-            return loaded.encode_batch_fast(texts, add_special_tokens=False)
+            return loaded.encode_batch_fast(texts, add_special_tokens=special)
 
     def rows(encodings: Any) -> list[list[int]]:
         return [encoding.ids for encoding in encodings]
 
-    return Peer("tokenizers", module.__version__, fresh, encode, rows)
+    return Peer("tokenizers", module.__version__, fresh, encode, rows, special)
 
 
-def _sentencepiece(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
+def _transformers(module: Any, source: str, tokenizer: Tokenizer, special: bool) -> Peer:
+    def fresh() -> Any:
+        if os.path.isdir(source):
+            loaded = module.AutoTokenizer.from_pretrained(source, local_files_only=True)
+        else:
+            loaded = module.PreTrainedTokenizerFast(tokenizer_file=source)
+        if loaded.is_fast:
+            _turn_dropout_off(loaded.backend_tokenizer.model)
+        return loaded
+
+    def encode(loaded: Any, texts: list[str]) -> Any:
+        with _environment(_TOKENIZERS_THREADS, "false"):
+            return loaded(
+                texts,
+                add_special_tokens=special,
+                truncation=False,
+                padding=False,
+                verbose=False,
+            )
+
+    def rows(encoded: Any) -> list[list[int]]:
+        ids: list[list[int]] = encoded["input_ids"]
+        return ids
+
+    return Peer("transformers", module.__version__, fresh, encode, rows, special)
+
+
+def _turn_dropout_off(model: Any) -> None:
+    if getattr(model, "dropout", None) is not None:
+        model.dropout = None
+
+
+def _sentencepiece(module: Any, source: str, tokenizer: Tokenizer, special: bool) -> Peer:
     def fresh() -> Any:
         return module.SentencePieceProcessor(model_file=source)
 
@@ -87,7 +139,7 @@ def _sentencepiece(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
     return Peer("sentencepiece", module.__version__, fresh, encode, lambda rows: rows)
 
 
-def _tiktoken(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
+def _tiktoken(module: Any, source: str, tokenizer: Tokenizer, special: bool) -> Peer:
     pattern = _pattern_of(tokenizer, source)
 
     def fresh() -> Any:
@@ -101,8 +153,9 @@ def _tiktoken(module: Any, source: str, tokenizer: Tokenizer) -> Peer:
     return Peer("tiktoken", module.__version__, fresh, encode, lambda rows: rows)
 
 
-PEERS: dict[str, Callable[[Any, str, Tokenizer], Peer]] = {
+PEERS: dict[str, Callable[[Any, str, Tokenizer, bool], Peer]] = {
     "tokenizers": _tokenizers,
+    "transformers": _transformers,
     "sentencepiece": _sentencepiece,
     "tiktoken": _tiktoken,
 }
@@ -111,7 +164,9 @@ PEERS: dict[str, Callable[[Any, str, Tokenizer], Peer]] = {
 
 def _ranks(source: str) -> dict[bytes, int]:
     """Read ranks; tiktoken's reader is avoided because it caches files by name."""
-    pairs = (line.split() for line in Path(source).read_bytes().splitlines() if line)
+    data = file_bytes(source, "a file of ranks")
+    data = gzip.decompress(data) if source.endswith(".gz") else data
+    pairs = (line.split() for line in data.splitlines() if line)
     return {base64.b64decode(token): int(rank) for token, rank in pairs}
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command line and exit: 0 success, 2 invalid usage or input, 130 interrupted, 143 terminated."""
+    """Run the command line and exit: 0 success, 2 invalid usage or input, 130 interrupted, 143 terminated.
+
+    The code 1 means that ids differ (`verify`, `convert --verify`).
+    """
     import io
     import sys
 

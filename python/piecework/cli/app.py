@@ -44,6 +44,7 @@ VERBS = {
     "explain-training": "Print each step of a training on CORPUS.",
     "serve": "Serve a local web page that shows the tokens of a text, until Ctrl-C.",
     "compare": "Measure several TOKENIZERs on a corpus and print a table.",
+    "verify": "Compare the ids of TOKENIZER with those of the library that owns its file.",
     "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
     "extend": "Add entries learned from CORPUS to TOKENIZER, without changing existing ids.",
     "add": "Add WORDS to TOKENIZER as ordinary entries, one token each.",
@@ -59,6 +60,7 @@ VERBS = {
 _OTHER_VERBS = {
     "analyze": "explain",
     "benchmark": "bench",
+    "check": "verify",
     "detokenize": "decode",
     "diff": "compare",
     "download": "convert",
@@ -71,6 +73,7 @@ _OTHER_VERBS = {
     "show": "inspect",
     "tokenise": "encode",
     "tokenize": "encode",
+    "validate": "verify",
     "version": "--version",
     "visualize": "explain",
 }

@@ -10,7 +10,7 @@ import click
 import piecework as pw
 from piecework._support import tokenizer_file
 from piecework.analysis.speed import speed_table
-from piecework.cli.options import Reading, reading_options
+from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
@@ -36,9 +36,9 @@ Example:
 @option(
     "--against",
     multiple=True,
-    type=click.Choice(["tokenizers", "sentencepiece", "tiktoken"]),
+    type=click.Choice(PEER_NAMES),
     help="Also measure this library with the same tokenizer file, and compare ids; repeatable. "
-    "Needs the extra bench.",
+    "Needs the extra bench, or transformers.",
 )
 @option(
     "--repetitions",

@@ -20,6 +20,9 @@ Reading: TypeAlias = Mapping[str, Any]
 PRESETS = tuple(pw.train.PRESETS)
 ALL_PRESETS = tuple(dict.fromkeys((*PRESETS, *pw.train.SENTENCEPIECE_PRESETS)))
 
+PEER_NAMES = ("tokenizers", "transformers", "sentencepiece", "tiktoken")
+"""The keys of `piecework.analysis.peers.PEERS`, whose import takes longer."""
+
 
 def corpus_options(
     presets: Sequence[str] = ALL_PRESETS,

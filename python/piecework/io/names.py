@@ -74,10 +74,20 @@ def tokenizer_file(
     >>> tokenizer_file("missing.json")
     'missing.json'
     """
-    source, options = resolve_name(
-        path, LoadOptions(encoding_name=encoding_name), revision=revision
-    )
-    return files_of_directory(source, options)[0]
+    options = LoadOptions(encoding_name=encoding_name)
+    source, implied = resolve_name(path, options, revision=revision)
+    return files_of_directory(source, implied)[0]
+
+
+def tokenizer_path(
+    path: PathLike, *, encoding_name: str | None = None, revision: str | None = None
+) -> str:
+    """Return the file or folder that `Tokenizer.load` reads for a path or a name on this machine.
+
+    >>> tokenizer_path("missing.json")
+    'missing.json'
+    """
+    return resolve_name(path, LoadOptions(encoding_name=encoding_name), revision=revision)[0]
 
 
 def looks_like_path(name: str) -> bool:

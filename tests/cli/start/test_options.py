@@ -16,7 +16,7 @@ from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.cli.start.command_names import Run, command_named
 
 READS_A_TOKENIZER = (
-    "encode decode inspect explain compare bench extend add prune shrink convert".split()
+    "encode decode inspect explain compare verify bench extend add prune shrink convert".split()
 )
 
 
@@ -282,6 +282,7 @@ def test_every_command_reads_ranks(
         "inspect": [],
         "explain": ["hug <end>"],
         "compare": ["--corpus", corpus, "--json"],
+        "verify": [corpus, "--against", "tiktoken"],
         "bench": [*[corpus] * 4, "--repetitions", "1", "--json"],
         "extend": [corpus, "-n", "1", "-o", out],
         "add": [str(words), "-o", out],

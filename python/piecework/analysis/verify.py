@@ -1,0 +1,294 @@
+"""Compare the ids of a tokenizer with those of the library that owns its file, on a corpus of any size.
+
+Texts are read and encoded in batches. For each kind of difference only a count and the smallest text are
+kept; at the end this text is shortened while the difference stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from piecework import Sampling, Tokenizer
+from piecework._support import (
+    OnError,
+    PathLike,
+    Progress,
+    Utf8Errors,
+    corpus_bytes,
+    progress_bar,
+    rows_of_texts,
+    show_source,
+    text_total,
+)
+from piecework.analysis.documents import documents_of
+from piecework.analysis.entry_bytes import vocabulary_entries
+from piecework.analysis.peers import Peer, read_peer
+from piecework.analysis.round_trip import without_truncation_and_padding
+from piecework.analysis.verification import EncodedText, IdDifference, Verification
+from piecework.corpus import corpus_files, read_corpus
+from piecework.errors import ArgumentError, CorpusError
+
+_SHORTENING_CHARS = 2_000_000
+"""The most characters that are encoded to shorten one text; an encoding counts for 100 more."""
+
+_Row: TypeAlias = list[int] | Exception
+_Encode: TypeAlias = Callable[[list[str]], list[list[int]]]
+
+
+def verify(
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    peers: Sequence[Peer],
+    *,
+    num_threads: int | None = None,
+    progress: Progress = None,
+) -> tuple[Verification, ...]:
+    """Compare the ids of texts with those of other libraries.
+
+    >>> import piecework as pw
+    >>> from piecework.analysis.peers import Peer
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> def encode(loaded, texts):
+    ...     return [[1 if letter == "a" else 0 for letter in text] for text in texts]
+    >>> peer = Peer("letters", "1.0", lambda: None, encode, rows=list)
+    >>> [found] = verify(tok, ["aa", "a", "abba"], [peer])
+    >>> print(found)
+      letters 1.0: 3 texts, 7 ids: the ids of 1 text differ
+    <BLANKLINE>
+    unknown tokens: 1 text, such as b
+                 tokens  ids
+      piecework  b       2
+      letters    [UNK]   0
+    <BLANKLINE>
+
+    `peers` come from `analysis.peers.read_peer`. Nothing is truncated, padded or sampled. `progress=True`
+    shows a bar; a function receives numbers of texts, the total is 0 if it is unknown.
+
+    Raises `ArgumentError` without a peer, `InputTypeError`, and `CorpusError` if there is no text.
+    """
+    comparisons = _comparisons(tokenizer, peers, num_threads)
+    total, done = text_total(texts), 0
+    with progress_bar("verifying", progress) as update:
+        for rows in rows_of_texts(texts):
+            _add(comparisons, rows.to_list())
+            done += len(rows)
+            update(done, total)
+    return _results(comparisons)
+
+
+def verify_files(
+    path: PathLike,
+    corpus: PathLike | Sequence[PathLike],
+    *,
+    against: Sequence[str],
+    field: str | None = None,
+    encoding_errors: Utf8Errors = "replace",
+    on_error: OnError = "fail",
+    num_threads: int | None = None,
+    progress: Progress = None,
+    tokenizer: Tokenizer | None = None,
+) -> tuple[Verification, ...]:
+    """Compare the ids of a tokenizer file on a corpus with those of other libraries that read the file.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import piecework as pw
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "corpus.txt").write_text("to be or not to be\\n" * 1000)
+    >>> tok = pw.Tokenizer.train(folder / "corpus.txt", vocab_size=17)
+    >>> tok.save(folder / "tokenizer.json")
+    >>> [found] = verify_files(
+    ...     folder / "tokenizer.json", folder / "corpus.txt", against=["tokenizers"]
+    ... )
+    >>> found.texts, found.is_equal
+    (10, True)
+
+    `path` is a file or a folder. `against` names libraries: "tokenizers", "transformers",
+    "sentencepiece", "tiktoken". Ids have the special tokens that the library adds; tiktoken and sentencepiece
+    add none. Lines of plain text are joined to texts of about 2,000 characters, with their line ends;
+    otherwise the arguments are those of `count_files`. `tokenizer` is the loaded file. `progress=True` shows
+    a bar; a function receives the bytes read and the total.
+
+    Raises `FileError`, `InvalidUtf8Error`, `MissingExtraError` for a library that is not installed,
+    `FormatError` for a file that a library does not read, and the errors of `verify`.
+    """
+    loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
+    peers = [read_peer(name, path, loaded, add_special_tokens=True) for name in against]
+    comparisons = _comparisons(loaded, peers, num_threads)
+    files = corpus_files(corpus)
+    total = corpus_bytes(files)
+    with progress_bar("verifying", progress, in_bytes=True) as update:
+        for rows in read_corpus(
+            files, field=field, encoding_errors=encoding_errors, on_error=on_error
+        ):
+            _add(comparisons, list(documents_of(rows)))
+            show_source(update, rows.name)
+            update(rows.file_bytes_read, total)
+    return _results(comparisons)
+
+
+def _comparisons(
+    tokenizer: Tokenizer, peers: Sequence[Peer], num_threads: int | None
+) -> list[_Comparison]:
+    if not peers:
+        raise ArgumentError("peers", "must have at least one library to compare with")
+    return [_Comparison(tokenizer, peer, num_threads) for peer in peers]
+
+
+def _add(comparisons: Sequence[_Comparison], texts: list[str]) -> None:
+    for comparison in comparisons:
+        comparison.add(texts)
+
+
+def _results(comparisons: Sequence[_Comparison]) -> tuple[Verification, ...]:
+    if not comparisons[0].texts:
+        raise CorpusError("corpus", "has no texts")
+    return tuple(one.result() for one in comparisons)
+
+
+class _Comparison:
+    """The differences from one library so far."""
+
+    def __init__(self, tokenizer: Tokenizer, peer: Peer, num_threads: int | None) -> None:
+        self.texts = 0
+        self._ids = 0
+        self._peer = peer
+        self._tokenizer = tokenizer
+        self._kind_of = _Kinds(tokenizer)
+        self._ours = _encoder(tokenizer, peer.adds_special_tokens, num_threads)
+        self._theirs = _peer_encoder(peer)
+        self._counts: Counter[str] = Counter()
+        self._smallest: dict[str, str] = {}
+
+    def add(self, texts: list[str]) -> None:
+        """Compare texts."""
+        ours, theirs = _rows(self._ours, texts), _rows(self._theirs, texts)
+        self.texts += len(texts)
+        self._ids += sum(len(row) for row in ours if isinstance(row, list))
+        for text, our_row, their_row in zip(texts, ours, theirs, strict=True):
+            kind = self._kind_of(our_row, their_row)
+            if kind is None:
+                continue
+            self._counts[kind] += 1
+            if kind not in self._smallest or len(text) < len(self._smallest[kind]):
+                self._smallest[kind] = text
+
+    def result(self) -> Verification:
+        """Return what was compared and what differs."""
+        return Verification(
+            name=self._peer.name,
+            version=self._peer.version,
+            texts=self.texts,
+            ids=self._ids,
+            differing_texts=self._counts.total(),
+            differences=tuple(
+                self._difference(kind, texts) for kind, texts in self._counts.most_common()
+            ),
+        )
+
+    def _difference(self, kind: str, texts: int) -> IdDifference:
+        text = shortened(self._smallest[kind], lambda text: self._kind(text) == kind)
+        [ours], [theirs] = _rows(self._ours, [text]), _rows(self._theirs, [text])
+        sides = (self._side("piecework", ours), self._side(self._peer.name, theirs))
+        return IdDifference(kind, texts, text, sides)
+
+    def _kind(self, text: str) -> str | None:
+        [ours], [theirs] = _rows(self._ours, [text]), _rows(self._theirs, [text])
+        return self._kind_of(ours, theirs)
+
+    def _side(self, name: str, row: _Row) -> EncodedText:
+        if isinstance(row, Exception):
+            message = " ".join(str(row).split())
+            return EncodedText(name, error=message or type(row).__name__)
+        tokens = (self._tokenizer.id_to_token(id) for id in row)
+        return EncodedText(name, tuple(row), tuple("?" if one is None else one for one in tokens))
+
+
+class _Kinds:
+    """Names the kind of a difference, as `IdDifference` lists them."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._bytes = {entry.id: entry.data for entry in vocabulary_entries(tokenizer)}
+        self._special = tokenizer.special_token_ids
+        unknown = getattr(tokenizer.spec.model, "unk_token", None)
+        self._unknown_id = None if unknown is None else tokenizer.token_to_id(unknown)
+
+    def __call__(self, ours: _Row, theirs: _Row) -> str | None:
+        """Return the kind of the difference, None if the rows are equal or both are errors."""
+        if isinstance(ours, Exception) or isinstance(theirs, Exception):
+            both = isinstance(ours, Exception) and isinstance(theirs, Exception)
+            return None if both else "error"
+        if ours == theirs:
+            return None
+        if self._without_special(ours) == self._without_special(theirs):
+            return "special tokens"
+        if not self._bytes.keys() >= set(theirs):
+            return "unassigned ids"
+        if ours.count(self._unknown_id) != theirs.count(self._unknown_id):  # type: ignore[arg-type]
+            return "unknown tokens"
+        return "split" if self._text(ours) == self._text(theirs) else "text"
+
+    def _without_special(self, row: list[int]) -> list[int]:
+        return [id for id in row if id not in self._special or id == self._unknown_id]
+
+    def _text(self, row: list[int]) -> bytes:
+        return b"".join(map(self._bytes.__getitem__, row))
+
+
+def shortened(text: str, has_difference: Callable[[str], bool]) -> str:
+    """Return a text without parts that a difference does not need.
+
+    >>> shortened("a rose is a rose", lambda text: "os" in text)
+    'os'
+
+    Removes halves, quarters and so on, down to single characters, while `has_difference` holds. Time is
+    bounded: a long text may keep more than it needs.
+
+    Source: Zeller and Hildebrandt 2002, "Simplifying and Isolating Failure-Inducing Input".
+    """
+    budget = _SHORTENING_CHARS
+    size = (len(text) + 1) // 2
+    while size and budget > 0:
+        start, before = 0, len(text)
+        while start < len(text) and budget > 0:
+            shorter = text[:start] + text[start + size :]
+            budget -= len(shorter) + 100
+            if shorter and has_difference(shorter):
+                text = shorter
+            else:
+                start += size
+        # Single characters are tried again until all of them are needed.
+        size = size // 2 if size > 1 or len(text) == before else size
+    return text
+
+
+def _encoder(tokenizer: Tokenizer, adds_special_tokens: bool, num_threads: int | None) -> _Encode:
+    whole = without_truncation_and_padding(tokenizer)
+    settings: dict[str, Any] = {
+        "add_special_tokens": adds_special_tokens,
+        # A tokenizer from ranks raises for special tokens in text by default; its owner encodes them as text.
+        "parse_special": False if whole.spec.special_in_text == "refuse" else None,
+        "sampling": Sampling(nbest_size=1),
+        "num_threads": num_threads,
+    }
+    return lambda texts: whole.encode_batch(texts, **settings).to_lists()
+
+
+def _peer_encoder(peer: Peer) -> _Encode:
+    loaded = peer.fresh()
+    return lambda texts: peer.rows(peer.encode(loaded, texts))
+
+
+def _rows(encode: _Encode, texts: list[str]) -> list[_Row]:
+    """Return the ids of each text, or the error of each that raises one."""
+    if not texts:
+        return []
+    try:
+        return list(encode(texts))
+    except Exception as error:  # each library has its own exceptions
+        if len(texts) == 1:
+            return [error]
+    half = len(texts) // 2
+    return _rows(encode, texts[:half]) + _rows(encode, texts[half:])

@@ -1,0 +1,129 @@
+"""`piecework verify`: compare ids with those of another library, and check a recorded fingerprint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import click
+
+import piecework as pw
+from piecework._support import tokenizer_path
+from piecework.cli.fingerprints import fingerprint_line, recorded_fingerprint
+from piecework.cli.options import PEER_NAMES, Reading, reading_options
+from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
+from piecework.cli.terminal import print_blocks, terminal_width
+from piecework.cli.tokenizer_options import (
+    Hints,
+    load_tokenizer,
+    tokenizer_argument,
+    tokenizer_options,
+)
+
+_DIFFERENT = 1  # the exit code
+
+_EXAMPLE = """\b
+Example:
+  piecework verify tokenizer.json --against tokenizers corpus.txt
+  piecework verify cl100k_base --against tiktoken corpus.jsonl.gz --json
+  piecework verify tokenizer.json > tokenizer.lock
+  piecework verify tokenizer.json --fingerprint tokenizer.lock
+"""
+
+
+@command(epilog=_EXAMPLE)
+@tokenizer_argument()
+@click.argument("corpus", nargs=-1, metavar="[CORPUS]...", type=InputFile())
+@option(
+    "--against",
+    multiple=True,
+    type=click.Choice(PEER_NAMES),
+    help="Library that reads the same tokenizer and encodes CORPUS; repeatable. Needs the extra bench, or "
+    "transformers.",
+)
+@option(
+    "--fingerprint",
+    metavar="HEX|FILE",
+    help="Also compare the fingerprint of TOKENIZER with a recorded one, or with its line in a file.",
+)
+@reading_options
+@tokenizer_options
+@option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@quiet_option
+def verify(
+    tokenizer: str,
+    corpus: tuple[str, ...],
+    against: tuple[str, ...],
+    fingerprint: str | None,
+    as_json: bool,
+    hints: Hints,
+    reading: Reading,
+) -> None:
+    """Compare the ids of TOKENIZER with those of the library that owns its file.
+
+    With --against, the command encodes CORPUS with both and prints how many texts and ids it compared, and
+    each kind of difference with the smallest text that it found. Lines of plain text are joined to texts of
+    about 2,000 characters. With neither --against nor --fingerprint, it prints the fingerprint of TOKENIZER,
+    a line for a lock file. The exit code is 1 if something differs.
+    """
+    _check_arguments(corpus, against)
+    recorded = None if fingerprint is None else recorded_fingerprint(fingerprint, tokenizer)
+    loaded = load_tokenizer(tokenizer, hints)
+    verifications = _verifications(loaded, tokenizer, corpus, against, hints, reading)
+    is_recorded = recorded in (None, loaded.fingerprint)
+    if as_json:
+        click.echo(json.dumps(_as_data(loaded, recorded, verifications), ensure_ascii=False))
+    else:
+        if not against or not is_recorded:
+            click.echo(fingerprint_line(loaded, tokenizer))
+        if not is_recorded:
+            click.echo(f"{recorded}  recorded: the fingerprints differ")
+        print_blocks(chain.from_iterable(one.blocks() for one in verifications), terminal_width())
+    if not is_recorded or not all(one.is_equal for one in verifications):
+        raise click.exceptions.Exit(_DIFFERENT)
+
+
+def _check_arguments(corpus: Sequence[str], against: Sequence[str]) -> None:
+    """Raise unless there is a corpus and a library to compare with, or neither."""
+    if against and not corpus:
+        raise click.UsageError(
+            "--against needs CORPUS: texts to encode.", click.get_current_context()
+        )
+    if corpus and not against:
+        raise click.UsageError(
+            f"CORPUS needs --against: one of {', '.join(PEER_NAMES)}.", click.get_current_context()
+        )
+
+
+def _verifications(
+    loaded: pw.Tokenizer,
+    tokenizer: str,
+    corpus: Sequence[str],
+    against: Sequence[str],
+    hints: Hints,
+    reading: Reading,
+) -> tuple[pw.analysis.Verification, ...]:
+    if not against:
+        return ()
+    return pw.analysis.verify_files(
+        tokenizer_path(tokenizer, encoding_name=hints["encoding_name"], revision=hints["revision"]),
+        list(corpus),
+        against=against,
+        tokenizer=loaded,
+        progress=not is_quiet(),
+        **reading,
+    )
+
+
+def _as_data(
+    loaded: pw.Tokenizer,
+    recorded: str | None,
+    verifications: Sequence[pw.analysis.Verification],
+) -> dict[str, Any]:
+    return {
+        "fingerprint": loaded.fingerprint,
+        "recorded": recorded,
+        "against": [one.to_dict() for one in verifications],
+    }
