@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import piecework as pw
 from piecework.reference import words as simple_words
 from piecework.reference.aligned import align, as_text, span
 from piecework.reference.tokenizer import ReferenceTokenizer
-from piecework.reference.wordpiece_pruning import PruningSettings, learn_pruning
-from piecework.reference.wordpiece_top_down import learn_top_down
 from piecework.reference.wordpiece_training import (
     LearnedWordPiece,
     MergeSettings,
@@ -33,7 +32,7 @@ from piecework.spec import (
     WhitespaceSplit,
     WordLevel,
 )
-from piecework.train import Learner, Merges, Pruning, TopDown, WordPieceTrainer
+from piecework.train import Learner, Merges, Pruning, WordPieceTrainer
 
 WordSpan = tuple[str, int, int]
 WordCounts = Sequence[tuple[str, int]]
@@ -48,11 +47,13 @@ PIPELINES: dict[str, tuple[Normalizer | None, PreTokenizer | None]] = {
 }
 
 
-LEARNER_TWINS: dict[type[Learner], tuple[Callable[..., LearnedWordPiece], type[Settings]]] = {
-    Merges: (learn, MergeSettings),
-    Pruning: (learn_pruning, PruningSettings),
-    TopDown: (learn_top_down, Settings),
-}
+def twin(learner: type[Learner]) -> tuple[Callable[..., LearnedWordPiece], type[Settings]]:
+    """Return the definition of a learner and its settings: `learn_<name>` of `reference.wordpiece_<name>`."""
+    if learner is Merges:
+        return learn, MergeSettings
+    name = learner.name.replace("-", "_")
+    definition = getattr(import_module(f"piecework.reference.wordpiece_{name}"), f"learn_{name}")
+    return definition, get_type_hints(definition)["settings"]
 
 
 def settings_for(kind: type[T], settings: Mapping[str, Any]) -> T:
@@ -111,7 +112,7 @@ class ReferenceEngine:
         return list(counts.items())  # a Counter keeps the order of first occurrence
 
     def learn(self, words: WordCounts, settings: Mapping[str, Any]) -> Outcome:
-        learn, kind = LEARNER_TWINS[type(settings.get("learner", Pruning()))]
+        learn, kind = twin(type(settings.get("learner", Pruning())))
         learned = learn(words, settings_for(kind, settings))
         made = [(*merge[:4], float(merge.score)) for merge in learned.merges]
         return Outcome(learned.vocab, made, learned.stopped_early is not None)

@@ -1,5 +1,7 @@
 """Write the generated parts of docs/reference/: the Python API, the help of commands, the settings.
 
+The list of files in `reference/README.md` is generated, too.
+
     python tools/reference_pages.py          # write the pages
     python tools/reference_pages.py --check  # exit code 1 when a page differs
 
@@ -42,6 +44,7 @@ from piecework.train.trainers import TRAINERS
 MAX_INTEGER = 2**31  # larger limits are those of the machine
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
+REFERENCE = ROOT / "python" / "piecework" / "reference"
 MARK = "<!-- generated -->\n"
 CLASSES = ("Tokenizer", "Encoding", "Batch", "Counts", "IdMap", "NormalizationRules")
 FIELD = property(doc="A field; the docstring of the class describes it.")
@@ -217,6 +220,15 @@ def corpus_formats() -> str:
     return "\n".join([*lines, ""])
 
 
+def reference_files() -> str:
+    """Return the files of the reference and their first sentences, as Markdown."""
+    lines = ["| file | what it has |", "|---|---|"]
+    for file in sorted(REFERENCE.glob("[!_]*.py")):
+        module = import_module(f"piecework.reference.{file.stem}")
+        lines.append(f"| [{file.name}]({file.name}) | {first_sentence(module)} |")
+    return "\n".join([*lines, ""])
+
+
 def settings_tables() -> str:
     """Return the settings of each trainer, and of each learner, as Markdown."""
     return "\n".join(line for cls in TRAINERS.values() for line in settings_table(cls, "##"))
@@ -278,6 +290,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "command-line.md": command_help,
     "corpus-formats.md": corpus_formats,
     "training-settings.md": settings_tables,
+    "../../python/piecework/reference/README.md": reference_files,
 }
 
 if __name__ == "__main__":

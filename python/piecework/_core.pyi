@@ -3,16 +3,16 @@
 Calls raise the exceptions of `piecework.errors`. Encoding, decoding, counting, training and reading files
 release the GIL while they compute; `Core.encode_text` keeps it for a text under 1024 bytes.
 
-Settings cross as keyword arguments or as typed objects (`SeededSampling`). Only whole specifications and
-pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of `Core.from_json`, the result of
-`Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, the `stages` of a
+Settings cross as keyword arguments, as typed objects (`SeededSampling`), or as a dict (`Learner`). Only whole
+specifications and pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of `Core.from_json`,
+the result of `Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, the `stages` of a
 `GgufPipeline`, and the `pipeline_json` of `WordCounter`.
 
 Ids and offsets of a batch cross as numpy arrays without a copy. The lists of an `Encoding` are made when they
 are first read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypedDict, overload
 
 import numpy as np
@@ -956,28 +956,8 @@ def continue_training(
 class Learner:
     """How WordPiece entries are learned."""
 
-    @staticmethod
-    def merges(score: str, ties: str) -> Learner:
-        """Return the learner that merges the pair with the best score, then by ties.
-
-        `score` is "likelihood", "pmi" or "frequency"; `ties` is "smallest-strings", "lowest-ids" or
-        "first-seen".
-        """
-
-    @staticmethod
-    def pruning(
-        *,
-        segmentation: str,
-        balance: float,
-        max_use_cost: float | None,
-        seed_size: int | None,
-        record_removals: bool,
-    ) -> Learner:
-        """Return the learner that removes substrings; `record_removals` lists the removals in the result."""
-
-    @staticmethod
-    def top_down() -> Learner:
-        """Return the learner that keeps frequent substrings, the longest first."""
+    def __new__(cls, settings: Mapping[str, object]) -> Learner:
+        """Return the learner with these settings; `settings["name"]` is its name in `LEARNERS`."""
 
 def learn_wordpiece(
     counts: RawCounts,

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.train.learners import LEARNERS
+from piecework._core import Learner as CoreLearner
+from piecework.errors import ArgumentError
+from piecework.train.learners import LEARNERS, Learner
 from piecework.train.trainer import Trainer, merging_trainer
 from piecework.train.trainers import TRAINERS
 from piecework.train.word_sizes import WordSizes
@@ -97,3 +99,12 @@ def test_nothing_else_asks_for_the_type_of_a_trainer() -> None:
 def test_a_trainer_is_a_trainer() -> None:
     assert all(isinstance(trainer, Trainer) for trainer in EVERY)
     assert [kind.kind for kind in TRAINERS.values()] == [*TRAINERS]
+
+
+@pytest.mark.parametrize("kind", LEARNERS.values())
+def test_the_core_knows_each_learner_and_its_settings(kind: type[Learner]) -> None:
+    settings = kind().core_settings()
+    CoreLearner(settings)
+    for wrong in ({"name": "other"}, {"other": 1}):
+        with pytest.raises(ArgumentError, match=r"^learner must be unknown (variant|field) `other`"):
+            CoreLearner(settings | wrong)

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
-use piecework_core::spec::Segmentation;
-use piecework_train::wordpiece::{PairScore, PruningSettings, Ties};
+use piecework_train::wordpiece::{PairScore, Ties};
 use piecework_train::{bpe, wordpiece, AlphabetOrder, Learned, Merge, Resume};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pythonize::depythonize;
 
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
@@ -59,7 +60,7 @@ impl LearnedEntries {
     }
 }
 
-/// How WordPiece entries are learned, as one of the static methods makes it.
+/// How WordPiece entries are learned.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct Learner {
     learner: wordpiece::Learner,
@@ -68,31 +69,12 @@ pub struct Learner {
 #[catch_panics]
 #[pymethods]
 impl Learner {
-    /// Return the learner that merges pairs.
-    #[staticmethod]
-    fn merges(score: &str, ties: &str) -> PyResult<Self> {
-        Ok(Self { learner: wordpiece::Learner::Merges(score_named(score)?, ties_named(ties)?) })
-    }
-
-    /// Return the learner that removes substrings.
-    #[staticmethod]
-    #[pyo3(signature = (*, segmentation, balance, max_use_cost, seed_size, record_removals))]
-    fn pruning(
-        segmentation: &str,
-        balance: f64,
-        max_use_cost: Option<f64>,
-        seed_size: Option<usize>,
-        record_removals: bool,
-    ) -> PyResult<Self> {
-        let segmentation = segmentation_named(segmentation)?;
-        let settings = PruningSettings { segmentation, balance, max_use_cost, seed_size, record_removals };
-        Ok(Self { learner: wordpiece::Learner::Pruning(settings) })
-    }
-
-    /// Return the learner that keeps frequent substrings, longest first.
-    #[staticmethod]
-    fn top_down() -> Self {
-        Self { learner: wordpiece::Learner::TopDown }
+    /// Return the learner with the settings of a dict; its "name" is that of the variant.
+    #[new]
+    fn new(settings: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let learner = depythonize(settings)
+            .map_err(|error| bad_argument("learner", settings.to_string(), &error.to_string()))?;
+        Ok(Self { learner })
     }
 }
 
@@ -244,15 +226,6 @@ pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
         "pmi" => Ok(PairScore::Pmi),
         "frequency" => Ok(PairScore::Frequency),
         _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi or frequency")),
-    }
-}
-
-/// Return the WordPiece segmentation of a name.
-fn segmentation_named(name: &str) -> PyResult<Segmentation> {
-    match name {
-        "greedy" => Ok(Segmentation::Greedy),
-        "shortest" => Ok(Segmentation::Shortest),
-        _ => Err(bad_argument("segmentation", format!("{name:?}"), "greedy or shortest")),
     }
 }
 

@@ -28,9 +28,7 @@ The stages of a whole tokenizer, in the order of the data:
 Learners with the options of real trainers:
 
     bpe_training           BPE
-    wordpiece_training     WordPiece by likelihood, PMI or frequency
-    wordpiece_top_down     WordPiece by frequent substrings
-    wordpiece_pruning      WordPiece by removing the least useful substring
+    wordpiece_training     WordPiece by merges; each other learner has a file wordpiece_<name>
     unigram_training       Unigram
     unigram_hard_em        Unigram by the best segmentation only, as surveys print it
     sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use super::SentencePieceSpec;
 
 /// A vocabulary: (token, id) pairs in file order.
@@ -78,7 +80,8 @@ pub enum UnknownUnit {
 }
 
 /// The segmentation that a WordPiece model selects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Segmentation {
     /// The longest match from the left, repeated.
     #[default]

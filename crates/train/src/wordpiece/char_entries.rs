@@ -19,7 +19,7 @@ pub(super) fn alphabet_entries(
     spec: &WordPieceTrainSpec,
 ) -> Vec<String> {
     let prefix = &spec.continuing_subword_prefix;
-    let frequency = spec.learner.has_tokenizers_alphabet();
+    let frequency = spec.learner.as_learn().has_tokenizers_alphabet();
     let mut initial: Vec<String> = alphabet
         .select(|usage| frequency || usage.begins_words() || usage.required)
         .map(String::from)

@@ -1,9 +1,9 @@
 //! WordPiece training: word counts to special tokens, alphabet and learned entries.
 //!
 //! ```text
-//! spec               settings: learners, scores and ties
-//! start              what a learner starts from, and how it fills the vocabulary
-//! learners           a file for each learner, and the dispatch to them
+//! spec               settings: learners, scores and ties; what a learner is and starts from
+//! learners           a file for each learner
+//! fill               how a learner of substrings fills the vocabulary
 //! char_entries       the entries of single characters
 //! merge_state        words, pairs and entries, updated by each merge
 //! pair_counts        the counts from which a pair is scored
@@ -37,6 +37,7 @@ mod by_merges;
 mod candidate_pairs;
 mod char_entries;
 mod continue_training;
+mod fill;
 mod frequency;
 mod learners;
 mod likelihood;
@@ -48,7 +49,6 @@ mod score_classes;
 mod seeds;
 mod sorted_starts;
 mod spec;
-mod start;
 mod substring_trie;
 #[cfg(test)]
 mod tests;
@@ -68,10 +68,10 @@ use piecework_core::error::Error;
 
 use char_entries::alphabet_entries;
 use merge_state::MergeState;
-use start::Start;
+use spec::Start;
 
 pub use continue_training::{continue_training, ExistingModel};
-pub use spec::{Learner, MergeSettings, PairScore, PruningSettings, Ties, WordPieceTrainSpec};
+pub use spec::{Learner, MergeSettings, Merges, PairScore, Pruning, Ties, TopDown, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///
@@ -80,11 +80,11 @@ pub use spec::{Learner, MergeSettings, PairScore, PruningSettings, Ties, WordPie
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_train::wordpiece::{learn, Learner, PairScore, Ties, WordPieceTrainSpec};
+/// use piecework_train::wordpiece::{learn, Learner, Merges, PairScore, Ties, WordPieceTrainSpec};
 /// use piecework_train::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
-/// let learner = Learner::Merges(PairScore::Pmi, Ties::FirstSeen);
+/// let learner = Learner::Merges(Merges { score: PairScore::Pmi, ties: Ties::FirstSeen });
 /// let spec = WordPieceTrainSpec { vocab_size: 15, learner, ..WordPieceTrainSpec::default() };
 /// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
@@ -113,7 +113,7 @@ pub fn resume(
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     let start = begin(counts, spec, resume, spec.vocab_size, &mut progress)?;
-    let learned = spec.learner.learn(start, &mut progress)?;
+    let learned = spec.learner.as_learn().learn(start, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
@@ -130,11 +130,10 @@ pub fn learn_sizes(
     resume: Resume<'_>,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Vec<Learned>, Error> {
-    spec.learner.pruning()?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     let least = sizes.iter().copied().min().unwrap_or(spec.vocab_size);
     let start = begin(counts, spec, resume, least, &mut progress)?;
-    let learned = spec.learner.learn_sizes(&start, sizes, &mut progress)?;
+    let learned = spec.learner.as_learn().learn_sizes(&start, sizes, &mut progress)?;
     progress.finish(spec.vocab_size)?;
     Ok(learned)
 }
@@ -149,7 +148,7 @@ fn begin<'r>(
 ) -> Result<Start<'r>, Error> {
     progress.log_merges(resume.log);
     let chars = check_counts(counts, progress)?;
-    spec.learner.check(counts)?;
+    spec.learner.as_learn().check(counts)?;
     spec.alphabet_order.check(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, progress)?;
     let entries = first_entries(

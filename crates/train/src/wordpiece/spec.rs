@@ -1,7 +1,12 @@
-//! The settings of WordPiece training.
+//! The settings of WordPiece training, and what a learner is.
 
+use serde::Deserialize;
+
+use crate::alphabet::Alphabet;
 use crate::count::Counts;
-use crate::AlphabetOrder;
+use crate::entries::Entries;
+use crate::progress::Progress;
+use crate::{AlphabetOrder, Learned, Resume};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::Segmentation;
 
@@ -12,19 +17,115 @@ const MAX_BALANCE: f64 = 1000.0;
 /// The largest `max_use_cost`.
 const MAX_USE_COST: f64 = 1e6;
 
-/// How the entries besides special tokens and alphabet are learned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Learner {
+/// Declare the settings of each learner, which implement [`Learn`] in `learners/`, and the enum of them.
+macro_rules! learners {
+    ($($(#[$about:meta])* $Name:ident { $($settings:tt)* })*) => {
+        $(
+            $(#[$about])*
+            #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+            #[serde(deny_unknown_fields)]
+            pub struct $Name { $($settings)* }
+        )*
+
+        /// How the entries besides special tokens and alphabet are learned.
+        #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+        #[serde(tag = "name", rename_all = "kebab-case")]
+        pub enum Learner {
+            $($(#[$about])* $Name($Name),)*
+        }
+
+        impl Learner {
+            /// Return the learner of this variant.
+            pub(super) fn as_learn(&self) -> &dyn Learn {
+                match self {
+                    $(Self::$Name(learner) => learner,)*
+                }
+            }
+        }
+    };
+}
+
+learners! {
     /// Merge the pair with the best score, again and again; the ties select among equal scores.
-    Merges(PairScore, Ties),
+    Merges {
+        /// The score of a pair.
+        pub score: PairScore,
+        /// The order among pairs of equal score.
+        pub ties: Ties,
+    }
+
     /// Start from many substrings and remove the one whose removal costs least, again and again.
-    Pruning(PruningSettings),
+    Pruning {
+        /// The segmentation of the model, for which the vocabulary is chosen.
+        pub segmentation: Segmentation,
+        /// The weight of surprisal: a token costs 1 + balance x -ln(its share of all tokens).
+        pub balance: f64,
+        /// The most that one use of an entry counts for in its loss; no limit if `None`.
+        pub max_use_cost: Option<f64>,
+        /// The number of seeds, at least `vocab_size`; eight for each entry if `None`.
+        pub seed_vocab_size: Option<usize>,
+        /// Whether the result lists the removals.
+        #[serde(default)]
+        pub record_removals: bool,
+    }
+
     /// Keep frequent substrings, longest first, as in TensorFlow Text (Song et al. 2021).
-    TopDown,
+    TopDown {}
+}
+
+/// What a learner does.
+pub(super) trait Learn {
+    /// Learn a vocabulary of `spec.vocab_size` entries.
+    fn learn(&self, start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error>;
+
+    /// Learn a vocabulary of each size in one run, in the order of the sizes.
+    ///
+    /// Errors: `Argument` for a learner that learns one size.
+    fn learn_sizes(
+        &self,
+        _start: &Start<'_>,
+        _sizes: &[usize],
+        _progress: &mut Progress<'_>,
+    ) -> Result<Vec<Learned>, Error> {
+        let expected = "one size, or the pruning learner";
+        Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another learner", expected))
+    }
+
+    /// Reject counts that lack what the learner needs.
+    fn check(&self, _counts: &Counts) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Whether the alphabet is that of the trainer of `tokenizers`: every character has an entry without the
+    /// prefix, and characters outside the alphabet are skipped.
+    fn has_tokenizers_alphabet(&self) -> bool {
+        false
+    }
+}
+
+/// What a learner starts from; it has been checked.
+pub(super) struct Start<'a> {
+    pub(super) counts: &'a Counts,
+    pub(super) spec: &'a WordPieceTrainSpec,
+    /// The merges or choices of an earlier run, and where those of this run go.
+    pub(super) resume: Resume<'a>,
+    /// The number of characters in distinct words.
+    pub(super) chars: usize,
+    pub(super) alphabet: Alphabet,
+    /// The special tokens and the alphabet.
+    pub(super) entries: Entries,
+}
+
+impl Start<'_> {
+    /// The least count of a substring that is learned.
+    pub(super) fn min_count(&self) -> u64 {
+        self.spec.min_frequency.max(1)
+    }
 }
 
 /// The score of a pair; the pair with the best one is merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PairScore {
     /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
     /// section 3.
@@ -36,7 +137,8 @@ pub enum PairScore {
 }
 
 /// The order among pairs of equal score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ties {
     /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
     LowestIds,
@@ -91,32 +193,7 @@ impl Default for WordPieceTrainSpec {
 
 impl Default for Learner {
     fn default() -> Self {
-        Self::Pruning(PruningSettings::default())
-    }
-}
-
-impl Learner {
-    /// Whether the alphabet is that of the trainer of `tokenizers`: every character has an entry without the
-    /// prefix, and characters outside the alphabet are skipped.
-    pub(super) fn has_tokenizers_alphabet(self) -> bool {
-        matches!(self, Self::Merges(PairScore::Frequency, _))
-    }
-
-    /// Reject counts without the positions that the ties need.
-    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
-        if let Self::Merges(_, ties) = self {
-            ties.check(counts)?;
-        }
-        Ok(())
-    }
-
-    /// Return the settings of pruning, which alone learns several sizes.
-    pub(super) fn pruning(self) -> Result<PruningSettings, Error> {
-        if let Self::Pruning(settings) = self {
-            return Ok(settings);
-        }
-        let expected = "one size, or the pruning learner";
-        Err(Error::new(ErrorKind::Argument, "sizes", "several sizes of another learner", expected))
+        Self::Pruning(Pruning::default())
     }
 }
 
@@ -174,41 +251,26 @@ impl MergeSettings {
     }
 }
 
-/// The settings of `Learner::Pruning`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PruningSettings {
-    /// The segmentation of the model, for which the vocabulary is chosen.
-    pub segmentation: Segmentation,
-    /// The weight of surprisal: a token costs 1 + balance x -ln(its share of all tokens).
-    pub balance: f64,
-    /// The most that one use of an entry counts for in its loss; no limit if `None`.
-    pub max_use_cost: Option<f64>,
-    /// The number of seeds, at least `vocab_size`; eight for each entry if `None`.
-    pub seed_size: Option<usize>,
-    /// Whether the result lists the removals.
-    pub record_removals: bool,
-}
-
-impl Default for PruningSettings {
+impl Default for Pruning {
     fn default() -> Self {
         Self {
             segmentation: Segmentation::Greedy,
             balance: 0.0,
             max_use_cost: None,
-            seed_size: None,
+            seed_vocab_size: None,
             record_removals: false,
         }
     }
 }
 
-impl PruningSettings {
+impl Pruning {
     /// The number of seeds for a vocabulary of `vocab_size` entries.
     pub(super) fn seeds(&self, vocab_size: usize) -> usize {
-        self.seed_size.unwrap_or_else(|| vocab_size.saturating_mul(SEEDS_PER_ENTRY)).max(vocab_size)
+        self.seed_vocab_size.unwrap_or_else(|| vocab_size.saturating_mul(SEEDS_PER_ENTRY)).max(vocab_size)
     }
 
     /// Reject weights that are not finite or too large.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check_weights(&self) -> Result<(), Error> {
         let reject = |name: &str, found: f64, expected: String| {
             Err(Error::new(ErrorKind::Argument, name, found.to_string(), expected))
         };

@@ -1,7 +1,7 @@
 """The learners of WordPiece entries: values that say how a `WordPieceTrainer` learns.
 
-To add a learner, write its file here and add it to the table in `kinds.py`; CONTRIBUTING.md lists the edits
-in Rust and in the reference. The command line takes its fields as options.
+To add a learner, write its file here and import it in `kinds.py`; CONTRIBUTING.md lists the edits in Rust and
+in the reference. The command line takes its fields as options.
 """
 
 from __future__ import annotations

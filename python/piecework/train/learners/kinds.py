@@ -1,4 +1,4 @@
-"""The table of learners: a new one is an import and a place in `LEARNERS`.
+"""The learners: a new one is its file and its import here.
 
 `piecework.train` exports the classes. Options, messages, tables and the tests of all learners come from
 `LEARNERS`.
@@ -10,6 +10,7 @@ from piecework.train.learners.pruning import Pruning as Pruning
 from piecework.train.learners.top_down import TopDown as TopDown
 
 LEARNERS: dict[str, type[Learner]] = {
-    learner.name: learner for learner in (Pruning, Merges, TopDown)
+    kind.name: kind
+    for kind in sorted(Learner.__subclasses__(), key=lambda kind: (kind is not Pruning, kind.name))
 }
 """The learners by name, the default one first."""

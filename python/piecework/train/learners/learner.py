@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal, TypeAlias
 
-from piecework._core import Learner as CoreLearner
 from piecework.train.learned import LearnedVocabulary
 from piecework.train.word_sizes import Amount, WordSizes
 
@@ -36,6 +35,9 @@ class Learner(ABC):
     learns_sizes: ClassVar[bool] = False
     """Whether one run learns several sizes that do not nest."""
 
+    removes_entries: ClassVar[bool] = False
+    """Whether a run can list the entries that it removes: `core_settings` with `record_removals`."""
+
     @property
     def model_segmentation(self) -> Segmentation:
         """The segmentation of the model that the entries are for."""
@@ -52,6 +54,6 @@ class Learner(ABC):
         """Return what a user should know about a learned vocabulary."""
         return []
 
-    @abstractmethod
-    def to_core(self, *, record_removals: bool = False) -> CoreLearner:
-        """Return the learner of the compiled core."""
+    def core_settings(self) -> dict[str, object]:
+        """Return the settings of the learner of the compiled core, which has the same name and fields."""
+        return {"name": self.name, **vars(self)}

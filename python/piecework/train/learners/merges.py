@@ -7,7 +7,6 @@ from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from piecework._core import Learner as CoreLearner
 from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners.learner import Learner
 from piecework.train.setting_fields import Choice, check_settings, documented, setting
@@ -118,6 +117,6 @@ class Merges(Learner):
             'Merges("likelihood") or a higher min_frequency'
         ]
 
-    def to_core(self, *, record_removals: bool = False) -> CoreLearner:
-        """Return the learner of the compiled core."""
-        return CoreLearner.merges(self.score, self.chosen_ties)
+    def core_settings(self) -> dict[str, object]:
+        """Return the settings of the learner of the compiled core, with the ties of the score for None."""
+        return super().core_settings() | {"ties": self.chosen_ties}

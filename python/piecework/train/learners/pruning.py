@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from piecework._core import Learner as CoreLearner
 from piecework._internal import validation as checks
 from piecework.train.learners.learner import Learner, Segmentation
 from piecework.train.setting_fields import (
@@ -47,6 +46,7 @@ class Pruning(Learner):
     name = "pruning"
     summary = "remove the least useful of many substrings"
     learns_sizes = True
+    removes_entries = True
 
     balance: float = setting(
         0.0,
@@ -98,13 +98,3 @@ class Pruning(Learner):
         # A position begins at most `max_token_length` substrings, 50 by default.
         stored = np.minimum(seeds, 50 * words.chars)
         return 24 * words.chars + 30 * words.words + _BYTES_OF_SEED * stored
-
-    def to_core(self, *, record_removals: bool = False) -> CoreLearner:
-        """Return the learner of the compiled core."""
-        return CoreLearner.pruning(
-            segmentation=self.segmentation,
-            balance=self.balance,
-            max_use_cost=self.max_use_cost,
-            seed_size=self.seed_vocab_size,
-            record_removals=record_removals,
-        )

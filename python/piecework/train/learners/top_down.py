@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piecework._core import Learner as CoreLearner
 from piecework.train.learners.learner import Learner
 from piecework.train.word_sizes import Amount, WordSizes
 
@@ -29,7 +28,3 @@ class TopDown(Learner):
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the text, and of the words."""
         return 12 * words.chars + 8.25 * words.words
-
-    def to_core(self, *, record_removals: bool = False) -> CoreLearner:
-        """Return the learner of the compiled core."""
-        return CoreLearner.top_down()

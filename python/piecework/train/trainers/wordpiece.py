@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from piecework._core import LearnedEntries, learn_wordpiece
+from piecework._core import Learner as CoreLearner
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
@@ -260,7 +261,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         >>> learned.removals[-1]
         Removal(token='hugs', loss=1.0, put_back=None)
         """
-        return self._learn(counts, None, None, None, record_removals=True)[0]
+        recording = {"record_removals": True} if self.learner.removes_entries else {}
+        return self._learn(counts, None, None, None, further=recording)[0]
 
     def _learn(
         self,
@@ -270,29 +272,26 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         checkpoint: PathLike | None,
         *,
         sizes: list[int] | None = None,
-        record_removals: bool = False,
+        further: Mapping[str, object] | None = None,
     ) -> list[LearnedVocabulary]:
-        """Return the vocabulary, or that of each size."""
+        """Return the vocabulary, or that of each size; `further` are settings of the core's learner."""
         check_counts(counts)
         with resumable(self, counts, progress, checkpoint, sizes or ()) as run:
-            learned = self._run(
-                counts, num_threads, sizes=sizes, record_removals=record_removals, **run
-            )
+            learned = self._run(counts, num_threads, further or {}, sizes=sizes, **run)
         return [LearnedVocabulary._of(one) for one in learned]
 
     def _run(
         self,
         counts: Counts,
         num_threads: int | None,
-        *,
-        record_removals: bool = False,
+        further: Mapping[str, object],
         **arguments: Any,
     ) -> list[LearnedEntries]:
         """Call the trainer of the core with the settings and these arguments."""
         return learn_wordpiece(
             counts._raw,
             vocab_size=self.vocab_size,
-            learner=self.learner.to_core(record_removals=record_removals),
+            learner=CoreLearner({**self.learner.core_settings(), **further}),
             min_frequency=self.min_frequency,
             limit_alphabet=self.limit_alphabet,
             initial_alphabet=self.initial_alphabet,

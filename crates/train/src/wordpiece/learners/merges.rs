@@ -1,26 +1,33 @@
 //! The learner that merges pairs: the words as characters, then the trainer of a score and its ties.
 
+use crate::count::Counts;
 use crate::packed_words::PackedWords;
 use crate::progress::Progress;
 use crate::wordpiece::by_merges;
 use crate::wordpiece::char_entries::CharEntries;
 use crate::wordpiece::merge_state::MergeState;
-use crate::wordpiece::spec::{MergeSettings, PairScore, Ties};
-use crate::wordpiece::start::Start;
+use crate::wordpiece::spec::{Learn, MergeSettings, Merges, PairScore, Start};
 use crate::Learned;
 use piecework_core::error::Error;
 
-/// Merge the pair with the best score until the vocabulary is full or no pair qualifies.
-pub(super) fn learn(
-    start: Start<'_>,
-    score: PairScore,
-    ties: Ties,
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    let words = segmented(&start, progress)?;
-    let Start { spec, resume, entries, .. } = start;
-    let state = MergeState::new(words, MergeSettings::new(spec, score, ties), entries, progress)?;
-    by_merges::learn(state.start(resume.earlier, progress)?, progress)
+impl Learn for Merges {
+    /// Merge the pair with the best score until the vocabulary is full or no pair qualifies.
+    fn learn(&self, start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+        let words = segmented(&start, progress)?;
+        let Start { spec, resume, entries, .. } = start;
+        let settings = MergeSettings::new(spec, self.score, self.ties);
+        let state = MergeState::new(words, settings, entries, progress)?;
+        by_merges::learn(state.start(resume.earlier, progress)?, progress)
+    }
+
+    /// Reject counts without the positions that the ties need.
+    fn check(&self, counts: &Counts) -> Result<(), Error> {
+        self.ties.check(counts)
+    }
+
+    fn has_tokenizers_alphabet(&self) -> bool {
+        self.score == PairScore::Frequency
+    }
 }
 
 /// Segment the words into characters.
@@ -33,7 +40,7 @@ fn segmented(start: &Start<'_>, progress: &mut Progress<'_>) -> Result<PackedWor
     let char_entries = CharEntries::new(entries, alphabet, spec, counts);
     for (word, count) in counts.iter() {
         progress.advance(word.len())?;
-        if spec.learner.has_tokenizers_alphabet() || alphabet.contains_all(word) {
+        if spec.learner.as_learn().has_tokenizers_alphabet() || alphabet.contains_all(word) {
             let characters = word.chars().enumerate();
             words.push(
                 characters.filter_map(|(at, character)| char_entries.get(at == 0, character)),

@@ -25,8 +25,9 @@ use crate::entries::Entries;
 use crate::progress::Progress;
 use crate::resume::Choices;
 use crate::thread_team::{threads_within, total, ThreadTeam};
+use crate::wordpiece::fill::fill;
 use crate::wordpiece::spec::WordPieceTrainSpec;
-use crate::wordpiece::start::{fill, Start};
+use crate::wordpiece::spec::{Learn, Start, TopDown};
 use crate::wordpiece::substring_trie::{CorpusText, SubstringTrie, CONTINUATION, WORD_START};
 use crate::Learned;
 use piecework_core::error::Error;
@@ -43,45 +44,47 @@ const SUM_BYTES: usize = 2;
 /// Blocks of the text that a thread takes at once.
 const PART_BLOCKS: usize = 1024;
 
-/// Find the vocabulary of the least threshold that fits, and fill it to `vocab_size`.
-///
-/// A choice is whether the vocabulary of a threshold fits: 0 or 1.
-pub(super) fn learn(start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    let min_count = start.min_count();
-    let Start { counts, spec, resume, chars, alphabet, entries } = start;
-    let mut choices = Choices::new(resume);
-    let text = CorpusText::new(counts, chars, &alphabet, &spec.continuing_subword_prefix, progress)?;
-    let largest = text.largest_count(progress)?;
-    let mut search = ThresholdSearch { spec, text, base: entries, min_count, trie: None };
-    let (mut low, mut high) = (min_count, largest.saturating_add(1).max(min_count));
-    let steps = (high - low).checked_ilog2().map_or(0, |bits| bits as usize + 2);
-    let mut step = 0;
-    while low < high {
-        progress.reach(spec.vocab_size * step / steps);
-        step += 1;
-        let middle = low + (high - low) / 2;
-        let fits = match choices.replay() {
-            Some(choice) => {
-                (choice <= 1).then_some(choice == 1).ok_or_else(|| choices.wrong(choice.to_string()))?
+impl Learn for TopDown {
+    /// Find the vocabulary of the least threshold that fits, and fill it to `vocab_size`.
+    ///
+    /// A choice is whether the vocabulary of a threshold fits: 0 or 1.
+    fn learn(&self, start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+        let min_count = start.min_count();
+        let Start { counts, spec, resume, chars, alphabet, entries } = start;
+        let mut choices = Choices::new(resume);
+        let text = CorpusText::new(counts, chars, &alphabet, &spec.continuing_subword_prefix, progress)?;
+        let largest = text.largest_count(progress)?;
+        let mut search = ThresholdSearch { spec, text, base: entries, min_count, trie: None };
+        let (mut low, mut high) = (min_count, largest.saturating_add(1).max(min_count));
+        let steps = (high - low).checked_ilog2().map_or(0, |bits| bits as usize + 2);
+        let mut step = 0;
+        while low < high {
+            progress.reach(spec.vocab_size * step / steps);
+            step += 1;
+            let middle = low + (high - low) / 2;
+            let fits = match choices.replay() {
+                Some(choice) => {
+                    (choice <= 1).then_some(choice == 1).ok_or_else(|| choices.wrong(choice.to_string()))?
+                }
+                None => {
+                    let fits = search.fits(middle, progress)?;
+                    choices.record(u64::from(fits));
+                    fits
+                }
+            };
+            if fits {
+                high = middle;
+            } else {
+                low = middle + 1;
             }
-            None => {
-                let fits = search.fits(middle, progress)?;
-                choices.record(u64::from(fits));
-                fits
-            }
-        };
-        if fits {
-            high = middle;
-        } else {
-            low = middle + 1;
         }
+        choices.finish()?;
+        let mut entries = search.entries_by_count(low, progress)?;
+        if low > min_count {
+            entries.extend(search.entries_by_count(low - 1, progress)?);
+        }
+        Ok(fill(&search.base, entries, spec.vocab_size, min_count))
     }
-    choices.finish()?;
-    let mut entries = search.entries_by_count(low, progress)?;
-    if low > min_count {
-        entries.extend(search.entries_by_count(low - 1, progress)?);
-    }
-    Ok(fill(&search.base, entries, spec.vocab_size, min_count))
 }
 
 /// The search for the threshold.

@@ -3,9 +3,9 @@
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
-use super::{merges, naive_merges, naive_top_down, run};
+use super::{merges, merges_with, naive_merges, naive_top_down, run};
 use crate::count::Counts;
-use crate::wordpiece::{Learner, PairScore, Ties, WordPieceTrainSpec};
+use crate::wordpiece::{Learner, PairScore, Ties, TopDown, WordPieceTrainSpec};
 
 fn corpus() -> impl Strategy<Value = Counts> {
     let count = prop_oneof![1_u64..4, 1_u64..100, 1_u64..1_000_000];
@@ -69,8 +69,8 @@ fn without_positions() -> impl Strategy<Value = Learner> {
     let scores = vec![PairScore::Likelihood, PairScore::Pmi, PairScore::Frequency];
     let ties = prop::sample::select(vec![Ties::LowestIds, Ties::SmallestStrings]);
     prop_oneof![
-        3 => (prop::sample::select(scores), ties).prop_map(|(score, ties)| Learner::Merges(score, ties)),
-        1 => Just(Learner::TopDown),
+        3 => (prop::sample::select(scores), ties).prop_map(|(score, ties)| merges_with(score, ties)),
+        1 => Just(Learner::TopDown(TopDown {})),
     ]
 }
 
@@ -80,7 +80,7 @@ fn compare_merges(
     score: PairScore,
     ties: Ties,
 ) -> Result<(), TestCaseError> {
-    let mut spec = WordPieceTrainSpec { learner: Learner::Merges(score, ties), ..spec.clone() };
+    let mut spec = WordPieceTrainSpec { learner: merges_with(score, ties), ..spec.clone() };
     spec.vocab_size += naive_merges::alphabet(counts, &spec).1.len();
     let learned = run(counts, &spec).expect("room for the alphabet");
     let (vocab, expected) = naive_merges::learn(counts, &spec);
@@ -127,7 +127,7 @@ proptest! {
 
     #[test]
     fn top_down_equals_tables_of_substrings(counts in corpus(), spec in settings()) {
-        let mut spec = WordPieceTrainSpec { learner: Learner::TopDown, ..spec };
+        let mut spec = WordPieceTrainSpec { learner: Learner::TopDown(TopDown {}), ..spec };
         // A word that begins with the prefix itself may match an inner entry there, whatever its length.
         let prefix = spec.continuing_subword_prefix.as_str();
         if !prefix.is_empty() && counts.iter().any(|(word, _)| word.starts_with(prefix)) {

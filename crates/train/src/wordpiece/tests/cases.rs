@@ -2,16 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use super::{counts, merges, merges_by, run, spec};
+use super::{counts, merges, merges_by, merges_with, run, spec};
 use crate::count::Counts;
-use crate::wordpiece::{learn, Learner, PairScore, Ties, WordPieceTrainSpec};
+use crate::wordpiece::{learn, Learner, PairScore, Ties, TopDown, WordPieceTrainSpec};
 use piecework_core::error::ErrorKind;
 
 const LEARNERS: [Learner; 4] = [
-    Learner::Merges(PairScore::Likelihood, Ties::SmallestStrings),
-    Learner::Merges(PairScore::Pmi, Ties::FirstSeen),
-    Learner::Merges(PairScore::Frequency, Ties::LowestIds),
-    Learner::TopDown,
+    merges_with(PairScore::Likelihood, Ties::SmallestStrings),
+    merges_with(PairScore::Pmi, Ties::FirstSeen),
+    merges_with(PairScore::Frequency, Ties::LowestIds),
+    Learner::TopDown(TopDown {}),
 ];
 
 /// The words of the four-sentence corpus in order of first occurrence.
@@ -43,7 +43,7 @@ fn pmi_learns_the_published_merges_of_hugs() {
 fn likelihood_merges_the_smaller_strings_among_equals() {
     let words = [("zx", 5), ("ab", 5), ("b", 1), ("x", 1)];
     let ties = |ties| {
-        let learner = Learner::Merges(PairScore::Likelihood, ties);
+        let learner = merges_with(PairScore::Likelihood, ties);
         let spec = WordPieceTrainSpec { max_token_length: Some(2), ..spec(learner, 100, 1) };
         let learned = run(&counts(&words), &spec).expect("merges");
         merges(&learned).iter().map(|&(left, right, _)| format!("{left}{right}")).collect::<Vec<_>>()
@@ -57,7 +57,7 @@ fn first_seen_needs_first_positions() {
     let unknown = Counts::from_parts(&["ab", "ba"], &[2, 2], None).expect("distinct words");
     let error = run(&unknown, &spec(merges_by(PairScore::Pmi), 10, 1)).expect_err("no positions");
     assert_eq!((error.kind, error.place.as_str()), (ErrorKind::Argument, "ties"));
-    let any = Learner::Merges(PairScore::Pmi, Ties::SmallestStrings);
+    let any = merges_with(PairScore::Pmi, Ties::SmallestStrings);
     run(&unknown, &spec(any, 10, 1)).expect("merges");
 }
 
@@ -218,7 +218,7 @@ fn top_down_fills_the_vocabulary_exactly() {
     for size in 46..120 {
         let learned = run(
             &four_sentences(),
-            &WordPieceTrainSpec { vocab_size: size, ..spec(Learner::TopDown, size, 1) },
+            &WordPieceTrainSpec { vocab_size: size, ..spec(Learner::TopDown(TopDown {}), size, 1) },
         )
         .expect("entries");
         assert!(learned.vocab.len() <= size);

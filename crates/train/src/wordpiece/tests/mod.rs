@@ -7,7 +7,7 @@ mod naive_top_down;
 
 use std::ops::ControlFlow;
 
-use super::{learn, Learner, PairScore, WordPieceTrainSpec};
+use super::{learn, Learner, Merges, PairScore, Ties, WordPieceTrainSpec};
 use crate::count::Counts;
 use crate::Learned;
 use piecework_core::error::Error;
@@ -21,7 +21,11 @@ fn counts(words: &[(&str, u64)]) -> Counts {
 
 /// Merges by a score, with its usual ties.
 fn merges_by(score: PairScore) -> Learner {
-    Learner::Merges(score, score.default_ties())
+    merges_with(score, score.default_ties())
+}
+
+const fn merges_with(score: PairScore, ties: Ties) -> Learner {
+    Learner::Merges(Merges { score, ties })
 }
 
 fn spec(learner: Learner, vocab_size: usize, min_frequency: u64) -> WordPieceTrainSpec {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::count::Counts;
-use crate::wordpiece::{Learner, PairScore, Ties, WordPieceTrainSpec};
+use crate::wordpiece::{Learner, Merges, PairScore, Ties, WordPieceTrainSpec};
 
 /// Vocabulary and merges (left, right, count) as strings.
 pub(super) type NaiveResult = (Vec<String>, Vec<(String, String, u64)>);
@@ -31,7 +31,7 @@ pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<
     let continues = |wanted: char| {
         counts.iter().any(|(word, _)| word.chars().skip(1).any(|character| character == wanted))
     };
-    let frequency = matches!(spec.learner, Learner::Merges(PairScore::Frequency, _));
+    let frequency = matches!(spec.learner, Learner::Merges(Merges { score: PairScore::Frequency, .. }));
     let wanted = |character: char| spec.initial_alphabet.contains(&character);
     let plain =
         kept.iter().copied().filter(|&one| frequency || wanted(one) || begins(one)).map(String::from);
@@ -55,7 +55,9 @@ pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<
 
 /// Learn by the score and the ties of a spec whose learner merges pairs.
 pub(super) fn learn(counts: &Counts, spec: &WordPieceTrainSpec) -> NaiveResult {
-    let Learner::Merges(score, ties) = spec.learner else { panic!("{:?} merges no pairs", spec.learner) };
+    let Learner::Merges(Merges { score, ties }) = spec.learner else {
+        panic!("{:?} merges no pairs", spec.learner)
+    };
     let (kept, mut vocab) = alphabet(counts, spec);
     let mut words = segment(counts, spec, score, &kept);
     let mut merges = Vec::new();

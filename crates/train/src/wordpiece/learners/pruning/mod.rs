@@ -36,10 +36,10 @@ use std::cmp::Reverse;
 use crate::entries::Entries;
 use crate::progress::Progress;
 use crate::resume::Choices;
+use crate::wordpiece::fill::fill;
 use crate::wordpiece::seeds::{self, SeedRules, Substring};
 use crate::wordpiece::sorted_starts::SortedStarts;
-use crate::wordpiece::spec::{PruningSettings, WordPieceTrainSpec};
-use crate::wordpiece::start::{fill, Start};
+use crate::wordpiece::spec::{Learn, Pruning, Start, WordPieceTrainSpec};
 use crate::wordpiece::word_text::{WordText, MAX_WORD_CHARS};
 use crate::Learned;
 use piecework_core::error::Error;
@@ -51,54 +51,52 @@ use pruner::Pruner;
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;
 
-/// Learn one vocabulary.
-pub(super) fn learn(
-    start: &Start<'_>,
-    settings: &PruningSettings,
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    let learned = learn_sizes(start, settings, &[start.spec.vocab_size], progress)?;
-    Ok(learned.into_iter().next().unwrap_or_default())
-}
+impl Learn for Pruning {
+    /// Learn one vocabulary.
+    fn learn(&self, start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+        let learned = self.learn_sizes(&start, &[start.spec.vocab_size], progress)?;
+        Ok(learned.into_iter().next().unwrap_or_default())
+    }
 
-/// Learn a vocabulary of each size, which the special tokens and the alphabet fit.
-///
-/// All sizes have the same seeds, so the removals for a larger size are the first ones for a smaller size. Each
-/// size puts entries back on its own.
-pub(super) fn learn_sizes(
-    start: &Start<'_>,
-    settings: &PruningSettings,
-    sizes: &[usize],
-    progress: &mut Progress<'_>,
-) -> Result<Vec<Learned>, Error> {
-    settings.check()?;
-    let Start { counts, spec, alphabet, entries, .. } = start;
-    let mut choices = Choices::new(start.resume);
-    let text = WordText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
-    let candidates = find_candidates(text, spec, settings, entries, progress)?;
-    let mut ascending: Vec<usize> = (0..sizes.len()).collect();
-    ascending.sort_by_key(|&at| sizes[at]);
-    let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
-    let mut pruner = Pruner::new(&candidates, settings, spec.num_threads, &mut choices);
-    if let Some(&least) = ascending.first() {
-        pruner.remove_until(wanted(least), spec.vocab_size, progress)?;
+    /// Learn a vocabulary of each size, which the special tokens and the alphabet fit.
+    ///
+    /// All sizes have the same seeds, so the removals for a larger size are the first ones for a smaller size. Each
+    /// size puts entries back on its own.
+    fn learn_sizes(
+        &self,
+        start: &Start<'_>,
+        sizes: &[usize],
+        progress: &mut Progress<'_>,
+    ) -> Result<Vec<Learned>, Error> {
+        self.check_weights()?;
+        let Start { counts, spec, alphabet, entries, .. } = start;
+        let mut choices = Choices::new(start.resume);
+        let text = WordText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
+        let candidates = find_candidates(text, spec, self, entries, progress)?;
+        let mut ascending: Vec<usize> = (0..sizes.len()).collect();
+        ascending.sort_by_key(|&at| sizes[at]);
+        let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
+        let mut pruner = Pruner::new(&candidates, self, spec.num_threads, &mut choices);
+        if let Some(&least) = ascending.first() {
+            pruner.remove_until(wanted(least), spec.vocab_size, progress)?;
+        }
+        let mut learned = vec![Learned::default(); sizes.len()];
+        for at in ascending {
+            pruner.put_back(wanted(at), progress)?;
+            let chosen = by_uses(&pruner.losses, &candidates, progress)?;
+            learned[at] = fill(entries, chosen, sizes[at], start.min_count());
+            learned[at].removals = pruner.removals(wanted(at));
+        }
+        pruner.finish()?;
+        Ok(learned)
     }
-    let mut learned = vec![Learned::default(); sizes.len()];
-    for at in ascending {
-        pruner.put_back(wanted(at), progress)?;
-        let chosen = by_uses(&pruner.losses, &candidates, progress)?;
-        learned[at] = fill(entries, chosen, sizes[at], start.min_count());
-        learned[at].removals = pruner.removals(wanted(at));
-    }
-    pruner.finish()?;
-    Ok(learned)
 }
 
 /// Find the seeds and the entries of the base that occur in words.
 fn find_candidates(
     text: WordText,
     spec: &WordPieceTrainSpec,
-    settings: &PruningSettings,
+    settings: &Pruning,
     base: &Entries,
     progress: &mut Progress<'_>,
 ) -> Result<Candidates, Error> {

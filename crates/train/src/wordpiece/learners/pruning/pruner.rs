@@ -11,7 +11,7 @@ use super::losses::Losses;
 use super::token_cost::CostRule;
 use crate::progress::Progress;
 use crate::resume::Choices;
-use crate::wordpiece::spec::PruningSettings;
+use crate::wordpiece::spec::Pruning;
 use crate::Removal;
 use piecework_core::error::Error;
 
@@ -43,7 +43,7 @@ pub(super) struct Pruner<'a, 'c, 'r> {
 impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
     pub(super) fn new(
         candidates: &'a Candidates,
-        settings: &PruningSettings,
+        settings: &Pruning,
         threads: usize,
         choices: &'c mut Choices<'r>,
     ) -> Self {

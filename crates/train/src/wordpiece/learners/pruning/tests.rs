@@ -9,7 +9,7 @@ use super::losses::Losses;
 use super::token_cost::CostRule;
 use super::*;
 use crate::count::Counts;
-use crate::wordpiece::{begin, Learner, PruningSettings};
+use crate::wordpiece::{begin, Learner, Pruning};
 use crate::Resume;
 use piecework_core::spec::Segmentation;
 
@@ -33,11 +33,11 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
     let max_use_cost = prop_oneof![2 => Just(None), 1 => Just(Some(1.5))];
     (prefix, segmentation, balance, max_use_cost, 1_usize..4).prop_map(
         |(prefix, segmentation, balance, max_use_cost, num_threads)| WordPieceTrainSpec {
-            learner: Learner::Pruning(PruningSettings {
+            learner: Learner::Pruning(Pruning {
                 segmentation,
                 balance,
                 max_use_cost,
-                ..PruningSettings::default()
+                ..Pruning::default()
             }),
             min_frequency: 1,
             special_tokens: Vec::new(),

@@ -2,7 +2,7 @@
 //!
 //! All arithmetic is on integers, so results are the same on every platform.
 
-use crate::wordpiece::spec::PruningSettings;
+use crate::wordpiece::spec::Pruning;
 
 /// The fraction bits of a cost.
 const FRACTION_BITS: u32 = 16;
@@ -20,7 +20,7 @@ pub(super) struct CostRule {
 }
 
 impl CostRule {
-    pub(super) fn new(settings: &PruningSettings) -> Self {
+    pub(super) fn new(settings: &Pruning) -> Self {
         Self {
             balance: to_fixed(settings.balance),
             max_use_cost: settings.max_use_cost.map(|cost| to_fixed(cost).max(1)),
