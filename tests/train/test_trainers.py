@@ -106,5 +106,7 @@ def test_the_core_knows_each_learner_and_its_settings(kind: type[Learner]) -> No
     settings = kind().core_settings()
     CoreLearner(settings)
     for wrong in ({"name": "other"}, {"other": 1}):
-        with pytest.raises(ArgumentError, match=r"^learner must be unknown (variant|field) `other`"):
+        with pytest.raises(
+            ArgumentError, match=r"^learner must be unknown (variant|field) `other`"
+        ):
             CoreLearner(settings | wrong)
