@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NoReturn, TypeVar
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar, get_args
 
 from piecework.errors import FormatError, InputTypeError
 
 Self = TypeVar("Self", bound="Component")
+
+
+class _JsonForm(NamedTuple):
+    """How a `tokenizer.json` holds a field."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+    name: str = ""
+    is_optional: bool = False
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def json_form(
+    write: Callable[[Any], Any] = _unchanged,
+    read: Callable[[Any], Any] = _unchanged,
+    *,
+    name: str = "",
+    is_optional: bool = False,
+) -> dict[str, _JsonForm]:
+    """Return the `metadata` of a field that a `tokenizer.json` holds in another form or under another name.
+
+    The file lacks an optional field that has its default.
+
+    >>> json_form(name="strip_left")["json"].name
+    'strip_left'
+    """
+    return {"json": _JsonForm(write, read, name, is_optional)}
+
+
+def base64_form(name: str = "") -> dict[str, _JsonForm]:
+    """Return the `metadata` of a field of bytes, which a `tokenizer.json` holds in base64."""
+    return json_form(
+        lambda data: base64.b64encode(data).decode("ascii"), base64.b64decode, name=name
+    )
 
 
 @dataclass(frozen=True)
@@ -19,14 +57,33 @@ class Component:
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {"type": self.KIND} | {
-            field.name: getattr(self, field.name) for field in fields(self)
-        }
+        value: dict[str, Any] = {"type": self.KIND}
+        for field in fields(self):
+            form, held = _form_of(field), getattr(self, field.name)
+            if not (form.is_optional and held == field.default):
+                value[form.name or field.name] = form.write(held)
+        return value
 
     @classmethod
     def from_json(cls: type[Self], value: Mapping[str, Any]) -> Self:
         """Read the `tokenizer.json` object."""
-        return cls(**{field.name: value[field.name] for field in fields(cls)})
+        forms = {field.name: _form_of(field) for field in fields(cls)}
+        names = {name: form.name or name for name, form in forms.items()}
+        return cls(
+            **{
+                name: form.read(value[names[name]])
+                for name, form in forms.items()
+                if names[name] in value
+            }
+        )
+
+
+_PLAIN = json_form()["json"]
+
+
+def _form_of(field: Any) -> _JsonForm:
+    form: _JsonForm = field.metadata.get("json", _PLAIN)
+    return form
 
 
 def json_value(component: Any) -> Any:
@@ -42,11 +99,25 @@ def reject_value(value: object) -> NoReturn:
     raise InputTypeError("spec", problem)
 
 
+def members_form(read: Callable[[Any], Any]) -> dict[str, _JsonForm]:
+    """Return the `metadata` of the members of a sequence, each of which `read` reads."""
+    return json_form(
+        lambda members: [json_value(member) for member in members],
+        lambda values: tuple(read(value) for value in values),
+    )
+
+
+def kinds_of(union: Any) -> dict[str, type[Any]]:
+    """Return the components of a union by their names in a `tokenizer.json`."""
+    return {kind.KIND: kind for kind in get_args(union)}
+
+
 def component_from_json(
-    kinds: Mapping[str, type[Self]], value: Mapping[str, Any], place: str
-) -> Self:
-    """Read an object whose `type` is one of `kinds`; `place` names the field in errors."""
-    kind = value["type"]
-    if kind not in kinds:
-        raise FormatError(f"{place}.type", repr(kind), f"one of {', '.join(kinds)}")
-    return kinds[kind].from_json(value)
+    kinds: Mapping[str, type[Self]], value: Mapping[str, Any] | None, place: str
+) -> Self | None:
+    """Read an object whose `type` is one of `kinds`, or None; `place` names the field in errors."""
+    if value is None:
+        return None
+    if value["type"] not in kinds:
+        raise FormatError(f"{place}.type", repr(value["type"]), f"one of {', '.join(kinds)}")
+    return kinds[value["type"]].from_json(value)

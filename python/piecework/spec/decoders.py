@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
-from piecework.spec.component import Component, component_from_json, json_value
-from piecework.spec.patterns import Pattern, PrependScheme, ReplaceComponent
+from piecework.spec.component import Component, component_from_json, kinds_of, members_form
+from piecework.spec.patterns import PATTERN, Pattern, PrependScheme, ReplaceComponent
 from piecework.spec.sentencepiece import SentencePieceDecoder
 
 
@@ -120,7 +120,9 @@ class ReplaceDecoder(ReplaceComponent):
     'hug bug'
     """
 
-    pattern: Pattern  # repeated, because annotations are resolved in the module of the class
+    pattern: Pattern = field(
+        metadata=PATTERN
+    )  # repeated, because annotations are resolved in the module of the class
 
 
 @dataclass(frozen=True)
@@ -161,16 +163,9 @@ class SequenceDecoder(Component):
 
     KIND: ClassVar[str] = "Sequence"
 
-    decoders: tuple[Decoder, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "decoders": [json_value(one) for one in self.decoders]}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SequenceDecoder:
-        """Read the `tokenizer.json` object."""
-        return cls(tuple(_decoder_from_json(one) for one in value["decoders"]))
+    decoders: tuple[Decoder, ...] = field(
+        metadata=members_form(lambda member: decoder_from_json(member))
+    )
 
 
 Decoder: TypeAlias = (
@@ -187,22 +182,7 @@ Decoder: TypeAlias = (
     | SequenceDecoder
 )
 
-_KINDS: dict[str, type[Decoder]] = {
-    kind.KIND: kind
-    for kind in (
-        WordPieceDecoder,
-        ByteLevelDecoder,
-        ByteFallback,
-        BPEDecoder,
-        MetaspaceDecoder,
-        CTC,
-        ReplaceDecoder,
-        Fuse,
-        StripDecoder,
-        SentencePieceDecoder,
-        SequenceDecoder,
-    )
-}
+_KINDS = kinds_of(Decoder)
 
 # The decoder of a character model.
 CharDecoder = Fuse
@@ -210,8 +190,4 @@ CharDecoder = Fuse
 
 def decoder_from_json(value: Mapping[str, Any] | None) -> Decoder | None:
     """Read the `decoder` object of a `tokenizer.json`; None means that spaces join the tokens."""
-    return None if value is None else _decoder_from_json(value)
-
-
-def _decoder_from_json(value: Mapping[str, Any]) -> Decoder:
     return component_from_json(_KINDS, value, "decoder")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from piecework.errors import InputTypeError
-from piecework.spec.component import Component, component_from_json
+from piecework.spec.component import Component, component_from_json, json_form, kinds_of
 from piecework.spec.sentencepiece import SentencePiece
 
 # The default of what a model cannot be without; `check_given` says how to learn it.
@@ -30,6 +30,19 @@ def entries(vocab: Mapping[str, int]) -> dict[str, int]:
     return dict(vocab)
 
 
+def _lists(pairs: tuple[tuple[Any, Any], ...]) -> list[list[Any]]:
+    return [list(pair) for pair in pairs]
+
+
+def _pairs(lists: list[list[Any]]) -> tuple[tuple[Any, Any], ...]:
+    return tuple((first, second) for first, second in lists)
+
+
+_VOCAB = json_form(entries)
+_MERGES = json_form(_lists, _pairs)
+_PIECES = json_form(_lists, _pairs, name="vocab")
+
+
 @dataclass(frozen=True)
 class WordPiece(Component):
     """WordPiece: segment each word by greedy longest match from the left.
@@ -48,35 +61,17 @@ class WordPiece(Component):
 
     KIND: ClassVar[str] = "WordPiece"
 
-    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False, metadata=_VOCAB)
     unk_token: str = "[UNK]"
     continuing_subword_prefix: str = "##"
     max_input_chars_per_word: int = 100
-    unk: Literal["word", "char"] = "word"
-    segmentation: Literal["greedy", "shortest"] = "greedy"
+    unk: Literal["word", "char"] = field(default="word", metadata=json_form(is_optional=True))
+    segmentation: Literal["greedy", "shortest"] = field(
+        default="greedy", metadata=json_form(is_optional=True)
+    )
 
     def __post_init__(self) -> None:
         check_given("vocab", self.vocab, "wordpiece")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object; default values of `unk` and `segmentation` are omitted."""
-        value: dict[str, Any] = {
-            "type": self.KIND,
-            "unk_token": self.unk_token,
-            "continuing_subword_prefix": self.continuing_subword_prefix,
-            "max_input_chars_per_word": self.max_input_chars_per_word,
-        }
-        if self.unk != "word":
-            value["unk"] = self.unk
-        if self.segmentation != "greedy":
-            value["segmentation"] = self.segmentation
-        value["vocab"] = entries(self.vocab)
-        return value
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> WordPiece:
-        """Read the `tokenizer.json` object."""
-        return cls(**{name: setting for name, setting in value.items() if name != "type"})
 
 
 @dataclass(frozen=True)
@@ -91,15 +86,11 @@ class WordLevel(Component):
 
     KIND: ClassVar[str] = "WordLevel"
 
-    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False, metadata=_VOCAB)
     unk_token: str = "[UNK]"
 
     def __post_init__(self) -> None:
         check_given("vocab", self.vocab, "word")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "vocab": entries(self.vocab), "unk_token": self.unk_token}
 
 
 @dataclass(frozen=True)
@@ -123,8 +114,8 @@ class BPE(Component):
 
     KIND: ClassVar[str] = "BPE"
 
-    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
-    merges: tuple[tuple[str, str], ...] = field(default=_NONE, repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False, metadata=_VOCAB)
+    merges: tuple[tuple[str, str], ...] = field(default=_NONE, repr=False, metadata=_MERGES)
     dropout: float | None = None
     unk_token: str | None = None
     continuing_subword_prefix: str | None = None
@@ -136,19 +127,6 @@ class BPE(Component):
     def __post_init__(self) -> None:
         check_given("vocab", self.vocab, "bpe")
         check_given("merges", self.merges, "bpe")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        value = super().to_json()
-        del value["vocab"], value["merges"]
-        merges = [list(merge) for merge in self.merges]
-        return value | {"vocab": entries(self.vocab), "merges": merges}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> BPE:
-        """Read the `tokenizer.json` object."""
-        settings = {name: setting for name, setting in value.items() if name != "type"}
-        return cls(**settings | {"merges": tuple((left, right) for left, right in value["merges"])})
 
 
 @dataclass(frozen=True)
@@ -164,7 +142,7 @@ class Char(Component):
 
     KIND: ClassVar[str] = "BPE"
 
-    vocab: Mapping[str, int] = field(default=_NONE, repr=False)
+    vocab: Mapping[str, int] = field(default=_NONE, repr=False, metadata=_VOCAB)
     unk_token: str = "[UNK]"
 
     def __post_init__(self) -> None:
@@ -190,7 +168,7 @@ class Unigram(Component):
 
     KIND: ClassVar[str] = "Unigram"
 
-    pieces: tuple[tuple[str, float], ...] = field(default=_NONE, repr=False)
+    pieces: tuple[tuple[str, float], ...] = field(default=_NONE, repr=False, metadata=_PIECES)
     unk_id: int | None = None
     byte_fallback: bool = False
 
@@ -207,27 +185,10 @@ class Unigram(Component):
         """The unknown token."""
         return None if self.unk_id is None else self.pieces[self.unk_id][0]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {
-            "type": self.KIND,
-            "unk_id": self.unk_id,
-            "vocab": [list(piece) for piece in self.pieces],
-            "byte_fallback": self.byte_fallback,
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Unigram:
-        """Read the `tokenizer.json` object."""
-        pieces = tuple((token, score) for token, score in value["vocab"])
-        return cls(pieces, value["unk_id"], value["byte_fallback"])
-
 
 Model: TypeAlias = WordPiece | WordLevel | Char | BPE | Unigram | SentencePiece
 
-_KINDS: dict[str, type[WordPiece | WordLevel | BPE | Unigram | SentencePiece]] = {
-    kind.KIND: kind for kind in (WordPiece, WordLevel, BPE, Unigram, SentencePiece)
-}
+_KINDS = kinds_of(Model)  # a character model has the kind of BPE
 
 
 def model_from_json(value: Mapping[str, Any]) -> Model:
@@ -235,7 +196,7 @@ def model_from_json(value: Mapping[str, Any]) -> Model:
 
     A BPE model without merges and without other settings is read as a `Char` model.
     """
-    model = component_from_json(_KINDS, value, "model")
+    model = cast(Model, component_from_json(_KINDS, value, "model"))
     if isinstance(model, BPE) and model.unk_token is not None:
         char = Char(model.vocab, model.unk_token)
         return char if BPE(model.vocab, (), unk_token=char.unk_token) == model else model

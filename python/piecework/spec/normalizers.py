@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from piecework.spec.component import Component, component_from_json, json_value
+from piecework.spec.component import (
+    Component,
+    base64_form,
+    component_from_json,
+    json_form,
+    kinds_of,
+    members_form,
+)
 from piecework.spec.custom import CustomNormalizer
-from piecework.spec.patterns import Pattern, ReplaceComponent
+from piecework.spec.patterns import PATTERN, Pattern, ReplaceComponent
 from piecework.spec.sentencepiece import SentencePieceNormalizer
 
 
@@ -44,19 +50,9 @@ class BertNormalizer(Component):
     handle_chinese_chars: bool = True
     strip_accents: bool | None = None
     lowercase: bool = True
-    cleaning: Literal["tokenizers", "original"] = "tokenizers"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object; only the original cleaning is named."""
-        value = super().to_json()
-        if self.cleaning == "tokenizers":
-            del value["cleaning"]
-        return value
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> BertNormalizer:
-        """Read the `tokenizer.json` object."""
-        return cls(**{name: setting for name, setting in value.items() if name != "type"})
+    cleaning: Literal["tokenizers", "original"] = field(
+        default="tokenizers", metadata=json_form(is_optional=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -134,17 +130,8 @@ class Strip(Component):
 
     KIND: ClassVar[str] = "Strip"
 
-    left: bool = True
-    right: bool = True
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "strip_left": self.left, "strip_right": self.right}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Strip:
-        """Read the `tokenizer.json` object."""
-        return cls(left=value["strip_left"], right=value["strip_right"])
+    left: bool = field(default=True, metadata=json_form(name="strip_left"))
+    right: bool = field(default=True, metadata=json_form(name="strip_right"))
 
 
 @dataclass(frozen=True)
@@ -168,7 +155,9 @@ class Replace(ReplaceComponent):
     {'String': ' '}
     """
 
-    pattern: Pattern  # repeated, because annotations are resolved in the module of the class
+    pattern: Pattern = field(
+        metadata=PATTERN
+    )  # repeated, because annotations are resolved in the module of the class
 
 
 @dataclass(frozen=True)
@@ -209,17 +198,7 @@ class Precompiled(Component):
 
     KIND: ClassVar[str] = "Precompiled"
 
-    charsmap: bytes = field(repr=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object, with the rules in base64."""
-        charsmap = base64.b64encode(self.charsmap).decode("ascii")
-        return {"type": self.KIND, "precompiled_charsmap": charsmap}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Precompiled:
-        """Read the `tokenizer.json` object."""
-        return cls(base64.b64decode(value["precompiled_charsmap"]))
+    charsmap: bytes = field(repr=False, metadata=base64_form("precompiled_charsmap"))
 
 
 @dataclass(frozen=True)
@@ -245,16 +224,9 @@ class SequenceNormalizer(Component):
 
     KIND: ClassVar[str] = "Sequence"
 
-    normalizers: tuple[Normalizer, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "normalizers": [json_value(one) for one in self.normalizers]}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SequenceNormalizer:
-        """Read the `tokenizer.json` object."""
-        return cls(tuple(_normalizer_from_json(one) for one in value["normalizers"]))
+    normalizers: tuple[Normalizer, ...] = field(
+        metadata=members_form(lambda member: normalizer_from_json(member))
+    )
 
 
 Normalizer: TypeAlias = (
@@ -276,33 +248,9 @@ Normalizer: TypeAlias = (
     | SequenceNormalizer
 )
 
-_KINDS: dict[str, type[Normalizer]] = {
-    kind.KIND: kind
-    for kind in (
-        BertNormalizer,
-        NFC,
-        NFD,
-        NFKC,
-        NFKD,
-        Lowercase,
-        Strip,
-        StripAccents,
-        Replace,
-        Prepend,
-        Nmt,
-        Precompiled,
-        ByteLevelNormalizer,
-        SentencePieceNormalizer,
-        CustomNormalizer,
-        SequenceNormalizer,
-    )
-}
+_KINDS = kinds_of(Normalizer)
 
 
 def normalizer_from_json(value: Mapping[str, Any] | None) -> Normalizer | None:
     """Read the `normalizer` object of a `tokenizer.json`."""
-    return None if value is None else _normalizer_from_json(value)
-
-
-def _normalizer_from_json(value: Mapping[str, Any]) -> Normalizer:
     return component_from_json(_KINDS, value, "normalizer")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias, cast
 
-from piecework.spec.component import Component
-
-Self = TypeVar("Self", bound="ReplaceComponent")
+from piecework.spec.component import Component, json_form
 
 
 @dataclass(frozen=True)
@@ -35,25 +33,25 @@ Behavior: TypeAlias = Literal[
 PrependScheme: TypeAlias = Literal["always", "never", "first"]
 
 
-def pattern_to_json(pattern: Pattern) -> dict[str, str]:
-    """Return the `pattern` object of a `tokenizer.json`."""
+def _pattern_to_json(pattern: Pattern) -> dict[str, str]:
     return {"Regex": pattern.pattern} if isinstance(pattern, Regex) else {"String": pattern}
 
 
-def pattern_from_json(value: Mapping[str, str]) -> Pattern:
-    """Read the `pattern` object of a `tokenizer.json`."""
+def _pattern_from_json(value: Mapping[str, str]) -> Pattern:
     return Regex(value["Regex"]) if "Regex" in value else value["String"]
 
 
-def behavior_to_json(behavior: Behavior) -> str:
-    """Return the name of a behavior in a `tokenizer.json`."""
+def _behavior_to_json(behavior: Behavior) -> str:
     return "".join(word.capitalize() for word in behavior.split("_"))
 
 
-def behavior_from_json(name: str) -> Behavior:
-    """Read the name of a behavior in a `tokenizer.json`."""
+def _behavior_from_json(name: str) -> Behavior:
     snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
     return cast(Behavior, snake.lstrip("_"))
+
+
+PATTERN = json_form(_pattern_to_json, _pattern_from_json)
+BEHAVIOR = json_form(_behavior_to_json, _behavior_from_json)
 
 
 @dataclass(frozen=True)
@@ -62,18 +60,5 @@ class ReplaceComponent(Component):
 
     KIND: ClassVar[str] = "Replace"
 
-    pattern: Pattern
+    pattern: Pattern = field(metadata=PATTERN)
     content: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {
-            "type": "Replace",
-            "pattern": pattern_to_json(self.pattern),
-            "content": self.content,
-        }
-
-    @classmethod
-    def from_json(cls: type[Self], value: Mapping[str, Any]) -> Self:
-        """Read the `tokenizer.json` object."""
-        return cls(pattern_from_json(value["pattern"]), value["content"])

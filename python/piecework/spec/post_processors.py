@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
-from piecework.spec.component import Component, component_from_json, json_value
+from piecework.spec.component import (
+    Component,
+    component_from_json,
+    json_form,
+    kinds_of,
+    members_form,
+)
+
+_TOKEN_AND_ID = json_form(list, tuple)
 
 
 @dataclass(frozen=True)
@@ -23,17 +31,8 @@ class BertProcessing(Component):
 
     KIND: ClassVar[str] = "BertProcessing"
 
-    sep: tuple[str, int]
-    cls: tuple[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "sep": list(self.sep), "cls": list(self.cls)}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> BertProcessing:
-        """Read the `tokenizer.json` object."""
-        return cls(sep=tuple(value["sep"]), cls=tuple(value["cls"]))
+    sep: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
+    cls: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
 
 
 @dataclass(frozen=True)
@@ -52,24 +51,10 @@ class RobertaProcessing(Component):
 
     KIND: ClassVar[str] = "RobertaProcessing"
 
-    sep: tuple[str, int]
-    cls: tuple[str, int]
+    sep: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
+    cls: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
     trim_offsets: bool = True
     add_prefix_space: bool = True
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return super().to_json() | {"sep": list(self.sep), "cls": list(self.cls)}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> RobertaProcessing:
-        """Read the `tokenizer.json` object."""
-        return cls(
-            sep=tuple(value["sep"]),
-            cls=tuple(value["cls"]),
-            trim_offsets=value["trim_offsets"],
-            add_prefix_space=value["add_prefix_space"],
-        )
 
 
 @dataclass(frozen=True)
@@ -164,16 +149,9 @@ class SequenceProcessing(Component):
 
     KIND: ClassVar[str] = "Sequence"
 
-    processors: tuple[PostProcessor, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "processors": [json_value(one) for one in self.processors]}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SequenceProcessing:
-        """Read the `tokenizer.json` object."""
-        return cls(tuple(_post_processor_from_json(one) for one in value["processors"]))
+    processors: tuple[PostProcessor, ...] = field(
+        metadata=members_form(lambda member: post_processor_from_json(member))
+    )
 
 
 PostProcessor: TypeAlias = (
@@ -184,24 +162,11 @@ PostProcessor: TypeAlias = (
     | SequenceProcessing
 )
 
-_KINDS: dict[str, type[PostProcessor]] = {
-    kind.KIND: kind
-    for kind in (
-        BertProcessing,
-        RobertaProcessing,
-        ByteLevelProcessing,
-        TemplateProcessing,
-        SequenceProcessing,
-    )
-}
+_KINDS = kinds_of(PostProcessor)
 
 
 def post_processor_from_json(value: Mapping[str, Any] | None) -> PostProcessor | None:
     """Read the `post_processor` object of a `tokenizer.json`."""
-    return None if value is None else _post_processor_from_json(value)
-
-
-def _post_processor_from_json(value: Mapping[str, Any]) -> PostProcessor:
     return component_from_json(_KINDS, value, "post_processor")
 
 

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
-from piecework.spec.component import Component, component_from_json, json_value
+from piecework.spec.component import Component, component_from_json, kinds_of, members_form
 from piecework.spec.custom import CustomPreTokenizer
-from piecework.spec.patterns import (
-    Behavior,
-    Pattern,
-    PrependScheme,
-    behavior_from_json,
-    behavior_to_json,
-    pattern_from_json,
-    pattern_to_json,
-)
+from piecework.spec.patterns import BEHAVIOR, PATTERN, Behavior, Pattern, PrependScheme
 
 
 @dataclass(frozen=True)
@@ -131,16 +123,7 @@ class Punctuation(Component):
 
     KIND: ClassVar[str] = "Punctuation"
 
-    behavior: Behavior = "isolated"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "behavior": behavior_to_json(self.behavior)}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Punctuation:
-        """Read the `tokenizer.json` object."""
-        return cls(behavior_from_json(value["behavior"]))
+    behavior: Behavior = field(default="isolated", metadata=BEHAVIOR)
 
 
 @dataclass(frozen=True)
@@ -158,27 +141,9 @@ class Split(Component):
 
     KIND: ClassVar[str] = "Split"
 
-    pattern: Pattern
-    behavior: Behavior
+    pattern: Pattern = field(metadata=PATTERN)
+    behavior: Behavior = field(metadata=BEHAVIOR)
     invert: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {
-            "type": self.KIND,
-            "pattern": pattern_to_json(self.pattern),
-            "behavior": behavior_to_json(self.behavior),
-            "invert": self.invert,
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Split:
-        """Read the `tokenizer.json` object."""
-        return cls(
-            pattern=pattern_from_json(value["pattern"]),
-            behavior=behavior_from_json(value["behavior"]),
-            invert=value["invert"],
-        )
 
 
 @dataclass(frozen=True)
@@ -230,16 +195,9 @@ class SequencePreTokenizer(Component):
 
     KIND: ClassVar[str] = "Sequence"
 
-    pretokenizers: tuple[PreTokenizer, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {"type": self.KIND, "pretokenizers": [json_value(one) for one in self.pretokenizers]}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SequencePreTokenizer:
-        """Read the `tokenizer.json` object."""
-        return cls(tuple(_pre_tokenizer_from_json(one) for one in value["pretokenizers"]))
+    pretokenizers: tuple[PreTokenizer, ...] = field(
+        metadata=members_form(lambda member: pre_tokenizer_from_json(member))
+    )
 
 
 PreTokenizer: TypeAlias = (
@@ -258,30 +216,9 @@ PreTokenizer: TypeAlias = (
     | SequencePreTokenizer
 )
 
-_KINDS: dict[str, type[PreTokenizer]] = {
-    kind.KIND: kind
-    for kind in (
-        BertPreTokenizer,
-        ByteLevel,
-        CharDelimiterSplit,
-        Digits,
-        FixedLength,
-        Metaspace,
-        Punctuation,
-        Split,
-        UnicodeScripts,
-        Whitespace,
-        WhitespaceSplit,
-        CustomPreTokenizer,
-        SequencePreTokenizer,
-    )
-}
+_KINDS = kinds_of(PreTokenizer)
 
 
 def pre_tokenizer_from_json(value: Mapping[str, Any] | None) -> PreTokenizer | None:
     """Read the `pre_tokenizer` object of a `tokenizer.json`."""
-    return None if value is None else _pre_tokenizer_from_json(value)
-
-
-def _pre_tokenizer_from_json(value: Mapping[str, Any]) -> PreTokenizer:
     return component_from_json(_KINDS, value, "pre_tokenizer")

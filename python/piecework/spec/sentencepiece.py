@@ -6,12 +6,10 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from piecework.spec.component import Component
+from piecework.spec.component import Component, base64_form, json_form, json_value
 
 PieceType: TypeAlias = Literal["normal", "unknown", "control", "user_defined", "unused", "byte"]
 SentencePieceKind: TypeAlias = Literal["unigram", "bpe", "word", "char"]
@@ -31,6 +29,18 @@ class ScoredPiece(NamedTuple):
     text: str
     score: float
     type: PieceType = "normal"
+
+
+def _pieces_to_json(pieces: tuple[ScoredPiece, ...]) -> list[tuple[Any, ...]]:
+    """Return the pieces; normal ones without their type."""
+    return [piece[: 2 + (piece[2] != "normal")] for piece in pieces]
+
+
+def _pieces_from_json(values: list[list[Any]]) -> tuple[ScoredPiece, ...]:
+    return tuple(ScoredPiece(*value) for value in values)
+
+
+_TEXTS = json_form(list, tuple)
 
 
 @dataclass(frozen=True)
@@ -53,30 +63,12 @@ class SentencePieceNormalizer(Component):
 
     KIND: ClassVar[str] = "SentencePiece"
 
-    charsmap: bytes = field(default=b"", repr=False)
+    charsmap: bytes = field(default=b"", repr=False, metadata=base64_form("precompiled_charsmap"))
     add_dummy_prefix: bool = True
     remove_extra_whitespaces: bool = True
     escape_whitespaces: bool = True
     treat_whitespace_as_suffix: bool = False
-    user_defined_symbols: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object, with the rules in base64."""
-        value = super().to_json()
-        del value["charsmap"]
-        rules = base64.b64encode(self.charsmap).decode("ascii")
-        symbols = list(self.user_defined_symbols)
-        return value | {"precompiled_charsmap": rules, "user_defined_symbols": symbols}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SentencePieceNormalizer:
-        """Read the `tokenizer.json` object."""
-        own = {"type", "precompiled_charsmap", "user_defined_symbols"}
-        return cls(
-            charsmap=base64.b64decode(value["precompiled_charsmap"]),
-            user_defined_symbols=tuple(value["user_defined_symbols"]),
-            **{name: setting for name, setting in value.items() if name not in own},
-        )
+    user_defined_symbols: tuple[str, ...] = field(default=(), metadata=_TEXTS)
 
 
 @dataclass(frozen=True)
@@ -101,15 +93,19 @@ class SentencePiece(Component):
 
     KIND: ClassVar[str] = "SentencePiece"
 
-    pieces: tuple[ScoredPiece, ...] = field(repr=False)
+    pieces: tuple[ScoredPiece, ...] = field(
+        repr=False, metadata=json_form(_pieces_to_json, _pieces_from_json)
+    )
     kind: SentencePieceKind = "unigram"
     byte_fallback: bool = False
     bos_piece: str = "<s>"
     eos_piece: str = "</s>"
     pad_piece: str = "<pad>"
     lowest_score: float | None = None
-    self_test: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    rest: bytes = field(default=b"", repr=False)
+    self_test: tuple[tuple[str, str], ...] = field(
+        default=(), repr=False, metadata=json_form(read=lambda tests: tuple(map(tuple, tests)))
+    )
+    rest: bytes = field(default=b"", repr=False, metadata=base64_form())
 
     @property
     def vocab(self) -> dict[str, int]:
@@ -120,23 +116,6 @@ class SentencePiece(Component):
     def unk_token(self) -> str | None:
         """The unknown piece."""
         return next((piece.text for piece in self.pieces if piece.type == "unknown"), None)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object; normal pieces omit their type."""
-        return super().to_json() | {
-            "pieces": [piece[: 2 + (piece[2] != "normal")] for piece in self.pieces],
-            "rest": base64.b64encode(self.rest).decode("ascii"),
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SentencePiece:
-        """Read the `tokenizer.json` object."""
-        own = {
-            "pieces": tuple(ScoredPiece(*piece) for piece in value["pieces"]),
-            "self_test": tuple((input, expected) for input, expected in value["self_test"]),
-            "rest": base64.b64decode(value["rest"]),
-        }
-        return cls(**{name: value[name] for name in value if name != "type"} | own)
 
 
 @dataclass(frozen=True)
@@ -156,23 +135,11 @@ class SentencePieceDecoder(Component):
     remove_extra_whitespaces: bool = True
     unk_piece: str = "<unk>"
     unk_surface: str = " ⁇ "
-    control_symbols: tuple[str, ...] = ()
+    control_symbols: tuple[str, ...] = field(default=(), metadata=_TEXTS)
     byte_fallback: bool = False
-    denormalizer: SentencePieceNormalizer | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return super().to_json() | {
-            "control_symbols": list(self.control_symbols),
-            "denormalizer": self.denormalizer and self.denormalizer.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> SentencePieceDecoder:
-        """Read the `tokenizer.json` object."""
-        inner = value["denormalizer"]
-        own = {
-            "control_symbols": tuple(value["control_symbols"]),
-            "denormalizer": inner and SentencePieceNormalizer.from_json(inner),
-        }
-        return cls(**{name: value[name] for name in value if name != "type"} | own)
+    denormalizer: SentencePieceNormalizer | None = field(
+        default=None,
+        metadata=json_form(
+            json_value, lambda value: value and SentencePieceNormalizer.from_json(value)
+        ),
+    )
