@@ -210,7 +210,6 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
     """
     given: object = tokenizers
     if not isinstance(given, Mapping) or not given:
-        "none" if isinstance(given, Mapping) else type(given).__name__
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     checks.check_text("text", text)
     encoded = {name: _tokens(tokenizer, text) for name, tokenizer in tokenizers.items()}

@@ -47,7 +47,6 @@ def create_app(
     """
     given: object = tokenizers
     if not isinstance(given, Mapping) or not given:
-        "none" if isinstance(given, Mapping) else type(given).__name__
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     if hosts is None and token is None:
         raise ArgumentError("hosts", "=None needs a token; pass the names of hosts, or a token")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
@@ -625,65 +626,26 @@ class SentencePieceProcessor:
         """Decode ids to `ImmutableSentencePieceText`; see `decode`."""
         return self.decode(input, "immutable_proto", **options)
 
-    # ---- the other spelling of each method, and synonyms
+    # ---- synonyms
 
-    Load = load
-    LoadFromFile = load_from_file
-    LoadFromSerializedProto = load_from_serialized_proto
-    OverrideNormalizerSpec = override_normalizer_spec
-    SetVocabulary = set_vocabulary
-    ResetVocabulary = reset_vocabulary
-    LoadVocabulary = load_vocabulary
-    SetEncodeExtraOptions = set_encode_extra_options
-    SetDecodeExtraOptions = set_decode_extra_options
-    GetPieceSize = piece_size = vocab_size = get_piece_size
-    PieceToId = piece_to_id
-    IdToPiece = id_to_piece
-    GetScore = get_score
-    IsUnknown = is_unknown
-    IsControl = is_control
-    IsUnused = is_unused
-    IsByte = is_byte
-    Normalize = normalize
-    Encode = Tokenize = tokenize = encode
-    EncodeAsIds = encode_as_ids
-    EncodeAsPieces = encode_as_pieces
-    EncodeAsNumpy = encode_as_numpy
-    EncodeAsProto = encode_as_proto
-    EncodeAsSerializedProto = encode_as_serialized_proto
-    EncodeAsImmutableProto = encode_as_immutable_proto
-    EncodeAsOffsetMapping = encode_as_offset_mapping
-    ParallelEncode = parallel_encode
-    ParallelEncodeAsIds = parallel_encode_as_ids
-    ParallelEncodeAsPieces = parallel_encode_as_pieces
-    ParallelEncodeAsNumpy = parallel_encode_as_numpy
-    ParallelEncodeAsProto = parallel_encode_as_proto
-    SampleEncodeAsIds = sample_encode_as_ids
-    SampleEncodeAsPieces = sample_encode_as_pieces
-    SampleEncodeAsNumpy = sample_encode_as_numpy
-    SampleEncodeAsProto = sample_encode_as_proto
-    SampleEncodeAsSerializedProto = sample_encode_as_serialized_proto
-    SampleEncodeAsImmutableProto = sample_encode_as_immutable_proto
-    NBestEncode = nbest_encode
-    NBestEncodeAsIds = nbest_encode_as_ids
-    NBestEncodeAsPieces = nbest_encode_as_pieces
-    NBestEncodeAsNumpy = nbest_encode_as_numpy
-    NBestEncodeAsProto = nbest_encode_as_proto
-    NBestEncodeAsSerializedProto = nbest_encode_as_serialized_proto
-    NBestEncodeAsImmutableProto = nbest_encode_as_immutable_proto
-    SampleEncodeAndScore = sample_encode_and_score
-    SampleEncodeAndScoreAsIds = sample_encode_and_score_as_ids
-    SampleEncodeAndScoreAsPieces = sample_encode_and_score_as_pieces
-    SampleEncodeAndScoreAsSerializedProto = sample_encode_and_score_as_serialized_proto
-    SampleEncodeAndScoreAsImmutableProto = sample_encode_and_score_as_immutable_proto
-    CalculateEntropy = calculate_entropy
-    Decode = Detokenize = detokenize = decode
-    DecodeIds = decode_ids
-    DecodePieces = decode_pieces
-    DecodeIdsAsProto = DecodePiecesAsProto = decode_pieces_as_proto = decode_ids_as_proto
-    DecodeIdsAsSerializedProto = decode_ids_as_serialized_proto
-    DecodePiecesAsSerializedProto = decode_ids_as_serialized_proto
+    piece_size = vocab_size = get_piece_size
+    tokenize = encode
+    detokenize = decode
+    decode_pieces_as_proto = decode_ids_as_proto
     decode_pieces_as_serialized_proto = decode_ids_as_serialized_proto
-    DecodeIdsAsImmutableProto = decode_ids_as_immutable_proto
-    DecodePiecesAsImmutableProto = decode_ids_as_immutable_proto
     decode_pieces_as_immutable_proto = decode_ids_as_immutable_proto
+
+
+# What sentencepiece has in this spelling only.
+_SNAKE_CASE_ONLY = "serialized_model_proto unk_id bos_id eos_id pad_id piece_size vocab_size".split()
+
+
+def _add_camel_case(cls: type) -> None:
+    """Add the other spelling of each method, as sentencepiece does: `NBestEncode` is `nbest_encode`."""
+    for name, method in list(vars(cls).items()):
+        if isfunction(method) and not name.startswith("_") and name not in _SNAKE_CASE_ONLY:
+            words = name.replace("nbest", "n_best").split("_")
+            setattr(cls, "".join(word.capitalize() for word in words), method)
+
+
+_add_camel_case(SentencePieceProcessor)

@@ -159,7 +159,6 @@ def _check_call(call: Mapping[str, Any]) -> None:
     for pair in (("input", "sentence_iterator"), ("model_prefix", "model_writer")):
         given = [name for name in pair if call.get(name)]
         if len(given) != 1:
-            (f"given together with {pair[1]}" if given else f"neither {pair[0]} nor {pair[1]}")
             raise ArgumentError(pair[0], message=f"pass exactly one of {pair[0]} and {pair[1]}")
 
 
