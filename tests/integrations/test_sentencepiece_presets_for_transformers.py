@@ -17,7 +17,7 @@ import tokenizers
 
 import piecework as pw
 from piecework.errors import PortabilityWarning
-from piecework.vocabulary.sample_texts import SAMPLE_TEXTS
+from piecework.vocabulary.nearest_components import SAMPLE_TEXTS
 from tests import data
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

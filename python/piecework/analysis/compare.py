@@ -27,9 +27,8 @@ from piecework._support import (
 )
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
-from piecework.analysis.corpus_counts import CorpusCounts
+from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
 from piecework.analysis.entry_bytes import family
-from piecework.analysis.frequent_words import FrequentWords
 from piecework.analysis.gold import Gold, boundary_scores
 from piecework.analysis.measures import (
     ComparedFigures,

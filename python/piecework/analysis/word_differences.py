@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
+from piecework.analysis.corpus_counts import LONGEST_WORD
 from piecework.analysis.entry_bytes import PLAIN_TEXT
-from piecework.analysis.frequent_words import LONGEST_WORD
 from piecework.analysis.metrics import ratio
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import show_whitespace

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from piecework.chat.growing_text import GrowingText
     from piecework.chat.message_counts import count_messages
     from piecework.chat.results import ChatEncoding, SegmentedEncoding, TextChunk
-    from piecework.chat.special_search import find_special_token
+    from piecework.chat.special_tokens import find_special_token
 
 __all__ = [
     "ChatEncoding",
@@ -34,7 +34,7 @@ __getattr__ = lazy_names(
         "growing_text": ("GrowingText",),
         "message_counts": ("count_messages",),
         "results": ("ChatEncoding", "SegmentedEncoding", "TextChunk"),
-        "special_search": ("find_special_token",),
+        "special_tokens": ("find_special_token",),
     },
 )
 

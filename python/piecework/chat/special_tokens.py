@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from piecework._core import Core, TextColumn, find_special
-from piecework._internal.lazy import pw, typing
+from piecework._internal.lazy import hints, pw, typing
 from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
+from piecework.rows.text_columns import text_rows
 
 Rows = Iterable["typing.Any"] | TextColumn
 """Texts, or texts as lists of words."""
@@ -49,3 +50,33 @@ def refuse_special(core: Core, rows: Rows) -> None:
         )
         message += "as that token, parse_special=False to encode it as text, or a set of tokens"
         raise SpecialTokenError("parse_special", message=message)
+
+
+# ---- search texts for special tokens, for instance to refuse them
+
+
+def find_special_token(
+    tokenizer: pw.Tokenizer, texts: hints.Texts, tokens: Collection[str] | None = None
+) -> tuple[int, str] | None:
+    """Return the first special token that is written in a text, with the index of that text.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
+    >>> pw.chat.find_special_token(tok, ["to be", "or [SEP] not"])
+    (1, '[SEP]')
+    >>> pw.chat.find_special_token(tok, ["or [SEP] not"], ["[CLS]"]) is None
+    True
+
+    `texts` are those of `encode_batch`. `tokens` restricts the search; None searches for all special
+    tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not special.
+    """
+    core, ids = tokenizer._core, None
+    if tokens is not None:
+        ids = special_ids(core, tokens, "tokens", "a collection of special tokens or None")
+    found = find_special(core, text_rows(texts), ids)
+    if found is None:
+        return None
+    row, id = found
+    token = core.id_to_token(id)
+    assert token is not None
+    return row, token

@@ -21,8 +21,7 @@ from piecework.distributed.arrow_counts import (
     counts_table,
     merge_counts,
 )
-from piecework.distributed.arrow_encoding import encode_batch_column
-from piecework.distributed.tasks import EncodedFile
+from piecework.distributed.tasks import EncodedFile, encode_batch_column
 
 __all__ = [
     "EncodedFile",

@@ -3,7 +3,7 @@
 `encode_files` runs the steps in the order of the data: `input_lines` reads (with `corpus.reader`),
 `prefetch` encodes on a background thread, and one module for each format writes (`text_files`, `npy_files`,
 `arrow_files`, `megatron_files`). `read_ids` reads all these formats. Memory is constant. To add a format,
-write its module and add it to `output_formats` and `ids_reader`.
+write its module and add it to `file_arguments` and `ids_reader`.
 
 `encode_lines` (`lines_in_memory`) reads in the same way and returns a batch.
 
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from piecework._internal.renamed_arguments import moved_names
 from piecework.export.corpus_encoding import EncodedCorpus, encode_corpus
 from piecework.export.encoded_files import EncodedFiles, encode_files
+from piecework.export.file_arguments import FORMATS
 from piecework.export.ids_reader import read_ids
 from piecework.export.lines_in_memory import encode_lines
 from piecework.export.megatron_concat import concat_megatron
-from piecework.export.output_formats import FORMATS
 from piecework.export.packing import STRATEGIES
 from piecework.export.shard_formats import SHARD_FORMATS
 

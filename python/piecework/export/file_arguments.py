@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike, check_choice, file_path
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
-from piecework.export.output_formats import FORMATS, OutputFormat
+from piecework.export.arrow_files import write_arrow, write_arrow_stream, write_parquet
+from piecework.export.encoded_lines import Write
+from piecework.export.megatron_files import megatron_paths, write_megatron
+from piecework.export.npy_files import npy_paths, write_npy
+from piecework.export.text_files import RowTexts, id_texts, json_texts, token_texts, write_text
 from piecework.io.atomic_files import check_writable
 from piecework.tokenizer import Tokenizer
 
@@ -115,3 +122,51 @@ def _is_same_file(one: str, other: str) -> bool:
     if real == os.path.realpath(other):
         return not Path(real).exists() or Path(real).is_file()
     return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)
+
+
+# ---- the output formats of `encode_files`: for each its writer and the files that it creates
+
+
+def _one_path(path: str) -> tuple[str, ...]:
+    return (path,)
+
+
+@dataclass(frozen=True)
+class OutputFormat:
+    """One output format.
+
+    `open` returns a context manager that yields a function for batches; the files appear, complete, when
+    the context closes. `files` returns the paths of the files for an output path. With `has_offsets`,
+    rows contain the offsets and the label of their line.
+    """
+
+    open: Callable[[str, Tokenizer], AbstractContextManager[Write]]
+    files: Callable[[str], tuple[str, ...]] = _one_path
+    has_offsets: bool = False
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the output can be stdout."""
+        return self.files is _one_path
+
+
+def _text_format(
+    texts: Callable[[Tokenizer], RowTexts], *, has_offsets: bool = False
+) -> OutputFormat:
+    return OutputFormat(
+        lambda path, tokenizer: write_text(path, texts(tokenizer)), has_offsets=has_offsets
+    )
+
+
+FORMATS: Mapping[str, OutputFormat] = MappingProxyType(
+    {
+        "tokens": _text_format(token_texts),
+        "ids": _text_format(id_texts),
+        "jsonl": _text_format(json_texts, has_offsets=True),
+        "npy": OutputFormat(write_npy, npy_paths),
+        "arrow": OutputFormat(write_arrow),
+        "arrow-stream": OutputFormat(write_arrow_stream),
+        "parquet": OutputFormat(write_parquet),
+        "megatron": OutputFormat(write_megatron, megatron_paths),
+    }
+)

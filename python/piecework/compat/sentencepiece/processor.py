@@ -637,7 +637,9 @@ class SentencePieceProcessor:
 
 
 # What sentencepiece has in this spelling only.
-_SNAKE_CASE_ONLY = "serialized_model_proto unk_id bos_id eos_id pad_id piece_size vocab_size".split()
+_SNAKE_CASE_ONLY = (
+    "serialized_model_proto unk_id bos_id eos_id pad_id piece_size vocab_size".split()
+)
 
 
 def _add_camel_case(cls: type) -> None:

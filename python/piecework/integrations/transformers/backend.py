@@ -12,9 +12,8 @@ import tokenizers
 from piecework import Batch, Encoding, Tokenizer
 from piecework._support import file_bytes, ignore_warnings_of_lengths, import_extra, path_text
 from piecework.errors import InputTypeError, PieceworkError
-from piecework.integrations.transformers.added_tokens import added_token, with_new_tokens
 from piecework.integrations.transformers.encodings import BackendEncoding, as_tokenizers_encoding
-from piecework.integrations.transformers.pipeline import Pipeline
+from piecework.integrations.transformers.pipeline import Pipeline, added_token, with_new_tokens
 
 Rows = Sequence[Any]
 # The defaults of `tokenizers`.

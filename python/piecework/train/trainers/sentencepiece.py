@@ -55,16 +55,17 @@ from piecework.train.trainers.common import (
     warn_of_few,
 )
 from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
-from piecework.train.trainers.sentencepiece_normalizers import denormalizer_of, with_tab_for
 from piecework.train.trainers.sentencepiece_settings import (
     ROLES,
     SENTENCEPIECE_TYPES,
     Rules,
     check_contradictions,
+    denormalizer_of,
     read_files,
     read_seeds,
     resolve_rules,
     settings_as_bytes,
+    with_tab_for,
 )
 from piecework.train.trainers.unigram import LearnedPieces
 from piecework.train.word_sizes import (

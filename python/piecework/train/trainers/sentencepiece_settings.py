@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
@@ -11,7 +13,13 @@ from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError
 from piecework.io.read_file import text_lines
 from piecework.normalization_rules import NormalizationRules
-from piecework.spec import SentencePieceNormalizer
+from piecework.spec import (
+    Normalizer,
+    Regex,
+    Replace,
+    SentencePieceNormalizer,
+    SequenceNormalizer,
+)
 from piecework.train.trainers.common import set_field
 
 Rules: TypeAlias = PathLike | NormalizationRules
@@ -128,3 +136,26 @@ def _normalizer_settings(name: str, normalizer: SentencePieceNormalizer) -> list
     spaces = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
     flags = [(flag, getattr(normalizer, flag)) for flag in spaces]
     return [("name", name), ("precompiled_charsmap", ""), *flags]
+
+
+# ---- normalizers derived from that of a SentencePiece model: for decoded text, and for training
+
+
+def denormalizer_of(rules: NormalizationRules | None) -> SentencePieceNormalizer | None:
+    """Return a normalizer that applies rules to decoded text and does not change spaces."""
+    if rules is None:
+        return None
+    return SentencePieceNormalizer(
+        rules.charsmap,
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        escape_whitespaces=False,
+    )
+
+
+def with_tab_for(texts: Sequence[str], normalizer: Normalizer) -> Normalizer:
+    """Return the normalizer followed by replacing each text with a tab, which no piece contains."""
+    if not texts:
+        return normalizer
+    pattern = Regex("|".join(map(re.escape, texts)))
+    return SequenceNormalizer((normalizer, Replace(pattern, "\t")))
