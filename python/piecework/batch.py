@@ -15,15 +15,8 @@ from piecework._internal.validation import check_choice
 from piecework.attributes.names_of_other_libraries import WithForeignNames, add_foreign_names
 from piecework.encoding import Encoding, missing_column
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.rows import rectangles
 from piecework.rows.arrow_tables import arrow_table
-from piecework.rows.rectangles import (
-    Rectangle,
-    as_tensor,
-    check_number_fits,
-    check_values_fit,
-    integer_dtype,
-    padding_id,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,7 +194,7 @@ class Batch(metaclass=WithForeignNames):
                 "pad_id", str(pad_id), f"None for column={column!r}; only ids take an id"
             )
         values = getattr(self, column)
-        found_dtype = values.dtype if dtype is None else integer_dtype(dtype)
+        found_dtype = values.dtype if dtype is None else rectangles.integer_dtype(dtype)
         return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)
 
     @renamed_arguments(pad="pad_id", padding_side="side")
@@ -236,20 +229,20 @@ class Batch(metaclass=WithForeignNames):
                 column=column,
                 dtype=np.int64 if dtype is None else dtype,
             )
-            return as_tensor(filled, "Batch.to_torch")
+            return rectangles.as_tensor(filled, "Batch.to_torch")
         for argument, value in (("pad_id", pad_id), ("side", side)):
             if value is not None:
                 raise ArgumentError(argument, repr(value), "None with padded=False")
         check_choice("column", column, (*_COLUMNS, "row_offsets"))
         values = getattr(self, column)
         if dtype is None and values.dtype == np.uint32:
-            check_values_fit(values, np.dtype(np.int32))
+            rectangles.check_values_fit(values, np.dtype(np.int32))
             values = values.view(np.int32)
         elif dtype is not None:
-            found_dtype = integer_dtype(dtype)
-            check_values_fit(values, found_dtype)
+            found_dtype = rectangles.integer_dtype(dtype)
+            rectangles.check_values_fit(values, found_dtype)
             values = values.astype(found_dtype)
-        return as_tensor(values, "Batch.to_torch")
+        return rectangles.as_tensor(values, "Batch.to_torch")
 
     @renamed_arguments(pad="pad_id", padding_side="side")
     def to_dict(
@@ -289,7 +282,7 @@ class Batch(metaclass=WithForeignNames):
                     raise ArgumentError(name, repr(value), expected)
             return self._row_lists(has_types)
         check_choice("return_tensors", return_tensors, ("np", "pt"))
-        found_dtype = integer_dtype("int64" if dtype is None else dtype)
+        found_dtype = rectangles.integer_dtype("int64" if dtype is None else dtype)
         rectangle = self._rectangle(side)
         columns = {"input_ids": self._fill(rectangle, "ids", self.ids, pad_id, found_dtype)}
         if has_types:
@@ -302,7 +295,9 @@ class Batch(metaclass=WithForeignNames):
             columns["attention_mask"] = rectangle.fill(self.attention_mask, 0, found_dtype)
         if return_tensors == "np":
             return columns
-        return {name: as_tensor(values, "return_tensors") for name, values in columns.items()}
+        return {
+            name: rectangles.as_tensor(values, "return_tensors") for name, values in columns.items()
+        }
 
     def _row_lists(self, has_types: bool) -> dict[str, typing.Any]:
         columns = {"token_type_ids": self.type_ids} if has_types else {}
@@ -348,22 +343,22 @@ class Batch(metaclass=WithForeignNames):
         samples = {} if raw.samples is None else {"overflow_to_sample_mapping": raw.samples}
         return arrow_table(raw.row_offsets, columns, samples)
 
-    def _rectangle(self, side: str | None) -> Rectangle:
+    def _rectangle(self, side: str | None) -> rectangles.Rectangle:
         if side is None:
-            return Rectangle(self.lengths, self._filling[3])
+            return rectangles.Rectangle(self.lengths, self._filling[3])
         check_choice("side", side, ("right", "left"))
-        return Rectangle(self.lengths, side)
+        return rectangles.Rectangle(self.lengths, side)
 
     def _fill(
         self,
-        rectangle: Rectangle,
+        rectangle: rectangles.Rectangle,
         column: str,
         values: npt.NDArray[typing.Any],
         pad_id: int | None,
         dtype: np.dtype[typing.Any],
     ) -> npt.NDArray[typing.Any]:
         """Return a column in a rectangle; raise if the dtype cannot represent its values."""
-        check_values_fit(values, dtype)
+        rectangles.check_values_fit(values, dtype)
         fillings = {
             "type_ids": self._filling[2],
             "special_tokens_mask": 1,
@@ -374,13 +369,13 @@ class Batch(metaclass=WithForeignNames):
         if column == "ids":
             filling = self._pad_id(pad_id, is_needed=rectangle.needs_padding)
         if rectangle.needs_padding:
-            check_number_fits("pad_id" if column == "ids" else "dtype", filling, dtype)
+            rectangles.check_number_fits("pad_id" if column == "ids" else "dtype", filling, dtype)
         return rectangle.fill(values, filling, dtype)
 
     def _pad_id(self, pad_id: int | None, *, is_needed: bool) -> int:
         """Return the padding id; raise if none is known and rows differ in length."""
         if pad_id is not None:
-            return padding_id(pad_id)
+            return rectangles.padding_id(pad_id)
         known = self._filling[0]
         if known is None and is_needed:
             message = (

@@ -51,6 +51,7 @@ from piecework.errors import (
     InputTypeError,
     PortabilityWarning,
 )
+from piecework.io import stored_lengths
 from piecework.io.folder_config import read_config, templates_with
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
 from piecework.io.format_detection import TOKENIZER_JSON, detect_format, file_format
@@ -66,14 +67,6 @@ from piecework.io.role_settings import (
     tokens_without_role,
 )
 from piecework.io.source_bytes import files_of_directory, gunzipped
-from piecework.io.stored_lengths import (
-    active_sides,
-    filling_of,
-    lengths_of_folder,
-    padded,
-    truncated,
-    warn_of_lengths,
-)
 from piecework.rows.text_columns import split_pairs, text_rows
 
 TYPE_CHECKING = False
@@ -232,9 +225,9 @@ class Tokenizer(metaclass=WithForeignNames):
             core, special_in_text, settings = configured(core, special_in_text, config, file)
         if not core.is_plain:
             if file != source:
-                core, settings = lengths_of_folder(core, settings)
+                core, settings = stored_lengths.lengths_of_folder(core, settings)
             elif file_format(file) == TOKENIZER_JSON:
-                warn_of_lengths(core, file, stacklevel=2)
+                stored_lengths.warn_of_lengths(core, file, stacklevel=2)
         tokenizer = cls._of(core, special_in_text)
         roles = roles_of_gguf_path(file)
         tokenizer._use_settings(settings if roles is None else settings.replace(roles=roles))
@@ -272,7 +265,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if not tokenizer._core.is_plain:
             found = format or detect_format(gunzipped(data, source), options)
             if found == TOKENIZER_JSON:
-                warn_of_lengths(tokenizer._core, source, stacklevel=2)
+                stored_lengths.warn_of_lengths(tokenizer._core, source, stacklevel=2)
         roles = roles_of_gguf(data, source)
         return tokenizer if roles is None else tokenizer._variant(roles=roles)
 
@@ -336,7 +329,7 @@ class Tokenizer(metaclass=WithForeignNames):
             raise InputTypeError("text", type(text).__name__, "str")
         core = warned(_compiled(text, ()), b"", "text", "document", 2)
         if not core.is_plain:
-            warn_of_lengths(core, "text", stacklevel=2)
+            stored_lengths.warn_of_lengths(core, "text", stacklevel=2)
         return cls._of(core)
 
     # ---- train
@@ -710,7 +703,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
             raw = in_unit(raw, first, second, offsets, is_pretokenized)
         if self._filling is None:
-            self._filling = filling_of(self._core, self._settings)
+            self._filling = stored_lengths.filling_of(self._core, self._settings)
         return Batch(raw, self._core.id_to_token, self._filling)
 
     def count(
@@ -1214,7 +1207,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.padding_side, tok.with_padding(side="left").padding_side
         ('right', 'left')
         """
-        return self._settings.padding_side or active_sides(self._core)[1]
+        return self._settings.padding_side or stored_lengths.active_sides(self._core)[1]
 
     @property
     def truncation_side(self) -> str:
@@ -1224,7 +1217,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).truncation_side
         'right'
         """
-        return self._settings.truncation_side or active_sides(self._core)[0]
+        return self._settings.truncation_side or stored_lengths.active_sides(self._core)[0]
 
     @property
     def chat_template(self) -> str | None:
@@ -1440,7 +1433,7 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises `ArgumentError` if no length is stored, and if `max_length` leaves no room for special tokens
         and stride.
         """
-        core, used = truncated(
+        core, used = stored_lengths.truncated(
             self._core,
             self._settings,
             max_length,
@@ -1487,7 +1480,7 @@ class Tokenizer(metaclass=WithForeignNames):
         stored, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
-        core, used = padded(
+        core, used = stored_lengths.padded(
             self._core,
             self._settings,
             length,

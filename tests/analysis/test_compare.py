@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import Comparison, Measures, compare, compare_files, frequent_words
+from piecework.analysis import Comparison, Measures, compare, compare_files, corpus_counts
 from piecework.corpus import iterables
 
 HUGS = pw.Tokenizer(
@@ -212,9 +212,9 @@ def test_the_tokens_of_a_word_have_spans_in_the_word() -> None:
 
 
 def test_words_over_the_limits_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frequent_words, "MOST_WORDS", 2)
+    monkeypatch.setattr(corpus_counts, "MOST_WORDS", 2)
     texts = ["hug pug", "hug mug", "hug bug gug"] * 3 + ["h" * 33, "h" * 32]
-    counts = frequent_words.FrequentWords()
+    counts = corpus_counts.FrequentWords()
     for text in texts:
         counts.add(pw.train.count_texts([text], preset="whitespace"))
     assert counts.most_common()[0] == ("hug", 9)

@@ -18,16 +18,7 @@ from time import perf_counter
 from typing import TypeAlias, TypeVar
 
 from piecework import Batch, Tokenizer
-from piecework._support import (
-    PathLike,
-    Progress,
-    Utf8Errors,
-    check_positive,
-    counted,
-    listed,
-    progress_bar,
-    renamed_arguments,
-)
+from piecework import _support as support
 from piecework.analysis.documents import DOCUMENT_CHARS, documents_of
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
@@ -48,7 +39,7 @@ def bench(
     peers: Iterable[Peer] = (),
     repetitions: int = 3,
     num_threads: int | None = None,
-    progress: Progress = None,
+    progress: support.Progress = None,
 ) -> Benchmark:
     """Measure the speed of encoding, decoding and offsets on texts.
 
@@ -65,33 +56,33 @@ def bench(
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` for fewer than four texts.
     """
-    check_positive("repetitions", repetitions)
-    rows = listed(texts)
+    support.check_positive("repetitions", repetitions)
+    rows = support.listed(texts)
     if len(rows) < _MIN_TEXTS:
         raise CorpusError("texts", f"must be at least {_MIN_TEXTS}, not {len(rows)}")
     for index, text in enumerate(rows):
         if not isinstance(text, str):
             raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
     run = _Run(tokenizer, rows, list(peers), num_threads)
-    with progress_bar("measuring", progress) as update:
+    with support.progress_bar("measuring", progress) as update:
         for done in range(repetitions):
             update(done, repetitions)
             run.repeat()
     return run.benchmark()
 
 
-@renamed_arguments(errors="encoding_errors")
+@support.renamed_arguments(errors="encoding_errors")
 def bench_files(
-    path: PathLike,
-    corpus: PathLike | Sequence[PathLike],
+    path: support.PathLike,
+    corpus: support.PathLike | Sequence[support.PathLike],
     *,
     against: Iterable[str] = (),
     megabytes: float = 16,
     field: str | None = None,
-    encoding_errors: Utf8Errors = "replace",
+    encoding_errors: support.Utf8Errors = "replace",
     repetitions: int = 3,
     num_threads: int | None = None,
-    progress: Progress = None,
+    progress: support.Progress = None,
     tokenizer: Tokenizer | None = None,
 ) -> Benchmark:
     """Measure a tokenizer file on the first `megabytes` of a corpus, together with other libraries.
@@ -116,7 +107,7 @@ def bench_files(
     `FormatError` for a file that a library does not read, and the errors of `bench`.
     """
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
-    check_positive("megabytes", megabytes)
+    support.check_positive("megabytes", megabytes)
     peers = [read_peer(name, path, loaded) for name in against]
     documents = chain.from_iterable(
         documents_of(rows)
@@ -124,7 +115,7 @@ def bench_files(
     )
     texts = list(_limit_bytes(megabytes * 1e6, documents))
     if len(texts) < _MIN_TEXTS:
-        found = counted(len(texts), "text")
+        found = support.counted(len(texts), "text")
         expected = f"at least {_MIN_TEXTS}: JSON lines, or {DOCUMENT_CHARS:,} characters each"
         raise CorpusError("corpus", f"has {found}; it needs {expected}")
     return bench(

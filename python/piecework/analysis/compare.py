@@ -13,18 +13,8 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from piecework import Tokenizer
-from piecework._support import (
-    OnError,
-    PathLike,
-    Progress,
-    Utf8Errors,
-    corpus_bytes,
-    progress_bar,
-    renamed_arguments,
-    rows_of_texts,
-    show_source,
-    text_total,
-)
+from piecework import _support as support
+from piecework.analysis import metrics
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
@@ -36,16 +26,6 @@ from piecework.analysis.measures import (
     Measures,
     SourceMeasures,
 )
-from piecework.analysis.metrics import (
-    frequency_at_95,
-    mean_rank,
-    rank_frequencies,
-    ratio,
-    renyi_efficiency,
-    sequence_lengths,
-    tail_share,
-    used_share,
-)
 from piecework.analysis.round_trip import measure_round_trip
 from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks
@@ -55,7 +35,7 @@ from piecework.corpus import Rows, corpus_files, read_corpus
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
 
-Paths: TypeAlias = PathLike | Sequence[PathLike]
+Paths: TypeAlias = support.PathLike | Sequence[support.PathLike]
 
 
 class Comparison(ComparedFigures):
@@ -92,7 +72,7 @@ def compare(
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
     num_threads: int | None = None,
-    progress: Progress = None,
+    progress: support.Progress = None,
 ) -> Comparison:
     """Measure tokenizers, given by name, on texts.
 
@@ -116,12 +96,12 @@ def compare(
     """
     corpus = _Corpus(tokenizers, words, num_threads)
     sources = _named(texts, "texts")
-    totals = [text_total(one) for one in sources.values()]
+    totals = [support.text_total(one) for one in sources.values()]
     total = sum(totals) if all(totals) else 0
     done = 0
-    with progress_bar("comparing", progress) as update:
+    with support.progress_bar("comparing", progress) as update:
         for name, source in sources.items():
-            for rows in rows_of_texts(source):
+            for rows in support.rows_of_texts(source):
                 corpus.add(rows)
                 done += len(rows)
                 update(done, total)
@@ -129,7 +109,7 @@ def compare(
     return corpus.comparison(gold)
 
 
-@renamed_arguments(errors="encoding_errors")
+@support.renamed_arguments(errors="encoding_errors")
 def compare_files(
     tokenizers: Mapping[str, Tokenizer],
     paths: Paths | Mapping[str, Paths],
@@ -137,10 +117,10 @@ def compare_files(
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
     field: str | None = None,
-    encoding_errors: Utf8Errors = "replace",
-    on_error: OnError = "fail",
+    encoding_errors: support.Utf8Errors = "replace",
+    on_error: support.OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress = None,
+    progress: support.Progress = None,
 ) -> Comparison:
     """Measure tokenizers on files: plain text with one text a line, or a format with records.
 
@@ -163,9 +143,9 @@ def compare_files(
     corpus = _Corpus(tokenizers, words, num_threads)
     given: Mapping[str | None, Paths] = _named(paths, "paths")
     sources = {name: corpus_files(one) for name, one in given.items()}
-    total_bytes = corpus_bytes(list(chain.from_iterable(sources.values())))
+    total_bytes = support.corpus_bytes(list(chain.from_iterable(sources.values())))
     bytes_before = 0
-    with progress_bar("comparing", progress, in_bytes=True) as update:
+    with support.progress_bar("comparing", progress, in_bytes=True) as update:
         for name, files in sources.items():
             bytes_read = 0
             for rows in read_corpus(
@@ -173,7 +153,7 @@ def compare_files(
             ):
                 corpus.add(rows)
                 bytes_read = rows.file_bytes_read
-                show_source(update, rows.name)
+                support.show_source(update, rows.name)
                 update(bytes_before + bytes_read, total_bytes)
             bytes_before += bytes_read
             corpus.end_source(name)
@@ -251,7 +231,11 @@ class _Corpus:
         for at, tokenizer in enumerate(self._counts):
             tokens = now.tokens[at] - before.tokens[at]
             unknown = now.unknown_tokens[at] - before.unknown_tokens[at]
-            figures = ratio(tokens, words), ratio(chars, tokens), ratio(unknown, tokens)
+            figures = (
+                metrics.ratio(tokens, words),
+                metrics.ratio(chars, tokens),
+                metrics.ratio(unknown, tokens),
+            )
             measures.append(SourceMeasures(tokenizer, tokens, *figures))
         texts, size = now.texts - before.texts, now.bytes - before.bytes
         self._sources.append(ComparedSource(name, texts, words, chars, size, tuple(measures)))
@@ -295,17 +279,17 @@ class _Corpus:
             vocab_size=size,
             numeric_tokens=sum(map(is_numeric, counts.entries)),
             tokens=tokens,
-            fertility=ratio(tokens, self._words),
-            chars_per_token=ratio(self._chars, tokens),
-            bytes_per_token=ratio(self._bytes, tokens),
+            fertility=metrics.ratio(tokens, self._words),
+            chars_per_token=metrics.ratio(self._chars, tokens),
+            bytes_per_token=metrics.ratio(self._bytes, tokens),
             unknown_tokens=counts.unknown_tokens,
-            unknown_rate=ratio(counts.unknown_tokens, tokens),
-            used_share=used_share(by_id, size),
-            tail_share=tail_share(by_id, size),
-            frequency_at_95=frequency_at_95(by_id, size),
-            mean_rank=mean_rank(by_id, size),
-            renyi_efficiency=renyi_efficiency(by_id, size),
-            sequence=sequence_lengths(counts.texts_by_length),
+            unknown_rate=metrics.ratio(counts.unknown_tokens, tokens),
+            used_share=metrics.used_share(by_id, size),
+            tail_share=metrics.tail_share(by_id, size),
+            frequency_at_95=metrics.frequency_at_95(by_id, size),
+            mean_rank=metrics.mean_rank(by_id, size),
+            renyi_efficiency=metrics.renyi_efficiency(by_id, size),
+            sequence=metrics.sequence_lengths(counts.texts_by_length),
             boundaries=None if gold is None else boundary_scores(counts.tokenizer, gold),
             round_trip=measure_round_trip(
                 counts.tokenizer,
@@ -314,7 +298,7 @@ class _Corpus:
             ),
             entry_lengths=entry_lengths(counts.entries),
             token_lengths=counts.token_lengths(),
-            rank_frequencies=rank_frequencies(by_id),
+            rank_frequencies=metrics.rank_frequencies(by_id),
         )
 
 

@@ -10,20 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Tokenizer
-from piecework._support import (
-    OnError,
-    PathLike,
-    Progress,
-    Utf8Errors,
-    changed,
-    check_size,
-    corpus_bytes,
-    most_used,
-    progress_bar,
-    renamed_arguments,
-    show_source,
-    without_residues,
-)
+from piecework import _support as support
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.corpus import corpus_files, read_corpus
 from piecework.errors import ArgumentError, InputTypeError
@@ -136,10 +123,10 @@ def plan_prune(
     return _plan(tokenizer, batches, chosen, num_threads)
 
 
-@renamed_arguments(errors="encoding_errors")
+@support.renamed_arguments(errors="encoding_errors")
 def plan_prune_files(
     tokenizer: Tokenizer,
-    paths: PathLike | Sequence[PathLike],
+    paths: support.PathLike | Sequence[support.PathLike],
     *,
     min_count: int | None = None,
     size: int | None = None,
@@ -147,10 +134,10 @@ def plan_prune_files(
     residues: bool = False,
     keep_alphabet: bool = True,
     field: str | None = None,
-    encoding_errors: Utf8Errors = "replace",
-    on_error: OnError = "fail",
+    encoding_errors: support.Utf8Errors = "replace",
+    on_error: support.OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress = None,
+    progress: support.Progress = None,
 ) -> PrunePlan:
     """Prune a vocabulary by its use in files, which are read twice, and measure the loss in tokens.
 
@@ -171,7 +158,7 @@ def plan_prune_files(
     if "-" in files:
         problem = "must be files, which are read twice; '-' is the standard input"
         raise ArgumentError("paths", problem)
-    total, passes = 2 * corpus_bytes(files), 0
+    total, passes = 2 * support.corpus_bytes(files), 0
 
     def batches() -> Iterator[Sequence[str]]:
         nonlocal passes
@@ -179,12 +166,12 @@ def plan_prune_files(
             files, field=field, encoding_errors=encoding_errors, on_error=on_error
         ):
             yield rows.to_list()
-            show_source(update, rows.name)
+            support.show_source(update, rows.name)
             update(passes * total // 2 + rows.file_bytes_read, total)
         passes += 1
 
     chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)
-    with progress_bar("pruning", progress, in_bytes=True) as update:
+    with support.progress_bar("pruning", progress, in_bytes=True) as update:
         return _plan(tokenizer, batches, chosen, num_threads)
 
 
@@ -198,9 +185,9 @@ class _Settings(NamedTuple):
     def check(self) -> None:
         """Raise `ArgumentError` for settings that contradict each other or select nothing."""
         if self.min_count is not None:
-            check_size("min_count", self.min_count)
+            support.check_size("min_count", self.min_count)
         if self.size is not None:
-            check_size("size", self.size)
+            support.check_size("size", self.size)
             if self.min_count is not None and not self.residues:
                 raise ArgumentError("size", "= and min_count= cannot be combined")
             if not self.keep_alphabet:
@@ -251,13 +238,13 @@ def _pruned(
     if chosen.residues:
         least = 1 if chosen.min_count is None else chosen.min_count
         named = {str(token) for token in keep}
-        spec, first = without_residues(tokenizer.spec, uses.tolist(), least - 1, named)
-        tokenizer, first = changed(tokenizer, spec, first)
+        spec, first = support.without_residues(tokenizer.spec, uses.tolist(), least - 1, named)
+        tokenizer, first = support.changed(tokenizer, spec, first)
         uses = uses[first.old_ids]
         if chosen.size is None and chosen.min_count is None:
             return tokenizer, first
     if chosen.size is not None:
-        keep = set(most_used(tokenizer.spec, uses.tolist(), chosen.size, keep))
+        keep = set(support.most_used(tokenizer.spec, uses.tolist(), chosen.size, keep))
     elif chosen.min_count is not None:
         keep |= set(np.flatnonzero(uses >= chosen.min_count).tolist())
     pruned, second = prune(tokenizer, keep, keep_alphabet=chosen.keep_alphabet)

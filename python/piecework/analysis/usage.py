@@ -8,30 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Tokenizer
-from piecework._support import (
-    OnError,
-    PathLike,
-    Progress,
-    Utf8Errors,
-    corpus_bytes,
-    progress_bar,
-    renamed_arguments,
-    show_source,
-)
+from piecework import _support as support
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.corpus import corpus_files, read_corpus
 
 
-@renamed_arguments(errors="encoding_errors")
+@support.renamed_arguments(errors="encoding_errors")
 def token_counts(
     tokenizer: Tokenizer,
-    paths: PathLike | Sequence[PathLike],
+    paths: support.PathLike | Sequence[support.PathLike],
     *,
     field: str | None = None,
-    encoding_errors: Utf8Errors = "replace",
-    on_error: OnError = "fail",
+    encoding_errors: support.Utf8Errors = "replace",
+    on_error: support.OnError = "fail",
     num_threads: int | None = None,
-    progress: Progress = None,
+    progress: support.Progress = None,
 ) -> npt.NDArray[np.int64]:
     """Encode files and count each id; returns int64 of shape (highest id + 1,).
 
@@ -50,12 +41,12 @@ def token_counts(
     """
     counts = CorpusCounts(tokenizer)
     files = corpus_files(paths)
-    total_bytes = corpus_bytes(files)
-    with progress_bar("counting", progress, in_bytes=True) as update:
+    total_bytes = support.corpus_bytes(files)
+    with support.progress_bar("counting", progress, in_bytes=True) as update:
         for rows in read_corpus(
             files, field=field, encoding_errors=encoding_errors, on_error=on_error
         ):
             counts.add(rows.to_list(), num_threads)
-            show_source(update, rows.name)
+            support.show_source(update, rows.name)
             update(rows.file_bytes_read, total_bytes)
     return counts.id_counts

@@ -9,15 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from piecework._internal.lazy import typing
-from piecework.chat.budget import (
-    CHARS_PER_PART,
-    CHARS_PER_STEP,
-    MAX_ITEMS,
-    check_items,
-    check_length,
-    take,
-    take_each,
-)
+from piecework.chat import budget
 from piecework.errors import TemplateError
 
 TEMPLATE = 1
@@ -67,7 +59,7 @@ class TrackedText(str):
         return TrackedText(str.__getitem__(self, index), self.origins[index])
 
     def __iter__(self) -> Iterator[str]:
-        for index in take_each(range(len(self))):
+        for index in budget.take_each(range(len(self))):
             yield self.part(index, index + 1)
 
     def __add__(self, other: object) -> TrackedText:
@@ -120,7 +112,7 @@ class TrackedText(str):
 
     def splitlines(self, keepends: bool = False) -> list[str]:
         """Return the lines."""
-        check_items(sum(map(self.count, _LINE_ENDS)))
+        budget.check_items(sum(map(self.count, _LINE_ENDS)))
         lines: list[str] = []
         at = 0
         for line, with_end in zip(str.splitlines(self), str.splitlines(self, True), strict=True):
@@ -142,7 +134,7 @@ class TrackedText(str):
 
     def _located(self, parts: list[str], sep: str | None) -> list[str]:
         """Return parts that stand in this text in their order, `sep` or whitespace between them."""
-        check_items(len(parts))
+        budget.check_items(len(parts))
         located: list[str] = []
         at = 0
         for found in parts:
@@ -158,11 +150,11 @@ class TrackedText(str):
         """Replace a substring; both keep their origins."""
         places = str.count(self, old) if old else len(self) + 1
         places = places if count < 0 else min(count, places)
-        check_length(len(self) + places * (len(new) - len(old)))
+        budget.check_length(len(self) + places * (len(new) - len(old)))
         result = str.replace(self, old, new, count)
         if not old:
             return derived(result, (self, new))
-        take(CHARS_PER_PART * places)
+        budget.take(budget.CHARS_PER_PART * places)
         added = tracked(new).origins
         origins: list[bytes] = []
         at = 0
@@ -187,8 +179,8 @@ class TrackedText(str):
         for match in pattern.finditer(self):
             start, text = match.start(), written(match[0])
             chars += len(text) - 1
-            take(CHARS_PER_PART)
-            check_length(chars)
+            budget.take(budget.CHARS_PER_PART)
+            budget.check_length(chars)
             texts += (str.__getitem__(self, slice(at, start)), text)
             origins += (self.origins[at:start], self.origins[start : start + 1] * len(text))
             at = start + 1
@@ -232,7 +224,7 @@ class TrackedText(str):
         if len(result) == len(text):
             # No character has a shorter form, so each has one of its length.
             return TrackedText(result, self.origins)
-        take(CHARS_PER_PART * len(text))
+        budget.take(budget.CHARS_PER_PART * len(text))
         lengths = [len(convert(character)) for character in text]
         if sum(lengths) == len(result) and convert in (str.upper, str.lower, str.casefold):
             spread = (bytes((o,)) * n for o, n in zip(self.origins, lengths, strict=True))
@@ -283,7 +275,7 @@ def _repr_parts(value: typing.Any, depth: int) -> Iterator[TrackedText]:
     if depth > _MAX_DEPTH:
         raise _too_deep()
     if type(value) in (dict, list, tuple):
-        take(CHARS_PER_STEP * len(value))
+        budget.take(budget.CHARS_PER_STEP * len(value))
     if type(value) is dict:
         for position, (key, item) in enumerate(value.items()):
             yield TrackedText(", " if position else "{", 0)
@@ -320,7 +312,7 @@ def joined(parts: Iterable[object]) -> TrackedText:
         text = tracked(part)
         texts.append(text)
         chars += len(text)
-        check_length(chars)
+        budget.check_length(chars)
     return TrackedText("".join(map(plain, texts)), b"".join(text.origins for text in texts))
 
 
@@ -362,7 +354,7 @@ _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 def _bounded_splits(maxsplit: typing.Any) -> typing.Any:
     """Return a number of splits that gives no more than one part too many for a list."""
-    return MAX_ITEMS if maxsplit < 0 else min(maxsplit, MAX_ITEMS)
+    return budget.MAX_ITEMS if maxsplit < 0 else min(maxsplit, budget.MAX_ITEMS)
 
 
 def _collect(value: object, origins: set[int], depth: int) -> None:

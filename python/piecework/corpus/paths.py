@@ -11,15 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from piecework._internal.validation import PathLike, file_path
+from piecework.corpus import urls
 from piecework.corpus.formats import KNOWN_SUFFIXES, has_known_suffix
 from piecework.corpus.text_stream import stored_bytes
-from piecework.corpus.urls import (
-    files_of_directory,
-    files_of_glob,
-    forget_listings,
-    has_glob,
-    is_url,
-)
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.io.read_file import check_that_it_ends, file_bytes
 
@@ -49,40 +43,40 @@ def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
     if not given:
         raise ArgumentError("corpus", "must contain at least one file, directory or '-'")
     names = [file_path(path, "corpus", ArgumentError) for path in given]
-    forget_listings(names)
+    urls.forget_listings(names)
     return [found for name in names for found in _expand(name)]
 
 
 def corpus_bytes(files: Sequence[str]) -> int:
     """Return the size of the stored files in bytes; 0 if one of them has no known size, such as stdin."""
-    if sum(map(is_url, files)) > _MAX_SIZED_URLS:
+    if sum(map(urls.is_url, files)) > _MAX_SIZED_URLS:
         return 0
-    if any(not is_url(name) and not Path(name).is_file() for name in files):
+    if any(not urls.is_url(name) and not Path(name).is_file() for name in files):
         return 0
     sizes = [(name, stored_bytes(name)) for name in files]
-    has_unknown = any(is_url(name) and not size for name, size in sizes)
+    has_unknown = any(urls.is_url(name) and not size for name, size in sizes)
     return 0 if has_unknown else sum(size for _, size in sizes)
 
 
 def _expand(name: str) -> list[str]:
     if name == "-":
         return [name]
-    if is_url(name):
+    if urls.is_url(name):
         return _expand_url(name)
     if Path(name).is_dir():
         return _checked_directory(name, [str(path) for path in _files_in(Path(name))])
-    if has_glob(name) and not os.path.lexists(name):
+    if urls.has_glob(name) and not os.path.lexists(name):
         found = sorted(path for path in glob.glob(name, recursive=True) if Path(path).is_file())
         return _checked_pattern(name, found)
     return [name]
 
 
 def _expand_url(url: str) -> list[str]:
-    if has_glob(url):
-        return _checked_pattern(url, files_of_glob(url))
+    if urls.has_glob(url):
+        return _checked_pattern(url, urls.files_of_glob(url))
     if has_known_suffix(url.partition("::")[0]):
         return [url]
-    files = files_of_directory(url, _is_included)
+    files = urls.files_of_directory(url, _is_included)
     return [url] if files is None else _checked_directory(url, files)
 
 

@@ -14,21 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._support import PathLike, import_extra, renamed_arguments
+from piecework.distributed import file_tasks, task_settings
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
-from piecework.distributed.file_tasks import (
-    TASK_BYTES,
-    file_groups,
-    files_of,
-    folder_for_attempts,
-    output_paths,
-)
-from piecework.distributed.task_settings import (
-    count_batch_settings,
-    count_files_settings,
-    encode_files_settings,
-    encode_settings,
-    warn_of_replacements,
-)
 from piecework.distributed.tasks import EncodedFile
 from piecework.distributed.worker_functions import error_of_worker, worker_function
 from piecework.errors import ArgumentError, WorkerError
@@ -51,7 +38,7 @@ def count_files(
     preset: str | pw.train.Preset | pw.train.Pipeline = "bert-uncased",
     first_source: int = 0,
     address: str | None = None,
-    task_bytes: int = TASK_BYTES,
+    task_bytes: int = file_tasks.TASK_BYTES,
     **options: Unpack[CountFilesOptions],
 ) -> pw.Counts:
     """Count the words of files that every node can open; return the counts of `piecework.count_files`.
@@ -65,13 +52,13 @@ def count_files(
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
     ray = _ray()
-    groups = file_groups(paths, task_bytes, first_source)
-    resolved, settings = count_files_settings(preset, options, ray.cloudpickle.dumps)
+    groups = file_tasks.file_groups(paths, task_bytes, first_source)
+    resolved, settings = task_settings.count_files_settings(preset, options, ray.cloudpickle.dumps)
     with _connection(ray, address):
         count = ray.remote(worker_function("tasks", "count_group", settings))
         # Nothing here holds the references, so that Ray frees each table after its merge.
         merged = _merged(ray, [count.remote(group.first_source, group.paths) for group in groups])
-    return warn_of_replacements(counts_of_table(merged, resolved))
+    return task_settings.warn_of_replacements(counts_of_table(merged, resolved))
 
 
 @renamed_arguments(pipeline="preset")
@@ -89,7 +76,7 @@ def count_dataset(
     text are skipped.
     """
     ray = _ray()
-    resolved, settings = count_batch_settings(
+    resolved, settings = task_settings.count_batch_settings(
         preset, column, position_column, ray.cloudpickle.dumps
     )
     with _errors_of_workers(ray):
@@ -119,7 +106,7 @@ def encode_dataset(
     the longest row of a batch is not applied.
     """
     ray = _ray()
-    settings = encode_settings(
+    settings = task_settings.encode_settings(
         tokenizer, column, ids_column, add_special_tokens, ray.cloudpickle.dumps
     )
     return dataset.map_batches(
@@ -145,10 +132,12 @@ def encode_files(
     it by the same bytes. Formats and the other arguments are those of `encode_files`.
     """
     ray = _ray()
-    files = files_of(paths)
-    outputs = output_paths(files, out_dir, format)
-    settings = encode_files_settings(tokenizer, format, options, ray.cloudpickle.dumps)
-    with folder_for_attempts(out_dir) as attempts, _connection(ray, address):
+    files = file_tasks.files_of(paths)
+    outputs = file_tasks.output_paths(files, out_dir, format)
+    settings = task_settings.encode_files_settings(
+        tokenizer, format, options, ray.cloudpickle.dumps
+    )
+    with file_tasks.folder_for_attempts(out_dir) as attempts, _connection(ray, address):
         encode = ray.remote(worker_function("tasks", "encode_file", settings))
         encoded: list[EncodedFile] = ray.get(
             [

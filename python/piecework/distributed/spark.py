@@ -16,14 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._support import PathLike, import_extra, renamed_arguments
+from piecework.distributed import file_tasks
 from piecework.distributed.arrow_counts import counts_of_table
-from piecework.distributed.file_tasks import (
-    TASK_BYTES,
-    file_groups,
-    files_of,
-    folder_for_attempts,
-    output_paths,
-)
 from piecework.distributed.signed_counts import COUNTS_SCHEMA, from_signed
 from piecework.distributed.task_settings import (
     count_batch_settings,
@@ -55,7 +49,7 @@ def count_files(
     first_source: int = 0,
     session: Any = None,
     master: str | None = None,
-    task_bytes: int = TASK_BYTES,
+    task_bytes: int = file_tasks.TASK_BYTES,
     **options: Unpack[CountFilesOptions],
 ) -> pw.Counts:
     """Count the words of files that every worker can open; return the counts of `piecework.count_files`.
@@ -68,7 +62,7 @@ def count_files(
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
     cloudpickle = _cloudpickle()
-    groups = file_groups(paths, task_bytes, first_source)
+    groups = file_tasks.file_groups(paths, task_bytes, first_source)
     resolved, settings = count_files_settings(preset, options, cloudpickle.dumps)
     with _session(session, master) as spark:
         arguments = [(group.first_source, group.paths) for group in groups]
@@ -160,11 +154,11 @@ def encode_files(
     `piecework.encode_files` writes for that input, and appears when it is complete; a repeated task replaces
     it by the same bytes. Formats and the other arguments are those of `encode_files`.
     """
-    files = files_of(paths)
-    outputs = output_paths(files, out_dir, format)
+    files = file_tasks.files_of(paths)
+    outputs = file_tasks.output_paths(files, out_dir, format)
     settings = encode_files_settings(tokenizer, format, options, _cloudpickle().dumps)
     encode = worker_function("spark_tasks", "encode_file", settings)
-    with folder_for_attempts(out_dir) as attempts, _session(session, master) as spark:
+    with file_tasks.folder_for_attempts(out_dir) as attempts, _session(session, master) as spark:
         arguments = [(*paths, attempts) for paths in zip(files, outputs, strict=True)]
         rows = _tasks(spark, encode, arguments, _ENCODED_FILES_SCHEMA).collect()
     order = {path: index for index, path in enumerate(outputs)}

@@ -9,21 +9,7 @@ from typing import BinaryIO, TypeAlias, TypeVar
 
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import CorpusError, FileError, IdRangeError
-from piecework.export.arrow_files import (
-    ARROW_FILE_MAGIC,
-    ARROW_STREAM_MAGIC,
-    PARQUET_MAGIC,
-    map_arrow_file,
-    read_arrow_file,
-    read_arrow_stream,
-    read_parquet,
-)
-from piecework.export.megatron_files import (
-    MEGATRON_MAGIC,
-    is_megatron_data,
-    megatron_paths,
-    read_megatron,
-)
+from piecework.export import arrow_files, megatron_files
 from piecework.export.npy_files import NPY_MAGIC, read_npy
 from piecework.export.text_files import read_text
 from piecework.io.read_file import is_device
@@ -39,12 +25,12 @@ _HEAD_BYTES = 8
 
 _PATH_READERS: dict[bytes, Callable[[str, int], Iterator[Rows]]] = {
     NPY_MAGIC: read_npy,
-    ARROW_FILE_MAGIC: map_arrow_file,
-    MEGATRON_MAGIC[:_HEAD_BYTES]: read_megatron,
+    arrow_files.ARROW_FILE_MAGIC: arrow_files.map_arrow_file,
+    megatron_files.MEGATRON_MAGIC[:_HEAD_BYTES]: megatron_files.read_megatron,
 }
 _STREAM_READERS: dict[bytes, StreamReader] = {
-    ARROW_STREAM_MAGIC: read_arrow_stream,
-    PARQUET_MAGIC: read_parquet,
+    arrow_files.ARROW_STREAM_MAGIC: arrow_files.read_arrow_stream,
+    arrow_files.PARQUET_MAGIC: arrow_files.read_parquet,
 }
 
 
@@ -68,8 +54,8 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
     if source == "-":
         yield from _rows_of_stdin(id_limit)
         return
-    if is_megatron_data(source):
-        source = megatron_paths(source)[1]
+    if megatron_files.is_megatron_data(source):
+        source = megatron_files.megatron_paths(source)[1]
     head = _head_of(source)
     if read_path := _reader_for(head, _PATH_READERS):
         yield from _checked(read_path(source, _ROWS_AT_ONCE), source, id_limit)
@@ -86,15 +72,17 @@ def _rows_of_stdin(id_limit: int) -> Iterator[Rows]:
     stream = sys.stdin.buffer
     # One byte tells text from binary formats; waiting for more would block on a slow pipe.
     head = stream.peek(1)[:_HEAD_BYTES] if hasattr(stream, "peek") else b""
-    if head.startswith((NPY_MAGIC, MEGATRON_MAGIC[:7])):
+    if head.startswith((NPY_MAGIC, megatron_files.MEGATRON_MAGIC[:7])):
         problem = (
             "has one of the two files of npy or Megatron; "
             "give the path of the file, with the other one beside it"
         )
         raise CorpusError("<stdin>", problem)
-    if head[:1] == ARROW_STREAM_MAGIC[:1]:
-        head = ARROW_STREAM_MAGIC
-    read = _reader_for(head, {**_STREAM_READERS, ARROW_FILE_MAGIC: read_arrow_file})
+    if head[:1] == arrow_files.ARROW_STREAM_MAGIC[:1]:
+        head = arrow_files.ARROW_STREAM_MAGIC
+    read = _reader_for(
+        head, {**_STREAM_READERS, arrow_files.ARROW_FILE_MAGIC: arrow_files.read_arrow_file}
+    )
     if read is None:
         yield from read_text("-", id_limit, _TEXT_BYTES_AT_ONCE)
     else:

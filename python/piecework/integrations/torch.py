@@ -12,19 +12,8 @@ from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import piecework as pw
-from piecework._support import (
-    Rectangle,
-    as_tensor,
-    check_choice,
-    check_fraction,
-    check_number,
-    check_text,
-    import_extra,
-    np,
-    npt,
-    optional_number,
-    renamed_fields,
-)
+from piecework import _support as support
+from piecework._support import np, npt
 from piecework.errors import ArgumentError, InputTypeError
 
 IGNORED_LABEL = -100
@@ -55,9 +44,9 @@ class Masking:
     whole_words: bool = False
 
     def __post_init__(self) -> None:
-        check_fraction("probability", self.probability, allow_one=True)
+        support.check_fraction("probability", self.probability, allow_one=True)
         for name, share in (("mask", self.mask), ("random", self.random)):
-            check_number(name, share, (int, float), "a number from 0 to 1")
+            support.check_number(name, share, (int, float), "a number from 0 to 1")
             if not 0 <= share <= 1:
                 raise ArgumentError(name, repr(share), "a number from 0 to 1")
         if not isinstance(self.whole_words, bool):
@@ -67,7 +56,7 @@ class Masking:
             raise ArgumentError("masking", problem)
 
 
-@renamed_fields(padding_side="side")
+@support.renamed_fields(padding_side="side")
 @dataclass(frozen=True)
 class Collator:
     """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.
@@ -107,15 +96,15 @@ class Collator:
     masking: Masking | None = None
 
     def __post_init__(self) -> None:
-        import_extra("torch", "torch", "Collator")
+        support.import_extra("torch", "torch", "Collator")
         if not isinstance(self.tokenizer, pw.Tokenizer):
             raise InputTypeError("tokenizer", type(self.tokenizer).__name__, "a Tokenizer")
         if self.side is not None:
-            check_choice("side", self.side, ("right", "left"))
-        optional_number("length", self.length, 1)
-        optional_number("pad_to_multiple_of", self.pad_to_multiple_of, 1)
-        check_number("label_pad", self.label_pad, (int,), "int")
-        check_text("text", self.text)
+            support.check_choice("side", self.side, ("right", "left"))
+        support.optional_number("length", self.length, 1)
+        support.optional_number("pad_to_multiple_of", self.pad_to_multiple_of, 1)
+        support.check_number("label_pad", self.label_pad, (int,), "int")
+        support.check_text("text", self.text)
         if self.masking is not None:
             if not isinstance(self.masking, Masking):
                 raise InputTypeError("masking", type(self.masking).__name__, "a Masking or None")
@@ -128,7 +117,7 @@ class Collator:
         if len(items) == 0:
             raise ArgumentError("items", "must contain at least one item")
         ids, columns = self._columns(list(items))
-        rectangle = Rectangle(ids.lengths, self._side, self._width(ids.lengths))
+        rectangle = support.Rectangle(ids.lengths, self._side, self._width(ids.lengths))
         mask = columns.pop("attention_mask", None)
         arrays = {"input_ids": rectangle.fill(ids.values, self._pad_id(rectangle))}
         if mask is None:
@@ -139,7 +128,7 @@ class Collator:
             arrays[name] = self._filled(name, column, ids, rectangle)
         if self.masking is not None:
             self._select(self.masking, arrays)
-        return {name: as_tensor(values, "Collator") for name, values in arrays.items()}
+        return {name: support.as_tensor(values, "Collator") for name, values in arrays.items()}
 
     # ---- items to flat columns
 
@@ -183,7 +172,7 @@ class Collator:
     # ---- flat columns to rectangles
 
     def _filled(
-        self, name: str, column: Column, ids: Rows, rectangle: Rectangle
+        self, name: str, column: Column, ids: Rows, rectangle: support.Rectangle
     ) -> npt.NDArray[Any]:
         """Return a column in the rectangle of the ids, or in one of its own."""
         if not isinstance(column, Rows):
@@ -201,7 +190,7 @@ class Collator:
             problem = f"has {found}; it needs one number for each id"
             raise ArgumentError(f"items[{row}]: {name!r}", problem)
         width = self._width(column.lengths)
-        return Rectangle(column.lengths, self._side, width).fill(column.values, filling)
+        return support.Rectangle(column.lengths, self._side, width).fill(column.values, filling)
 
     def _width(self, lengths: npt.NDArray[np.int64]) -> int:
         width = int(lengths.max())
@@ -217,7 +206,7 @@ class Collator:
         multiple = self.pad_to_multiple_of or 1
         return -(-width // multiple) * multiple
 
-    def _pad_id(self, rectangle: Rectangle) -> int:
+    def _pad_id(self, rectangle: support.Rectangle) -> int:
         pad_id = self.tokenizer.pad_token_id
         if pad_id is None and rectangle.needs_padding:
             message = "the tokenizer has no padding token; set one with tokenizer.with_roles(pad_token=...)"
@@ -244,7 +233,7 @@ class Collator:
         is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
         if "special_tokens_mask" in arrays:
             is_ordinary &= arrays["special_tokens_mask"] == 0
-        torch = import_extra("torch", "torch", "Collator")
+        torch = support.import_extra("torch", "torch", "Collator")
         random = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
         draw = _draw_words(random, arrays) if masking.whole_words else random.random(ids.shape)
         is_selected = is_ordinary & (draw < masking.probability)

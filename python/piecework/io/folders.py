@@ -7,17 +7,11 @@ import warnings
 
 from piecework._core import Core
 from piecework.errors import FormatError, FormatWarning
+from piecework.io import sentencepiece_classes
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions
-from piecework.io.sentencepiece_classes import (
-    bos_eos_template,
-    is_class_of_sentencepiece,
-    read_as_class,
-    with_settings_of_class,
-    with_special_tokens,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,12 +72,12 @@ def configured(
     settings only. Raises `FormatError` if configuration and file contradict each other. Warns with
     `FormatWarning` about roles whose token does not exist.
     """
-    if config.is_folder and is_class_of_sentencepiece(core, config, source):
-        config, special_in_text = with_settings_of_class(config), "parse"
-        core = read_as_class(core, config, source)
+    if config.is_folder and sentencepiece_classes.is_class_of_sentencepiece(core, config, source):
+        config, special_in_text = sentencepiece_classes.with_settings_of_class(config), "parse"
+        core = sentencepiece_classes.read_as_class(core, config, source)
         _check_bytes(core, config, source)
         core = _with_declared_tokens(core, config, source)
-        core = with_special_tokens(core, config)
+        core = sentencepiece_classes.with_special_tokens(core, config)
     elif config.is_folder:
         core = _with_stages_of_class(core, config, source)
         core = _with_declared_tokens(core, config, source)
@@ -181,7 +175,7 @@ def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
     roles = config.settings.roles
     bos, eos = roles.get("bos_token") or "<s>", roles.get("eos_token") or "</s>"
     ids = {token: id for token in (bos, eos) if (id := core.token_to_id(token)) is not None}
-    template = bos_eos_template(config, bos, eos, ids)
+    template = sentencepiece_classes.bos_eos_template(config, bos, eos, ids)
     return core if template is None else with_parts(core, {"post_processor": template})
 
 

@@ -14,14 +14,7 @@ from piecework.corpus.rows import LIST_TEXTS, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError
 from piecework.rows.text_columns import text_column
-from piecework.train.corpus_count import (
-    CorpusCount,
-    CountOptions,
-    CountSettings,
-    check_sources,
-    scratch_folder,
-    warn_of_replacements,
-)
+from piecework.train import corpus_count
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
@@ -86,10 +79,12 @@ def count_files(
     resolved = _pipeline_of(preset)
     if sentences is not None and sentences.size:
         _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
-        settings = CountSettings(sample, seed, max_word_length, memory, num_threads, sentences)
+        settings = corpus_count.CountSettings(
+            sample, seed, max_word_length, memory, num_threads, sentences
+        )
         texts = texts_of_corpus(paths, sentences, field, encoding_errors, on_error)
         return _count_texts(texts, resolved, settings, None, 0)
-    count = CorpusCount.of(
+    count = corpus_count.CorpusCount.of(
         paths,
         resolved,
         field=field,
@@ -119,7 +114,7 @@ def count_files_to(
     *,
     preset: str | Preset | Pipeline = "bert-uncased",
     progress: Progress = None,
-    **options: Unpack[CountOptions],
+    **options: Unpack[corpus_count.CountOptions],
 ) -> CountsSummary:
     """Count the words of files and write them to `*.parquet` or `*.tsv`, within the memory budget.
 
@@ -137,7 +132,7 @@ def count_files_to(
     sentences = options.get("sentences")
     if sentences is not None and sentences.size:
         raise ArgumentError("sentences", "= with a size needs count_files, which samples in memory")
-    count = CorpusCount.of(paths, resolved, **options)
+    count = corpus_count.CorpusCount.of(paths, resolved, **options)
     with count.run(progress) as (words, _):
         return write_ordered_words(words, resolved, output, ", ".join(count.files))
 
@@ -167,8 +162,8 @@ def count_texts(
     `InputTypeError` with the index of an item that is not a string.
     """
     resolved = _pipeline_of(preset)
-    check_sources("source", source, 1)
-    settings = CountSettings(
+    corpus_count.check_sources("source", source, 1)
+    settings = corpus_count.CountSettings(
         sample, seed, max_word_length, memory, num_threads, sentences or Sentences()
     )
     return _count_texts(texts, resolved, settings, progress, source)
@@ -177,7 +172,7 @@ def count_texts(
 def _count_texts(
     texts: Iterable[str | Sequence[str]] | Texts,
     pipeline: Pipeline,
-    settings: CountSettings,
+    settings: corpus_count.CountSettings,
     progress: Progress,
     source: int,
 ) -> Counts:
@@ -185,7 +180,7 @@ def _count_texts(
     if sentences.size:
         texts = sentences.select(text for rows in rows_of_texts(texts) for text in rows.texts)
     column = None if sentences.size else text_column(texts)
-    with scratch_folder() as folder:
+    with corpus_count.scratch_folder() as folder:
         counter = settings.counter(pipeline, folder, keep_line_ends=False)
         with progress_bar("counting", progress) as update:
             if column is not None:
@@ -193,7 +188,7 @@ def _count_texts(
             else:
                 _add_texts(counter, texts, source, update)
         replacements = counter.replacements()
-        warn_of_replacements(replacements, stacklevel=5)
+        corpus_count.warn_of_replacements(replacements, stacklevel=5)
         settings.warn_of_left_out(counter, stacklevel=5)
         return Counts._of(counter.finish().into_counts(), pipeline, replacements)
 

@@ -6,19 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+from piecework import spec
 from piecework.errors import ArgumentError
-from piecework.spec import (
-    AddedToken,
-    ByteLevelDecoder,
-    ByteLevelProcessing,
-    Decoder,
-    Fuse,
-    Metaspace,
-    MetaspaceDecoder,
-    Model,
-    PostProcessor,
-    TokenizerSpec,
-)
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import PRESETS, AnyPreset, Preset, named_preset, preset_of_pipeline
@@ -141,10 +130,10 @@ class PresetTrainer(Trainer):
 
     # ---- the tokenizer around a model
 
-    def specification(self, model: Model, preset: Preset | None = None) -> TokenizerSpec:
+    def specification(self, model: spec.Model, preset: Preset | None = None) -> spec.TokenizerSpec:
         """Return the specification of a learned model with the stages and tokens of a preset."""
         chosen = self.preset_for(preset)
-        return TokenizerSpec(
+        return spec.TokenizerSpec(
             model=model,
             normalizer=chosen.pipeline.normalizer,
             pre_tokenizer=chosen.pipeline.pre_tokenizer,
@@ -153,25 +142,29 @@ class PresetTrainer(Trainer):
             added_tokens=self._added_tokens(model.vocab),
         )
 
-    def decoder_for(self, pipeline: Pipeline) -> Decoder | None:
+    def decoder_for(self, pipeline: Pipeline) -> spec.Decoder | None:
         """Return the decoder for the words of a pipeline, None where tokens are joined by spaces."""
         if pipeline.is_byte_level:
-            return ByteLevelDecoder()
+            return spec.ByteLevelDecoder()
         if pipeline.metaspace:
             return self.metaspace_decoder(pipeline.metaspace)
-        return Fuse() if pipeline.pre_tokenizer is None else None
+        return spec.Fuse() if pipeline.pre_tokenizer is None else None
 
-    def metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
+    def metaspace_decoder(self, metaspace: spec.Metaspace) -> spec.Decoder:
         """Return the decoder for words with a mark in place of spaces."""
-        return MetaspaceDecoder(metaspace.replacement, metaspace.prepend_scheme, metaspace.split)
+        return spec.MetaspaceDecoder(
+            metaspace.replacement, metaspace.prepend_scheme, metaspace.split
+        )
 
-    def _added_tokens(self, vocab: Mapping[str, int]) -> tuple[AddedToken, ...]:
-        special = (AddedToken(token, vocab[token]) for token in self.special_tokens)
-        symbols = (AddedToken(token, vocab[token], special=False) for token in self.added_symbols)
+    def _added_tokens(self, vocab: Mapping[str, int]) -> tuple[spec.AddedToken, ...]:
+        special = (spec.AddedToken(token, vocab[token]) for token in self.special_tokens)
+        symbols = (
+            spec.AddedToken(token, vocab[token], special=False) for token in self.added_symbols
+        )
         return (*special, *symbols)
 
 
-def _post_processor(model: Model, preset: Preset) -> PostProcessor | None:
+def _post_processor(model: spec.Model, preset: Preset) -> spec.PostProcessor | None:
     if preset.single:
         return preset.template(model.vocab)
-    return ByteLevelProcessing(trim_offsets=False) if preset.pipeline.is_byte_level else None
+    return spec.ByteLevelProcessing(trim_offsets=False) if preset.pipeline.is_byte_level else None

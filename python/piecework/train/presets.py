@@ -6,22 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from piecework import spec
 from piecework._internal.validation import unknown_choice
-from piecework.spec import (
-    NFC,
-    NFKC,
-    BertNormalizer,
-    BertPreTokenizer,
-    Metaspace,
-    Nmt,
-    Normalizer,
-    Regex,
-    Replace,
-    SequenceNormalizer,
-    Strip,
-    TemplateProcessing,
-    WhitespaceSplit,
-)
 from piecework.spec.named_patterns import named_pre_tokenizer
 from piecework.spec.templates import template_for
 from piecework.train.pipeline import Pipeline
@@ -35,7 +21,7 @@ class AnyPreset:
     pair: tuple[str, ...]
     roles: Mapping[str, str]
 
-    def template(self, vocab: Mapping[str, int]) -> TemplateProcessing | None:
+    def template(self, vocab: Mapping[str, int]) -> spec.TemplateProcessing | None:
         """Return the template with the ids of a vocabulary, None if it lacks one of the tokens.
 
         >>> from piecework.train import SENTENCEPIECE_PRESETS
@@ -80,44 +66,47 @@ def _bert_preset(name: str, pipeline: Pipeline) -> Preset:
     )
 
 
-def _byte_level_preset(name: str, *roles: str, normalizer: Normalizer | None = None) -> Preset:
+def _byte_level_preset(name: str, *roles: str, normalizer: spec.Normalizer | None = None) -> Preset:
     """Return a preset with a named pattern, in which `<|endoftext|>` has these roles."""
     pipeline = Pipeline(normalizer, named_pre_tokenizer(name))
     return Preset(name, pipeline, roles=dict.fromkeys(roles, "<|endoftext|>"))
 
 
 # The space handling of SentencePiece, built from components of tokenizer.json.
-_SENTENCEPIECE_NORMALIZER = SequenceNormalizer(
-    (Nmt(), NFKC(), Strip(), Replace(Regex(" {2,}"), " "))
+_SENTENCEPIECE_NORMALIZER = spec.SequenceNormalizer(
+    (spec.Nmt(), spec.NFKC(), spec.Strip(), spec.Replace(spec.Regex(" {2,}"), " "))
 )
 # Lines of a corpus end at these characters, so that a vocabulary seldom has them.
-_LINE_BREAKS_AND_TABS = Replace(Regex(r"[\t\n\r]"), " ")
+_LINE_BREAKS_AND_TABS = spec.Replace(spec.Regex(r"[\t\n\r]"), " ")
 
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
-        _bert_preset("bert-uncased", Pipeline(BertNormalizer(), BertPreTokenizer())),
-        _bert_preset("bert-cased", Pipeline(BertNormalizer(lowercase=False), BertPreTokenizer())),
+        _bert_preset("bert-uncased", Pipeline(spec.BertNormalizer(), spec.BertPreTokenizer())),
+        _bert_preset(
+            "bert-cased", Pipeline(spec.BertNormalizer(lowercase=False), spec.BertPreTokenizer())
+        ),
         *(
             _bert_preset(
                 f"bert-original-{name}",
                 Pipeline(
-                    BertNormalizer(lowercase=lowercase, cleaning="original"), BertPreTokenizer()
+                    spec.BertNormalizer(lowercase=lowercase, cleaning="original"),
+                    spec.BertPreTokenizer(),
                 ),
             )
             for name, lowercase in (("uncased", True), ("cased", False))
         ),
-        Preset("sentencepiece", Pipeline(_SENTENCEPIECE_NORMALIZER, Metaspace())),
-        Preset("metaspace", Pipeline(_LINE_BREAKS_AND_TABS, Metaspace())),
-        Preset("whitespace", Pipeline(None, WhitespaceSplit())),
-        Preset("punctuation", Pipeline(None, BertPreTokenizer())),
+        Preset("sentencepiece", Pipeline(_SENTENCEPIECE_NORMALIZER, spec.Metaspace())),
+        Preset("metaspace", Pipeline(_LINE_BREAKS_AND_TABS, spec.Metaspace())),
+        Preset("whitespace", Pipeline(None, spec.WhitespaceSplit())),
+        Preset("punctuation", Pipeline(None, spec.BertPreTokenizer())),
         Preset("characters", Pipeline()),
         _byte_level_preset("gpt2", "unk_token", "bos_token", "eos_token"),
         _byte_level_preset("cl100k", "eos_token"),
         _byte_level_preset("o200k", "eos_token"),
         _byte_level_preset("llama3"),
-        _byte_level_preset("qwen2", "eos_token", "pad_token", normalizer=NFC()),
+        _byte_level_preset("qwen2", "eos_token", "pad_token", normalizer=spec.NFC()),
     )
 }
 

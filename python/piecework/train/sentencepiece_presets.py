@@ -11,19 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from piecework import spec
 from piecework._core import Core
 from piecework._internal.validation import unknown_choice
 from piecework.normalization_rules import NormalizationRules
-from piecework.spec import (
-    NFKD,
-    Char,
-    Lowercase,
-    Normalizer,
-    SentencePieceNormalizer,
-    SequenceNormalizer,
-    StripAccents,
-    TokenizerSpec,
-)
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset
 from piecework.train.trainers import SentencePieceTrainer
@@ -48,7 +39,7 @@ class SentencePiecePreset(AnyPreset):
     settings: Mapping[str, Any]
     single: tuple[str, ...] = ()
     pair: tuple[str, ...] = ()
-    preprocessing: tuple[Normalizer, ...] = ()
+    preprocessing: tuple[spec.Normalizer, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
 
     def trainer(self, **settings: Any) -> SentencePieceTrainer:
@@ -115,7 +106,7 @@ SENTENCEPIECE_PRESETS = {
             },
             single=("[CLS]:0", "$A:0", "[SEP]:0"),
             pair=("[CLS]:0", "$A:0", "[SEP]:0", "$B:1", "[SEP]:1"),
-            preprocessing=(NFKD(), StripAccents(), Lowercase()),
+            preprocessing=(spec.NFKD(), spec.StripAccents(), spec.Lowercase()),
             roles={"bos_token": "[CLS]", "eos_token": "[SEP]"},
         ),
         SentencePiecePreset(
@@ -129,7 +120,7 @@ SENTENCEPIECE_PRESETS = {
             },
             single=("$A:0", "<sep>:0", "<cls>:2"),
             pair=("$A:0", "<sep>:0", "$B:1", "<sep>:1", "<cls>:2"),
-            preprocessing=(NFKD(), StripAccents()),
+            preprocessing=(spec.NFKD(), spec.StripAccents()),
         ),
     )
 }
@@ -150,14 +141,14 @@ def sentencepiece_preset_of(pipeline: Pipeline) -> SentencePiecePreset | None:
     >>> sentencepiece_preset_of(SENTENCEPIECE_PRESETS["llama"].trainer().pipeline).name
     'llama'
     """
-    if not isinstance(pipeline.normalizer, SentencePieceNormalizer):
+    if not isinstance(pipeline.normalizer, spec.SentencePieceNormalizer):
         return None
     presets = SENTENCEPIECE_PRESETS.values()
     return next((one for one in presets if one.trainer().pipeline.agrees_with(pipeline)), None)
 
 
 @cache
-def preprocessing_rules(preprocessing: tuple[Normalizer, ...]) -> NormalizationRules:
+def preprocessing_rules(preprocessing: tuple[spec.Normalizer, ...]) -> NormalizationRules:
     """Return rules for these normalizers, then for `` and '' as one quote, then for nmt_nfkc.
 
     >>> rules = preprocessing_rules((NFKD(), StripAccents(), Lowercase()))
@@ -171,7 +162,7 @@ def preprocessing_rules(preprocessing: tuple[Normalizer, ...]) -> NormalizationR
     mapping = rules.to_mapping()
     sources = [chr(code) for code in range(1, 0x110000) if code not in _EXCLUDED_SOURCES]
     sources += [source for source in mapping if len(source) > 1]
-    preprocessed = _normalized_each(SequenceNormalizer(preprocessing), sources)
+    preprocessed = _normalized_each(spec.SequenceNormalizer(preprocessing), sources)
     changed = {
         source: rules.normalize(text)
         for source, text in zip(sources, preprocessed, strict=True)
@@ -180,8 +171,8 @@ def preprocessing_rules(preprocessing: tuple[Normalizer, ...]) -> NormalizationR
     return NormalizationRules.from_mapping(mapping | changed | {"``": '"', "''": '"'})
 
 
-def _normalized_each(normalizer: Normalizer, texts: list[str]) -> list[str]:
+def _normalized_each(normalizer: spec.Normalizer, texts: list[str]) -> list[str]:
     """Normalize many short texts in one call, joined by a separator that the normalizer keeps."""
-    specification, _ = TokenizerSpec(Char({"[UNK]": 0}), normalizer=normalizer).to_core()
+    specification, _ = spec.TokenizerSpec(spec.Char({"[UNK]": 0}), normalizer=normalizer).to_core()
     core = Core.from_json(specification.encode(), "")
     return core.normalize(_SEPARATOR.join(texts)).split(_SEPARATOR)

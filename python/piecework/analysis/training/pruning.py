@@ -11,13 +11,7 @@ from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import EntryLoss, SplitChange, TrainingRemoval
 from piecework.analysis.training.trace import TrainingTrace
-from piecework.reference.wordpiece_pruning import (
-    ONE,
-    Pruner,
-    PruningSettings,
-    find_seeds,
-    usable_words,
-)
+from piecework.reference import wordpiece_pruning
 from piecework.reference.wordpiece_training import alphabet_entries, initial_vocabulary
 from piecework.train import Counts, WordPieceTrainer
 
@@ -30,12 +24,12 @@ def trace_pruning(
     """Trace the pruning learner."""
     check_small(counts, MAX_CHARACTERS, "the learner Pruning()")
     learned = trainer.learn_removals(counts)
-    settings = settings_of(PruningSettings, trainer)
+    settings = settings_of(wordpiece_pruning.PruningSettings, trainer)
     words = list(counts)
     base = initial_vocabulary(words, settings)
-    found = find_seeds(words, settings)
+    found = wordpiece_pruning.find_seeds(words, settings)
     seeds = {entry: count for entry, count in found.items() if entry not in base}
-    pruner = RecordingPruner(usable_words(words, settings), settings, base, seeds)
+    pruner = RecordingPruner(wordpiece_pruning.usable_words(words, settings), settings, base, seeds)
     pruner.start_recording(wanted, top)
     if len(base) + len(seeds) > settings.vocab_size:
         pruner.prune(settings.vocab_size - len(base))
@@ -67,7 +61,7 @@ def trace_pruning(
 
 
 @dataclass
-class RecordingPruner(Pruner):
+class RecordingPruner(wordpiece_pruning.Pruner):
     """The pruner of the reference, which records what it removes."""
 
     steps: list[TrainingRemoval] = field(default_factory=list)
@@ -92,7 +86,7 @@ class RecordingPruner(Pruner):
         """Return what the words cost more without an entry; only words that contain it can."""
         part = copy(self)
         part.words = self.words_of[entry]
-        return Pruner.loss(part, entry, vocab)
+        return wordpiece_pruning.Pruner.loss(part, entry, vocab)
 
     def segment(self, word: str, vocab: Iterable[str]) -> list[str]:
         """Return the tokens of a word."""
@@ -156,7 +150,7 @@ class RecordingPruner(Pruner):
         self.steps.append(step)
 
     def _loss_of(self, entry: str, loss: int) -> EntryLoss:
-        return EntryLoss(entry, self.seeds[entry], loss / ONE)
+        return EntryLoss(entry, self.seeds[entry], loss / wordpiece_pruning.ONE)
 
     def _segmented(self, vocab: set[str]) -> dict[str, list[str]]:
         known = set(vocab)

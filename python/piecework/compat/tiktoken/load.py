@@ -18,24 +18,17 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
-from piecework._support import (
-    BYTE_OF_CHARACTER,
-    CHARACTER_OF_BYTE,
-    PathLike,
-    atomic_file,
-    file_bytes,
-    find_cached_file,
-)
+from piecework import _support as support
 from piecework.errors import FormatError
 
 _SPECIAL = ("<|endoftext|>", "<|startoftext|>")
 
 
-def read_file(blobpath: PathLike) -> bytes:
+def read_file(blobpath: support.PathLike) -> bytes:
     """Return the bytes of a file; for an address, those of the file in the cache of tiktoken."""
     path = os.fspath(blobpath)
     is_address = "://" in path
-    return file_bytes(find_cached_file(path) if is_address else path, "a rank file")
+    return support.file_bytes(support.find_cached_file(path) if is_address else path, "a rank file")
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
@@ -43,7 +36,7 @@ def check_hash(data: bytes, expected_hash: str) -> bool:
     return hashlib.sha256(data).hexdigest() == expected_hash
 
 
-def read_file_cached(blobpath: PathLike, expected_hash: str | None = None) -> bytes:
+def read_file_cached(blobpath: support.PathLike, expected_hash: str | None = None) -> bytes:
     """Return the bytes of a file; raises `FormatError`, a `ValueError`, if its SHA-256 is another."""
     data = read_file(blobpath)
     if expected_hash and not check_hash(data, expected_hash):
@@ -53,7 +46,7 @@ def read_file_cached(blobpath: PathLike, expected_hash: str | None = None) -> by
 
 
 def load_tiktoken_bpe(
-    tiktoken_bpe_file: PathLike, expected_hash: str | None = None
+    tiktoken_bpe_file: support.PathLike, expected_hash: str | None = None
 ) -> dict[bytes, int]:
     """Return the ranks of a `.tiktoken` file by token.
 
@@ -69,17 +62,17 @@ def load_tiktoken_bpe(
     return ranks
 
 
-def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: PathLike) -> None:
+def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: support.PathLike) -> None:
     """Write ranks as a `.tiktoken` file, in the order of the ranks."""
     by_rank = sorted(bpe_ranks.items(), key=lambda item: item[1])
     lines = (base64.b64encode(token) + f" {rank}\n".encode() for token, rank in by_rank)
-    with atomic_file(os.fspath(tiktoken_bpe_file)) as temporary:
+    with support.atomic_file(os.fspath(tiktoken_bpe_file)) as temporary:
         temporary.write_bytes(b"".join(lines))
 
 
 def data_gym_to_mergeable_bpe_ranks(
-    vocab_bpe_file: PathLike,
-    encoder_json_file: PathLike,
+    vocab_bpe_file: support.PathLike,
+    encoder_json_file: support.PathLike,
     vocab_bpe_hash: str | None = None,
     encoder_json_hash: str | None = None,
     clobber_one_byte_tokens: bool = False,
@@ -112,7 +105,9 @@ def _token_and_rank(line: bytes, place: str) -> tuple[bytes, int]:
 
 def _alphabet_bytes() -> list[bytes]:
     """Return the bytes in the order of GPT-2: those with a printable character first."""
-    order = sorted(range(256), key=lambda byte: (ord(CHARACTER_OF_BYTE[byte]) != byte, byte))
+    order = sorted(
+        range(256), key=lambda byte: (ord(support.CHARACTER_OF_BYTE[byte]) != byte, byte)
+    )
     return [bytes([byte]) for byte in order]
 
 
@@ -125,4 +120,4 @@ def _merged_tokens(text: str) -> Iterator[bytes]:
 
 
 def _bytes_of(token: str) -> bytes:
-    return bytes(BYTE_OF_CHARACTER[c] for c in token)
+    return bytes(support.BYTE_OF_CHARACTER[c] for c in token)
