@@ -12,6 +12,7 @@ import io
 import json
 import os
 import random
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -53,14 +54,12 @@ def published() -> dict[str, Path]:
     """Return every published `tokenizer.json` of a Unigram model, by name."""
     folder = data.data_dir()
     files = sorted((folder / "vocab").glob("*/tokenizer.json.gz")) if folder else []
-    return {file.parent.name: file for file in files if '"Unigram"' in model_of(file)}
+    return {file.parent.name: file for file in files if is_unigram(file)}
 
 
-def model_of(path: Path) -> str:
-    document = json.loads(gzip.decompress(path.read_bytes()))
-    # Older files of Unigram models do not name the type.
-    is_listed = isinstance(document["model"]["vocab"], list)
-    return '"Unigram"' if is_listed else str(document["model"].get("type"))
+def is_unigram(path: Path) -> bool:
+    """Whether the vocabulary is a list, as only Unigram has it: older files do not name the type."""
+    return re.search(rb'"vocab":\s*\[', gzip.decompress(path.read_bytes())) is not None
 
 
 PUBLISHED = published()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 
 from piecework.spec import BertNormalizer, BertPreTokenizer, Punctuation, WhitespaceSplit, WordPiece
 from piecework.train import LEARNERS, Merges, Pruning
-from tests.laws.characters import agreed, agreed_in
+from tests.laws.characters import CHARACTERS
 
 Words = list[tuple[str, int]]
 
@@ -121,8 +122,14 @@ def pre_tokenizers() -> st.SearchStrategy[Any]:
     )
 
 
+@cache
 def mixed_text() -> st.SearchStrategy[str]:
     """Draw text that mixes ASCII, accents, marks, ideographs, controls, emoji and other characters."""
+    return st.deferred(_mixed_text)
+
+
+def _mixed_text() -> st.SearchStrategy[str]:
+    agreed_in = CHARACTERS.agreed_in
     kinds = [
         st.sampled_from("abcABC xyz.,!'#[]-0 \t\n"),
         st.sampled_from(agreed_in((0xC0, 0x24F), (0x1E00, 0x1FFF))),
@@ -130,7 +137,7 @@ def mixed_text() -> st.SearchStrategy[str]:
         st.sampled_from(agreed_in((0x3040, 0x30FF), (0x4DF0, 0x4E10), (0xAC00, 0xAC20))),
         st.sampled_from(agreed_in((0x0, 0xA0), (0x2000, 0x206F), (0xFE00, 0xFE0F))),
         st.sampled_from(agreed_in((0x1F300, 0x1F5FF), (0x20000, 0x20010), (0x2B810, 0x2B930))),
-        st.sampled_from(agreed()),
+        st.sampled_from(CHARACTERS.agreed),
     ]
     return st.lists(st.one_of(kinds), max_size=30).map("".join)
 

@@ -7,6 +7,7 @@ import pickle
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,12 @@ class Site:
         return () if self.expected or self.message else self.found
 
 
-def sites() -> Iterator[Site]:
+@cache
+def sites() -> tuple[Site, ...]:
+    return tuple(_sites())
+
+
+def _sites() -> Iterator[Site]:
     for path in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for function, call in _calls(tree, None):
@@ -103,22 +109,19 @@ def _assigned(name: str, function: ast.AST) -> list[ast.expr]:
     ]
 
 
-SITES = list(sites())
-
-
 def test_every_error_of_the_package_is_examined() -> None:
-    assert len(SITES) > 600
-    assert {site.kind for site in SITES} > {ArgumentError, FileError, TrainingError}
+    assert len(sites()) > 600
+    assert {site.kind for site in sites()} > {ArgumentError, FileError, TrainingError}
 
 
 def test_an_error_has_a_place_and_says_what_is_wrong() -> None:
-    lacking = [site.at for site in SITES if not (site.place and (site.found or site.message))]
+    lacking = [site.at for site in sites() if not (site.place and (site.found or site.message))]
     assert lacking == []
 
 
 def test_a_sentence_of_two_texts_is_a_subject_and_a_predicate() -> None:
     wrong = [
-        (site.at, text) for site in SITES for text in site.predicates if not PREDICATE.match(text)
+        (site.at, text) for site in sites() for text in site.predicates if not PREDICATE.match(text)
     ]
     assert wrong == []
 
@@ -127,7 +130,7 @@ def test_the_sentence_of_an_argument_follows_from_its_parts() -> None:
     """Without a message, an argument "must be" what is expected, "not" what was found."""
     wrong = [
         (site.at, text)
-        for site in SITES
+        for site in sites()
         if issubclass(site.kind, (ArgumentError, TrainingError))
         and site.expected
         and not site.message
@@ -143,14 +146,14 @@ def test_the_sentence_of_an_argument_follows_from_its_parts() -> None:
     [r"\.$", r"^[,;.]", r"(^|\W)found found", r" {2}", r"^expected ", r"^found "],
 )
 def test_texts_of_errors_are_parts_of_one_sentence(pattern: str) -> None:
-    wrong = [(site.at, text) for site in SITES for text in site.texts if re.search(pattern, text)]
+    wrong = [(site.at, text) for site in sites() for text in site.texts if re.search(pattern, text)]
     assert wrong == []
 
 
 def test_a_frame_has_its_own_verb() -> None:
     wrong = [
         (site.at, text)
-        for site in SITES
+        for site in sites()
         if site.expected
         for text in site.found + site.expected
         if text.startswith("must be ")
@@ -160,7 +163,7 @@ def test_a_frame_has_its_own_verb() -> None:
 
 def test_messages_are_no_forms() -> None:
     form = re.compile(r": found .*, expected|: found |^found ")
-    assert [(s.at, text) for s in SITES for text in s.message if form.search(text)] == []
+    assert [(s.at, text) for s in sites() for text in s.message if form.search(text)] == []
 
 
 def test_a_message_replaces_the_sentence_and_travels_with_the_fields() -> None:
