@@ -27,6 +27,8 @@ SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wi
 # The bindings must be built against the interpreter they will be loaded by.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of interpreters, each of which would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
