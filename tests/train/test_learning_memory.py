@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -21,22 +22,17 @@ from piecework.train import (
     fit_to_memory,
 )
 
-# 400,000 distinct words of 4 million characters, with counts as in a corpus.
+# Makes counts of the first words of a file, as many as in a corpus.
 MAKE_COUNTS = """
-import random, sys
+import sys
 import numpy as np
 import piecework as pw
 from piecework.train import *
 
 def make_counts(number):
-    draw = random.Random(3)
-    heads = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 6))) for _ in range(3000)]
-    words = {}
-    while len(words) < number:
-        word = heads[int(3000 * draw.random() ** 2)] + heads[int(3000 * draw.random() ** 2)]
-        words[word + draw.choice(["", "s", "ed", "ing", "ment"])] = None
-    numbers = [1 + 20 * number // (rank + 20) for rank in range(number)]
-    return pw.Counts(list(words), numbers, first=np.arange(number, dtype=np.uint64))
+    words = open(sys.argv[1]).read().split()[:number]
+    ranks = np.arange(number, dtype=np.uint64)
+    return pw.Counts(words, 1 + 20 * number // (ranks + 20), first=ranks)
 """
 
 MEASURE = (
@@ -49,7 +45,7 @@ def status(name):
     return 1024 * int(next(line for line in lines if line.startswith(name)).split()[1])
 
 counts = make_counts(400_000)
-trainer = eval(sys.argv[1])
+trainer = eval(sys.argv[2])
 gc.collect()
 if hasattr(ctypes.CDLL(None), "malloc_trim"):
     ctypes.CDLL(None).malloc_trim(0)  # otherwise learning uses what making the counts has freed
@@ -68,8 +64,8 @@ warnings.simplefilter("ignore")
 counts = make_counts(300_000)
 pages = int(open("/proc/self/statm").read().split()[0])
 used = pages * resource.getpagesize()
-limit = used + int(float(sys.argv[2]) * 1e6)
-trainer = eval(sys.argv[1])
+limit = used + int(float(sys.argv[3]) * 1e6)
+trainer = eval(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
     learn_spec(counts, trainer, "whitespace", memory="64GB", num_threads=1)
@@ -94,16 +90,30 @@ TRAINERS = [
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
 
 
-def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", script, *arguments]
+@pytest.fixture(scope="module")
+def words_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 400,000 distinct words of 4 million characters."""
+    draw = random.Random(3)
+    heads = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 6))) for _ in range(3000)]
+    words: dict[str, None] = {}
+    while len(words) < 400_000:
+        word = heads[int(3000 * draw.random() ** 2)] + heads[int(3000 * draw.random() ** 2)]
+        words[word + draw.choice(["", "s", "ed", "ing", "ment"])] = None
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    path.write_text("\n".join(words))
+    return path
+
+
+def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 @linux
 @pytest.mark.slow
 @pytest.mark.parametrize("trainer", TRAINERS)
-def test_the_estimate_is_an_upper_bound_near_the_peak(trainer: str) -> None:
-    done = run(MEASURE, trainer)
+def test_the_estimate_is_an_upper_bound_near_the_peak(words_file: Path, trainer: str) -> None:
+    done = run(MEASURE, words_file, trainer)
     assert done.returncode == 0, done.stderr
     peak, estimate = map(int, done.stdout.split())
     assert peak <= estimate <= 2.5 * peak + 20_000_000
@@ -112,8 +122,10 @@ def test_the_estimate_is_an_upper_bound_near_the_peak(trainer: str) -> None:
 @linux
 @pytest.mark.parametrize("megabytes", ["1", "8", "20", "40", "80"])
 @pytest.mark.parametrize("trainer", TRAINERS[:1] + TRAINERS[2:3] + TRAINERS[5:])
-def test_too_small_an_address_space_is_an_error_and_no_abort(trainer: str, megabytes: str) -> None:
-    done = run(LIMITED, trainer, megabytes)
+def test_too_small_an_address_space_is_an_error_and_no_abort(
+    words_file: Path, trainer: str, megabytes: str
+) -> None:
+    done = run(LIMITED, words_file, trainer, megabytes)
     assert done.returncode == 0, (done.returncode, done.stderr[-500:])
     assert done.stdout.startswith(("MemoryLimitError", "learned"))
     if megabytes == "1":
