@@ -13,6 +13,7 @@ import pytest
 import piecework as pw
 from tests.chats import CHATML, CONVERSATIONS, TEMPLATES, TOOLS, chat_tokenizer
 from tests.data import data_dir, need
+from tests.short_vocabularies import read_short
 
 transformers = pytest.importorskip("transformers")
 
@@ -25,7 +26,7 @@ TOKENIZERS = {
 
 @cache
 def loaded(name: str) -> pw.Tokenizer:
-    return pw.Tokenizer.load(need(TOKENIZERS[name]))
+    return pw.Tokenizer.from_str(read_short(need(TOKENIZERS[name])))
 
 
 def both(tok: pw.Tokenizer, folder: Any) -> tuple[pw.Tokenizer, Any]:
