@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import compress
+from operator import not_
 from pathlib import Path
 
 import tokenizers
@@ -16,7 +19,29 @@ from tests.routes import rows_by_every_route
 
 # One string: a list of a million characters takes 80 MB in each process.
 CODE_POINTS = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+FULL = bool(os.environ.get("PIECEWORK_FULL"))
 MODELS = ("bert-base-uncased", "bert-base-cased", "bert-base-chinese")
+
+
+def code_points(sample: int, of: int) -> str:
+    """Return one of several samples of the code points; all when everything is asked for.
+
+    The samples together have every assigned code point, those beside one, and an eighth of the others.
+    """
+    if FULL:
+        return CODE_POINTS
+    near, far = _near_and_far()
+    return near[sample % of :: of] + far[sample % of :: 8 * of]
+
+
+@cache
+def _near_and_far() -> tuple[str, str]:
+    """Return the code points that are assigned or beside an assigned one, and the others."""
+    assigned = [unicodedata.category(char) not in ("Cn", "Co") for char in CODE_POINTS]
+    before, after = [False, *assigned], [*assigned[1:], False]
+    is_near = [any(three) for three in zip(before, assigned, after, strict=False)]
+    near = "".join(compress(CODE_POINTS, is_near))
+    return near, "".join(compress(CODE_POINTS, map(not_, is_near)))
 
 
 def pair_of(name: str) -> tuple[pw.Tokenizer, tokenizers.Tokenizer] | None:
@@ -116,5 +141,5 @@ def all_corpora() -> tuple[tuple[str, str], ...]:
 @cache
 def sample_documents(step: int) -> tuple[str, ...]:
     """Every `step`-th document of each corpus; all when everything is asked for."""
-    step = 1 if os.environ.get("PIECEWORK_FULL") else step
+    step = 1 if FULL else step
     return tuple(document for _, text in all_corpora() for document in documents(text)[::step])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import os
 from functools import cache
 from pathlib import Path
 
@@ -20,9 +19,6 @@ from tests.differential import peer
 from tests.differential.ranks import read_ranks
 from tests.routes import rows_by_every_route
 
-FULL = bool(os.environ.get("PIECEWORK_FULL"))
-CODE_POINTS = peer.CODE_POINTS
-
 
 def vocab_dir(name: str) -> Path:
     return data.need(f"vocab/{name}")
@@ -30,7 +26,7 @@ def vocab_dir(name: str) -> Path:
 
 @cache
 def texts() -> tuple[str, ...]:
-    points = CODE_POINTS[:: 1 if FULL else 17]
+    points = peer.code_points(0, 17)
     return (*peer.sample_documents(60), *("a{}b {}".replace("{}", c) for c in points))
 
 

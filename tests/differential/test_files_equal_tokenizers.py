@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,9 +16,6 @@ import piecework as pw
 from tests import data
 from tests.differential import peer
 from tests.tie_texts import tie_texts
-
-FULL = bool(os.environ.get("PIECEWORK_FULL"))
-CODE_POINTS = peer.CODE_POINTS
 
 
 def published_files() -> list[Path]:
@@ -97,8 +93,7 @@ def test_random_texts_give_the_same_fields(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_code_points_give_the_same_ids(path: Path) -> None:
     ours, theirs = both(path)
-    # The files together have every code point, each file one in seventeen.
-    points = CODE_POINTS if FULL else CODE_POINTS[FILES.index(path) % 17 :: 17]
+    points = peer.code_points(FILES.index(path), len(FILES))
     for frame in ("{}", "a{}b"):
         texts = [frame.replace("{}", char) for char in points]
         peer.assert_same_ids(ours, theirs, texts)
