@@ -151,6 +151,16 @@ def test_modules_of_core_do_not_import_each_other_in_a_cycle(
     assert cycles(modules) == []
 
 
+@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE.keys() - {"core"}))
+def test_folders_do_not_import_each_other_in_a_cycle(crate: str) -> None:
+    folders: dict[str, set[str]] = {}
+    for file, imported in Crate(CRATES / crate / "src").imports().items():
+        folder = top_module(file)
+        others = {top_module(other) for other in imported} - {folder, *FACADES}
+        folders.setdefault(folder, set()).update(others)
+    assert cycles(folders) == []
+
+
 @pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
 def test_files_do_not_import_each_other_in_a_cycle(crate: str) -> None:
     assert cycles(Crate(CRATES / crate / "src").imports()) == []

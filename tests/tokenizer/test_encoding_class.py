@@ -169,6 +169,13 @@ def test_html_shows_special_tokens_pairs_and_words(tok: pw.Tokenizer) -> None:
     assert backgrounds[0] != backgrounds[1]
 
 
+def test_html_shows_the_rest_of_a_text_before_its_pair() -> None:
+    tok = pw.Tokenizer(
+        pw.spec.WordPiece({"[UNK]": 0, "hug": 1}), pre_tokenizer=pw.spec.Whitespace()
+    )
+    assert shown_text(tok.encode("hug  ", "hug")._repr_html_()) == "hug  hug"
+
+
 def test_html_is_bounded(tok: pw.Tokenizer) -> None:
     html = tok.encode("hug " * 100_000)._repr_html_()
     assert len(html) < 1_000_000

@@ -1,8 +1,5 @@
 //! Encoded batches: flat columns that are converted into numpy arrays at their first use, or into lists without numpy.
 
-mod columns;
-mod row;
-
 use std::sync::Arc;
 
 use numpy::PyArray1;
@@ -12,10 +9,8 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-pub(crate) use self::columns::rows;
-use self::columns::BatchColumns;
-pub(crate) use self::row::Row;
-use crate::encoding::Encoding;
+use crate::batch_columns::BatchColumns;
+use crate::encoding::{Encoding, Row};
 use crate::lazy_array::LazyArray;
 use crate::numbers::Numbers;
 

@@ -14,7 +14,8 @@ use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::batch::{rows, RawBatch};
+use crate::batch::RawBatch;
+use crate::batch_columns::rows;
 use crate::custom::functions as custom_functions;
 use crate::decoding::decoded_rows;
 use crate::encoding::Encoding;

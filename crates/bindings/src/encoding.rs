@@ -2,34 +2,26 @@
 
 mod column;
 mod columns;
-mod html;
-mod lists;
-mod missing;
-mod notebook;
-mod origin;
 mod pieces;
-mod plain_text;
-mod positions;
-mod source;
-mod unit_counts;
+mod row;
+mod text_source;
 
 use std::sync::{Arc, OnceLock};
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::encoding::Encoding as Fields;
+use piecework_core::encoding::{token_of_char, tokens_of_word, Encoding as Fields};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 
-use crate::batch::Row;
 use crate::errors::{bad_argument, wrong_type};
 use crate::shared_tokenizer::SharedTokenizer;
 
-pub(crate) use column::Column;
-use lists::{listed, optional_item, Lists};
-use missing::missing;
-pub(crate) use missing::missing_column;
-use plain_text::PlainText;
-use source::Source;
+pub(crate) use column::missing_column;
+use column::{item, listed, missing, optional_item, zipped, Column};
+use columns::{Columns, Source};
+use pieces::pieces_of_tokens;
+pub(crate) use row::Row;
+use text_source::TextSource;
 
 /// The maximum number of tokens in a representation.
 const MAX_TOKENS_IN_REPR: usize = 16;
@@ -55,13 +47,7 @@ const MAX_TOKENS_IN_REPR: usize = 16;
 /// its lists by name.
 #[pyclass(frozen, subclass, mapping, module = "piecework")]
 pub struct Encoding {
-    /// Vocabulary ids.
-    #[pyo3(get)]
-    ids: Py<PyList>,
-    source: Source,
-    text: Option<Py<PyAny>>,
-    pair: Option<Py<PyAny>>,
-    lists: OnceLock<Box<Lists>>,
+    columns: Columns,
 }
 
 impl Encoding {
@@ -71,7 +57,7 @@ impl Encoding {
         text: Option<Py<PyAny>>,
         pair: Option<Py<PyAny>>,
     ) -> Self {
-        Self { ids: ids.unbind(), source, text, pair, lists: OnceLock::new() }
+        Self { columns: Columns { ids: ids.unbind(), source, texts: [text, pair], lists: OnceLock::new() } }
     }
 
     /// Encode one text into ids alone, without truncation and padding.
@@ -82,7 +68,7 @@ impl Encoding {
         add_special_tokens: bool,
         parse_special: bool,
     ) -> PyResult<Self> {
-        let (ids, source) = PlainText::encode(tokenizer, &text, add_special_tokens, parse_special)?;
+        let (ids, source) = TextSource::encode(tokenizer, &text, add_special_tokens, parse_special)?;
         Ok(Self::new(ids, Source::Text(source), Some(text.unbind()), None))
     }
 
@@ -103,6 +89,68 @@ impl Encoding {
     pub(crate) fn of_row(py: Python<'_>, row: Row) -> PyResult<Self> {
         Ok(Self::new(row.ids(py)?, Source::Row(row), None, None))
     }
+
+    /// Return a column; a column that a batch does not have is an error.
+    fn column<'py>(&self, py: Python<'py>, column: Column) -> PyResult<&Bound<'py, PyList>> {
+        self.find(py, column)?.ok_or_else(|| missing(column.name()))
+    }
+
+    /// Return a column, which is made at its first use; `None` for a column that a batch does not have.
+    fn find<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<&Bound<'py, PyList>>> {
+        let columns = &self.columns;
+        columns.find(py, column, || match column {
+            Column::Overflowing => self.windows(py),
+            Column::Pieces => pieces_of_tokens(py, columns),
+            Column::ByteOffsets => columns.offsets_in(py, char::len_utf8),
+            Column::Utf16Offsets => columns.offsets_in(py, char::len_utf16),
+            _ => columns.make_of_tokens(py, column),
+        })
+    }
+
+    /// Wrap the further windows of the text.
+    fn windows<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Some((tokenizer, fields)) = self.columns.fields(py)? else {
+            return self.columns.make_of_tokens(py, Column::Overflowing);
+        };
+        let window = |fields: &Fields| {
+            let [text, pair] = &self.columns.texts;
+            let copied = |text: &Option<Py<PyAny>>| text.as_ref().map(|text| text.clone_ref(py));
+            Bound::new(py, Self::of_fields(py, tokenizer, fields.clone(), copied(text), copied(pair))?)
+        };
+        let windows = fields.overflowing.iter().map(window).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, windows).map(Some)
+    }
+
+    /// Return the columns that are compared, by name.
+    fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        columns.set_item("ids", self.columns.ids.bind(py))?;
+        for column in Column::STORED {
+            match self.find(py, column)? {
+                Some(list) => columns.set_item(column.name(), list)?,
+                // A text that was not truncated has no windows, with or without `overflow`.
+                None if column == Column::Overflowing => {
+                    columns.set_item(column.name(), PyList::empty(py))?;
+                }
+                None => {}
+            }
+        }
+        if let Some(n_sequences) = self.columns.sequence_count() {
+            columns.set_item("n_sequences", n_sequences)?;
+        }
+        Ok(columns)
+    }
+
+    /// Return the columns that are compared, and the pieces if they are not the tokens.
+    fn stored_with_pieces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = self.stored(py)?;
+        if let Some(pieces) = self.find(py, Column::Pieces)? {
+            if !pieces.eq(self.column(py, Column::Tokens)?)? {
+                columns.set_item(Column::Pieces.name(), pieces)?;
+            }
+        }
+        Ok(columns)
+    }
 }
 
 #[catch_panics]
@@ -117,13 +165,19 @@ impl Encoding {
         let ids = ids.ok_or_else(|| bad_argument("columns", "no ids", "a list of ids"))?;
         let source = Source::Lists { n_sequences };
         let encoding = Self::new(listed(ids, "ids")?, source, text_at(0), text_at(1));
-        let lists = encoding.lists.get_or_init(Box::default);
+        let lists = encoding.columns.lists.get_or_init(Box::default);
         for column in Column::STORED.into_iter().chain([Column::Pieces]) {
             if let Some(value) = columns.get_item(column.name())? {
                 let _ = lists.slot(column).set(listed(value, column.name())?.unbind());
             }
         }
         Ok(encoding)
+    }
+
+    /// Vocabulary ids.
+    #[getter]
+    fn ids(&self, py: Python<'_>) -> Py<PyList> {
+        self.columns.ids.clone_ref(py)
     }
 
     /// Vocabulary entries as strings.
@@ -216,13 +270,13 @@ impl Encoding {
     /// The text, or the text and its pair; empty for a row of a batch, which keeps no text.
     #[getter]
     fn texts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.text.iter().chain(&self.pair).collect::<Vec<_>>())
+        PyTuple::new(py, self.columns.texts.iter().flatten().collect::<Vec<_>>())
     }
 
     /// 1, or 2 for a pair.
     #[getter]
     fn n_sequences(&self) -> PyResult<usize> {
-        self.sequence_count().ok_or_else(|| missing("n_sequences"))
+        self.columns.sequence_count().ok_or_else(|| missing("n_sequences"))
     }
 
     /// Return 0 or 1 for the text a token came from; None for template tokens and beyond the end.
@@ -242,7 +296,10 @@ impl Encoding {
         py: Python<'py>,
         token_index: isize,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.chars_of_token(py, token_index)
+        match self.token_to_sequence(py, token_index)? {
+            Some(_) => self.column(py, Column::Offsets)?.get_item(token_index as usize).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Return the index of the word that a token came from; None for template tokens.
@@ -271,7 +328,12 @@ impl Encoding {
         char_pos: isize,
         sequence_index: isize,
     ) -> PyResult<Option<usize>> {
-        self.token_of_char(py, char_pos, sequence_index)
+        let (Ok(char), Ok(sequence)) = (usize::try_from(char_pos), usize::try_from(sequence_index)) else {
+            return Ok(None);
+        };
+        let (sequences, offsets) =
+            (self.column(py, Column::SequenceIds)?, self.column(py, Column::Offsets)?);
+        token_of_char(zipped(sequences, offsets), sequence, char)
     }
 
     /// Return the index of the word that covers a character of a text; None if no token covers it.
@@ -288,7 +350,10 @@ impl Encoding {
         char_pos: isize,
         sequence_index: isize,
     ) -> PyResult<Option<usize>> {
-        self.word_of_char(py, char_pos, sequence_index)
+        match self.char_to_token(py, char_pos, sequence_index)? {
+            Some(token) => item(self.column(py, Column::WordIds)?, token),
+            None => Ok(None),
+        }
     }
 
     /// Return the tokens of a word as (first, one after the last); None for a word without tokens.
@@ -305,7 +370,12 @@ impl Encoding {
         word_index: isize,
         sequence_index: isize,
     ) -> PyResult<Option<(usize, usize)>> {
-        self.tokens_of_word(py, word_index, sequence_index)
+        let (Ok(word), Ok(sequence)) = (usize::try_from(word_index), usize::try_from(sequence_index))
+        else {
+            return Ok(None);
+        };
+        let (sequences, words) = (self.column(py, Column::SequenceIds)?, self.column(py, Column::WordIds)?);
+        tokens_of_word(zipped(sequences, words), sequence, word)
     }
 
     /// Return the characters of a word, from its first token to its last; None for a word without tokens.
@@ -322,7 +392,13 @@ impl Encoding {
         word_index: isize,
         sequence_index: isize,
     ) -> PyResult<Option<(usize, usize)>> {
-        self.chars_of_word(py, word_index, sequence_index)
+        let Some((first, end)) = self.word_to_tokens(py, word_index, sequence_index)? else {
+            return Ok(None);
+        };
+        let offsets = self.column(py, Column::Offsets)?;
+        let (start, _): (usize, usize) = item(offsets, first)?;
+        let (_, end): (usize, usize) = item(offsets, end - 1)?;
+        Ok(Some((start, end)))
     }
 
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -331,7 +407,7 @@ impl Encoding {
                 "a slice such as encoding[1:3]; read one token from encoding.ids or encoding.tokens";
             return Err(wrong_type("index".into(), index, expected));
         }
-        let columns = self.columns_with_pieces(py)?;
+        let columns = self.stored_with_pieces(py)?;
         for (name, values) in columns.clone() {
             if let Ok(list) = values.cast::<PyList>() {
                 columns.set_item(name, list.as_any().get_item(index)?)?;
@@ -346,17 +422,17 @@ impl Encoding {
             return Ok(true);
         }
         let (py, one, two) = (slf.py(), slf.get(), other.get());
-        Ok(one.ids.bind(py).eq(two.ids.bind(py))? && one.columns(py)?.eq(two.columns(py)?)?)
+        Ok(one.columns.ids.bind(py).eq(two.columns.ids.bind(py))? && one.stored(py)?.eq(two.stored(py)?)?)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, encoding) = (slf.py(), slf.get());
-        let arguments = (encoding.texts(py)?, encoding.columns_with_pieces(py)?);
+        let arguments = (encoding.texts(py)?, encoding.stored_with_pieces(py)?);
         (slf.get_type(), arguments).into_pyobject(py)
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        self.ids.bind(py).len()
+        self.columns.ids.bind(py).len()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -367,7 +443,7 @@ impl Encoding {
     }
 
     /// Return the tokens as HTML: spans over the original text, with ids on hover.
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        self.html(py)
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("piecework.rows.encoding_html")?.call_method1("encoding_html", (slf,))
     }
 }

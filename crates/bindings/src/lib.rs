@@ -6,6 +6,7 @@
 
 mod arrays;
 mod batch;
+mod batch_columns;
 mod bytes;
 mod caches;
 mod checksums;

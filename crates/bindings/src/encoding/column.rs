@@ -1,8 +1,16 @@
-//! The names of the columns of an `Encoding` other than its ids.
+//! The columns of an `Encoding` other than its ids: their names, their lists, and the error for a missing one.
+
+use std::sync::OnceLock;
+
+use piecework_catch_panics::catch_panics;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::errors::{bad_argument, wrong_type};
 
 /// A column of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(super) enum Column {
     Tokens,
     Offsets,
     WordIds,
@@ -11,14 +19,29 @@ pub(crate) enum Column {
     SpecialTokensMask,
     AttentionMask,
     Overflowing,
+    Pieces,
     ByteOffsets,
     Utf16Offsets,
-    Pieces,
 }
+
+/// The names of the attributes, in the order of [`Column`].
+const NAMES: [&str; 11] = [
+    "tokens",
+    "offsets",
+    "word_ids",
+    "sequence_ids",
+    "type_ids",
+    "special_tokens_mask",
+    "attention_mask",
+    "overflowing",
+    "pieces",
+    "byte_offsets",
+    "utf16_offsets",
+];
 
 impl Column {
     /// The columns that are compared and pickled; the others are computed from these and the text.
-    pub(crate) const STORED: [Self; 8] = [
+    pub(super) const STORED: [Self; 8] = [
         Self::Tokens,
         Self::Offsets,
         Self::WordIds,
@@ -29,20 +52,78 @@ impl Column {
         Self::Overflowing,
     ];
 
-    /// The name of the attribute.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Tokens => "tokens",
-            Self::Offsets => "offsets",
-            Self::WordIds => "word_ids",
-            Self::SequenceIds => "sequence_ids",
-            Self::TypeIds => "type_ids",
-            Self::SpecialTokensMask => "special_tokens_mask",
-            Self::AttentionMask => "attention_mask",
-            Self::Overflowing => "overflowing",
-            Self::ByteOffsets => "byte_offsets",
-            Self::Utf16Offsets => "utf16_offsets",
-            Self::Pieces => "pieces",
+    /// Return the name of the attribute.
+    pub(super) fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
+}
+
+/// The lists made so far, by column.
+#[derive(Default)]
+pub(super) struct Lists([OnceLock<Py<PyList>>; NAMES.len()]);
+
+impl Lists {
+    /// Return the slot of the list of a column.
+    pub(super) fn slot(&self, column: Column) -> &OnceLock<Py<PyList>> {
+        &self.0[column as usize]
+    }
+}
+
+/// Check that a value is a list.
+pub(super) fn listed<'py>(value: Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyList>> {
+    value.cast_into::<PyList>().map_err(|error| wrong_type(name.into(), &error.into_inner(), "list"))
+}
+
+/// Return an item of a list.
+pub(super) fn item<'py, T: for<'a> FromPyObject<'a, 'py>>(
+    list: &Bound<'py, PyList>,
+    at: usize,
+) -> PyResult<T> {
+    list.get_item(at)?.extract().map_err(Into::into)
+}
+
+/// Return an item of a list; `None` if the index is out of range.
+pub(super) fn optional_item(list: &Bound<'_, PyList>, at: isize) -> PyResult<Option<usize>> {
+    match usize::try_from(at).ok().filter(|&at| at < list.len()) {
+        Some(at) => item(list, at),
+        None => Ok(None),
+    }
+}
+
+/// Return the items of two lists side by side.
+pub(super) fn zipped<'a, 'py, A, B>(
+    one: &'a Bound<'py, PyList>,
+    two: &'a Bound<'py, PyList>,
+) -> impl Iterator<Item = PyResult<(A, B)>> + use<'a, 'py, A, B>
+where
+    A: for<'b> FromPyObject<'b, 'py>,
+    B: for<'b> FromPyObject<'b, 'py>,
+{
+    (0..one.len()).map(|at| Ok((item(one, at)?, item(two, at)?)))
+}
+
+/// Return the error for a column that a batch does not have.
+#[catch_panics]
+#[pyfunction]
+pub(crate) fn missing_column(py: Python<'_>, name: &str) -> Py<PyAny> {
+    missing(name).into_value(py).into_any()
+}
+
+/// Make the error; it names the call that computes the column.
+pub(super) fn missing(name: &str) -> PyErr {
+    match name {
+        "overflowing" => bad_argument(
+            "overflow",
+            "False",
+            "True: encode_batch(..., overflow=True) makes a row of each window",
+        ),
+        "byte_offsets" | "utf16_offsets" | "pieces" => {
+            let expected = format!("read from encode(text).{name}: rows of a batch keep no text");
+            bad_argument(name, "from a row of a batch", &expected)
+        }
+        _ => {
+            let expected = format!("True: encode_batch(..., offsets=True) keeps {name}");
+            bad_argument("offsets", "False", &expected)
         }
     }
 }

@@ -130,9 +130,26 @@ impl<'a> CharIndex<'a> {
     }
 }
 
+/// Return the number of units before each character of a text, and of all, given the units of a character.
+#[must_use]
+pub fn units_before_chars(text: &str, units: impl Fn(char) -> usize) -> Vec<usize> {
+    let ends = text.chars().scan(0, |end, c| {
+        *end += units(c);
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_units_before_a_character() {
+        assert_eq!(units_before_chars("aé🙂", char::len_utf8), [0, 1, 3, 7]);
+        assert_eq!(units_before_chars("aé🙂", char::len_utf16), [0, 1, 2, 4]);
+        assert_eq!(units_before_chars("", char::len_utf8), [0]);
+    }
 
     #[test]
     fn counts_characters_before_a_byte() {

@@ -15,7 +15,7 @@ pub const METASPACE: char = '\u{2581}';
 pub const METASPACE_STR: &str = "\u{2581}";
 
 pub use align::{align, AlignedRun};
-pub use aligned::{Aligned, CharIndex, NormalizedSink};
+pub use aligned::{units_before_chars, Aligned, CharIndex, NormalizedSink};
 pub use byte_tokens::{
     byte_entry, byte_of_entry, byte_of_printable, printable_of, push_bytes_of_printable,
 };

@@ -8,32 +8,32 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-use super::columns::BatchColumns;
-use crate::encoding::Column;
+use super::column::Column;
+use crate::batch_columns::BatchColumns;
 use crate::errors::bad_argument;
 use crate::lazy_array::LazyArray;
 
 /// A row of a batch. Its columns are converted into lists at their first use.
 pub(crate) struct Row {
-    pub(super) columns: Arc<BatchColumns>,
-    pub(super) row: usize,
-    pub(super) token_of: Py<PyAny>,
-    pub(super) pad_token: String,
+    pub(crate) columns: Arc<BatchColumns>,
+    pub(crate) row: usize,
+    pub(crate) token_of: Py<PyAny>,
+    pub(crate) pad_token: String,
 }
 
 impl Row {
     /// Return the ids.
-    pub(crate) fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    pub(super) fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.columns.row(py, self.row)
     }
 
     /// Return 1, or 2 if the batch has pairs; `None` for a batch without spans.
-    pub(crate) fn n_sequences(&self) -> Option<usize> {
+    pub(super) fn n_sequences(&self) -> Option<usize> {
         self.columns.spans.as_ref().map(|_| 1 + usize::from(self.columns.sequence_ids.is_some()))
     }
 
     /// Return a column as a list; `None` for a column that the batch does not have.
-    pub(crate) fn list<'py>(
+    pub(super) fn list<'py>(
         &self,
         py: Python<'py>,
         column: Column,

@@ -12,23 +12,23 @@ use crate::lazy_array::LazyArray;
 use crate::numbers::Numbers;
 
 /// The columns of an encoded batch, for the batch and its rows.
-pub(super) struct BatchColumns {
-    pub(super) rows: usize,
-    pub(super) tokens: usize,
-    pub(super) ids: LazyArray<u32>,
-    pub(super) row_offsets: LazyArray<i64>,
-    pub(super) type_ids: Option<LazyArray<u8>>,
-    pub(super) attention_mask: Option<LazyArray<u8>>,
+pub(crate) struct BatchColumns {
+    pub(crate) rows: usize,
+    pub(crate) tokens: usize,
+    pub(crate) ids: LazyArray<u32>,
+    pub(crate) row_offsets: LazyArray<i64>,
+    pub(crate) type_ids: Option<LazyArray<u8>>,
+    pub(crate) attention_mask: Option<LazyArray<u8>>,
     /// Offsets, two for each token, and word ids.
-    pub(super) spans: Option<(LazyArray<u32>, LazyArray<i32>)>,
-    pub(super) sequence_ids: Option<LazyArray<i8>>,
-    pub(super) samples: Option<LazyArray<i64>>,
-    pub(super) numbers: Arc<Numbers>,
+    pub(crate) spans: Option<(LazyArray<u32>, LazyArray<i32>)>,
+    pub(crate) sequence_ids: Option<LazyArray<i8>>,
+    pub(crate) samples: Option<LazyArray<i64>>,
+    pub(crate) numbers: Arc<Numbers>,
 }
 
 impl BatchColumns {
     /// Wrap the result of the encoder.
-    pub(super) fn of(batch: BatchIds, numbers: Arc<Numbers>) -> Self {
+    pub(crate) fn of(batch: BatchIds, numbers: Arc<Numbers>) -> Self {
         let mut sequences = None;
         let spans = batch.spans.map(|Spans { offsets, word_ids, sequence_ids }| {
             sequences = sequence_ids;
@@ -49,7 +49,7 @@ impl BatchColumns {
     }
 
     /// Return a list of ids for each row.
-    pub(super) fn lists<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    pub(crate) fn lists<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.ids.read(py, |ids| {
             let rows = self.row_offsets.read(py, |offsets| rows(ids, offsets))??;
             let lists = rows.into_iter().map(|row| self.numbers.list(py, row.iter().copied()));
@@ -58,7 +58,7 @@ impl BatchColumns {
     }
 
     /// Return the ids of one row.
-    pub(super) fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyList>> {
+    pub(crate) fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyList>> {
         self.ids.read(py, |ids| {
             let of_row = |offsets: &[i64]| offsets.get(row..row + 2).map(|two| rows(ids, two));
             let found = self.row_offsets.read(py, of_row)?.ok_or_else(|| PyIndexError::new_err(row))?;

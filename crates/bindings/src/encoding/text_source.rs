@@ -17,7 +17,7 @@ use crate::text::source;
 const SHORT_TEXT_BYTES: usize = 1024;
 
 /// The settings with which a text was encoded into ids.
-pub(super) struct PlainText {
+pub(super) struct TextSource {
     pub(super) tokenizer: Arc<SharedTokenizer>,
     add_special_tokens: bool,
     parse_special: bool,
@@ -27,7 +27,7 @@ pub(super) struct PlainText {
     fields: OnceLock<Box<Fields>>,
 }
 
-impl PlainText {
+impl TextSource {
     /// Encode a text into its list of ids, without truncation and padding.
     #[inline]
     pub(super) fn encode<'py>(
