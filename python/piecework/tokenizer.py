@@ -387,22 +387,11 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises `FileError`, `CorpusError`, `TrainingError`, `MemoryLimitError` and `ArgumentError`.
         """
         from piecework.train.plan import Plan
-        from piecework.train.runs import spec_from_files
+        from piecework.train.runs import TrainingRun
 
         plan = Plan.of(trainer, model, preset, settings)
-        spec = spec_from_files(
-            files,
-            plan,
-            cls._tokens_of,
-            field=field,
-            encoding_errors=encoding_errors,
-            on_error=on_error,
-            num_threads=num_threads,
-            progress=progress,
-            memory=memory,
-            checkpoint=checkpoint,
-        )
-        return cls._trained(spec, plan)
+        run = TrainingRun(plan, cls._tokens_of, num_threads, progress, memory, checkpoint)
+        return cls._trained(run.from_files(files, field, encoding_errors, on_error), plan)
 
     @classmethod
     def train_from_iterator(
@@ -428,19 +417,11 @@ class Tokenizer(metaclass=WithForeignNames):
         An item can also be a list of texts, so an iterator of batches works.
         """
         from piecework.train.plan import Plan
-        from piecework.train.runs import spec_from_texts
+        from piecework.train.runs import TrainingRun
 
         plan = Plan.of(trainer, model, preset, settings)
-        spec = spec_from_texts(
-            texts,
-            plan,
-            cls._tokens_of,
-            num_threads=num_threads,
-            progress=progress,
-            memory=memory,
-            checkpoint=checkpoint,
-        )
-        return cls._trained(spec, plan)
+        run = TrainingRun(plan, cls._tokens_of, num_threads, progress, memory, checkpoint)
+        return cls._trained(run.from_texts(texts), plan)
 
     @classmethod
     def train_from_counts(
@@ -469,19 +450,12 @@ class Tokenizer(metaclass=WithForeignNames):
         "byte-bpe", and those of a SentencePiece preset its model.
         """
         from piecework.train.plan import Plan
-        from piecework.train.runs import spec_from_counts
+        from piecework.train.runs import TrainingRun
 
         counted = getattr(counts, "pipeline", None)
         plan = Plan.of(trainer, model, preset, settings, counted=counted)
-        spec = spec_from_counts(
-            counts,
-            plan,
-            num_threads=num_threads,
-            progress=progress,
-            memory=memory,
-            checkpoint=checkpoint,
-        )
-        return cls._trained(spec, plan)
+        run = TrainingRun(plan, cls._tokens_of, num_threads, progress, memory, checkpoint)
+        return cls._trained(run.from_counts(counts), plan)
 
     @classmethod
     def _trained(cls, spec: pw.TokenizerSpec, plan: pw.train.Plan) -> hints.Self:

@@ -8,16 +8,17 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from piecework._core import OrderedWords, WordCounter
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress, Update
+from piecework._internal.types import Progress, Unpack, Update
 from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
 from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.reader import CorpusReader
@@ -102,75 +103,63 @@ class CountSettings:
 class CorpusCount:
     """A count of files: what to read, how to count it, and where to keep its state.
 
-    `groups` has the files of each path as given; the groups have weights.
+    `groups` has the files of each path of `paths`; the groups have weights.
     """
 
-    groups: list[list[str]]
+    paths: PathLike | Sequence[PathLike]
     pipeline: Pipeline
     settings: CountSettings
-    field: str | None
-    encoding_errors: Utf8Errors
-    on_error: OnError
-    first_source: int
-    weights: ExactWeights
-    temperature: float | None
-    checkpoint: PathLike | None
-    checkpoint_seconds: float
-    keep_checkpoint: bool
+    field: str | None = None
+    encoding_errors: Utf8Errors = "replace"
+    on_error: OnError = "fail"
+    first_source: int = 0
+    source_weights: Sequence[Weight] | None = None
+    temperature: float | None = None
+    checkpoint: PathLike | None = None
+    checkpoint_seconds: float = 60.0
+    keep_checkpoint: bool = False
 
     @classmethod
     def of(
         cls,
         paths: PathLike | Sequence[PathLike],
         pipeline: Pipeline,
-        *,
-        field: str | None = None,
-        encoding_errors: Utf8Errors = "replace",
-        on_error: OnError = "fail",
-        num_threads: int | None = None,
-        first_source: int = 0,
-        sentences: Sentences | None = None,
-        memory: int | str | None = None,
-        sample: float | None = None,
-        seed: int = 0,
-        max_word_length: int | None = None,
-        source_weights: Sequence[Weight] | None = None,
-        temperature: float | None = None,
-        checkpoint: PathLike | None = None,
-        checkpoint_seconds: float = 60.0,
-        keep_checkpoint: bool = False,
+        **options: Unpack[CountOptions],
     ) -> CorpusCount:
         """Resolve and check the arguments of `count_files`."""
-        groups = _groups_of(paths)
-        check_sources("first_source", first_source, sum(map(len, groups)))
-        if source_weights is not None and temperature is not None:
+        others: dict[str, Any] = {**options, "sentences": options.get("sentences") or Sentences()}
+        own = {one.name for one in fields(CountSettings)} & others.keys()
+        settings = CountSettings(**{name: others.pop(name) for name in own})
+        return cls(paths, pipeline, settings, **others)
+
+    def __post_init__(self) -> None:
+        groups, weights = self.groups, self.source_weights
+        check_sources("first_source", self.first_source, sum(map(len, groups)))
+        if weights is not None and self.temperature is not None:
             raise ArgumentError("source_weights", "= cannot be combined with temperature=")
-        if source_weights is not None and len(source_weights) != len(groups):
-            problem = (
-                f"must be one for each of {len(groups)} paths; there are {len(source_weights)}"
-            )
+        if weights is not None and len(weights) != len(groups):
+            problem = f"must be one for each of {len(groups)} paths; there are {len(weights)}"
             raise ArgumentError("source_weights", problem)
-        if temperature is not None:
-            check_positive("temperature", temperature)
-        check_number("checkpoint_seconds", checkpoint_seconds, (int, float), "a number")
-        if checkpoint is not None and any("-" in files for files in groups):
+        if self.temperature is not None:
+            check_positive("temperature", self.temperature)
+        check_number("checkpoint_seconds", self.checkpoint_seconds, (int, float), "a number")
+        if self.checkpoint is not None and any("-" in files for files in groups):
             raise ArgumentError("checkpoint", "= needs files: stdin cannot be read again")
-        return cls(
-            groups,
-            pipeline,
-            CountSettings(
-                sample, seed, max_word_length, memory, num_threads, sentences or Sentences()
-            ),
-            field,
-            encoding_errors,
-            on_error,
-            first_source,
-            EQUAL_WEIGHTS if source_weights is None else weights_as_given(source_weights),
-            temperature,
-            checkpoint,
-            checkpoint_seconds,
-            keep_checkpoint,
-        )
+        _ = self.weights  # raises for invalid ones
+
+    @cached_property
+    def groups(self) -> list[list[str]]:
+        """The files of each path as given."""
+        paths = self.paths
+        if isinstance(paths, Sequence) and not isinstance(paths, (str, bytes)) and paths:
+            return [corpus_files([path]) for path in paths]
+        return [corpus_files(paths)]
+
+    @cached_property
+    def weights(self) -> ExactWeights:
+        """The weights of the groups that were given."""
+        given = self.source_weights
+        return EQUAL_WEIGHTS if given is None else weights_as_given(given)
 
     @property
     def files(self) -> list[str]:
@@ -326,13 +315,6 @@ class CountOptions(TypedDict, total=False):
     checkpoint: PathLike | None
     checkpoint_seconds: float
     keep_checkpoint: bool
-
-
-def _groups_of(paths: PathLike | Sequence[PathLike]) -> list[list[str]]:
-    """Return the files of each path as given."""
-    if isinstance(paths, Sequence) and not isinstance(paths, (str, bytes)) and paths:
-        return [corpus_files([path]) for path in paths]
-    return [corpus_files(paths)]
 
 
 @contextmanager

@@ -77,31 +77,27 @@ def count_files(
     `InvalidUtf8Error` with the byte position if `encoding_errors="strict"`.
     """
     resolved = _pipeline_of(preset)
-    if sentences is not None and sentences.size:
+    sentences = sentences or Sentences()
+    settings = corpus_count.CountSettings(
+        sample, seed, max_word_length, memory, num_threads, sentences
+    )
+    if sentences.size:
         _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
-        settings = corpus_count.CountSettings(
-            sample, seed, max_word_length, memory, num_threads, sentences
-        )
         texts = texts_of_corpus(paths, sentences, field, encoding_errors, on_error)
         return _count_texts(texts, resolved, settings, None, 0)
-    count = corpus_count.CorpusCount.of(
+    count = corpus_count.CorpusCount(
         paths,
         resolved,
-        field=field,
-        encoding_errors=encoding_errors,
-        on_error=on_error,
-        num_threads=num_threads,
-        first_source=first_source,
-        sentences=sentences,
-        memory=memory,
-        sample=sample,
-        seed=seed,
-        max_word_length=max_word_length,
-        source_weights=source_weights,
-        temperature=temperature,
-        checkpoint=checkpoint,
-        checkpoint_seconds=checkpoint_seconds,
-        keep_checkpoint=keep_checkpoint,
+        settings,
+        field,
+        encoding_errors,
+        on_error,
+        first_source,
+        source_weights,
+        temperature,
+        checkpoint,
+        checkpoint_seconds,
+        keep_checkpoint,
     )
     with count.run(progress) as (words, replacements):
         return Counts._of(words.into_counts(), resolved, replacements)

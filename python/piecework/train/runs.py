@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from piecework._internal.renamed_arguments import reject_former_name
@@ -33,116 +33,82 @@ TokensOf = Callable[[TokenizerSpec, Sequence[str]], list[list[str]]]
 """Encodes texts with a specification; returns the tokens of each."""
 
 
-def spec_from_files(
-    files: PathLike | Sequence[PathLike],
-    plan: Plan,
-    tokens_of: TokensOf,
-    *,
-    field: str | None,
-    encoding_errors: Literal["replace", "strict"],
-    on_error: OnError,
-    num_threads: int | None,
-    progress: Progress,
-    memory: int | str | None = None,
-    checkpoint: PathLike | None = None,
-) -> TokenizerSpec:
-    """Count the words of files and learn from them."""
-    plan.trainer.check_can_encode()
-    _check_paths(files)
-    if plan.tests:
-        return spec_from_texts(
-            texts_of_corpus(files, plan.sentences, field, encoding_errors, on_error),
-            plan,
-            tokens_of,
-            num_threads=num_threads,
-            progress=progress,
-            memory=memory,
-            checkpoint=checkpoint,
+@dataclass(frozen=True)
+class TrainingRun:
+    """A plan, and how to carry it out: files, texts or counts in, a specification out."""
+
+    plan: Plan
+    tokens_of: TokensOf
+    num_threads: int | None
+    progress: Progress
+    memory: int | str | None
+    checkpoint: PathLike | None
+
+    def from_files(
+        self,
+        files: PathLike | Sequence[PathLike],
+        field: str | None,
+        encoding_errors: Literal["replace", "strict"],
+        on_error: OnError,
+    ) -> TokenizerSpec:
+        """Count the words of files and learn from them."""
+        plan = self.plan
+        plan.trainer.check_can_encode()
+        _check_paths(files)
+        if plan.tests:
+            texts = texts_of_corpus(files, plan.sentences, field, encoding_errors, on_error)
+            return self.from_texts(texts)
+        counts = count_files(
+            files,
+            preset=plan.pipeline,
+            field=field,
+            encoding_errors=encoding_errors,
+            on_error=on_error,
+            num_threads=self.num_threads,
+            progress=self.progress,
+            sentences=plan.sentences,
+            memory=self.memory,
+            checkpoint=None if plan.sentences.size else self.checkpoint,
+            keep_checkpoint=True,
         )
-    counts = count_files(
-        files,
-        preset=plan.pipeline,
-        field=field,
-        encoding_errors=encoding_errors,
-        on_error=on_error,
-        num_threads=num_threads,
-        progress=progress,
-        sentences=plan.sentences,
-        memory=memory,
-        checkpoint=None if plan.sentences.size else checkpoint,
-        keep_checkpoint=True,
-    )
-    spec = spec_from_counts(
-        counts,
-        plan,
-        num_threads=num_threads,
-        progress=progress,
-        memory=memory,
-        checkpoint=checkpoint,
-    )
-    if checkpoint is not None:
-        delete_count_checkpoint(checkpoint)
-    return spec
-
-
-def spec_from_texts(
-    texts: Iterable[str | Sequence[str]] | Texts,
-    plan: Plan,
-    tokens_of: TokensOf,
-    *,
-    num_threads: int | None,
-    progress: Progress,
-    memory: int | str | None = None,
-    checkpoint: PathLike | None = None,
-) -> TokenizerSpec:
-    """Count the words of texts and learn from them."""
-    plan.trainer.check_can_encode()
-    samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
-    if plan.tests:
-        strings = (text for rows in rows_of_texts(texts) for text in rows.texts)
-        texts = samples.sample_while_iterating(strings, plan.sentences.keep)
-    counts = count_texts(
-        texts,
-        preset=plan.pipeline,
-        num_threads=num_threads,
-        progress=progress,
-        sentences=plan.sentences,
-        memory=memory,
-    )
-    spec = spec_from_counts(
-        counts,
-        plan,
-        num_threads=num_threads,
-        progress=progress,
-        memory=memory,
-        checkpoint=checkpoint,
-    )
-    if not plan.tests:
+        spec = self.from_counts(counts)
+        if self.checkpoint is not None:
+            delete_count_checkpoint(self.checkpoint)
         return spec
-    return _with_self_test(
-        spec, [plan.sentences.text_of(line) for line in samples.drawn], tokens_of
-    )
 
+    def from_texts(self, texts: Iterable[str | Sequence[str]] | Texts) -> TokenizerSpec:
+        """Count the words of texts and learn from them."""
+        plan = self.plan
+        plan.trainer.check_can_encode()
+        samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
+        if plan.tests:
+            strings = (text for rows in rows_of_texts(texts) for text in rows.texts)
+            texts = samples.sample_while_iterating(strings, plan.sentences.keep)
+        counts = count_texts(
+            texts,
+            preset=plan.pipeline,
+            num_threads=self.num_threads,
+            progress=self.progress,
+            sentences=plan.sentences,
+            memory=self.memory,
+        )
+        spec = self.from_counts(counts)
+        if not plan.tests:
+            return spec
+        sentences = [plan.sentences.text_of(line) for line in samples.drawn]
+        return _with_self_test(spec, sentences, self.tokens_of)
 
-def spec_from_counts(
-    counts: Counts,
-    plan: Plan,
-    *,
-    num_threads: int | None,
-    progress: Progress,
-    memory: int | str | None = None,
-    checkpoint: PathLike | None = None,
-) -> TokenizerSpec:
-    """Learn from word counts."""
-    return learn_spec(
-        counts,
-        plan.trainer,
-        plan.preset,
-        progress=progress,
-        num_threads=num_threads,
-        memory=memory,
-        checkpoint=checkpoint,
-    )
+    def from_counts(self, counts: Counts) -> TokenizerSpec:
+        """Learn from word counts."""
+        return learn_spec(
+            counts,
+            self.plan.trainer,
+            self.plan.preset,
+            progress=self.progress,
+            num_threads=self.num_threads,
+            memory=self.memory,
+            checkpoint=self.checkpoint,
+        )
 
 
 def retrained_spec(
