@@ -57,6 +57,7 @@ MODULES = (
     "piecework.export",
     "piecework.analysis",
     "piecework.chat",
+    "piecework.generation",
     "piecework.lattice",
     "piecework.stages",
     "piecework.distributed",

@@ -14,7 +14,10 @@ from tests.project.test_one_name import OTHER_NAMES
 
 MODULES = (
     "piecework",
-    *(f"piecework.{name}" for name in "analysis chat corpus export lattice spec".split()),
+    *(
+        f"piecework.{name}"
+        for name in "analysis chat corpus export generation lattice spec".split()
+    ),
     *(f"piecework.{name}" for name in "stages train vocabulary distributed playground".split()),
     *("piecework.distributed.ray", "piecework.distributed.spark"),
 )

@@ -37,6 +37,7 @@ PUBLIC_NAMES = {
     "train",
     "vocabulary",
     "export",
+    "generation",
     "lattice",
     "stages",
     "analysis",
@@ -118,6 +119,16 @@ ANALYSIS_NAMES = {
     "training_example",
     "verify",
     "verify_files",
+}
+
+GENERATION_NAMES = {
+    "AppendedIds",
+    "Drift",
+    "DriftSpan",
+    "append_ids",
+    "find_drift",
+    "find_drift_batch",
+    "find_drift_files",
 }
 
 PLAYGROUND_NAMES = {"create_app", "serve"}
@@ -317,7 +328,8 @@ def public_members(owner: object) -> dict[str, object]:
 def documented_things() -> list[tuple[str, object]]:
     """Every public class, function, method and property that a user can reach."""
     things: list[tuple[str, object]] = [("piecework", pw)]
-    for home in (pw, pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.chat, pw.errors):
+    homes = (pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.chat, pw.generation)
+    for home in (pw, *homes, pw.errors):
         for name, value in public_members(home).items():
             if not (inspect.isclass(value) or inspect.isfunction(value)):
                 continue
@@ -360,6 +372,10 @@ def test_export_lists_exactly_its_public_names() -> None:
 
 def test_lattice_lists_exactly_its_public_names() -> None:
     assert set(pw.lattice.__all__) == LATTICE_NAMES
+
+
+def test_generation_lists_exactly_its_public_names() -> None:
+    assert set(pw.generation.__all__) == GENERATION_NAMES
 
 
 def test_stages_lists_exactly_its_public_names() -> None:

@@ -39,6 +39,7 @@ VERBS = {
     "encode": "Encode each line of the FILEs with TOKENIZER.",
     "concat": "Concatenate the Megatron-LM datasets PAIRs.",
     "decode": "Decode the ids in the FILEs to text, one line per row.",
+    "find-drift": "Print where ids in the FILEs differ from the ids of their text.",
     "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
     "explain": "Print each stage of encoding TEXT, or the merges that made a token.",
     "explain-training": "Print each step of a training on CORPUS.",

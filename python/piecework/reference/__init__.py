@@ -24,6 +24,7 @@ The stages of a whole tokenizer, in the order of the data:
     encoding               rows -> columns
     decoders               tokens -> text, with sentencepiece_decoder
     tokenizer              all stages together: text -> ids -> text
+    drift                  where ids differ from those of their own text
 
 Learners with the options of real trainers:
 

@@ -51,9 +51,21 @@ def decoded_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
     """
     spec, vocab = tokenizer.spec, tokenizer.get_vocab()
     special = special_ids(spec, vocab)
-    steps = list(_steps(spec))
+    bytes_of = token_decoder(spec)
     texts = {id: token for token, id in vocab.items() if id not in special}
-    return {id: _applied(steps, text) for id, text in sorted(texts.items())}
+    return {id: bytes_of(text) for id, text in sorted(texts.items())}
+
+
+def token_decoder(spec: TokenizerSpec) -> Callable[[str], bytes]:
+    """Return a function from a token to the bytes that it adds to a text, as `decoded_bytes` has them.
+
+    >>> import piecework as pw
+    >>> spec = pw.TokenizerSpec(pw.spec.Char({"[UNK]": 0}), decoder=pw.spec.WordPieceDecoder())
+    >>> token_decoder(spec)("##s")
+    b's'
+    """
+    steps = list(_steps(spec))
+    return lambda token: _applied(steps, token)
 
 
 def vocab_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:

@@ -16,8 +16,8 @@ from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.cli.start.command_names import Run, command_named
 
 READS_A_TOKENIZER = (
-    "encode decode inspect explain compare verify bench extend add prune shrink convert".split()
-)
+    "encode decode find-drift inspect explain compare verify bench extend add prune shrink convert"
+).split()
 
 
 @pytest.fixture
@@ -279,6 +279,7 @@ def test_every_command_reads_ranks(
     rest = {
         "encode": [corpus],
         "decode": [str(ids)],
+        "find-drift": [str(ids)],
         "inspect": [],
         "explain": ["hug <end>"],
         "compare": ["--corpus", corpus, "--json"],

@@ -14,7 +14,7 @@ from piecework._internal import progress as bars
 from piecework.cli.app import run
 from tests.cli.start.command_names import Run, command_named
 
-LONG = "train count encode decode compare verify bench extend prune convert normalize".split()
+LONG = "train count encode decode find-drift compare verify bench extend prune convert normalize".split()
 
 
 @pytest.mark.parametrize("verb", LONG)
