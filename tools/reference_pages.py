@@ -14,11 +14,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
+import io
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, UnionType
@@ -193,17 +194,13 @@ def commands(names: Iterable[str]) -> Iterator[str]:
 
 def printed_help(*command: str) -> Iterator[str]:
     """Yield the lines that a command prints for `--help`, in a block."""
-    program = "from piecework.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *command, "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        encoding="utf-8",
-        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"},
-    )
+    from piecework.cli.app import run
+
+    os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    with redirect_stdout(io.StringIO()) as output:
+        run([*command, "--help"])
     yield "```text"
-    yield from (line.rstrip() for line in done.stdout.strip().splitlines())
+    yield from (line.rstrip() for line in output.getvalue().strip().splitlines())
     yield "```"
     yield ""
 

@@ -116,7 +116,8 @@ def test_decoding_gives_the_same_text(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=NAMES, scope="module")
 def test_written_files_equal_those_of_tokenizers(path: Path) -> None:
     ours, theirs = both(path)
-    assert json.loads(ours.to_str()) == json.loads(theirs.to_str())
-    assert pw.Tokenizer.from_str(ours.to_str()).to_str() == ours.to_str()
+    written = ours.to_str()
+    assert written == theirs.to_str()
+    assert pw.Tokenizer.from_str(written).to_str() == written
     assert ours.get_vocab() == theirs.get_vocab()
     assert ours.get_vocab_size() == theirs.get_vocab_size()

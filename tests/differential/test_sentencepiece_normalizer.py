@@ -57,8 +57,13 @@ def test_rules_by_name(name: str, flags: dict[str, bool | None]) -> None:
     ours, theirs = (of(rule_name=name, **flags) for of in BOTH)
     points = itertools.islice(code_point_texts(), None if FULL else 60)
     assert_same(ours, theirs, [*CORPUS[:6], *HARD_TEXTS, "I'm  x…", *points])
-    if name != "identity":
-        assert dict(ours.decompile()) == dict(theirs.decompile())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "identity"])
+def test_named_rules_decompile_alike(name: str) -> None:
+    ours, theirs = (of(rule_name=name) for of in BOTH)
+    assert dict(ours.decompile()) == dict(theirs.decompile())
 
 
 @pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")

@@ -9,18 +9,21 @@ because they need files or programs that the tests lack; their options must exis
 from __future__ import annotations
 
 import doctest
+import io
 import os
 import re
 import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from piecework import reference
+from piecework.cli.app import run
 from piecework.train import LEARNERS, Learner
 
 ROOT = Path(__file__).parents[2]
@@ -156,14 +159,11 @@ def piecework_commands(page: Path) -> Iterator[tuple[int, str]]:
 @cache
 def help_text(*command: str) -> str:
     """Return the help of a command, wide enough that no option is folded."""
-    result = subprocess.run(
-        [sys.executable, "-c", "from piecework.cli import main; main()", *command, "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"},
-    )
-    return result.stdout
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as output:
+        for name, value in {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}.items():
+            patch.setenv(name, value)
+        assert run([*command, "--help"]) == 0
+    return output.getvalue()
 
 
 def help_of(verb: str, rest: str) -> str:
