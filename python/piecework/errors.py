@@ -28,6 +28,7 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 
 class PieceworkError(Exception):
@@ -312,6 +313,24 @@ class FileError(PieceworkError, OSError):
         return cls._of_system("write", str(path), error, expected)
 
     @classmethod
+    def while_reading(cls, path: object, expected: str = "a readable file") -> _Translation:
+        """Return a context in which an `OSError` becomes the error of `reading`.
+
+        >>> with FileError.while_reading("a.txt"):
+        ...     open("missing.txt")
+        Traceback (most recent call last):
+        piecework.errors.FileError: cannot read a.txt: no such file or directory
+        """
+        return _Translation(lambda error: cls.reading(path, error, expected))
+
+    @classmethod
+    def while_writing(
+        cls, path: object, expected: str = "a path that can be written"
+    ) -> _Translation:
+        """Return a context in which an `OSError` becomes the error of `writing`."""
+        return _Translation(lambda error: cls.writing(path, error, expected))
+
+    @classmethod
     def removing(cls, path: object, error: OSError) -> FileError:
         """Return the error for a file that the operating system could not remove."""
         return cls._of_system("remove", str(path), error, "a file that can be removed")
@@ -332,6 +351,20 @@ class FileError(PieceworkError, OSError):
         given = (self.place, self.found, self.expected, self.errno)
         state = {**vars(self), "filename": self.filename}
         return getattr(self, "_declared_class", type(self)), given, state
+
+
+class _Translation:
+    """A context that raises what `translate` returns for an `OSError` that is no error of this library."""
+
+    def __init__(self, translate: Callable[[OSError], FileError]) -> None:
+        self._translate = translate
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, PieceworkError):
+            raise self._translate(error) from error
 
 
 def system_message(error: OSError) -> str:

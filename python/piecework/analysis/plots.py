@@ -35,10 +35,8 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     check_plots()
     vl_convert = import_extra("vl_convert", "charts", "plot")
     target = Path(path_text(directory))
-    try:
+    with FileError.while_writing(target, "a directory that can be written"):
         target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError.writing(target, error, "a directory that can be written") from error
     paths = []
     for one in charts(comparison):
         path = target / f"{one.name}.png"

@@ -56,11 +56,8 @@ def print_plan(
 def _check_readable(path: str) -> None:
     if path == "-" or "://" in path:
         return
-    try:
-        with open(path, "rb"):
-            pass
-    except OSError as error:
-        raise pw.errors.FileError.reading(path, error) from error
+    with pw.errors.FileError.while_reading(path), open(path, "rb"):
+        pass
 
 
 def _described(files: Sequence[str]) -> str:

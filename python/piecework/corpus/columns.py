@@ -53,14 +53,10 @@ class ColumnFile:
         self.bytes_read = 0
         self._stack = stack
         self._pa = import_extra("pyarrow", "parquet", path)
-        try:
+        with FileError.while_reading(path):
             self._file: Any = _opened(path, stack, format)
             self._head = self._file.read(_HEAD_BYTES)
             self._file.seek(0)
-        except FileError:
-            raise
-        except OSError as error:
-            raise FileError.reading(path, error) from error
         self._check_head(format)
         self._size = stored_bytes(path)
 

@@ -6,16 +6,15 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
 from piecework._internal.binary_data import binary_kind
 from piecework.corpus.compression import MAGIC_BYTES, decompressed_if_needed
 from piecework.corpus.urls import is_url, open_url, url_bytes
-from piecework.errors import CorpusError, FileError, PieceworkError
-from piecework.io.read_file import is_device, too_large
+from piecework.errors import CorpusError, FileError
+from piecework.io.read_file import errors_of_reading, is_device
 
 
 class TextStream:
@@ -28,7 +27,7 @@ class TextStream:
 
     def __init__(self, path: str, stack: ExitStack, *, at_once: bool = False) -> None:
         self.name = "<stdin>" if path == "-" else path
-        with self._errors_with_name():
+        with errors_of_reading(self.name, "a readable text file"):
             self._stored = StoredBytes(open_stored(path, stack), at_once=at_once)
         self._text = decompressed_if_needed(self._stored, self.name)
         self._is_checked = False
@@ -37,7 +36,7 @@ class TextStream:
         """Continue at an offset of the text; return False, and read on, for compressed data and pipes."""
         if self._text is not self._stored:
             return False
-        with self._errors_with_name():
+        with errors_of_reading(self.name, "a readable text file"):
             return self._stored.seek(byte_offset)
 
     @property
@@ -55,7 +54,7 @@ class TextStream:
 
         Raises `CorpusError` for binary data and damaged compressed data, `FileError` if reading fails.
         """
-        with self._errors_with_name():
+        with errors_of_reading(self.name, "a readable text file"):
             data = self._text.read(size)
         if not self._is_checked:
             rejection = binary_kind(data)
@@ -63,17 +62,6 @@ class TextStream:
                 raise CorpusError(self.name, *rejection)
             self._is_checked = True
         return data
-
-    @contextmanager
-    def _errors_with_name(self) -> Iterator[None]:
-        try:
-            yield
-        except PieceworkError:
-            raise
-        except OSError as error:
-            raise FileError.reading(self.name, error, "a readable text file") from error
-        except MemoryError as error:
-            raise too_large(self.name) from error
 
 
 class StoredBytes:

@@ -94,15 +94,11 @@ def _reader_for(head: bytes, readers: dict[bytes, Reader]) -> Reader | None:
 
 
 def _head_of(path: str) -> bytes:
-    try:
+    with FileError.while_reading(path, "a readable file of ids"):
         if is_device(os.stat(path).st_mode):
             raise FileError(path, "is a device, not a file of ids")
         with open(path, "rb") as stream:
             return stream.read(_HEAD_BYTES)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError.reading(path, error, "a readable file of ids") from error
 
 
 def _checked(row_lists: Iterator[Rows], name: str, id_limit: int) -> Iterator[Rows]:

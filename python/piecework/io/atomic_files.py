@@ -109,25 +109,19 @@ def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Iterator[Pa
 
 
 def _create(temporary: Path, path: str | os.PathLike[str]) -> None:
-    try:
+    with FileError.while_writing(path, "a path in a writable directory"):
         # Unlike the permissions of the tempfile module, these follow the umask.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except OSError as error:
-        raise FileError.writing(path, error, "a path in a writable directory") from error
 
 
 def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None:
-    try:
+    with FileError.while_writing(path):
         if target.exists():
             temporary.chmod(target.stat().st_mode & 0o777)
         temporary.replace(target)
-    except OSError as error:
-        raise FileError.writing(path, error) from error
 
 
 def write_bytes(temporary: Path, data: bytes, path: str) -> None:
     """Write the temporary file of `path`; raises `FileError` with `path`, such as for a full disk."""
-    try:
+    with FileError.while_writing(path):
         temporary.write_bytes(data)
-    except OSError as error:
-        raise FileError.writing(path, error) from error

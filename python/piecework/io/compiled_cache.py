@@ -26,13 +26,9 @@ SUFFIX = ".pwc"
 
 def read_compiled(path: str) -> CoreAndSpecial:
     """Read a compiled cache; raises `FileError`, and `FormatError` for one that is not valid."""
-    try:
+    with FileError.while_reading(path, "a compiled cache"):
         check_that_it_ends(path, "a compiled cache")
         return read_cache(path, source=path, key=None)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError.reading(path, error, "a compiled cache") from error
 
 
 def read_through_cache(

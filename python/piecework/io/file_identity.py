@@ -32,12 +32,9 @@ def file_checksum(path: str | os.PathLike[str], *, sync: bool = False) -> str:
     With `sync`, the content is on the disk when the function returns. Raises `FileError`.
     """
     digest = Xxh128()
-    try:
-        with open(path, "r+b" if sync else "rb", buffering=0) as stream:
-            while data := stream.read(_READ_BYTES):
-                digest.update(data)
-            if sync:
-                os.fsync(stream.fileno())
-    except OSError as error:
-        raise FileError.reading(path, error) from error
+    with FileError.while_reading(path), open(path, "r+b" if sync else "rb", buffering=0) as stream:
+        while data := stream.read(_READ_BYTES):
+            digest.update(data)
+        if sync:
+            os.fsync(stream.fileno())
     return digest.hexdigest()

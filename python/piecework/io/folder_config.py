@@ -12,7 +12,7 @@ from piecework._internal.validation import check_text
 from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
-from piecework.io.read_file import file_bytes
+from piecework.io.read_file import file_bytes, json_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,8 +159,8 @@ def read_config(path: str) -> FolderConfig | None:
     templates = os.path.join(folder, CHAT_TEMPLATES)
     if not found and not os.path.isdir(templates):
         return None
-    values = _json_object(sources[CONFIG]) if CONFIG in found else {}
-    role_map = _json_object(sources[ROLES_MAP]) if ROLES_MAP in found else {}
+    values = json_object(sources[CONFIG]) if CONFIG in found else {}
+    role_map = json_object(sources[ROLES_MAP]) if ROLES_MAP in found else {}
     source = sources[CONFIG]
     roles = {**_roles(sources[ROLES_MAP], role_map), **_roles(source, values)}
     extra = (*_extra_tokens(source, values), *_extra_tokens(sources[ROLES_MAP], role_map))
@@ -190,24 +190,6 @@ def read_config(path: str) -> FolderConfig | None:
 
 
 # ---- files
-
-
-def _json_object(source: str) -> dict[str, Any]:
-    import json
-
-    data = file_bytes(source, "a JSON object")
-    try:
-        value = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        found = f"invalid UTF-8 at byte {error.start}"
-        raise FormatError(source, found, "a JSON object in UTF-8") from None
-    except RecursionError:
-        raise FormatError(source, ": the values are nested too deeply") from None
-    except ValueError as error:
-        raise FormatError(source, f"is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise FormatError(source, type(value).__name__, "a JSON object")
-    return value
 
 
 def _template_file(source: str) -> str:
@@ -321,10 +303,8 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
         yield DEFAULT_TEMPLATE, _template_file(default)
     if not os.path.isdir(folder):
         return
-    try:
+    with FileError.while_reading(folder, "a readable folder of chat templates"):
         names = sorted(os.listdir(folder))
-    except OSError as error:
-        raise FileError.reading(folder, error, "a readable folder of chat templates") from error
     for name in names:
         if name.endswith(TEMPLATE_SUFFIX) and is_template_name(name):
             yield name.removesuffix(TEMPLATE_SUFFIX), _template_file(os.path.join(folder, name))
@@ -402,7 +382,7 @@ def _flags(place: str, flags: dict[str, Any]) -> dict[str, bool]:
 
 def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, Any]]:
     tokens: dict[int, dict[str, Any]] = {}
-    for content, id in _json_object(source).items():
+    for content, id in json_object(source).items():
         place = f"{source}: {content!r}"
         if isinstance(id, bool) or not isinstance(id, int) or not 0 <= id <= _MAX_ID:
             raise FormatError(place, _shown(id), "an id from 0 to 4294967295")

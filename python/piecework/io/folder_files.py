@@ -49,11 +49,9 @@ def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -
         for made in (folder, os.path.join(folder, CHAT_TEMPLATES))
         if _needs(made, folder, files)
     ]
-    try:
+    with FileError.while_writing(folder, "a folder whose parent exists"):
         for directory in made:
             os.mkdir(directory)
-    except OSError as error:
-        raise FileError.writing(folder, error, "a folder whose parent exists") from error
     try:
         with ExitStack() as stack:
             for name, data in files.items():

@@ -29,13 +29,9 @@ def locked_folder(folder: Path, found: str) -> Iterator[None]:
     another process has the lock. Windows has no such lock.
     """
     path = folder / LOCK_FILE
-    try:
+    with FileError.while_writing(folder, "a folder that can be written"):
         folder.mkdir(parents=True, exist_ok=True)
         lock = _opened_and_locked(path, folder, found)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError.writing(folder, error, "a folder that can be written") from error
     with lock:
         try:
             yield

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 
 from piecework.errors import FileError, FormatError, MemoryLimitError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
 MAX_PIPE_BYTES = 1 << 29
 """The most bytes that are read from a pipe into one file in memory."""
@@ -21,20 +27,45 @@ def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
     `MemoryLimitError` if it does not fit into memory.
     """
     name = os.fspath(path)
-    try:
+    with errors_of_reading(name, expected):
         is_file = check_that_it_ends(name, expected)
         with open(path, "rb") as file:
             data = file.read() if is_file else file.read(MAX_PIPE_BYTES + 1)
-    except OSError as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError.reading(name, error, expected) from error
-    except MemoryError as error:
-        raise too_large(name) from error
     if not is_file and len(data) > MAX_PIPE_BYTES:
         problem = f"is a pipe with over {MAX_PIPE_BYTES} bytes, too many for {expected}"
         raise FileError(name, problem)
     return data
+
+
+def json_object(source: str) -> dict[str, Any]:
+    """Return the JSON object in a file; raises `FileError`, and `FormatError` for anything else."""
+    import json
+
+    data = file_bytes(source, "a JSON object")
+    try:
+        value = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        found = f"invalid UTF-8 at byte {error.start}"
+        raise FormatError(source, found, "a JSON object in UTF-8") from None
+    except RecursionError:
+        raise FormatError(source, ": the values are nested too deeply") from None
+    except ValueError as error:
+        raise FormatError(source, f"is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise FormatError(source, type(value).__name__, "a JSON object")
+    return value
+
+
+@contextmanager
+def errors_of_reading(name: str, expected: str) -> Iterator[None]:
+    """Raise `FileError` for a file that cannot be read, `MemoryLimitError` for one that is too large."""
+    try:
+        with FileError.while_reading(name, expected):
+            yield
+    except MemoryLimitError:
+        raise
+    except MemoryError as error:
+        raise too_large(name) from error
 
 
 def check_that_it_ends(path: str, expected: str) -> bool:

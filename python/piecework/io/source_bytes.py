@@ -9,7 +9,7 @@ from io import BytesIO, FileIO
 from piecework._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.load_options import LoadOptions
-from piecework.io.read_file import check_that_it_ends, too_large
+from piecework.io.read_file import check_that_it_ends, errors_of_reading, too_large
 from piecework.io.weight_files import weights_kind
 
 # The first of these that a folder contains is loaded. To add a format, add the usual names of its files.
@@ -71,7 +71,7 @@ def source_bytes(source: str) -> bytes:
     Raises `FileError` for devices and named pipes, `FormatError` for over 512 MiB in another pipe, and
     `MemoryLimitError` for a file that does not fit into memory.
     """
-    try:
+    with errors_of_reading(source, "a tokenizer file"):
         check_that_it_ends(source, "a tokenizer file")
         with open(source, "rb", buffering=0) as file:
             head = file.read(_HEAD_BYTES) or b""
@@ -85,12 +85,6 @@ def source_bytes(source: str) -> bytes:
                     return file.read(gguf_section_length(source, source)) or b""
                 head = b""
             return head + _bounded(file, source)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError.reading(source, error, "a tokenizer file") from error
-    except MemoryError as error:
-        raise too_large(source) from error
 
 
 def _bounded(file: FileIO, source: str) -> bytes:

@@ -105,10 +105,8 @@ class LearningCheckpoint:
             return
         fields, body = parts
         header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
-        try:
+        with FileError.while_writing(self.path.parent, "a folder"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError.writing(self.path.parent, error, "a folder") from error
         with atomic_file(self.path) as temporary:
             temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)
 

@@ -86,32 +86,23 @@ def _write_tables(
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
-    with atomic_file(path) as temporary:
-        try:
-            if suffix == ".parquet":
-                _write_parquet(tables, like, temporary)
-            else:
-                with temporary.open("wb") as stream:
-                    _write_tsv(tables, like, stream)
-        except FileError:
-            raise
-        except OSError as error:
-            raise FileError.writing(path, error, "a writable file") from error
+    with atomic_file(path) as temporary, FileError.while_writing(path, "a writable file"):
+        if suffix == ".parquet":
+            _write_parquet(tables, like, temporary)
+        else:
+            with temporary.open("wb") as stream:
+                _write_tsv(tables, like, stream)
 
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     """Read Parquet or TSV, by the first bytes of the file."""
-    try:
+    with FileError.while_reading(path, "a readable counts file"):
         if is_device(os.stat(path).st_mode):
             raise FileError(str(path), "is a device, not a counts file")
         with open(path, "rb") as stream:
             head = stream.read(len(_PARQUET_MAGIC))
             if head != _PARQUET_MAGIC:
                 return _read_tsv(head + stream.read(), str(path))
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError.reading(path, error, "a readable counts file") from error
     return _read_parquet(path)
 
 
@@ -125,11 +116,8 @@ def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
     >>> print(recorded_pipeline(path))
     WhitespaceSplit()
     """
-    try:
-        with open(path, "rb") as stream:
-            line = stream.readline()
-    except OSError as error:
-        raise FileError.reading(path, error, "a readable counts file") from error
+    with FileError.while_reading(path, "a readable counts file"), open(path, "rb") as stream:
+        line = stream.readline()
     if line.startswith(_PARQUET_MAGIC):
         return _parquet_pipeline(_parquet_schema(path), path)
     if line.startswith(_COMMENT.encode()):

@@ -18,8 +18,9 @@ from piecework.errors import ArgumentError, FileError, FormatError, InputTypeErr
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer
+from piecework.io.read_file import json_object
 from piecework.vocabulary.id_map import IdMap, check_id_map
-from piecework.vocabulary.model_config import read_config, resized_config
+from piecework.vocabulary.model_config import resized_config
 from piecework.vocabulary.module_embeddings import resize_module
 from piecework.vocabulary.new_rows import NewRows, RowInit, check_init
 from piecework.vocabulary.safetensors import (
@@ -199,7 +200,7 @@ def _plan_folder(folder: str, settings: _Settings) -> _Plan:
     for name in _CONFIGS:
         path = os.path.join(folder, name)
         if os.path.exists(path):
-            config = resized_config(read_config(path), settings.id_map, rows, new_rows, path)
+            config = resized_config(json_object(path), settings.id_map, rows, new_rows, path)
             texts[name] = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     plan = _Plan(folder, files, tables, texts, settings)
     _check_types(plan)
@@ -225,7 +226,7 @@ def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
         if not os.path.exists(os.path.join(folder, _MODEL)):
             raise FileError(folder, f"has no weights; it needs {_MODEL} or {_INDEX}")
         return [_MODEL], None
-    index = read_config(path)
+    index = json_object(path)
     weight_map = index.get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
         raise FormatError(path, "has no weight_map, an object of tensor names and files")
@@ -302,11 +303,8 @@ def _targets(plan: _Plan, target: str) -> dict[str, str]:
         check_writable(target)
         return {"": target}
     if not os.path.isdir(target):
-        try:
+        with FileError.while_writing(target, "a folder whose parent exists"):
             os.mkdir(target)
-        except OSError as error:
-            expected = "a folder whose parent exists"
-            raise FileError.writing(target, error, expected) from error
     return {name: os.path.join(target, name) for name in (*plan.texts, *plan.files)}
 
 

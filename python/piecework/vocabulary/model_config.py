@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from piecework.errors import FormatError
-from piecework.io.read_file import file_bytes
 from piecework.vocabulary.id_map import IdMap
 
 _ID_SUFFIXES = ("_token_id", "_token_ids")
 _PARTS = ("text_config",)
-
-
-def read_config(path: str) -> dict[str, Any]:
-    """Read a JSON object; raises `FileError` and `FormatError`."""
-    try:
-        value = json.loads(file_bytes(path, "a configuration in JSON"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, f"is not a configuration in JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise FormatError(path, type(value).__name__, "a JSON object")
-    return value
 
 
 def resized_config(

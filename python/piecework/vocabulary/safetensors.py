@@ -58,16 +58,15 @@ class SafetensorsFile:
 
 def read_header(path: str) -> SafetensorsFile:
     """Read and check the header; raises `FileError` and `FormatError`."""
-    try:
-        with open(path, "rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            length = int.from_bytes(stream.read(8), "little")
-            if size < 8 or length > min(size - 8, _MAX_HEADER_BYTES):
-                problem = f"is not a safetensors file: it has a header of {length} bytes in a file of {size}"
-                raise FormatError(path, problem)
-            raw = stream.read(length)
-    except OSError as error:
-        raise FileError.reading(path, error, "a safetensors file") from error
+    with FileError.while_reading(path, "a safetensors file"), open(path, "rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        length = int.from_bytes(stream.read(8), "little")
+        if size < 8 or length > min(size - 8, _MAX_HEADER_BYTES):
+            problem = (
+                f"is not a safetensors file: it has a header of {length} bytes in a file of {size}"
+            )
+            raise FormatError(path, problem)
+        raw = stream.read(length)
     try:
         header = json.loads(raw)
         metadata = header.pop("__metadata__", None)
