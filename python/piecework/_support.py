@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         check_positive,
         check_size,
         check_text,
+        check_type,
         file_path,
         listed,
         optional_number,
@@ -106,7 +107,7 @@ __getattr__ = lazy_names(
         "piecework._internal.types": "Progress".split(),
         "piecework._internal.validation": (
             "PathLike check_choice check_fraction check_number check_positive check_size "
-            "check_text file_path listed optional_number path_text"
+            "check_text check_type file_path listed optional_number path_text"
         ).split(),
         "piecework.corpus.iterables": "rows_of_texts text_total".split(),
         "piecework.corpus.paths": "corpus_bytes".split(),

@@ -12,8 +12,8 @@ from collections.abc import Collection
 from piecework._core import SeededSampling, scores, segmentations
 from piecework._core import entropy as core_entropy
 from piecework._internal.lazy import hints, pw
-from piecework._internal.validation import id_list
-from piecework.errors import ArgumentError, InputTypeError
+from piecework._internal.validation import check_type, id_list
+from piecework.errors import ArgumentError
 from piecework.sampling import (
     Sampling,
     Segmentation,
@@ -100,8 +100,7 @@ def sample(
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
         raise ArgumentError("include_best", "=True needs replacement=False")
-    if not isinstance(sampling, Sampling | None):
-        raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
+    check_type("sampling", sampling, Sampling | None, "Sampling or None")
     sampling = sampling or Sampling()
     if sampling.nbest_size is not None and sampling.nbest_size >= 0:
         expected = f"None, which draws from all segmentations{_MORE_SAMPLES}"

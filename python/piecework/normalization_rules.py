@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from piecework._core import RawRules
 from piecework._internal.surrogates import first_surrogate
-from piecework._internal.validation import PathLike, path_text
+from piecework._internal.validation import PathLike, check_type, path_text
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
@@ -38,8 +38,7 @@ class NormalizationRules:
     charsmap: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.charsmap, bytes):
-            raise InputTypeError("charsmap", type(self.charsmap).__name__, "bytes")
+        check_type("charsmap", self.charsmap, bytes, "bytes")
         _ = self._raw
 
     @classmethod
@@ -52,8 +51,7 @@ class NormalizationRules:
         The rules are those of sentencepiece 0.2.3 with Unicode 17; older models contain older rules. The
         first call for a name takes about half a second.
         """
-        if not isinstance(name, str):
-            raise InputTypeError("name", type(name).__name__, "str")
+        check_type("name", name, str, "str")
         return _named(name)
 
     @classmethod
@@ -66,8 +64,7 @@ class NormalizationRules:
         Raises `ArgumentError` for a source that is empty or longer than 256 bytes of UTF-8, for NUL, and
         for more than 31 sources that are prefixes of each other, which sentencepiece rejects too.
         """
-        if not isinstance(rules, Mapping):
-            raise InputTypeError("rules", type(rules).__name__, "a mapping of str to str")
+        check_type("rules", rules, Mapping, "a mapping of str to str")
         for source, replacement in rules.items():
             _check_text("rules", source)
             _check_text(f"rules[{source!r}]", replacement)

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 from piecework._core import Core, SeededSampling, piece_segmentations, pieces
 from piecework._internal.lazy import pw
-from piecework._internal.validation import check_number
+from piecework._internal.validation import check_number, check_type
 from piecework.encoding import Encoding
-from piecework.errors import ArgumentError, InputTypeError
+from piecework.errors import ArgumentError
 
 Piece: TypeAlias = tuple[int, str, tuple[int, int]]
 """Id, normalized text, and span in characters of the original text."""
@@ -122,8 +122,7 @@ def resolved(
     """
     if sampling is None:
         sampling = Sampling(dropout=dropout, nbest_size=None if dropout else 1)
-    if not isinstance(sampling, Sampling):
-        raise InputTypeError("sampling", type(sampling).__name__, "Sampling or None")
+    check_type("sampling", sampling, Sampling, "Sampling or None")
     nbest_size = sampling.nbest_size
     if nbest_size in (0, 1):
         return None

@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from piecework._core import encode_word_of_bytes
 from piecework._internal.lazy import hints, pw, typing
-from piecework._internal.validation import check_choice, id_list, listed
+from piecework._internal.validation import check_choice, check_type, id_list, listed
 from piecework.decode_stream import DecodeStreams
-from piecework.errors import InputTypeError
 
 __all__ = ["decode_streams", "encode_pre_token", "stages_of", "with_stages", "with_word_ids"]
 
@@ -63,8 +62,7 @@ def encode_pre_token(tokenizer: pw.Tokenizer, data: bytes) -> list[int]:
 
     Normalizer, pre-tokenizer, added tokens and post-processor are not applied.
     """
-    if not isinstance(data, bytes):
-        raise InputTypeError("data", type(data).__name__, "bytes")
+    check_type("data", data, bytes, "bytes")
     return encode_word_of_bytes(tokenizer._core, data)
 
 

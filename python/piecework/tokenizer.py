@@ -28,6 +28,7 @@ from piecework._internal.validation import (
     check_choice,
     check_size,
     check_stage,
+    check_type,
     id_list,
     listed,
 )
@@ -325,8 +326,7 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises `FormatError` with the field, and `VocabularyError`. Warns with `FormatWarning` about probable
         mistakes in the text, and about truncation and padding, which apply to every text.
         """
-        if not isinstance(text, str):
-            raise InputTypeError("text", type(text).__name__, "str")
+        check_type("text", text, str, "str")
         core = warned(_compiled(text, ()), b"", "text", "document", 2)
         if not core.is_plain:
             stored_lengths.warn_of_lengths(core, "text", stacklevel=2)
@@ -1010,8 +1010,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
         1
         """
-        if not isinstance(token, str):
-            raise InputTypeError("token", type(token).__name__, "str; for an id call id_to_token")
+        check_type("token", token, str, "str; for an id call id_to_token")
         try:
             return self._core.token_to_id(token)
         except UnicodeEncodeError:  # no vocabulary contains a lone surrogate

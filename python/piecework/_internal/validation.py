@@ -19,7 +19,18 @@ PathLike = str | os.PathLike[str]
 _MAX_U32 = 2**32 - 1
 
 
-# ---- paths and sequences
+# ---- types, paths and sequences
+
+
+def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> None:
+    """Raise `InputTypeError` unless `value` has one of the types.
+
+    >>> check_type("text", 3, str, "str")
+    Traceback (most recent call last):
+    piecework.errors.InputTypeError: text must be str, not int
+    """
+    if not isinstance(value, kinds):
+        raise InputTypeError(name, type(value).__name__, expected)
 
 
 def path_text(path: PathLike, name: str = "path") -> str:

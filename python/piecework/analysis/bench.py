@@ -19,11 +19,12 @@ from typing import TypeAlias, TypeVar
 
 from piecework import Batch, Tokenizer
 from piecework import _support as support
+from piecework._support import check_type
 from piecework.analysis.documents import DOCUMENT_CHARS, documents_of
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.corpus import read_corpus
-from piecework.errors import CorpusError, InputTypeError
+from piecework.errors import CorpusError
 from piecework.spec import BPE, TokenizerSpec
 
 _MIN_TEXTS = 4
@@ -61,8 +62,7 @@ def bench(
     if len(rows) < _MIN_TEXTS:
         raise CorpusError("texts", f"must be at least {_MIN_TEXTS}, not {len(rows)}")
     for index, text in enumerate(rows):
-        if not isinstance(text, str):
-            raise InputTypeError(f"texts[{index}]", type(text).__name__, "str")
+        check_type(f"texts[{index}]", text, str, "str")
     run = _Run(tokenizer, rows, list(peers), num_threads)
     with support.progress_bar("measuring", progress) as update:
         for done in range(repetitions):

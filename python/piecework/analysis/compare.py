@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from piecework import Tokenizer
 from piecework import _support as support
+from piecework._support import check_type
 from piecework.analysis import metrics
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
@@ -309,6 +310,5 @@ def _check_tokenizers(tokenizers: Any) -> Mapping[str, Tokenizer]:
     if not tokenizers:
         raise ArgumentError("tokenizers", "must have at least one tokenizer")
     for name, one in tokenizers.items():
-        if not isinstance(one, Tokenizer):
-            raise InputTypeError(f"tokenizers[{name!r}]", type(one).__name__, "a Tokenizer")
+        check_type(f"tokenizers[{name!r}]", one, Tokenizer, "a Tokenizer")
     return dict(tokenizers)

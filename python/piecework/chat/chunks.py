@@ -7,10 +7,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from piecework._internal.lazy import pw, typing
-from piecework._internal.validation import check_choice, check_size
+from piecework._internal.validation import check_choice, check_size, check_type
 from piecework.chat.best_segmentation import best_only
 from piecework.chat.results import TextChunk
-from piecework.errors import ArgumentError, InputTypeError
+from piecework.errors import ArgumentError
 
 if typing.TYPE_CHECKING:
     Span: typing.TypeAlias = tuple[int, int]
@@ -59,8 +59,7 @@ def chunk_text(
     whole text is encoded once and each chunk counted, so the time is linear. Raises `ArgumentError` if
     one character takes more than `max_tokens`, or unless `overlap` is less than `max_tokens`.
     """
-    if not isinstance(text, str):
-        raise InputTypeError("text", type(text).__name__, "str")
+    check_type("text", text, str, "str")
     check_size("max_tokens", max_tokens)
     check_size("overlap", overlap)
     if max_tokens == 0:

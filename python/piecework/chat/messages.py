@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from piecework._internal.lazy import typing
 from piecework._internal.surrogates import first_surrogate
+from piecework._internal.validation import check_type
 from piecework.chat.tracked_text import FINAL, TEMPLATE, TrackedText
 from piecework.errors import ArgumentError, InputTypeError
 
@@ -54,8 +55,7 @@ def tracked_messages(
     for position, message in enumerate(messages):
         place = f"messages[{position}]"
         named = message.get("role")
-        if named is not None and not isinstance(named, str):
-            raise InputTypeError(f"{place}.role", type(named).__name__, "str")
+        check_type(f"{place}.role", named, str | None, "str")
         is_trusted = named in trusted_roles
         row = {
             _field_name(key, place): tracked_value(
@@ -118,8 +118,7 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
 
 
 def _field_name(name: object, place: str) -> str:
-    if not isinstance(name, str):
-        raise InputTypeError(f"{place}: the name of a field", type(name).__name__, "str")
+    check_type(f"{place}: the name of a field", name, str, "str")
     return typing.cast("str", tracked_value(name, place, 0))
 
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from piecework.errors import CorpusError, InputTypeError
+from piecework._internal.validation import check_type
+from piecework.errors import CorpusError
 
 TEXT_FIELD = "text"
 _DOT = re.compile(r"(?<!\\)\.")
@@ -26,8 +27,7 @@ class FieldPath:
     @classmethod
     def of(cls, field: str | None) -> FieldPath:
         """Return the path of a field name; None means "text"."""
-        if field is not None and not isinstance(field, str):
-            raise InputTypeError("field", type(field).__name__, "str or None")
+        check_type("field", field, str | None, "str or None")
         key = TEXT_FIELD if field is None else field
         return cls(key, tuple(name.replace("\\.", ".") for name in _DOT.split(key)))
 

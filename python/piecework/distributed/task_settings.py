@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import piecework as pw
+from piecework._support import check_type
 from piecework.distributed.tasks import CountBatchSettings, CountFilesSettings, EncodeSettings
-from piecework.errors import ArgumentError, InputTypeError, TrainingWarning
+from piecework.errors import ArgumentError, TrainingWarning
 
 Dumps: TypeAlias = Callable[[Any], bytes]
 """Pickles functions by value where that is needed: the `cloudpickle` of the engine."""
@@ -69,8 +70,7 @@ def encode_settings(
     tokenizer: pw.Tokenizer, column: str, ids_column: str, add_special_tokens: bool, dumps: Dumps
 ) -> bytes:
     """Return the settings of tasks that encode a column of batches."""
-    if not isinstance(tokenizer, pw.Tokenizer):
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    check_type("tokenizer", tokenizer, pw.Tokenizer, "a Tokenizer")
     options = {"add_special_tokens": add_special_tokens}
     return dumps(EncodeSettings(_unpadded(tokenizer), column, ids_column, options))
 
@@ -79,8 +79,7 @@ def encode_files_settings(
     tokenizer: pw.Tokenizer, format: str, options: EncodeFilesOptions, dumps: Dumps
 ) -> bytes:
     """Return the settings of tasks that encode files."""
-    if not isinstance(tokenizer, pw.Tokenizer):
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    check_type("tokenizer", tokenizer, pw.Tokenizer, "a Tokenizer")
     return dumps((tokenizer, {"format": format, **options}))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import piecework as pw
-from piecework._support import import_extra, np
+from piecework._support import check_type, import_extra, np
 from piecework.errors import ArgumentError, InputTypeError
 
 _MAX_SHORT_OFFSET = (1 << 31) - 1
@@ -103,8 +103,7 @@ def count_column(
 
 def check_tokenizer(tokenizer: object) -> None:
     """Raise `InputTypeError` unless `tokenizer` is a `Tokenizer`."""
-    if not isinstance(tokenizer, pw.Tokenizer):
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    check_type("tokenizer", tokenizer, pw.Tokenizer, "a Tokenizer")
 
 
 def _mapped(column: Any, function: Callable[[Any, Any], Any]) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import import_extra
+from piecework._support import check_type, import_extra
 from piecework.errors import ArgumentError, InputTypeError
 
 
@@ -41,8 +41,7 @@ def encode_function(
     The function pickles with its tokenizer, so `num_proc` works. Raises `MissingExtraError` without the extra
     `arrow`, which `datasets` includes.
     """
-    if not isinstance(tokenizer, Tokenizer):
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     for argument, name in (("column", column), ("pair_column", pair_column)):
         if not isinstance(name, str) and (argument == "column" or name is not None):
             raise InputTypeError(argument, type(name).__name__, "the name of a column")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import piecework as pw
-from piecework._support import import_extra
-from piecework.errors import InputTypeError
+from piecework._support import check_type, import_extra
 from piecework.integrations.arrow import count_column, encode_column
 
 
@@ -45,8 +44,7 @@ def count_series(tokenizer: pw.Tokenizer, texts: Any, *, add_special_tokens: boo
 def _checked(texts: Any) -> Any:
     pandas = import_extra("pandas", "pandas")
     import_extra("pyarrow", "pandas")
-    if not isinstance(texts, pandas.Series):
-        raise InputTypeError("texts", type(texts).__name__, "a pandas Series")
+    check_type("texts", texts, pandas.Series, "a pandas Series")
     return texts
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piecework import Tokenizer
-from piecework._support import import_extra
-from piecework.errors import InputTypeError
+from piecework._support import check_type, import_extra
 
 
 def analyzer(tokenizer: Tokenizer, *, add_special_tokens: bool = False) -> Analyzer:
@@ -22,8 +21,7 @@ def analyzer(tokenizer: Tokenizer, *, add_special_tokens: bool = False) -> Analy
     The features are tokens, without special tokens unless `add_special_tokens`. Vectorizers with the analyzer
     can be pickled and cloned. Raises `MissingExtraError` without scikit-learn.
     """
-    if not isinstance(tokenizer, Tokenizer):
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     import_extra("sklearn", "sklearn", "analyzer")
     return Analyzer(tokenizer, add_special_tokens)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from piecework import Encoding, Tokenizer
-from piecework._support import import_extra
+from piecework._support import check_type, import_extra
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import CustomPreTokenizer
 
@@ -60,8 +60,7 @@ def doc_tokenizer(vocab: Any, tokenizer: Tokenizer) -> DocTokenizer:
 
     Raises `InputTypeError` for another tokenizer, and `MissingExtraError` without spaCy.
     """
-    if not isinstance(tokenizer, Tokenizer):
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, "a Tokenizer")
+    check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     import_extra("spacy", "spacy")
     return DocTokenizer(vocab, tokenizer)
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import piecework as pw
 from piecework import _support as support
-from piecework._support import np, npt
+from piecework._support import check_type, np, npt
 from piecework.errors import ArgumentError, InputTypeError
 
 IGNORED_LABEL = -100
@@ -49,8 +49,7 @@ class Masking:
             support.check_number(name, share, (int, float), "a number from 0 to 1")
             if not 0 <= share <= 1:
                 raise ArgumentError(name, repr(share), "a number from 0 to 1")
-        if not isinstance(self.whole_words, bool):
-            raise InputTypeError("whole_words", type(self.whole_words).__name__, "bool")
+        check_type("whole_words", self.whole_words, bool, "bool")
         if self.mask + self.random > 1:
             problem = f": the sum of mask={self.mask} and random={self.random} must be at most 1"
             raise ArgumentError("masking", problem)
@@ -97,8 +96,7 @@ class Collator:
 
     def __post_init__(self) -> None:
         support.import_extra("torch", "torch", "Collator")
-        if not isinstance(self.tokenizer, pw.Tokenizer):
-            raise InputTypeError("tokenizer", type(self.tokenizer).__name__, "a Tokenizer")
+        check_type("tokenizer", self.tokenizer, pw.Tokenizer, "a Tokenizer")
         if self.side is not None:
             support.check_choice("side", self.side, ("right", "left"))
         support.optional_number("length", self.length, 1)
@@ -106,8 +104,7 @@ class Collator:
         support.check_number("label_pad", self.label_pad, (int,), "int")
         support.check_text("text", self.text)
         if self.masking is not None:
-            if not isinstance(self.masking, Masking):
-                raise InputTypeError("masking", type(self.masking).__name__, "a Masking or None")
+            check_type("masking", self.masking, Masking, "a Masking or None")
             if self.tokenizer.mask_token_id is None:
                 message = "the tokenizer has no mask token; set one with tokenizer.with_roles(mask_token=...)"
                 raise ArgumentError("tokenizer", message=message)
@@ -335,8 +332,7 @@ def _draw_words(
 
 def _columns_of_encodings(items: list[Any], *, with_words: bool) -> tuple[Rows, dict[str, Column]]:
     for index, item in enumerate(items):
-        if not isinstance(item, pw.Encoding):
-            raise InputTypeError(f"items[{index}]", type(item).__name__, "an Encoding")
+        check_type(f"items[{index}]", item, pw.Encoding, "an Encoding")
     type_ids = _id_rows([item.type_ids for item in items], "items")
     mask = _id_rows([item.attention_mask for item in items], "items")
     columns: dict[str, Column] = {}

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 
 from piecework._internal.surrogates import first_surrogate
-from piecework._internal.validation import check_text
+from piecework._internal.validation import check_text, check_type
 from piecework.attributes.roles import ROLES
-from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
+from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.read_file import file_bytes, json_object
 
@@ -312,8 +312,7 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
 
 def templates_with(templates: Mapping[str, str], name: str, template: str | None) -> dict[str, str]:
     """Return the chat templates with another one of this name, or without it for None."""
-    if template is not None and not isinstance(template, str):
-        raise InputTypeError("template", type(template).__name__, "str or None")
+    check_type("template", template, str | None, "str or None")
     if template is not None:
         check_text("template", template)
     if not is_template_name(name):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from piecework.errors import InputTypeError, UnknownNameError
+from piecework._internal.validation import check_type
+from piecework.errors import UnknownNameError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +94,7 @@ class FolderSettings:
         """Return a chat template by name, the text of one, or the one that transformers uses by default."""
         templates = self.chat_templates
         if chat_template is not None:
-            if not isinstance(chat_template, str):
-                raise InputTypeError("chat_template", type(chat_template).__name__, "str or None")
+            check_type("chat_template", chat_template, str, "str or None")
             return templates.get(chat_template, chat_template)
         if has_tools and "tool_use" in templates:
             return templates["tool_use"]

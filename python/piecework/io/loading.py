@@ -7,8 +7,8 @@ function for each format, and `compiled_cache` reads and writes `.pwc` files.
 from __future__ import annotations
 
 from piecework._core import fingerprint, is_cache
-from piecework._internal.validation import PathLike, check_choice, path_text
-from piecework.errors import ArgumentError, FormatError, InputTypeError
+from piecework._internal.validation import PathLike, check_choice, check_type, path_text
+from piecework.errors import ArgumentError, FormatError
 from piecework.io.compiled_cache import SUFFIX, CoreAndSpecial, read_compiled, read_through_cache
 from piecework.io.format_detection import TIKTOKEN_RANKS, VOCAB_TXT, detect_format, format_of_name
 from piecework.io.format_readers import READERS, check_ranks
@@ -50,8 +50,7 @@ def read_tokenizer_bytes(
 
     `format` is a key of `READERS`; None detects it. `source` names the data in errors.
     """
-    if not isinstance(data, bytes):
-        raise InputTypeError("data", type(data).__name__, "bytes")
+    check_type("data", data, bytes, "bytes")
     if is_cache(data):
         raise FormatError(source, "is a compiled cache; Tokenizer.load reads it from its path")
     if format is not None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from piecework._internal.validation import listed
+from piecework._internal.validation import check_type, listed
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import AddedToken
 
@@ -28,8 +28,7 @@ def with_added(
     for token in _listed(tokens, "tokens", "str or AddedToken"):
         if isinstance(token, str):
             token = AddedToken(token, special=special, normalized=not special)
-        if not isinstance(token, AddedToken):
-            raise InputTypeError("tokens", type(token).__name__, "str or AddedToken")
+        check_type("tokens", token, AddedToken, "str or AddedToken")
         id = added[token.content].id if token.content in added else None
         if id is None:
             id = vocab.get(token.content)

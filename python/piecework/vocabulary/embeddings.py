@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.validation import PathLike, file_path
+from piecework._internal.validation import PathLike, check_type, file_path
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError, PieceworkError
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.load_options import LoadOptions
@@ -101,8 +101,7 @@ def resize_embeddings(
     configuration, and `ArgumentError` for the map of another tokenizer than that of the folder. Raises
     `ArgumentError` and `FileError` for other arguments.
     """
-    if not isinstance(id_map, IdMap):
-        raise InputTypeError("id_map", type(id_map).__name__, "IdMap")
+    check_type("id_map", id_map, IdMap, "IdMap")
     check_id_map(id_map)
     check_init(init)
     settings = _Settings(id_map, init, seed, tables, drop_extra_rows)

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from piecework._core import Core
 from piecework._internal.lazy import pw
+from piecework._internal.validation import check_type
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.vocabulary.alphabet import entry_scores
@@ -97,8 +98,7 @@ def _given(
         raise InputTypeError("words", type(words).__name__, "a list of words")
     given = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)
     for word, score in given.items():
-        if not isinstance(word, str):
-            raise InputTypeError("words", type(word).__name__, "str")
+        check_type("words", word, str, "str")
         if score is not None and not _is_unigram(spec):
             problem = f"has a score for {word!r}; only Unigram has scores: pass a list"
             raise ArgumentError("words", problem)

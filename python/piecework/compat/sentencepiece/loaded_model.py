@@ -10,8 +10,15 @@ from typing import Any
 import numpy as np
 
 from piecework import Tokenizer
-from piecework._support import SENTENCEPIECE_MODEL, PathLike, file_bytes, path_text, tokenizer_bytes
-from piecework.errors import ArgumentError, IdRangeError, InputTypeError
+from piecework._support import (
+    SENTENCEPIECE_MODEL,
+    PathLike,
+    check_type,
+    file_bytes,
+    path_text,
+    tokenizer_bytes,
+)
+from piecework.errors import ArgumentError, IdRangeError
 from piecework.spec import (
     PieceType,
     ScoredPiece,
@@ -46,8 +53,7 @@ class LoadedModel:
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> LoadedModel:
         """Convert a tokenizer; the post-processor, truncation and padding are dropped."""
-        if not isinstance(tokenizer, Tokenizer):
-            raise InputTypeError("tokenizer", type(tokenizer).__name__, "Tokenizer")
+        check_type("tokenizer", tokenizer, Tokenizer, "Tokenizer")
         return cls.from_bytes(tokenizer_bytes(tokenizer, ".model"))
 
     @classmethod
@@ -55,8 +61,7 @@ class LoadedModel:
         """Read the bytes of a `.model`, or a protobuf message with `SerializeToString`."""
         if hasattr(data, "SerializeToString"):
             data = data.SerializeToString()
-        if not isinstance(data, bytes):
-            raise InputTypeError("model_proto", type(data).__name__, "bytes")
+        check_type("model_proto", data, bytes, "bytes")
         return cls(_read_model(data, "model_proto"), data)
 
     @property
@@ -121,8 +126,7 @@ class LoadedModel:
         listed = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
         size = len(self.pieces)
         for id in listed:
-            if not isinstance(id, (int, np.integer)):
-                raise InputTypeError("id", type(id).__name__, "int")
+            check_type("id", id, (int, np.integer), "int")
             if not 0 <= id < size:
                 raise IdRangeError("id", str(id), f"an id from 0 to {size - 1}")
         return listed
@@ -151,8 +155,7 @@ def _normalizer_value(name: str, value: Any) -> Any:
             "normalizer_spec", repr(name), f"one of {', '.join(_NORMALIZER_FIELDS)}"
         )
     if name == "precompiled_charsmap":
-        if not isinstance(value, bytes):
-            raise InputTypeError(name, type(value).__name__, "bytes")
+        check_type(name, value, bytes, "bytes")
         return value
     flag = _BOOLEANS.get(str(value).lower())
     if flag is None:
