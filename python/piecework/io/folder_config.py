@@ -92,15 +92,7 @@ class FolderConfig:
 
     def with_settings(self, settings: FolderSettings) -> FolderConfig:
         """Return the same configuration with other settings."""
-        return FolderConfig(
-            self.source,
-            self.values,
-            settings,
-            self.added_tokens,
-            self.added_tokens_place,
-            self.is_folder,
-            self.role_flags,
-        )
+        return FolderConfig(**{**vars(self), "settings": settings})
 
     @property
     def tokenizer_class(self) -> str | None:

@@ -14,6 +14,20 @@ DEFAULT_TEMPLATE = "default"
 """The name of the chat template that transformers uses when none is named."""
 
 
+_DEFAULTS: Mapping[str, Any] = {
+    "chat_templates": {},
+    "extra_special_tokens": None,
+    "model_max_length": None,
+    "other": {},
+    "padding": None,
+    "padding_side": None,
+    "roles": {},
+    "truncation": None,
+    "truncation_side": None,
+    "word_ids": None,
+}
+
+
 class FolderSettings:
     """What a folder says about a tokenizer beside the stages of its `tokenizer.json`; immutable.
 
@@ -33,18 +47,7 @@ class FolderSettings:
     Not a dataclass, because importing `dataclasses` takes longer than loading most files.
     """
 
-    __slots__ = (
-        "chat_templates",
-        "extra_special_tokens",
-        "model_max_length",
-        "other",
-        "padding",
-        "padding_side",
-        "roles",
-        "truncation",
-        "truncation_side",
-        "word_ids",
-    )
+    __slots__ = tuple(_DEFAULTS)
 
     roles: Mapping[str, str | None]
     model_max_length: int | None
@@ -57,34 +60,12 @@ class FolderSettings:
     other: Mapping[str, Any]
     word_ids: str | None
 
-    def __init__(
-        self,
-        *,
-        roles: Mapping[str, str | None] | None = None,
-        model_max_length: int | None = None,
-        padding_side: str | None = None,
-        truncation_side: str | None = None,
-        truncation: Mapping[str, Any] | None = None,
-        padding: Mapping[str, Any] | None = None,
-        chat_templates: Mapping[str, str] | None = None,
-        extra_special_tokens: tuple[str, ...] | None = None,
-        other: Mapping[str, Any] | None = None,
-        word_ids: str | None = None,
-    ) -> None:
-        values = {
-            "roles": dict(roles or {}),
-            "model_max_length": model_max_length,
-            "padding_side": padding_side,
-            "truncation_side": truncation_side,
-            "truncation": truncation,
-            "padding": padding,
-            "chat_templates": dict(chat_templates or {}),
-            "extra_special_tokens": extra_special_tokens,
-            "other": dict(other or {}),
-            "word_ids": word_ids,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def __init__(self, **fields: Any) -> None:
+        if unknown := fields.keys() - _DEFAULTS.keys():
+            raise TypeError(f"FolderSettings has no field {min(unknown)!r}")
+        for name, default in _DEFAULTS.items():
+            value = fields.get(name, default)
+            object.__setattr__(self, name, dict(value) if default == {} else value)
 
     def replace(self, **changes: Any) -> FolderSettings:
         """Return these settings with other values for the fields in `changes`."""
