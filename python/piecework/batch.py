@@ -190,9 +190,8 @@ class Batch(metaclass=WithForeignNames):
         """
         check_choice("column", column, _COLUMNS)
         if column != "ids" and pad_id is not None:
-            raise ArgumentError(
-                "pad_id", str(pad_id), f"None for column={column!r}; only ids take an id"
-            )
+            expected = f"None for column={column!r}; only ids take an id"
+            raise ArgumentError("pad_id", str(pad_id), expected)
         values = getattr(self, column)
         found_dtype = values.dtype if dtype is None else rectangles.integer_dtype(dtype)
         return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)

@@ -118,9 +118,8 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.spec import TokenizerSpec
 
         if isinstance(model, str | bytes):
-            raise InputTypeError(
-                "model", type(model).__name__, "a spec.Model; Tokenizer.load reads a file"
-            )
+            expected = "a spec.Model; Tokenizer.load reads a file"
+            raise InputTypeError("model", type(model).__name__, expected)
         spec = TokenizerSpec(
             model=model,
             normalizer=normalizer,

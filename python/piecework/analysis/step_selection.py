@@ -46,9 +46,8 @@ class Selection:
         >>> Selection.of("1-10").check(3)
         """
         if count and self.ranges and all(low > count for low, _ in self.ranges):
-            raise ArgumentError(
-                "steps", self.text, f"at most {count:,}: that is the number of {what}"
-            )
+            expected = f"at most {count:,}: that is the number of {what}"
+            raise ArgumentError("steps", self.text, expected)
 
 
 def _numbers(steps: object) -> list[int]:

@@ -80,9 +80,8 @@ def count(
     """
     plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
-        raise pw.errors.ArgumentError(
-            "output", repr(path), "a file name that ends in .parquet or .tsv, or - for stdout"
-        )
+        expected = "a file name that ends in .parquet or .tsv, or - for stdout"
+        raise pw.errors.ArgumentError("output", repr(path), expected)
     check_output(path)
     timing = Timing(corpus)
     found = normalized(plan, first_texts(corpus, plan, reading))

@@ -30,9 +30,8 @@ def recorded_fingerprint(given: str, name: str) -> str:
     if _FINGERPRINT.fullmatch(given.lower()):
         return given.lower()
     if not os.path.exists(given):
-        raise pw.errors.ArgumentError(
-            "fingerprint", f"={given!r} is no file and no fingerprint; give {_EXPECTED}"
-        )
+        problem = f"={given!r} is no file and no fingerprint; give {_EXPECTED}"
+        raise pw.errors.ArgumentError("fingerprint", problem)
     text = file_bytes(given, "a file of fingerprints").decode(errors="replace")
     for line in text.splitlines():
         fingerprint, _, recorded = line.partition("  ")

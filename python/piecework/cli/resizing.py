@@ -63,9 +63,8 @@ def check_outputs(tokenizer: pw.Tokenizer, path: str, map_path: str | None) -> N
     check_tokenizer_output(path)
     if map_path is not None:
         if Path(map_path).suffix not in MAP_SUFFIXES:
-            raise pw.errors.ArgumentError(
-                "--map", repr(map_path), "a file name that ends in .npy or .json"
-            )
+            expected = "a file name that ends in .npy or .json"
+            raise pw.errors.ArgumentError("--map", repr(map_path), expected)
         check_output(map_path)
 
 

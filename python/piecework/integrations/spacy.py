@@ -35,9 +35,8 @@ def pre_tokenizer(language: Any = "en") -> CustomPreTokenizer:
         return CustomPreTokenizer(LanguageWords(language), f"spacy:{language}")
     if not callable(getattr(language, "tokenizer", None)):
         found = type(language).__name__
-        raise InputTypeError(
-            "language", found, "a language such as 'en', or an nlp object of spaCy"
-        )
+        expected = "a language such as 'en', or an nlp object of spaCy"
+        raise InputTypeError("language", found, expected)
     name = f"spacy:{language.meta['lang']}_{language.meta['name']}"
     return CustomPreTokenizer(PipelineWords(language), name)
 

@@ -174,9 +174,8 @@ class Collator:
         """Return a column in the rectangle of the ids, or in one of its own."""
         if not isinstance(column, Rows):
             if name in _OF_TOKENS:
-                raise InputTypeError(
-                    f"items: {name!r}", "a number", "a list of numbers for each item"
-                )
+                expected = "a list of numbers for each item"
+                raise InputTypeError(f"items: {name!r}", "a number", expected)
             return column
         filling = self.label_pad if name == "labels" else _FILLINGS.get(name, 0)
         if np.array_equal(column.lengths, ids.lengths):

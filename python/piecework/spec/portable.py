@@ -147,9 +147,8 @@ def _with_ids_for_tokenizers(spec: TokenizerSpec) -> TokenizerSpec:
         return replace(spec, model=replace(model, vocab={**vocab, **added}))
     content, id = next(iter(changed.items()))
     found = f"id {id} for {content!r}; other libraries assign another id"
-    raise PortabilityError(
-        "added_tokens", found, f"ids that follow those of the model, or {KEPT_BY_OWN}"
-    )
+    expected = f"ids that follow those of the model, or {KEPT_BY_OWN}"
+    raise PortabilityError("added_tokens", found, expected)
 
 
 # ---- SentencePiece

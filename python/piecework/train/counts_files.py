@@ -171,9 +171,8 @@ def _read_tsv(data: bytes, name: str) -> CountsTable:
         skipped = 1
     header = lines[skipped].rstrip("\r") if skipped < len(lines) else ""
     if header.split("\t") not in ([*_COLUMNS], [*_COLUMNS[:2]]):
-        raise FormatError(
-            f"{name} line {skipped + 1}", repr(header[:80]), "word, count, first, separated by tabs"
-        )
+        expected = "word, count, first, separated by tabs"
+        raise FormatError(f"{name} line {skipped + 1}", repr(header[:80]), expected)
     rows = lines[skipped + 1 : -1] if lines[-1] == "" else lines[skipped + 1 :]
     return _table_of(rows, header.count("\t") + 1, skipped + 2, name, pipeline)
 

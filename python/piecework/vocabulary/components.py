@@ -62,9 +62,8 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
     """
     model, normalizer = pieces_of(spec), spec.normalizer
     if not isinstance(normalizer, SentencePieceNormalizer) or normalizer.treat_whitespace_as_suffix:
-        raise ArgumentError(
-            "normalizer", repr(normalizer), "a SentencePieceNormalizer with spaces as prefixes"
-        )
+        expected = "a SentencePieceNormalizer with spaces as prefixes"
+        raise ArgumentError("normalizer", repr(normalizer), expected)
     if model.kind == "unigram":
         changed = _unigram(spec, model, normalizer)
     elif model.kind == "bpe":
@@ -236,9 +235,8 @@ def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> Sentenc
     rest = stages[len(rules) :] if stages[: len(rules)] == rules else stages
     trims = rest == _SPACE_REMOVAL
     if rest and not trims:
-        raise ArgumentError(
-            "normalizer", repr(given), "Precompiled, then the removal of extra spaces"
-        )
+        expected = "Precompiled, then the removal of extra spaces"
+        raise ArgumentError("normalizer", repr(given), expected)
     if isinstance(splits, SequencePreTokenizer) and splits.pretokenizers[:-1] == (
         WhitespaceSplit(),
     ):

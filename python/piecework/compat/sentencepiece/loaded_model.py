@@ -151,9 +151,8 @@ def _read_model(data: bytes, source: str) -> Tokenizer:
 
 def _normalizer_value(name: str, value: Any) -> Any:
     if name not in _NORMALIZER_FIELDS:
-        raise ArgumentError(
-            "normalizer_spec", repr(name), f"one of {', '.join(_NORMALIZER_FIELDS)}"
-        )
+        expected = f"one of {', '.join(_NORMALIZER_FIELDS)}"
+        raise ArgumentError("normalizer_spec", repr(name), expected)
     if name == "precompiled_charsmap":
         check_type(name, value, bytes, "bytes")
         return value

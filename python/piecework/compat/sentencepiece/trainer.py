@@ -202,9 +202,8 @@ def _sentences(sentences: Iterable[Any]) -> Iterator[str]:
         if isinstance(sentence, bytes):
             sentence = sentence.decode("utf-8", "replace")
         if not isinstance(sentence, str):
-            raise InputTypeError(
-                f"sentence_iterator[{at}]", type(sentence).__name__, "str or bytes"
-            )
+            expected = "str or bytes"
+            raise InputTypeError(f"sentence_iterator[{at}]", type(sentence).__name__, expected)
         yield sentence.rstrip("\r\n")
 
 

@@ -110,11 +110,8 @@ def accelerate(tokenizer: Any) -> Any:
     if isinstance(tokenizer, EncodesHere):
         return tokenizer
     if not isinstance(tokenizer, TokenizersBackend):
-        raise InputTypeError(
-            "tokenizer",
-            type(tokenizer).__name__,
-            "a fast tokenizer, a transformers.TokenizersBackend",
-        )
+        expected = "a fast tokenizer, a transformers.TokenizersBackend"
+        raise InputTypeError("tokenizer", type(tokenizer).__name__, expected)
     state = {name: value for name, value in vars(tokenizer).items() if name != "_tokenizer"}
     result = _restored(type(tokenizer), deepcopy(state))
     backend = tokenizer._tokenizer
@@ -139,9 +136,8 @@ def coverage(tokenizer: Any) -> dict[str, str]:
     """
     backend = getattr(tokenizer, "_tokenizer", None)
     if not isinstance(backend, BackendTokenizer):
-        raise InputTypeError(
-            "tokenizer", type(tokenizer).__name__, "a tokenizer that accelerate returned"
-        )
+        expected = "a tokenizer that accelerate returned"
+        raise InputTypeError("tokenizer", type(tokenizer).__name__, expected)
     refusal = backend.refusal
     here = "piecework" if refusal is None else f"tokenizers: {refusal}"
     calls = {
