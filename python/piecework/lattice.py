@@ -14,13 +14,7 @@ from piecework._core import entropy as core_entropy
 from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import check_type, id_list
 from piecework.errors import ArgumentError
-from piecework.sampling import (
-    Sampling,
-    Segmentation,
-    check_alpha,
-    check_segmentations,
-    resolved,
-)
+from piecework.sampling import Sampling, Segmentation, check_alpha, check_segmentations, resolved
 
 __all__ = ["entropy", "nbest", "sample", "score", "score_ids"]
 

@@ -39,19 +39,10 @@ from piecework.attributes.names_of_other_libraries import (
 )
 from piecework.attributes.roles import RoleId, RoleToken
 from piecework.batch import Batch, Filling
-from piecework.chat.special_tokens import (
-    checked_special_in_text,
-    refuse_special,
-    special_ids,
-)
+from piecework.chat.special_tokens import checked_special_in_text, refuse_special, special_ids
 from piecework.decode_stream import DecodeStream
 from piecework.encoding import Encoding
-from piecework.errors import (
-    ArgumentError,
-    FormatError,
-    InputTypeError,
-    PortabilityWarning,
-)
+from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
 from piecework.io import stored_lengths
 from piecework.io.folder_config import read_config, templates_with
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings

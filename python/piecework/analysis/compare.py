@@ -21,12 +21,7 @@ from piecework.analysis.block_text import as_text
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import Gold, boundary_scores
-from piecework.analysis.measures import (
-    ComparedFigures,
-    ComparedSource,
-    Measures,
-    SourceMeasures,
-)
+from piecework.analysis.measures import ComparedFigures, ComparedSource, Measures, SourceMeasures
 from piecework.analysis.round_trip import measure_round_trip
 from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks

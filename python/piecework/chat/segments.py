@@ -5,13 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Sequence
 
-from piecework._core import (
-    Core,
-    core_without_pieces,
-    encode_within,
-    find_special,
-    symbol_ids,
-)
+from piecework._core import Core, core_without_pieces, encode_within, find_special, symbol_ids
 from piecework._internal.lazy import pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.chat.results import SegmentedEncoding

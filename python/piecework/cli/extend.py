@@ -7,12 +7,7 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
-from piecework.cli.options import (
-    Reading,
-    count_or_load,
-    given_options,
-    reading_options,
-)
+from piecework.cli.options import Reading, count_or_load, given_options, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import (

@@ -15,13 +15,7 @@ from piecework._support import counted
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
 from piecework.cli.parameters import apply, is_quiet, option
-from piecework.cli.summaries import (
-    Timing,
-    special_text,
-    summarize,
-    tokenizer_data,
-    tokenizer_text,
-)
+from piecework.cli.summaries import Timing, special_text, summarize, tokenizer_data, tokenizer_text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -11,13 +11,7 @@ import piecework as pw
 from piecework._support import check_writable, counted, format_size, is_folder_path, memory_budget
 from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
-from piecework.cli.options import (
-    COUNTING_NAMES,
-    Reading,
-    count_or_load,
-    counting_options,
-    plan_for,
-)
+from piecework.cli.options import COUNTING_NAMES, Reading, count_or_load, counting_options, plan_for
 from piecework.cli.outputs import (
     check_tokenizer_output,
     check_trained_format,

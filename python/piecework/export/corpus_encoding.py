@@ -45,12 +45,7 @@ from piecework.export.long_documents import encoder_of_long
 from piecework.export.manifest import Manifest, tokenizer_checksum
 from piecework.export.packing import STRATEGIES, Strategy
 from piecework.export.shard_documents import Documents, ShardReader
-from piecework.export.shard_formats import (
-    SHARD_FORMATS,
-    ShardFormat,
-    ShardFormatName,
-    check_extra,
-)
+from piecework.export.shard_formats import SHARD_FORMATS, ShardFormat, ShardFormatName, check_extra
 from piecework.export.shard_plan import ShardPlan, shard_names
 from piecework.export.shard_writing import ShardJob, write_shards
 from piecework.export.special_in_text import SpecialTokensInText

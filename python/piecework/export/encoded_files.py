@@ -22,12 +22,7 @@ from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts, longest, without_blank
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.export.encoded_lines import EncodedLines, with_rows
-from piecework.export.file_arguments import (
-    checked_format,
-    checked_inputs,
-    checked_outputs,
-    eod_id,
-)
+from piecework.export.file_arguments import checked_format, checked_inputs, checked_outputs, eod_id
 from piecework.export.input_lines import LabelledLine, LineSource, parallel_lines
 from piecework.export.prefetch import overlapped
 from piecework.export.special_in_text import SpecialTokensInText

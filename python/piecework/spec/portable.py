@@ -12,13 +12,7 @@ from typing import Any
 
 from piecework.errors import PortabilityError
 from piecework.spec.custom import refuse_custom_stages
-from piecework.spec.decoders import (
-    ByteFallback,
-    Decoder,
-    Fuse,
-    ReplaceDecoder,
-    SequenceDecoder,
-)
+from piecework.spec.decoders import ByteFallback, Decoder, Fuse, ReplaceDecoder, SequenceDecoder
 from piecework.spec.models import BPE, Unigram, WordPiece
 from piecework.spec.normalizers import (
     BertNormalizer,
@@ -28,11 +22,7 @@ from piecework.spec.normalizers import (
     SequenceNormalizer,
 )
 from piecework.spec.patterns import Regex
-from piecework.spec.post_processors import (
-    ByteLevelProcessing,
-    PostProcessor,
-    SequenceProcessing,
-)
+from piecework.spec.post_processors import ByteLevelProcessing, PostProcessor, SequenceProcessing
 from piecework.spec.pre_tokenizers import PreTokenizer, SequencePreTokenizer, Split
 from piecework.spec.preserving_formats import KEPT_BY_MODEL, KEPT_BY_OWN
 from piecework.spec.ranked_merges import ranked_merges

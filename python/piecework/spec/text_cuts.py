@@ -14,12 +14,7 @@ from piecework.spec.added_tokens import AddedToken
 from piecework.spec.models import BPE, WordLevel, WordPiece
 from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer
 from piecework.spec.normalizers import NFC, BertNormalizer
-from piecework.spec.pre_tokenizers import (
-    BertPreTokenizer,
-    ByteLevel,
-    Whitespace,
-    WhitespaceSplit,
-)
+from piecework.spec.pre_tokenizers import BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit
 from piecework.spec.tokenizer_spec import TokenizerSpec
 
 CUT = re.compile(r"(?<=\S) ")

@@ -25,11 +25,7 @@ from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, Rows, TextBlock, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, TrainingWarning
-from piecework.train.count_checkpoint import (
-    CountCheckpoint,
-    FilePosition,
-    delete_count_checkpoint,
-)
+from piecework.train.count_checkpoint import CountCheckpoint, FilePosition, delete_count_checkpoint
 from piecework.train.pipeline import Pipeline
 from piecework.train.sentences import Sentences
 from piecework.train.source_weights import (

@@ -8,12 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from piecework.errors import ArgumentError
-from piecework.spec import (
-    ScoredPiece,
-    SentencePiece,
-    TokenizerSpec,
-    Unigram,
-)
+from piecework.spec import ScoredPiece, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.vocabulary.alphabet import all_ids
 from piecework.vocabulary.id_map import IdMap, map_of

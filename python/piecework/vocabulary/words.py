@@ -13,12 +13,7 @@ from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
-from piecework.vocabulary.derivations import (
-    ListedMerges,
-    ScoredMerges,
-    merge_rules,
-    merge_steps,
-)
+from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_rules, merge_steps
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
 from piecework.vocabulary.id_map import IdMap

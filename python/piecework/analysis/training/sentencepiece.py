@@ -22,11 +22,7 @@ from piecework.analysis.training.steps import (
     in_corpus_order,
 )
 from piecework.analysis.training.trace import TrainingTrace
-from piecework.analysis.training.unigram import (
-    ReplayStart,
-    UnigramReplay,
-    check_word,
-)
+from piecework.analysis.training.unigram import ReplayStart, UnigramReplay, check_word
 from piecework.reference.bpe import merge
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet

@@ -23,10 +23,7 @@ from piecework.compat.sentencepiece.options import (
     chosen_out_type,
     parse_extra_options,
 )
-from piecework.compat.sentencepiece.segmentations import (
-    best_segmentations,
-    sampled_segmentations,
-)
+from piecework.compat.sentencepiece.segmentations import best_segmentations, sampled_segmentations
 from piecework.errors import ArgumentError, InputTypeError
 
 if TYPE_CHECKING:

@@ -14,10 +14,7 @@ from typing import Any
 from piecework import NormalizationRules, Tokenizer
 from piecework import SentencePieceTrainer as Trainer
 from piecework._support import atomic_file, tokenizer_bytes
-from piecework.compat.sentencepiece.normalizer import (
-    WHITESPACE_FLAGS,
-    SentencePieceNormalizer,
-)
+from piecework.compat.sentencepiece.normalizer import WHITESPACE_FLAGS, SentencePieceNormalizer
 from piecework.errors import ArgumentError, InputTypeError
 
 _DEFAULTS: dict[str, Any] = {

@@ -13,13 +13,7 @@ from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError
 from piecework.io.read_file import text_lines
 from piecework.normalization_rules import NormalizationRules
-from piecework.spec import (
-    Normalizer,
-    Regex,
-    Replace,
-    SentencePieceNormalizer,
-    SequenceNormalizer,
-)
+from piecework.spec import Normalizer, Regex, Replace, SentencePieceNormalizer, SequenceNormalizer
 from piecework.train.trainers.common import set_field
 
 Rules: TypeAlias = PathLike | NormalizationRules
