@@ -7,12 +7,7 @@ import click
 import piecework as pw
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -44,7 +39,7 @@ def add(
 
     WORDS: a file with one word per line, - for stdin.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     check_outputs(loaded, path, map_path)
     larger, id_map = pw.vocabulary.add_words(
         loaded, listed_words(words), replace_unused=replace_unused

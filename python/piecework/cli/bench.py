@@ -13,12 +13,7 @@ from piecework.analysis.speed import speed_table
 from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -71,7 +66,7 @@ def bench(
     The measurement "cold" encodes the first quarter of the texts with an empty word cache. "steady" encodes
     the next half with the filled word cache. Use an idle machine and at least ten megabytes of text.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     file = tokenizer_file(
         tokenizer, encoding_name=hints["encoding_name"], revision=hints["revision"]
     )

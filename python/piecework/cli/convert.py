@@ -36,7 +36,7 @@ from piecework.cli.parameters import (
 )
 from piecework.cli.tokenizer_options import (
     Hints,
-    load_tokenizer,
+    load_one,
     tokenizer_options,
     without_warnings_of_lengths,
 )
@@ -103,7 +103,7 @@ def convert(
     The command stops if the format of DST would lose information. The exit code is 1 if --verify finds a
     difference.
     """
-    original = load_tokenizer(source, hints)
+    original = load_one(source, hints)
     name = "tokenizer.json" if target == "-" else target
     if unigram_corpus is not None:
         _check_unigram(original, name, merges_output, force=force)

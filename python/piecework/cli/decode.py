@@ -10,12 +10,7 @@ import piecework as pw
 from piecework._support import atomic_stream
 from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -53,7 +48,7 @@ def decode(
     Without FILEs, or for -, the command reads stdin. Ids that are not in the vocabulary are skipped, and
     counted on stderr.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     known = frozenset(loaded.get_vocab().values())
     first_gap = next(id for id in itertools.count() if id not in known)
     unknown = 0

@@ -36,12 +36,7 @@ from piecework.cli.summaries import (
     tokenizer_data,
     tokenizer_text,
 )
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -136,7 +131,7 @@ def encode(
         check_no_text(inputs, f"piecework encode {quote(tokenizer)} -")
     timing = Timing(inputs or ["-"])
     loaded = with_row_lengths(
-        load_tokenizer(tokenizer, hints),
+        load_one(tokenizer, hints),
         max_length=max_length,
         padding=padding,
         no_truncation=no_truncation,

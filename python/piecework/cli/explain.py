@@ -16,7 +16,7 @@ from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
-    load_tokenizer,
+    load_one,
     names_of_files,
     tokenizer_options,
 )
@@ -70,7 +70,7 @@ def explain(
         named = {name: _whole(one) for name, one in loaded_by_name.items()}
         show_sides(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
-    loaded = _whole(load_tokenizer(arguments[0], hints)).with_special_in_text("parse")
+    loaded = _whole(load_one(arguments[0], hints)).with_special_in_text("parse")
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=Selection.of(steps))
     if not as_json and html_path != "-":
@@ -96,9 +96,6 @@ def _print_lineage(
         message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
         raise pw.errors.ArgumentError("arguments", message=message)
     log = training_log_of(arguments[0])
-    source: pw.Tokenizer | pw.train.LearnedVocabulary
-    if os.path.exists(log):
-        source = pw.train.LearnedVocabulary.load(log)
-    else:
-        source = load_tokenizer(arguments[0], hints)
+    is_logged = os.path.exists(log)
+    source = pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)
     show(pw.analysis.lineage(source, token), as_json, html_path, lines)

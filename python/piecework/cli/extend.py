@@ -10,12 +10,7 @@ import piecework as pw
 from piecework.cli.options import Reading, count_or_load, given_options, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.cli.training_options import setting_options
 
 _EXAMPLE = """\b
@@ -61,7 +56,7 @@ def extend(
     CORPUS: the same kinds of files as for `piecework train`. Counts files must come from the normalizer and
     pre-tokenizer of TOKENIZER.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     check_outputs(loaded, path, map_path)
     pipeline = pw.train.pipeline_of(loaded.spec)
     counts = count_or_load(corpus, pipeline, reading)

@@ -15,12 +15,7 @@ from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -51,7 +46,7 @@ def find_drift(
     training on the text in their place trains on other ids. FILEs have a format that `piecework encode`
     writes; without FILEs, or for -, the command reads stdin. It stops at an id that is not in the vocabulary.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     found = _Summary(show)
     with progress_bar("comparing", not is_quiet()) as update:
         for drift in pw.generation.find_drift_files(loaded, files or ("-",)):

@@ -12,12 +12,7 @@ from piecework._support import counted
 from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.parameters import InputFile, command, option
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -65,7 +60,7 @@ def inspect(
     represent the same text. "round trip" says what texts lose when they are encoded and decoded: characters,
     what the normalizer changes, and spaces.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     texts = sample_of_files(corpus, field=field) if corpus else None
     found = pw.analysis.inspect(loaded, texts)
     if as_json:

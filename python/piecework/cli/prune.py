@@ -11,12 +11,7 @@ from piecework.cli.notes import note
 from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import InputFile, VocabSize, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -101,7 +96,7 @@ def prune(
     _check(keep_path is not None, by_use, corpus, path, map_path, dry_run)
     if "-" in corpus and (size is not None or residues):
         raise click.UsageError("--size and --residues read --corpus twice; give files, not -")
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     if path is not None:
         check_outputs(loaded, path, map_path)
     keep: list[str | int] = [] if keep_path is None else [*listed_words(keep_path)]

@@ -5,12 +5,7 @@ from __future__ import annotations
 import piecework as pw
 from piecework.cli.parameters import VocabSize, command, option
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
 Example:
@@ -36,7 +31,7 @@ def shrink(tokenizer: str, size: int, hints: Hints, map_path: str | None, path: 
     BPE removes the last merges, Unigram and SentencePiece the tokens with the lowest scores, other models the
     highest ids. The alphabet and special tokens are kept.
     """
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     check_outputs(loaded, path, map_path)
     smaller, id_map = pw.vocabulary.shrink(loaded, size)
     save_resized(smaller, id_map, path, map_path)

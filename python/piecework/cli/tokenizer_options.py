@@ -54,7 +54,7 @@ def tokenizer_options(
     return apply([one for name, one in _options().items() if name not in shared], with_hints)
 
 
-def load_tokenizer(path: str, hints: Hints) -> pw.Tokenizer:
+def load_one(path: str, hints: Hints) -> pw.Tokenizer:
     """Load a tokenizer with the options for its file."""
     return _load(path, **_arguments(hints), **_name_arguments(hints))
 

@@ -15,12 +15,7 @@ from piecework.cli.fingerprints import fingerprint_line, recorded_fingerprint
 from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
-from piecework.cli.tokenizer_options import (
-    Hints,
-    load_tokenizer,
-    tokenizer_argument,
-    tokenizer_options,
-)
+from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _DIFFERENT = 1  # the exit code
 
@@ -70,7 +65,7 @@ def verify(
     """
     _check_arguments(corpus, against)
     recorded = None if fingerprint is None else recorded_fingerprint(fingerprint, tokenizer)
-    loaded = load_tokenizer(tokenizer, hints)
+    loaded = load_one(tokenizer, hints)
     verifications = _verifications(loaded, tokenizer, corpus, against, hints, reading)
     is_recorded = recorded in (None, loaded.fingerprint)
     if as_json:
