@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -68,6 +68,10 @@ quickstart: build
 	@tools/quickstart.sh $(BIN) $(DEMO)
 
 build: $(VENV)/.built
+
+# One core links the package; beside it, `make -j 2 build rust-tests` compiles the tests on the others.
+rust-tests: $(VENV)/.tools
+	cargo test --profile checks --workspace --quiet --no-run
 
 # The same profile and folder as `build`, so cargo compiles nothing twice. `--auditwheel check` fails where a
 # repair would be needed.

@@ -11,7 +11,7 @@ from piecework.train import Counts, count_files
 from tests.train.large_counts.counted import numbered_words
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Three files of plain text and one of JSON lines, 12 MB in all."""
     folder = tmp_path_factory.mktemp("corpus")
