@@ -55,13 +55,13 @@ CRATE_MAY_USE = {
     "regex": {"unicode"},
     "core": {"kernels", "unicode", "regex"},
     "train": {"kernels", "unicode", "core"},
-    "formats": {"core"},
+    "formats": {"unicode", "core"},
     "bindings/catch-panics": set(),
     "bindings": {"kernels", "capsules", "unicode", "core", "train", "formats", "catch-panics"},
 }
 FACADES = {"lib", "mod"}
 UNSAFE = {"kernels", "kernels/capsules"}
-FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab"}
+FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab", "double_array"}
 TRAIN_MAY_NOT_USE_OF_CORE = {"engine"}
 
 
@@ -358,8 +358,8 @@ FIXED_HASHES = {
     "core/src/engine/stages.rs",
     "core/src/engine/metaspace/single_chars.rs",
     "core/src/stages/normalize/sentencepiece/char_action.rs",
-    "core/src/stages/normalize/rules/decompile.rs",
-    "core/src/stages/normalize/rules/named.rs",
+    "formats/src/normalization_rules/decompile.rs",
+    "formats/src/normalization_rules/named.rs",
 }
 
 

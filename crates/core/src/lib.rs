@@ -16,7 +16,7 @@
 
 pub use piecework_kernels::level;
 
-mod double_array;
+pub mod double_array;
 pub mod encoding;
 pub mod engine;
 pub mod error;

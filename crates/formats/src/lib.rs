@@ -1,4 +1,4 @@
-//! Tokenizer files: bytes to specification and back, and lines to texts. No format builds a tokenizer.
+//! Tokenizer files: bytes to specification and back, rules compiled for specifications, and lines to texts. No format builds a tokenizer.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ pub mod cache;
 pub mod clip;
 pub mod gguf;
 pub mod json_lines;
-pub mod rules_tsv;
+pub mod normalization_rules;
 pub mod sentencepiece;
 pub mod tekken;
 pub mod text_rows;

@@ -12,7 +12,7 @@ const MAX_TRIED: usize = 12;
 
 /// The free slots and bases.
 #[derive(Default)]
-pub(crate) struct Allocator {
+pub struct Allocator {
     blocks: Vec<SlotBlock>,
     /// The blocks that are not full, newest last.
     open: Vec<usize>,
@@ -27,7 +27,7 @@ struct SlotBlock {
 
 impl Allocator {
     /// Open the first block and reserve its first slots for roots. No state gets base 0.
-    pub(crate) fn with_roots(roots: usize) -> Self {
+    pub fn with_roots(roots: usize) -> Self {
         let mut allocator = Self::default();
         allocator.open_block();
         (0..roots).for_each(|slot| allocator.blocks[0].free.remove(offset_in_block(slot)));
@@ -36,7 +36,7 @@ impl Allocator {
     }
 
     /// The number of slots, used or free.
-    pub(crate) fn slots(&self) -> usize {
+    pub fn slots(&self) -> usize {
         self.blocks.len() * BLOCK
     }
 
@@ -52,7 +52,7 @@ impl Allocator {
     }
 
     /// Allocate a base that no state has, and the slots of the children by `bytes`, which are in ascending order.
-    pub(crate) fn allocate(&mut self, bytes: &[u8]) -> usize {
+    pub fn allocate(&mut self, bytes: &[u8]) -> usize {
         let tried = self.open.len().saturating_sub(MAX_TRIED)..self.open.len();
         let found = tried.rev().find_map(|at| Some((at, self.blocks[self.open[at]].base_for(bytes)?)));
         // A new block has free slots for any bytes.

@@ -5,6 +5,7 @@
 //! [`Trie`] and [`CompactNode`] are two representations of the result: 8 bytes a state with its parent, and 4 bytes with the
 //! byte that leads to it.
 //!
+//! ```text
 //! byte_set     sets of bytes, and the bases of a block that fit some bytes
 //! allocator    assigns bases and slots
 //! sorted_keys  keys in the order of their bytes
@@ -12,6 +13,7 @@
 //! node         a state in four bytes
 //! trie         a trie whose states name their parents
 //! stored_trie  the table sections of such a trie
+//! ```
 
 mod allocator;
 mod builder;
@@ -21,7 +23,8 @@ mod sorted_keys;
 mod stored_trie;
 mod trie;
 
-pub(crate) use allocator::{Allocator, BLOCK};
+pub use allocator::Allocator;
+pub(crate) use allocator::BLOCK;
 pub(crate) use builder::{build_breadth_first, TrieLayout, TrieStep};
 pub(crate) use node::{CompactNode, MAX_BASE};
 pub(crate) use sorted_keys::{sorted_keys, SortedKey};

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use piecework_formats::normalization_rules::compile_named;
 use piecework_kernels::code_units::CodeUnits;
 use piecework_kernels::level::Level;
 use proptest::prelude::*;
@@ -17,7 +18,6 @@ use crate::spec::{
     SplitBehavior, TokenizerSpec, UnigramSpec, UnknownUnit, WordPieceSpec, WordSpec,
 };
 use crate::stages::added_tokens::Selector;
-use crate::stages::normalize::Rules;
 use crate::text::printable_of;
 
 const CL100K: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -174,7 +174,7 @@ fn sentencepiece(kind: SentencePieceKind, has_rules: bool) -> TokenizerSpec {
     };
     let pieces = PIECES.iter().enumerate().map(piece).collect();
     let normalizer = SentencePieceNormalizerSpec {
-        charsmap: if has_rules { Rules::named("nmt_nfkc").unwrap().blob().to_vec() } else { Vec::new() },
+        charsmap: if has_rules { compile_named("nmt_nfkc").unwrap() } else { Vec::new() },
         add_dummy_prefix: true,
         remove_extra_whitespaces: has_rules,
         escape_whitespaces: true,

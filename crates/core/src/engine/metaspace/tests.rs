@@ -4,6 +4,7 @@ mod ties;
 
 use std::sync::LazyLock;
 
+use piecework_formats::normalization_rules::compile_named;
 use proptest::prelude::*;
 
 use crate::engine::route::Route;
@@ -14,7 +15,6 @@ use crate::spec::{
     TokenizerSpec, UnigramSpec,
 };
 use crate::stages::added_tokens::Selector;
-use crate::stages::normalize::Rules;
 
 const METASPACE: &str = "\u{2581}";
 
@@ -147,13 +147,12 @@ fn whitespace_then_metaspace() -> Option<PreTokenizerSpec> {
 }
 
 fn rules() -> Vec<u8> {
-    static RULES: LazyLock<Vec<u8>> = LazyLock::new(|| Rules::named("nmt_nfkc").unwrap().blob().to_vec());
+    static RULES: LazyLock<Vec<u8>> = LazyLock::new(|| compile_named("nmt_nfkc").unwrap());
     RULES.clone()
 }
 
 fn folding_rules() -> Vec<u8> {
-    static RULES: LazyLock<Vec<u8>> =
-        LazyLock::new(|| Rules::named("nmt_nfkc_cf").unwrap().blob().to_vec());
+    static RULES: LazyLock<Vec<u8>> = LazyLock::new(|| compile_named("nmt_nfkc_cf").unwrap());
     RULES.clone()
 }
 

@@ -27,5 +27,5 @@ pub use custom::CustomNormalizer;
 pub use normalizer::{Normalizer, Sequence};
 pub use precompiled::Precompiled;
 pub use replace::Replace;
-pub use rules::{RuleError, Rules, RULE_NAMES};
+pub use rules::Rules;
 pub use sentencepiece::{CharAction, CharActions, SentencePieceNormalizer};

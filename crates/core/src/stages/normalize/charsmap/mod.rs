@@ -226,8 +226,9 @@ fn begins_longer(trie: &CharsmapTrie, byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use piecework_formats::normalization_rules::compile_named;
+
     use super::*;
-    use crate::stages::normalize::Rules;
 
     /// The longest match by definition, node by node.
     fn naive<'r>(rules: &'r Charsmap, text: &str) -> Option<(usize, &'r str)> {
@@ -245,7 +246,7 @@ mod tests {
     #[test]
     fn every_character_begins_the_rules_that_it_begins() {
         for name in ["nmt_nfkc", "nmt_nfkc_cf"] {
-            let rules = Charsmap::parse(Rules::named(name).unwrap().blob(), "rules").unwrap();
+            let rules = Charsmap::parse(&compile_named(name).unwrap(), "rules").unwrap();
             for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
                 for text in [String::from(c), format!("{c}\u{301}"), format!("{c}\u{3099}x")] {
                     assert_eq!(rules.longest_match(&text), naive(&rules, &text), "{text:?}");

@@ -1,15 +1,8 @@
 //! Normalization rules as SentencePiece applies them: at each position the longest matching rule, else the
-//! character itself.
+//! character itself. O(bytes) times the length of the longest rule.
 //!
-//! Rules come by name, as pairs of texts, or compiled (a `precompiled_charsmap`). Compiling and decompiling
-//! lose nothing. Applying them is O(bytes) times the length of the longest rule.
+//! Rules come compiled, as a `precompiled_charsmap`.
 
-mod compile;
-mod decompile;
-mod double_array;
-mod minimal_trie;
-mod named;
-mod rule_error;
 #[cfg(test)]
 mod tests;
 
@@ -17,13 +10,9 @@ use super::charsmap::Charsmap;
 use crate::error::Error;
 use crate::text::{ExpansionLimit, NormalizedSink};
 
-pub use named::RULE_NAMES;
-pub use rule_error::RuleError;
-
 /// Compiled rules.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    blob: Vec<u8>,
     /// `None` if there is no rule.
     charsmap: Option<Charsmap>,
     /// The bytes that begin a rule.
@@ -31,41 +20,17 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Builds the named rules, one of [`RULE_NAMES`]; takes about half a second.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let rules: Vec<(String, String)> = named::rules(name)?.into_iter().collect();
-        Self::compile(&rules).ok()
-    }
-
-    /// Compiles pairs of a source and its replacement, in any order.
-    pub fn compile(rules: &[(String, String)]) -> Result<Self, RuleError> {
-        let blob = compile::compile(rules)?;
-        Self::parse(&blob, "rules").map_err(|error| RuleError::of_all(&error.found, &error.expected))
-    }
-
-    /// Parses compiled rules at `place` in their file; an empty blob is the identity.
+    /// Parse compiled rules at `place` in their file; an empty blob is the identity.
     pub fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
         let charsmap = if blob.is_empty() { None } else { Some(Charsmap::parse(blob, place)?) };
         let begins = |charsmap: &Charsmap, byte| charsmap.child(charsmap.root(), byte).is_some();
         let begins = std::array::from_fn(|byte| {
             byte != 0 && charsmap.as_ref().is_some_and(|charsmap| begins(charsmap, byte as u8))
         });
-        Ok(Self { blob: blob.to_vec(), charsmap, begins })
+        Ok(Self { charsmap, begins })
     }
 
-    /// Returns the compiled form, which is empty if there is no rule.
-    #[must_use]
-    pub fn blob(&self) -> &[u8] {
-        &self.blob
-    }
-
-    /// Returns the pairs, ordered by source.
-    pub fn pairs(&self) -> Result<Vec<(String, String)>, Error> {
-        self.charsmap.as_ref().map_or(Ok(Vec::new()), decompile::pairs)
-    }
-
-    /// Applies the rules to `text`, which begins at byte `start` of the original. Each character of a
+    /// Apply the rules to `text`, which begins at byte `start` of the original. Each character of a
     /// replacement has the whole match as its source.
     ///
     /// Fails if the output exceeds the expansion limit.
@@ -92,7 +57,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns the first position at or after byte `at` where a rule may begin.
+    /// Return the first position at or after byte `at` where a rule may begin.
     fn next_beginning(&self, text: &str, at: usize) -> Option<usize> {
         let begins =
             |(len, &byte): (usize, &u8)| self.begins[usize::from(byte)] && text.is_char_boundary(at + len);

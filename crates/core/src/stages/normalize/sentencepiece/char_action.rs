@@ -117,12 +117,14 @@ fn is_gap(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use piecework_formats::normalization_rules::compile_named;
+
     use crate::spec::SentencePieceNormalizerSpec;
-    use crate::stages::normalize::{Rules, SentencePieceNormalizer};
+    use crate::stages::normalize::SentencePieceNormalizer;
 
     fn compiled(name: &str, symbols: &[&str]) -> SentencePieceNormalizer {
         let spec = SentencePieceNormalizerSpec {
-            charsmap: Rules::named(name).unwrap().blob().to_vec(),
+            charsmap: compile_named(name).unwrap(),
             add_dummy_prefix: true,
             remove_extra_whitespaces: true,
             escape_whitespaces: true,

@@ -57,14 +57,15 @@ impl SentencePieceNormalizer {
 mod tests {
     use std::sync::LazyLock;
 
+    use piecework_formats::normalization_rules::compile_named;
     use proptest::prelude::*;
 
     use crate::spec::SentencePieceNormalizerSpec;
-    use crate::stages::normalize::{Rules, SentencePieceNormalizer};
+    use crate::stages::normalize::SentencePieceNormalizer;
     use crate::text::ExpansionLimit;
 
     static RULES: LazyLock<[Vec<u8>; 4]> = LazyLock::new(|| {
-        let blob = |name: &str| Rules::named(name).unwrap().blob().to_vec();
+        let blob = |name: &str| compile_named(name).unwrap();
         ["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"].map(blob)
     });
 

@@ -1,31 +1,36 @@
-//! Decompiles a `precompiled_charsmap` to pairs of texts by a walk through its trie.
+//! Decompiles a `precompiled_charsmap` to pairs of texts by a walk through its trie: a little-endian u32 length, a
+//! trie of that many bytes, then the replacements, each terminated by NUL.
 //!
 //! An untrusted trie may share nodes, so that few nodes stand for many rules, or contain cycles. The walk
 //! is bounded by the size of a set that could have been compiled.
 
+use piecework_core::error::{Error, ErrorKind};
 use rustc_hash::FxHashMap;
 
-use super::super::charsmap::{Charsmap, MAX_SOURCE_BYTES};
-use super::compile::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES};
-use crate::error::{Error, ErrorKind};
+use super::compile::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES, MAX_SOURCE_BYTES};
+use super::double_array::Units;
 
-/// Returns the rules, ordered by source.
-pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error> {
+/// Return the rules, ordered by source; an empty blob has none.
+pub(super) fn pairs(blob: &[u8]) -> Result<Vec<(String, String)>, Error> {
     let mut pairs = Vec::new();
+    if blob.is_empty() {
+        return Ok(pairs);
+    }
+    let (units, replacements) = parts(blob)?;
     let mut source = Vec::new();
     let mut budget = Budget {
         nodes: MAX_ALL_SOURCES_BYTES,
         source_bytes: MAX_ALL_SOURCES_BYTES,
         bytes: MAX_ALL_REPLACEMENTS_BYTES,
     };
-    let mut nodes = Nodes { charsmap, children_of: FxHashMap::default() };
+    let mut nodes = Nodes { units: &units, children_of: FxHashMap::default() };
     let mut pending = Vec::new();
-    nodes.add_children(charsmap.root(), 0, &mut pending);
+    nodes.add_children(units.root(), 0, &mut pending);
     while let Some((depth, child)) = pending.pop() {
         budget.take_node(depth)?;
         source.truncate(depth);
         source.push(child.byte);
-        if let Some(new) = child.value.and_then(|value| charsmap.replacement(value)) {
+        if let Some(new) = child.value.and_then(|value| replacements.get(value..)?.split('\0').next()) {
             budget.take_source(source.len())?;
             budget.take_bytes(new.len())?;
             pairs.push((text_of(&source)?, new.to_owned()));
@@ -33,6 +38,16 @@ pub(super) fn pairs(charsmap: &Charsmap) -> Result<Vec<(String, String)>, Error>
         nodes.add_children(child.base, depth + 1, &mut pending);
     }
     Ok(pairs)
+}
+
+/// Split a blob into the trie and the replacements.
+fn parts(blob: &[u8]) -> Result<(Units<'_>, &str), Error> {
+    let split = || {
+        let (len, rest) = blob.split_first_chunk::<4>()?;
+        let (units, replacements) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        Some((Units::of(units), std::str::from_utf8(replacements).ok()?))
+    };
+    split().ok_or_else(|| fault(format!("{} bytes", blob.len()), "a trie and its replacements in UTF-8"))
 }
 
 /// An edge to a child.
@@ -44,17 +59,17 @@ struct Child {
 }
 
 /// The children of visited nodes; each node is read once, however many parents it has.
-struct Nodes<'c> {
-    charsmap: &'c Charsmap,
+struct Nodes<'b> {
+    units: &'b Units<'b>,
     children_of: FxHashMap<usize, Vec<Child>>,
 }
 
 impl Nodes<'_> {
-    /// Pushes the children of a node in reverse order, with its depth.
+    /// Push the children of a node in reverse order, with its depth.
     fn add_children(&mut self, base: usize, depth: usize, pending: &mut Vec<(usize, Child)>) {
         let children = self.children_of.entry(base).or_insert_with(|| {
             let child = |byte| {
-                let (base, value) = self.charsmap.child(base, byte)?;
+                let (base, value) = self.units.child(base, byte)?;
                 Some(Child { byte, base, value })
             };
             (1..=255).rev().filter_map(child).collect()

@@ -13,7 +13,7 @@ use crate::text::unmarked_utf8;
 const EXPECTED: &str = "code points in hexadecimal, such as 49 or U+1F600, parted by spaces";
 
 /// Read rules; the rule at index `i` is that of line `i + 1`.
-pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
+pub(super) fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
     let text = unmarked_utf8(bytes)?;
     let rule = |(at, line)| {
         read_line(line)
@@ -23,8 +23,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
 }
 
 /// Write rules in order, each with a comment that shows its text.
-#[must_use]
-pub fn write(rules: &[(String, String)]) -> Vec<u8> {
+pub(super) fn write(rules: &[(String, String)]) -> Vec<u8> {
     let mut text = String::new();
     for (source, replacement) in rules {
         let _ = writeln!(text, "{}\t{}\t# {source:?} => {replacement:?}", hex(source), hex(replacement));

@@ -15,7 +15,7 @@ pub const RULE_NAMES: [&str; 5] = ["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
 
 type RuleMap = FxHashMap<String, String>;
 
-/// Returns the rules of a name.
+/// Return the rules of a name.
 pub(super) fn rules(name: &str) -> Option<RuleMap> {
     Some(match name {
         "identity" => RuleMap::default(),
@@ -57,7 +57,7 @@ fn nfkc() -> RuleMap {
     without_needless(rules)
 }
 
-/// Writes the compatibility decomposition of a character, in canonical order.
+/// Write the compatibility decomposition of a character, in canonical order.
 fn decompose(c: char, parts: &mut Vec<char>) {
     parts.clear();
     decompose_recent(c, |part| parts.push(part));
@@ -68,7 +68,7 @@ fn decompose(c: char, parts: &mut Vec<char>) {
     }
 }
 
-/// Composes each starter with the unblocked marks after it (UAX #15, D117).
+/// Compose each starter with the unblocked marks after it (UAX #15, D117).
 fn composed(parts: &[char]) -> String {
     let mut out: Vec<char> = Vec::with_capacity(parts.len());
     let mut starter = None;
@@ -87,7 +87,7 @@ fn composed(parts: &[char]) -> String {
     out.into_iter().collect()
 }
 
-/// Returns every text in which each part is itself or a character that decomposes to it.
+/// Return every text in which each part is itself or a character that decomposes to it.
 fn spelled(parts: &[char], spellings: &FxHashMap<char, Vec<char>>) -> Vec<String> {
     let mut texts = vec![String::new()];
     for part in parts {
@@ -101,7 +101,7 @@ fn spelled(parts: &[char], spellings: &FxHashMap<char, Vec<char>>) -> Vec<String
     texts
 }
 
-/// Removes each rule of several characters that shorter rules imply.
+/// Remove each rule of several characters that shorter rules imply.
 fn without_needless(rules: RuleMap) -> RuleMap {
     let mut by_length: Vec<Vec<(String, String)>> = Vec::new();
     for rule in rules {
@@ -111,14 +111,14 @@ fn without_needless(rules: RuleMap) -> RuleMap {
     }
     let mut kept = RuleMap::default();
     for (shorter, mut rules) in by_length.into_iter().enumerate() {
-        rules.retain(|(source, new)| shorter == 0 || !give(&kept, source, shorter, new));
+        rules.retain(|(source, new)| shorter == 0 || !imply(&kept, source, shorter, new));
         kept.extend(rules);
     }
     kept
 }
 
 /// Whether rules of at most `max_chars` characters, by longest match, turn `text` into `new`.
-fn give(rules: &RuleMap, text: &str, max_chars: usize, new: &str) -> bool {
+fn imply(rules: &RuleMap, text: &str, max_chars: usize, new: &str) -> bool {
     let (mut rest, mut rest_of_new) = (text, Some(new));
     while let Some((first, of_new)) = rest.chars().next().zip(rest_of_new) {
         let ends = rest.char_indices().take(max_chars).map(|(at, c)| at + c.len_utf8());
@@ -130,7 +130,7 @@ fn give(rules: &RuleMap, text: &str, max_chars: usize, new: &str) -> bool {
     rest_of_new == Some("")
 }
 
-/// Adds the rules for spaces and control characters. No longer rule contains one of them, so none becomes
+/// Add the rules for spaces and control characters. No longer rule contains one of them, so none becomes
 /// redundant. The full-width tilde has no rule: Japanese text uses it for another purpose.
 fn nmt(mut rules: RuleMap) -> RuleMap {
     const SPACES: &str = "\t\n\u{C}\r\u{61C}\u{1680}\u{200B}\u{200C}\u{200E}\u{200F}\u{2028}\u{2029}\u{2581}\u{FEFF}\u{FFFD}";
@@ -148,7 +148,7 @@ fn nmt(mut rules: RuleMap) -> RuleMap {
     rules
 }
 
-/// Folds the case of replacements and of characters without rules; longer rules still compose what shorter
+/// Fold the case of replacements and of characters without rules; longer rules still compose what shorter
 /// ones do not.
 fn case_folded(mut rules: RuleMap) -> RuleMap {
     for new in rules.values_mut() {

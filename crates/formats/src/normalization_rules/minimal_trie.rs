@@ -5,26 +5,26 @@ use foldhash::HashMap;
 
 /// A node: its value if a key ends there, and its children by byte, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Node {
+pub(super) struct TrieNode {
     pub(super) value: Option<u32>,
     pub(super) children: Vec<(u8, u32)>,
 }
 
 /// The nodes, each after its children; the last one is the root.
 pub(super) struct MinimalTrie {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<TrieNode>,
 }
 
 impl MinimalTrie {
-    /// Builds the automaton of distinct keys in ascending order.
+    /// Build the automaton of distinct keys in ascending order.
     pub(super) fn build<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Self {
         let mut builder =
-            MinimalTrieBuilder { path: vec![Node::default()], ..MinimalTrieBuilder::default() };
+            MinimalTrieBuilder { path: vec![TrieNode::default()], ..MinimalTrieBuilder::default() };
         let mut last: &[u8] = &[];
         for (key, value) in keys {
             let shared = key.iter().zip(last).take_while(|(a, b)| a == b).count();
             builder.finish_below(shared, last);
-            builder.path.resize(key.len() + 1, Node::default());
+            builder.path.resize(key.len() + 1, TrieNode::default());
             builder.path[key.len()].value = Some(value);
             last = key;
         }
@@ -37,14 +37,14 @@ impl MinimalTrie {
 
 #[derive(Default)]
 struct MinimalTrieBuilder {
-    nodes: Vec<Node>,
-    ids: HashMap<Node, u32>,
+    nodes: Vec<TrieNode>,
+    ids: HashMap<TrieNode, u32>,
     /// The nodes of the last key, which may still change.
-    path: Vec<Node>,
+    path: Vec<TrieNode>,
 }
 
 impl MinimalTrieBuilder {
-    /// Finishes the nodes of `key` deeper than `depth`, the deepest first.
+    /// Finish the nodes of `key` deeper than `depth`, the deepest first.
     fn finish_below(&mut self, depth: usize, key: &[u8]) {
         while self.path.len() > depth + 1 {
             let node = self.path.pop().unwrap_or_default();
@@ -54,7 +54,7 @@ impl MinimalTrieBuilder {
         }
     }
 
-    fn id_of(&mut self, node: Node) -> u32 {
+    fn id_of(&mut self, node: TrieNode) -> u32 {
         if let Some(&id) = self.ids.get(&node) {
             return id;
         }

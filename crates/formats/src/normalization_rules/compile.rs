@@ -3,11 +3,12 @@
 
 use foldhash::HashMap;
 
-use super::super::charsmap::MAX_SOURCE_BYTES;
 use super::double_array;
 use super::minimal_trie::MinimalTrie;
 use super::rule_error::RuleError;
 
+/// The longest source in bytes that a normalizer finds.
+pub(super) const MAX_SOURCE_BYTES: usize = 256;
 /// Limits for sources and replacements; a set within them compiles and decompiles within a second.
 pub(super) const MAX_ALL_SOURCES_BYTES: usize = 1 << 22;
 pub(super) const MAX_ALL_REPLACEMENTS_BYTES: usize = 1 << 26;
@@ -17,7 +18,7 @@ const MAX_NESTED: usize = 31;
 
 type Pair = (String, String);
 
-/// Compiles rules; no rules compile to no bytes.
+/// Compile rules; no rules compile to no bytes.
 pub(super) fn compile(rules: &[Pair]) -> Result<Vec<u8>, RuleError> {
     if rules.is_empty() {
         return Ok(Vec::new());
@@ -62,7 +63,7 @@ fn check_sizes(rules: &[Pair]) -> Result<(), RuleError> {
     check(rules.iter().map(|rule| rule.1.len()).sum(), MAX_ALL_REPLACEMENTS_BYTES, "replacements")
 }
 
-/// Checks sorted rules for equal sources and for too many nested prefixes.
+/// Check sorted rules for equal sources and for too many nested prefixes.
 fn check_neighbours(rules: &[Pair], order: &[usize]) -> Result<(), RuleError> {
     let mut nested: Vec<&str> = Vec::new();
     for (place, &rule) in order.iter().enumerate() {
@@ -85,7 +86,7 @@ fn check_neighbours(rules: &[Pair], order: &[usize]) -> Result<(), RuleError> {
     Ok(())
 }
 
-/// Returns each distinct replacement once, terminated by NUL, and the position of each rule's replacement.
+/// Return each distinct replacement once, terminated by NUL, and the position of each rule's replacement.
 fn pool<'r>(replacements: impl Iterator<Item = &'r str>) -> (Vec<u8>, Vec<u32>) {
     let mut pool = Vec::new();
     let mut start_by_replacement: HashMap<&str, u32> = HashMap::default();
