@@ -3,7 +3,8 @@
 Calls raise the exceptions of `piecework.errors`. Encoding, decoding, counting, training and reading files
 release the GIL while they compute; `Core.encode_text` keeps it for a text under 1024 bytes.
 
-Settings cross as keyword arguments, as typed objects (`SeededSampling`), or as a dict (`Learner`). Only whole
+Settings cross as keyword arguments, as typed objects (`SeededSampling`), or, those of learning, as a dict
+with the fields of the Rust structure; an unknown or missing field raises `ArgumentError`. Only whole
 specifications and pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of `Core.from_json`,
 the result of `Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, the `stages` of a
 `GgufPipeline`, and the `pipeline_json` of `WordCounter`.
@@ -937,41 +938,22 @@ class LearnedEntries:
 def continue_training(
     core: Core,
     counts: RawCounts,
+    settings: Mapping[str, object],
     *,
-    vocab_size: int,
-    score: str,
-    ties: str,
-    min_frequency: int,
     continuing_subword_prefix: str,
-    max_token_length: int | None,
     barriers: Sequence[int],
     progress: Callable[[int, int], object] | None,
 ) -> LearnedEntries:
     """Learn further entries by merging tokens of words segmented by `core`, up to `vocab_size`.
 
-    The result begins with the entries of the model in the order of their ids. Tokens with ids in
-    `barriers` are never merged. `progress` is that of `learn_wordpiece`.
+    `settings` has the fields of `MergeSettings`. The result begins with the entries of the model in the order
+    of their ids. Tokens with ids in `barriers` are never merged. `progress` is that of `learn_wordpiece`.
     """
-
-class Learner:
-    """How WordPiece entries are learned."""
-
-    def __new__(cls, settings: Mapping[str, object]) -> Learner:
-        """Return the learner with these settings; `settings["name"]` is its name in `LEARNERS`."""
 
 def learn_wordpiece(
     counts: RawCounts,
+    settings: Mapping[str, object],
     *,
-    vocab_size: int,
-    learner: Learner,
-    min_frequency: int,
-    limit_alphabet: int | None,
-    initial_alphabet: Sequence[str],
-    special_tokens: Sequence[str],
-    continuing_subword_prefix: str,
-    max_token_length: int | None,
-    alphabet_order: str,
-    num_threads: int,
     progress: Callable[[int, int], None] | None,
     sizes: Sequence[int] | None = None,
     earlier: _Merges | None = None,
@@ -980,31 +962,22 @@ def learn_wordpiece(
 ) -> list[LearnedEntries]:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
-    A learner that prunes can learn several `sizes`, of which `vocab_size` is the largest; the result has one
-    item for each size, else one item. `alphabet_order` is "sorted", "first-seen", "given" or
-    "word-starts-first". `earlier` and `earlier_choices` are the merges or the choices of an earlier run with
-    the same counts and settings, which are applied first. `log` receives all merges and choices. Only pruning
-    and top-down learners use more than one of `num_threads`.
+    `settings` has the fields of `WordPieceTrainSpec`, those of the learner as a mapping with its `name` in
+    `LEARNERS`. A learner that prunes can learn several `sizes`, of which `vocab_size` is the largest; the
+    result has one item for each size, else one item. `earlier` and `earlier_choices` are the merges or the
+    choices of an earlier run with the same counts and settings, which are applied first. `log` receives all
+    merges and choices. Only pruning and top-down learners use more than one thread.
     """
 
 def learn_bpe(
     counts: RawCounts,
+    settings: Mapping[str, object],
     *,
-    vocab_size: int,
-    min_frequency: int,
-    limit_alphabet: int | None,
-    initial_alphabet: Sequence[str],
-    special_tokens: Sequence[str],
-    continuing_subword_prefix: str,
-    end_of_word_suffix: str,
-    max_token_length: int | None,
-    alphabet_order: str,
-    ties: str,
     progress: Callable[[int, int], None] | None,
     earlier: _Merges | None = None,
     log: LearningLog | None = None,
 ) -> LearnedEntries:
-    """Learn a BPE vocabulary and its merges; `ties` is one of `BPETrainer.TIES`."""
+    """Learn a BPE vocabulary and its merges; `settings` has the fields of `BpeTrainSpec`."""
 
 class LearnedPieces:
     """The result of a Unigram trainer: entries in id order with their scores, and its steps."""
@@ -1015,51 +988,22 @@ class LearnedPieces:
 
 def learn_unigram(
     counts: RawCounts,
+    settings: Mapping[str, object],
     *,
-    vocab_size: int,
-    special_tokens: Sequence[str],
-    user_defined_symbols: Sequence[str],
-    byte_fallback: bool,
-    character_coverage: float,
-    initial_alphabet: Sequence[str],
-    seed_size: int,
-    count_exponent: float,
-    max_piece_length: int,
-    shrinking_factor: float,
-    num_sub_iterations: int,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
-    seeds: Sequence[tuple[str, int]] | None = None,
     earlier: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
     log: LearningLog | None = None,
 ) -> LearnedPieces:
-    """Learn a Unigram vocabulary of exactly `vocab_size` entries; `progress` is that of `learn_wordpiece`.
+    """Learn a Unigram vocabulary; `settings` has the fields of `UnigramTrainSpec`.
 
-    With `seeds`, strings and their counts, it starts from these alone, and has at most `vocab_size`
-    entries: those that are expected 0.5 times or more.
+    `progress` is that of `learn_wordpiece`, and `earlier` the last round of an earlier run.
     """
 
 def learn_sentencepiece(
     counts: RawCounts,
+    settings: Mapping[str, object],
     *,
-    model_type: str,
-    vocab_size: int | None,
-    hard_vocab_limit: bool,
-    character_coverage: float,
-    required_chars: str,
-    max_sentencepiece_length: int,
-    split_by_unicode_script: bool,
-    split_by_number: bool,
-    split_digits: bool,
-    split_by_whitespace: bool,
-    allow_whitespace_only_pieces: bool,
-    treat_whitespace_as_suffix: bool,
-    pretokenization_delimiter: str,
-    seed_sentencepiece_size: int,
-    shrinking_factor: float,
-    num_sub_iterations: int,
-    symbols: Sequence[str],
-    seeds: Sequence[tuple[str, int]] | None,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
     earlier: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
@@ -1068,8 +1012,7 @@ def learn_sentencepiece(
 ) -> LearnedPieces:
     """Learn the pieces of a SentencePiece model.
 
-    The settings are those of `SentencePieceTrainer`; `vocab_size=None` keeps all pieces of a word or
-    character model. `symbols` are pieces that are not learned. `seeds`, with their counts, replace those of
-    the corpus (Unigram). Returns fewer than `vocab_size` pieces where `hard_vocab_limit` is off.
+    `settings` has the fields of `SentencePieceTrainSpec`; `vocab_size` None keeps all pieces of a word or
+    character model. Returns fewer than `vocab_size` pieces where `hard_vocab_limit` is off.
     `earlier` is the last round of an earlier run (Unigram), `earlier_merges` its merges (BPE).
     """

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework._core import Learner as CoreLearner
+from piecework._core import learn_bpe
 from piecework.errors import ArgumentError
+from piecework.train import count_texts
 from piecework.train.learners import LEARNERS, Learner
 from piecework.train.trainer import Trainer, merging_trainer
 from piecework.train.trainers import TRAINERS
@@ -103,10 +104,15 @@ def test_a_trainer_is_a_trainer() -> None:
 
 @pytest.mark.parametrize("kind", LEARNERS.values())
 def test_the_core_knows_each_learner_and_its_settings(kind: type[Learner]) -> None:
-    settings = kind().core_settings()
-    CoreLearner(settings)
+    counts = count_texts(["hug hugs bug bugs"])
+    trainer = pw.WordPieceTrainer(vocab_size=12, learner=kind(), special_tokens=("[UNK]",))
+    trainer.learn_vocabulary(counts)
     for wrong in ({"name": "other"}, {"other": 1}):
-        with pytest.raises(
-            ArgumentError, match=r"^learner must be unknown (variant|field) `other`"
-        ):
-            CoreLearner(settings | wrong)
+        with pytest.raises(ArgumentError, match=r"^settings .* unknown (variant|field) `other`"):
+            trainer._run(counts, 1, wrong, progress=None)
+
+
+def test_the_core_names_a_missing_setting() -> None:
+    counts = count_texts(["hug hugs bug bugs"])
+    with pytest.raises(ArgumentError, match=r"^settings .* missing field `vocab_size`"):
+        learn_bpe(counts._raw, {}, progress=None)

@@ -1,4 +1,6 @@
-//! Training of WordPiece and BPE; every trainer reports progress and stops at Ctrl-C.
+//! Learning of vocabularies; every function reports progress and stops at Ctrl-C.
+//!
+//! Settings are dicts with the fields of the specification in `piecework-train`.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -6,15 +8,19 @@ use std::time::{Duration, Instant};
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
-use piecework_train::wordpiece::{PairScore, Ties};
-use piecework_train::{bpe, wordpiece, AlphabetOrder, Learned, Merge, Resume};
+use piecework_train::sentencepiece::SentencePieceResume;
+use piecework_train::unigram::{EmStep, UnigramResume};
+use piecework_train::wordpiece::ExistingModel;
+use piecework_train::{bpe, check_available, sentencepiece, unigram, wordpiece, Learned, Merge, Resume};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pythonize::depythonize;
+use serde::de::DeserializeOwned;
 
+use crate::core::Core;
 use crate::counting::RawCounts;
 use crate::errors::{bad_argument, raise};
-use crate::learning_checkpoints::{merges_of, GivenMerges, LearningLog};
+use crate::learning_log::{merges_of, round_of, GivenMerges, LearnedRound, LearningLog};
 use crate::release::ReleaseGil;
 use crate::threads::thread_count;
 
@@ -24,7 +30,7 @@ const PULSE: Duration = Duration::from_millis(100);
 /// The result of a WordPiece or BPE trainer.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct LearnedEntries {
-    pub(crate) learned: Learned,
+    learned: Learned,
 }
 
 #[catch_panics]
@@ -60,64 +66,45 @@ impl LearnedEntries {
     }
 }
 
-/// How WordPiece entries are learned.
+/// The result of a Unigram or SentencePiece trainer.
 #[pyclass(frozen, module = "piecework._core")]
-pub struct Learner {
-    learner: wordpiece::Learner,
+pub struct LearnedPieces {
+    pieces: Vec<(String, f64)>,
+    steps: Vec<EmStep>,
 }
 
 #[catch_panics]
 #[pymethods]
-impl Learner {
-    /// Return the learner with the settings of a dict; its "name" is that of the variant.
-    #[new]
-    fn new(settings: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let learner = depythonize(settings)
-            .map_err(|error| bad_argument("learner", settings.to_string(), &error.to_string()))?;
-        Ok(Self { learner })
+impl LearnedPieces {
+    /// The pieces with their scores in the order of their ids.
+    #[getter]
+    fn pieces(&self) -> Vec<(&str, f64)> {
+        self.pieces.iter().map(|(piece, score)| (piece.as_str(), *score)).collect()
+    }
+
+    /// The number of pieces and the log-likelihood of each EM step.
+    #[getter]
+    fn steps(&self) -> Vec<(usize, f64)> {
+        self.steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect()
     }
 }
 
 /// Learn a WordPiece vocabulary, or by pruning one of each size.
 #[catch_panics]
 #[pyfunction]
-#[pyo3(signature = (
-    counts, *, vocab_size, learner, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, max_token_length, alphabet_order, num_threads, progress, sizes=None, earlier=None,
-    earlier_choices=None, log=None
-))]
+#[pyo3(signature = (counts, settings, *, progress, sizes=None, earlier=None, earlier_choices=None, log=None))]
 #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_wordpiece(
     py: Python<'_>,
     counts: &RawCounts,
-    vocab_size: usize,
-    learner: &Learner,
-    min_frequency: u64,
-    limit_alphabet: Option<usize>,
-    initial_alphabet: Vec<char>,
-    special_tokens: Vec<String>,
-    continuing_subword_prefix: String,
-    max_token_length: Option<usize>,
-    alphabet_order: &str,
-    num_threads: i64,
+    settings: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
     sizes: Option<Vec<usize>>,
     earlier: Option<GivenMerges<'_>>,
     earlier_choices: Option<PyReadonlyArray1<'_, u64>>,
     log: Option<&LearningLog>,
 ) -> PyResult<Vec<LearnedEntries>> {
-    let spec = wordpiece::WordPieceTrainSpec {
-        vocab_size,
-        learner: learner.learner,
-        min_frequency,
-        limit_alphabet,
-        initial_alphabet,
-        special_tokens,
-        continuing_subword_prefix,
-        alphabet_order: alphabet_order_named(alphabet_order)?,
-        max_token_length,
-        num_threads: thread_count(num_threads)?,
-    };
+    let spec: wordpiece::WordPieceTrainSpec = spec_of(settings)?;
     let earlier = merges_of(earlier)?;
     let choices = earlier_choices.map(|choices| choices.as_slice().map(<[u64]>::to_vec)).transpose()?;
     let resume = Resume {
@@ -136,53 +123,119 @@ pub(crate) fn learn_wordpiece(
 /// Learn a BPE vocabulary and its merges.
 #[catch_panics]
 #[pyfunction]
-#[pyo3(signature = (
-    counts, *, vocab_size, min_frequency, limit_alphabet, initial_alphabet, special_tokens,
-    continuing_subword_prefix, end_of_word_suffix, max_token_length, alphabet_order, ties, progress, earlier=None,
-    log=None
-))]
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+#[pyo3(signature = (counts, settings, *, progress, earlier=None, log=None))]
 pub(crate) fn learn_bpe(
     py: Python<'_>,
     counts: &RawCounts,
-    vocab_size: usize,
-    min_frequency: u64,
-    limit_alphabet: Option<usize>,
-    initial_alphabet: Vec<char>,
-    special_tokens: Vec<String>,
-    continuing_subword_prefix: String,
-    end_of_word_suffix: String,
-    max_token_length: Option<usize>,
-    alphabet_order: &str,
-    ties: &str,
+    settings: &Bound<'_, PyDict>,
     progress: Option<Py<PyAny>>,
     earlier: Option<GivenMerges<'_>>,
     log: Option<&LearningLog>,
 ) -> PyResult<LearnedEntries> {
-    let spec = bpe::BpeTrainSpec {
-        vocab_size,
-        min_frequency,
-        limit_alphabet,
-        initial_alphabet,
-        special_tokens,
-        continuing_subword_prefix,
-        end_of_word_suffix,
-        alphabet_order: alphabet_order_named(alphabet_order)?,
-        max_token_length,
-        ties: bpe_ties_named(ties)?,
-        ..bpe::BpeTrainSpec::default()
-    };
+    let spec: bpe::BpeTrainSpec = spec_of(settings)?;
     let earlier = merges_of(earlier)?;
     let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges), ..Resume::default() };
     let learned = watched(py, progress, |pulse| bpe::resume(&counts.counts, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
 }
 
+/// Learn WordPiece entries in addition to those of a tokenizer; tokens with ids in `barriers` are never merged.
+#[catch_panics]
+#[pyfunction]
+#[pyo3(signature = (core, counts, settings, *, continuing_subword_prefix, barriers, progress))]
+pub(crate) fn continue_training(
+    py: Python<'_>,
+    core: &Core,
+    counts: &RawCounts,
+    settings: &Bound<'_, PyDict>,
+    continuing_subword_prefix: &str,
+    barriers: Vec<u32>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<LearnedEntries> {
+    let settings = spec_of(settings)?;
+    let tokenizer = core.encoder.tokenizer();
+    let model = ExistingModel { model: tokenizer.model(), vocab: tokenizer.vocab(), barriers: &barriers };
+    let prefix = continuing_subword_prefix;
+    let learned = watched(py, progress, |pulse| {
+        wordpiece::continue_training(&counts.counts, model, prefix, settings, pulse)
+    })?;
+    Ok(LearnedEntries { learned })
+}
+
+/// Learn a Unigram vocabulary, from frequent substrings or from given seeds with their counts.
+#[catch_panics]
+#[pyfunction]
+#[pyo3(signature = (counts, settings, *, num_threads, progress, earlier=None, log=None))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn learn_unigram(
+    py: Python<'_>,
+    counts: &RawCounts,
+    settings: &Bound<'_, PyDict>,
+    num_threads: i64,
+    progress: Option<Py<PyAny>>,
+    earlier: Option<LearnedRound>,
+    log: Option<&LearningLog>,
+) -> PyResult<LearnedPieces> {
+    let spec: unigram::UnigramTrainSpec = spec_of(settings)?;
+    let num_threads = thread_count(num_threads)?;
+    let earlier = earlier.map(round_of);
+    let state = UnigramResume { earlier: earlier.as_ref(), log: log.map(|log| &log.rounds) };
+    let learned = watched(py, progress, |pulse| {
+        unigram::resume(&counts.counts, &spec, num_threads, state, pulse)
+    })?;
+    Ok(LearnedPieces { pieces: learned.pieces, steps: learned.steps })
+}
+
+/// Learn the pieces of a SentencePiece model.
+#[catch_panics]
+#[pyfunction]
+#[pyo3(signature = (counts, settings, *, num_threads, progress, earlier=None, earlier_merges=None, log=None))]
+#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+pub(crate) fn learn_sentencepiece(
+    py: Python<'_>,
+    counts: &RawCounts,
+    settings: &Bound<'_, PyDict>,
+    num_threads: i64,
+    progress: Option<Py<PyAny>>,
+    earlier: Option<LearnedRound>,
+    earlier_merges: Option<GivenMerges<'_>>,
+    log: Option<&LearningLog>,
+) -> PyResult<LearnedPieces> {
+    let spec: sentencepiece::SentencePieceTrainSpec = spec_of(settings)?;
+    let num_threads = thread_count(num_threads)?;
+    let round = earlier.map(round_of);
+    let merges = merges_of(earlier_merges)?;
+    let state = SentencePieceResume {
+        rounds: UnigramResume { earlier: round.as_ref(), log: log.map(|log| &log.rounds) },
+        merges: Resume { earlier: &merges, log: log.map(|log| &log.merges), ..Resume::default() },
+    };
+    let learned = watched(py, progress, |pulse| {
+        sentencepiece::resume(&counts.counts, &spec, num_threads, state, pulse)
+    })?;
+    let pieces = learned.pieces.into_iter().map(|(piece, score)| (piece, f64::from(score))).collect();
+    Ok(LearnedPieces { pieces, steps: learned.steps })
+}
+
+/// Raise `MemoryLimitError` unless the system provides this many bytes, which are released at once.
+#[catch_panics]
+#[pyfunction]
+pub(crate) fn check_memory(bytes: usize) -> PyResult<()> {
+    check_available(bytes).map_err(raise)
+}
+
+/// Convert a dict of settings; a field that is missing, unknown or of another type is an error.
+fn spec_of<T: DeserializeOwned>(settings: &Bound<'_, PyDict>) -> PyResult<T> {
+    let wrong = |error: pythonize::PythonizeError| {
+        bad_argument("settings", format!("a dict: {error}"), "the settings of the trainer")
+    };
+    depythonize(settings).map_err(wrong)
+}
+
 /// The callback that a trainer calls to report progress.
-pub(crate) type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
+type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 
 /// Run a trainer without the GIL; check for signals and report progress up to ten times a second.
-pub(crate) fn watched<T: Send>(
+fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     learn: impl FnOnce(Pulse<'_>) -> Result<T, Error> + Send,
@@ -217,48 +270,4 @@ fn pulse(py: Python<'_>, progress: Option<&Py<PyAny>>, done: usize, total: usize
         progress.call1(py, (done, total))?;
     }
     Ok(())
-}
-
-/// Return the pair score of a name.
-pub(crate) fn score_named(name: &str) -> PyResult<PairScore> {
-    match name {
-        "likelihood" => Ok(PairScore::Likelihood),
-        "pmi" => Ok(PairScore::Pmi),
-        "frequency" => Ok(PairScore::Frequency),
-        _ => Err(bad_argument("score", format!("{name:?}"), "likelihood, pmi or frequency")),
-    }
-}
-
-/// Return the WordPiece tie-breaking rule of a name.
-pub(crate) fn ties_named(name: &str) -> PyResult<Ties> {
-    match name {
-        "lowest-ids" => Ok(Ties::LowestIds),
-        "smallest-strings" => Ok(Ties::SmallestStrings),
-        "first-seen" => Ok(Ties::FirstSeen),
-        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, smallest-strings or first-seen")),
-    }
-}
-
-/// Return the BPE tie-breaking rule of a name.
-fn bpe_ties_named(name: &str) -> PyResult<bpe::BpeTies> {
-    match name {
-        "lowest-ids" => Ok(bpe::BpeTies::LowestIds),
-        "greatest-strings" => Ok(bpe::BpeTies::GreatestStrings),
-        "first-seen" => Ok(bpe::BpeTies::FirstSeen),
-        _ => Err(bad_argument("ties", format!("{name:?}"), "lowest-ids, greatest-strings or first-seen")),
-    }
-}
-
-/// Return the order of the alphabet of a name.
-fn alphabet_order_named(name: &str) -> PyResult<AlphabetOrder> {
-    match name {
-        "sorted" => Ok(AlphabetOrder::Sorted),
-        "first-seen" => Ok(AlphabetOrder::FirstSeen),
-        "given" => Ok(AlphabetOrder::Given),
-        "word-starts-first" => Ok(AlphabetOrder::WordStartsFirst),
-        _ => {
-            let expected = "sorted, first-seen, given or word-starts-first";
-            Err(bad_argument("alphabet_order", format!("{name:?}"), expected))
-        }
-    }
 }

@@ -17,15 +17,12 @@ mod custom;
 mod decoding;
 mod encoding;
 mod errors;
-mod extending;
 mod files;
 mod gguf_files;
 mod input;
 mod lazy_array;
 mod learning;
-mod learning_checkpoints;
-mod learning_sentencepiece;
-mod learning_unigram;
+mod learning_log;
 mod lengths;
 mod levels;
 mod numbers;
@@ -68,8 +65,6 @@ mod _core {
     #[pymodule_export]
     use crate::encoding::{missing_column, Encoding};
     #[pymodule_export]
-    use crate::extending::continue_training;
-    #[pymodule_export]
     use crate::files::{
         is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
         read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges, sentencepiece_settings,
@@ -78,13 +73,12 @@ mod _core {
     #[pymodule_export]
     use crate::gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf};
     #[pymodule_export]
-    use crate::learning::{learn_bpe, learn_wordpiece, LearnedEntries, Learner};
+    use crate::learning::{
+        check_memory, continue_training, learn_bpe, learn_sentencepiece, learn_unigram, learn_wordpiece,
+        LearnedEntries, LearnedPieces,
+    };
     #[pymodule_export]
-    use crate::learning_checkpoints::{check_memory, LearningLog};
-    #[pymodule_export]
-    use crate::learning_sentencepiece::learn_sentencepiece;
-    #[pymodule_export]
-    use crate::learning_unigram::{learn_unigram, LearnedPieces};
+    use crate::learning_log::LearningLog;
     #[pymodule_export]
     use crate::levels::{kernel_levels, use_kernel_level};
     #[pymodule_export]

@@ -6,13 +6,15 @@
 use std::cmp::Reverse;
 
 use foldhash::{HashMap, HashSet};
+use serde::{Deserialize, Deserializer};
 
 use super::progress::Progress;
 use crate::count::Counts;
 use piecework_core::error::{Error, ErrorKind};
 
 /// The order of the entries of single characters in the vocabulary.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AlphabetOrder {
     /// By code points, in the groups of the model.
     #[default]
@@ -23,6 +25,11 @@ pub enum AlphabetOrder {
     Given,
     /// WordPiece: the entries at the start of words, then those inside, each part by code points.
     WordStartsFirst,
+}
+
+/// Read characters from the string of them all.
+pub(crate) fn characters<'de, D: Deserializer<'de>>(settings: D) -> Result<Vec<char>, D::Error> {
+    Ok(String::deserialize(settings)?.chars().collect())
 }
 
 impl AlphabetOrder {

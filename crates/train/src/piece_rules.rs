@@ -5,15 +5,16 @@
 //!
 //! Source: Kudo and Richardson 2018; `IsValidSentencePiece` of sentencepiece 0.2.3 for the rest.
 
-use piecework_unicode::{script_of, Script};
-
 use piecework_core::text::METASPACE;
+use piecework_unicode::{script_of, Script};
+use serde::Deserialize;
 
 /// Replaces unknown characters in SentencePiece's trainer; never part of a piece.
 pub(super) const UNKNOWN: char = '\u{2585}';
 
 /// The rules for pieces.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PieceRules {
     /// The most characters of a piece.
     pub max_chars: usize,

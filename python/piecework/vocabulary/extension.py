@@ -110,12 +110,15 @@ def extend_spec(
     learned = continue_training(
         compiled_model(TokenizerSpec(model)) if converted else core,
         counts._raw,
-        vocab_size=len(model.vocab) + n,
-        score=merges.score,
-        ties=merges.ties or ("lowest-ids" if merges.score == "frequency" else "smallest-strings"),
-        min_frequency=min_frequency,
+        {
+            "vocab_size": len(model.vocab) + n,
+            "score": merges.score,
+            "ties": merges.ties
+            or ("lowest-ids" if merges.score == "frequency" else "smallest-strings"),
+            "min_frequency": min_frequency,
+            "max_token_length": max_token_length,
+        },
         continuing_subword_prefix=model.continuing_subword_prefix or "",
-        max_token_length=max_token_length,
         barriers=[model.vocab[token] for token in _barriers(spec, model)],
         progress=progress,
     )

@@ -174,19 +174,24 @@ def _estimate(
     size = 2 * len(known) + 1  # more than there can be: nothing is pruned
     learned = learn_unigram(
         Counts._of_columns(words, counts.counts, None)._raw,
-        vocab_size=size,
-        special_tokens=(),
-        user_defined_symbols=(),
-        byte_fallback=False,
-        character_coverage=1e-12,  # one character of the corpus, beside those of the pieces
-        initial_alphabet=sorted(set().union(*known)),
-        seed_size=size,
-        count_exponent=1.0,
-        max_piece_length=_LONGEST_PIECE,
-        shrinking_factor=0.5,
-        num_sub_iterations=iterations,
+        {
+            "vocab_size": size,
+            "special_tokens": (),
+            "user_defined_symbols": (),
+            "byte_fallback": False,
+            "character_coverage": 1e-12,  # one character of the corpus, beside those of the pieces
+            "initial_alphabet": "".join(sorted(set().union(*known))),
+            "seed_size": size,
+            "count_exponent": 1.0,
+            "max_piece_length": _LONGEST_PIECE,
+            "shrinking_factor": 0.5,
+            "num_sub_iterations": iterations,
+            # At most as many entries: pieces that are expected less than 0.5 times are dropped.
+            "hard_limit": False,
+            "only_given_characters": True,
+            "seeds": [(piece, max(uses[piece], 1)) for piece in sorted(known)],
+        },
         num_threads=thread_count(num_threads),
         progress=progress,
-        seeds=[(piece, max(uses[piece], 1)) for piece in sorted(known)],
     )
     return {piece: score for piece, score in learned.pieces if piece in known}

@@ -1,5 +1,7 @@
 //! The normalizer, the four models and the decoder of SentencePiece, with the field names of its `.model` files.
 
+use serde::Deserialize;
+
 /// Settings of the normalizer (`NormalizerSpec`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentencePieceNormalizerSpec {
@@ -47,7 +49,8 @@ pub struct ScoredPiece {
 }
 
 /// The `model_type` of a SentencePiece model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SentencePieceKind {
     /// `UNIGRAM`: the segmentation with the highest score.
     #[default]

@@ -1,11 +1,15 @@
 //! The settings of BPE training.
 
+use piecework_core::error::{Error, ErrorKind};
+use serde::Deserialize;
+
+use crate::alphabet::characters;
 use crate::count::Counts;
 use crate::{AlphabetOrder, PieceRules};
-use piecework_core::error::{Error, ErrorKind};
 
 /// The order among the most frequent pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BpeTies {
     /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
     #[default]
@@ -20,7 +24,8 @@ pub enum BpeTies {
 }
 
 /// The settings of a BPE trainer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BpeTrainSpec {
     /// The number of entries to learn, special tokens and alphabet included.
     pub vocab_size: usize,
@@ -29,6 +34,7 @@ pub struct BpeTrainSpec {
     /// The most characters of the alphabet; the most frequent ones are kept.
     pub limit_alphabet: Option<usize>,
     /// Characters that the alphabet includes even if the corpus does not contain them.
+    #[serde(deserialize_with = "characters")]
     pub initial_alphabet: Vec<char>,
     /// Entries that come first. A character or a merge with the same text has the same id.
     pub special_tokens: Vec<String>,
@@ -43,8 +49,10 @@ pub struct BpeTrainSpec {
     /// The order among the most frequent pairs.
     pub ties: BpeTies,
     /// The rules for merged entries; `None` allows all.
+    #[serde(default)]
     pub piece_rules: Option<PieceRules>,
     /// Whether pairs whose merged string is already an entry are skipped.
+    #[serde(default)]
     pub distinct: bool,
 }
 

@@ -1,10 +1,14 @@
 //! The settings of SentencePiece training.
 
-use crate::PieceRules;
 use piecework_core::spec::SentencePieceKind;
+use serde::Deserialize;
+
+use crate::alphabet::characters;
+use crate::PieceRules;
 
 /// The settings of a SentencePiece trainer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SentencePieceTrainSpec {
     /// The kind of model.
     pub kind: SentencePieceKind,
@@ -17,6 +21,7 @@ pub struct SentencePieceTrainSpec {
     /// The share of the text that the characters among the pieces cover.
     pub character_coverage: f64,
     /// Characters that are always pieces.
+    #[serde(deserialize_with = "characters")]
     pub required_chars: Vec<char>,
     /// The rules for pieces.
     pub piece_rules: PieceRules,

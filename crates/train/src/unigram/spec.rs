@@ -1,9 +1,13 @@
 //! The settings of Unigram training.
 
+use serde::Deserialize;
+
+use crate::alphabet::characters;
 use crate::PieceRules;
 
 /// The settings of a Unigram trainer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct UnigramTrainSpec {
     /// The number of entries to learn, all others included.
     pub vocab_size: usize,
@@ -16,6 +20,7 @@ pub struct UnigramTrainSpec {
     /// The share of the characters of the corpus that the alphabet covers; the rarest are not entries.
     pub character_coverage: f64,
     /// Characters that are entries even if they are rare or do not occur.
+    #[serde(deserialize_with = "characters")]
     pub initial_alphabet: Vec<char>,
     /// The most initial pieces.
     pub seed_size: usize,
@@ -32,6 +37,7 @@ pub struct UnigramTrainSpec {
     /// EM steps in a round.
     pub num_sub_iterations: usize,
     /// The rules for pieces; `None` allows all of at most `max_piece_length` characters.
+    #[serde(default)]
     pub piece_rules: Option<PieceRules>,
     /// Whether to learn exactly `vocab_size` entries; otherwise pruning may leave fewer.
     pub hard_limit: bool,

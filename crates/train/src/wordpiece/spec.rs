@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::alphabet::Alphabet;
+use crate::alphabet::{characters, Alphabet};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::progress::Progress;
@@ -150,7 +150,8 @@ pub enum Ties {
 }
 
 /// The settings of a WordPiece trainer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WordPieceTrainSpec {
     /// The number of entries to learn, special tokens and alphabet included.
     pub vocab_size: usize,
@@ -161,6 +162,7 @@ pub struct WordPieceTrainSpec {
     /// The most characters of the alphabet; the most frequent ones are kept.
     pub limit_alphabet: Option<usize>,
     /// Characters that the alphabet includes even if the corpus does not contain them.
+    #[serde(deserialize_with = "characters")]
     pub initial_alphabet: Vec<char>,
     /// Entries that come first. A character or a merge with the same text has the same id.
     pub special_tokens: Vec<String>,
@@ -224,7 +226,8 @@ impl PairScore {
 }
 
 /// The settings of a trainer that merges pairs, from any entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MergeSettings {
     /// The number of entries at which training stops.
     pub vocab_size: usize,

@@ -193,16 +193,18 @@ class BPETrainer(_AnyBPETrainer):
         with resumable(self, counts, progress, checkpoint) as run:
             learned = learn_bpe(
                 counts._raw,
-                vocab_size=self.vocab_size,
-                min_frequency=self.min_frequency,
-                limit_alphabet=self.limit_alphabet,
-                initial_alphabet=self.initial_alphabet,
-                special_tokens=self.special_tokens,
-                continuing_subword_prefix=self.continuing_subword_prefix,
-                end_of_word_suffix=self.end_of_word_suffix,
-                max_token_length=self.max_token_length,
-                alphabet_order=self.alphabet_order,
-                ties=self.ties,
+                {
+                    "vocab_size": self.vocab_size,
+                    "min_frequency": self.min_frequency,
+                    "limit_alphabet": self.limit_alphabet,
+                    "initial_alphabet": "".join(self.initial_alphabet),
+                    "special_tokens": self.special_tokens,
+                    "continuing_subword_prefix": self.continuing_subword_prefix,
+                    "end_of_word_suffix": self.end_of_word_suffix,
+                    "max_token_length": self.max_token_length,
+                    "alphabet_order": self.alphabet_order,
+                    "ties": self.ties,
+                },
                 **run,
             )
         return LearnedVocabulary._of(learned)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from piecework._core import LearnedEntries, learn_wordpiece
-from piecework._core import Learner as CoreLearner
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
@@ -290,15 +289,17 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         """Call the trainer of the core with the settings and these arguments."""
         return learn_wordpiece(
             counts._raw,
-            vocab_size=self.vocab_size,
-            learner=CoreLearner({**self.learner.core_settings(), **further}),
-            min_frequency=self.min_frequency,
-            limit_alphabet=self.limit_alphabet,
-            initial_alphabet=self.initial_alphabet,
-            special_tokens=self.special_tokens,
-            continuing_subword_prefix=self.continuing_subword_prefix,
-            max_token_length=self.max_token_length,
-            alphabet_order=self.alphabet_order,
-            num_threads=thread_count(num_threads),
+            {
+                "vocab_size": self.vocab_size,
+                "learner": {**self.learner.core_settings(), **further},
+                "min_frequency": self.min_frequency,
+                "limit_alphabet": self.limit_alphabet,
+                "initial_alphabet": "".join(self.initial_alphabet),
+                "special_tokens": self.special_tokens,
+                "continuing_subword_prefix": self.continuing_subword_prefix,
+                "max_token_length": self.max_token_length,
+                "alphabet_order": self.alphabet_order,
+                "num_threads": thread_count(num_threads),
+            },
             **arguments,
         )

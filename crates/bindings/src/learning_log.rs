@@ -1,22 +1,20 @@
-//! The state of running trainers, which Python writes to checkpoints, and memory checks.
+//! The state of running trainers, which Python writes to checkpoints.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::catch_panics;
 use piecework_train::unigram::{EmStep, RoundLog, UnigramRound};
-use piecework_train::{check_available, ChoiceLog, Merge, MergeLog};
+use piecework_train::{ChoiceLog, Merge, MergeLog};
 use pyo3::prelude::*;
 
 use crate::arrays::array;
-use crate::errors::{bad_argument, raise};
+use crate::errors::bad_argument;
+
+/// A column of merges as Python receives it.
+type Column<'py, T> = Bound<'py, PyArray1<T>>;
 
 /// Columns of merges: left, right and merged token, count and score.
-type MergeColumns<'py> = (
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u64>>,
-    Bound<'py, PyArray1<f64>>,
-);
+type MergeColumns<'py> =
+    (Column<'py, u32>, Column<'py, u32>, Column<'py, u32>, Column<'py, u64>, Column<'py, f64>);
 
 /// Columns of merges, as Python passes them.
 pub(crate) type GivenMerges<'py> = (
@@ -62,8 +60,7 @@ impl LearningLog {
     }
 
     /// Remove and return the last round of a Unigram trainer: pieces with scores, and EM steps.
-    #[expect(clippy::type_complexity, reason = "the columns of one round")]
-    fn take_round(&self) -> Option<(Vec<(String, f64)>, Vec<(usize, f64)>)> {
+    fn take_round(&self) -> Option<LearnedRound> {
         self.rounds.take().map(|round| {
             let steps = round.steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect();
             (round.pieces, steps)
@@ -90,15 +87,11 @@ pub(crate) fn merges_of(columns: Option<GivenMerges<'_>>) -> PyResult<Vec<Merge>
     Ok((0..length).map(merge).collect())
 }
 
-/// The round of pieces and EM steps.
-pub(crate) fn round_of(pieces: Vec<(String, f64)>, steps: Vec<(usize, f64)>) -> UnigramRound {
+/// The pieces with their scores after a round, and (pieces, log-likelihood) of its steps.
+pub(crate) type LearnedRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
+
+/// Return the round of pieces and EM steps.
+pub(crate) fn round_of((pieces, steps): LearnedRound) -> UnigramRound {
     let step = |(pieces, log_likelihood)| EmStep { pieces, log_likelihood };
     UnigramRound { pieces, steps: steps.into_iter().map(step).collect() }
-}
-
-/// Raise `MemoryLimitError` unless the system provides this many bytes, which are released at once.
-#[catch_panics]
-#[pyfunction]
-pub(crate) fn check_memory(bytes: usize) -> PyResult<()> {
-    check_available(bytes).map_err(raise)
 }
