@@ -166,7 +166,6 @@ pub(crate) fn continue_training(
 #[catch_panics]
 #[pyfunction]
 #[pyo3(signature = (counts, settings, *, num_threads, progress, earlier=None, log=None))]
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
 pub(crate) fn learn_unigram(
     py: Python<'_>,
     counts: &RawCounts,

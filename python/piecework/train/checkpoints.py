@@ -198,7 +198,7 @@ def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
 
 def _choices_of(header: dict[str, Any], body: bytes) -> npt.NDArray[np.uint64]:
     choices = np.frombuffer(body, "<u8", int(header["choices"]))
-    return np.ascontiguousarray(choices, np.uint64)
+    return np.array(choices, np.uint64)
 
 
 def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
@@ -206,7 +206,8 @@ def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
     for _, kind in _COLUMNS:
         column = np.frombuffer(body, kind, rows, offset)
         offset += column.nbytes
-        columns.append(np.ascontiguousarray(column, np.dtype(kind).newbyteorder("=")))
+        # A copy is aligned, which the core needs; a view of the body at an odd offset is not.
+        columns.append(np.array(column, np.dtype(kind).newbyteorder("=")))
     return tuple(columns)
 
 
