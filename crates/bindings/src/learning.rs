@@ -179,9 +179,8 @@ pub(crate) fn learn_unigram(
     let num_threads = thread_count(num_threads)?;
     let earlier = earlier.map(round_of);
     let state = UnigramResume { earlier: earlier.as_ref(), log: log.map(|log| &log.rounds) };
-    let learned = watched(py, progress, |pulse| {
-        unigram::resume(&counts.counts, &spec, num_threads, state, pulse)
-    })?;
+    let learned =
+        watched(py, progress, |pulse| unigram::resume(&counts.counts, &spec, num_threads, state, pulse))?;
     Ok(LearnedPieces { pieces: learned.pieces, steps: learned.steps })
 }
 

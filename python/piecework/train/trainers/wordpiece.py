@@ -276,14 +276,14 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         """Return the vocabulary, or that of each size; `further` are settings of the core's learner."""
         check_counts(counts)
         with resumable(self, counts, progress, checkpoint, sizes or ()) as run:
-            learned = self._run(counts, num_threads, further or {}, sizes=sizes, **run)
+            learned = self._run(counts, num_threads, further, sizes=sizes, **run)
         return [LearnedVocabulary._of(one) for one in learned]
 
     def _run(
         self,
         counts: Counts,
         num_threads: int | None,
-        further: Mapping[str, object],
+        further: Mapping[str, object] | None = None,
         **arguments: Any,
     ) -> list[LearnedEntries]:
         """Call the trainer of the core with the settings and these arguments."""
@@ -291,7 +291,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             counts._raw,
             {
                 "vocab_size": self.vocab_size,
-                "learner": {**self.learner.core_settings(), **further},
+                "learner": {**self.learner.core_settings(), **(further or {})},
                 "min_frequency": self.min_frequency,
                 "limit_alphabet": self.limit_alphabet,
                 "initial_alphabet": "".join(self.initial_alphabet),
