@@ -13,6 +13,7 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError, FileError
+from piecework.io.rank_files import PACKAGES, Package
 from tests import data
 from tests.conftest import Run
 from tests.hub_server import HubServer, commit_of, hub
@@ -71,6 +72,40 @@ def test_an_encoding_and_its_models_are_the_published_ranks(tiktoken_cache: Path
     assert tok.encode("hello world").ids == [15339, 1917]
     for model in ("gpt-4", "gpt-3.5-turbo-0125", "text-embedding-3-small", "ft:gpt-4:org::1"):
         assert pw.Tokenizer.load(model) == tok
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.name)
+def test_an_installed_package_that_carries_the_ranks_is_found(
+    package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoding = pw.spec.ENCODINGS["cl100k_base"]
+    folder = tmp_path / package.module / package.folder
+    folder.mkdir(parents=True)
+    (tmp_path / package.module / "__init__.py").write_text("raise RuntimeError('imported')")
+    source = data.need(f"vocab/tiktoken/{encoding.rank_file}")
+    (folder / hashlib.sha1(encoding.url.encode()).hexdigest()).symlink_to(source)
+    monkeypatch.delenv("PIECEWORK_TIKTOKEN_DIR", raising=False)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "none"))
+    with pytest.raises(pw.errors.FileError):
+        pw.Tokenizer.load("cl100k_base")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert pw.Tokenizer.load("cl100k_base").encode("hello world").ids == [15339, 1917]
+    assert package.module not in sys.modules
+
+
+def test_missing_ranks_name_the_packages_that_carry_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PIECEWORK_TIKTOKEN_DIR", raising=False)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    carried = {"gpt-4o": "litellm or llama-index-core", "p50k_edit": "litellm"}
+    for name, packages in carried.items():
+        with pytest.raises(pw.errors.FileError) as caught:
+            pw.Tokenizer.load(name)
+        assert str(caught.value).endswith(f", or install a package that carries it: {packages}")
+    with pytest.raises(pw.errors.FileError) as caught:
+        pw.Tokenizer.load("gpt2")
+    assert "install" not in str(caught.value)
 
 
 def test_the_other_cache_variable_of_tiktoken_is_read(

@@ -125,10 +125,13 @@ GENERATION_NAMES = {
     "AppendedIds",
     "Drift",
     "DriftSpan",
+    "HealedPrompt",
+    "TokenTrie",
     "append_ids",
     "find_drift",
     "find_drift_batch",
     "find_drift_files",
+    "heal",
 }
 
 PLAYGROUND_NAMES = {"create_app", "serve"}

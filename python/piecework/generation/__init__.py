@@ -11,13 +11,17 @@ from piecework.generation.drift import (
     find_drift_batch,
     find_drift_files,
 )
+from piecework.generation.healing import HealedPrompt, TokenTrie, heal
 
 __all__ = [
     "AppendedIds",
     "Drift",
     "DriftSpan",
+    "HealedPrompt",
+    "TokenTrie",
     "append_ids",
     "find_drift",
     "find_drift_batch",
     "find_drift_files",
+    "heal",
 ]

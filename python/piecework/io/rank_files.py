@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+from importlib.util import find_spec
 
+from piecework._internal.lazy import typing
 from piecework.errors import FileError
 
 TYPE_CHECKING = False
@@ -17,10 +19,38 @@ _OWN_FOLDER = "PIECEWORK_TIKTOKEN_DIR"
 _TIKTOKEN_FOLDERS = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 
 
-def find_rank_file(encoding: NamedEncoding) -> str:
-    """Return the path of the rank file of an encoding: in the folder of this library, or tiktoken's cache.
+class Package(typing.NamedTuple):
+    """A package that carries rank files under the names of tiktoken's cache, in a folder of a module."""
 
-    Raises `FileError`, which says where to put the file, if it is in none of the folders.
+    name: str
+    module: str
+    folder: str
+    rank_files: tuple[str, ...]
+
+
+PACKAGES = (
+    Package(
+        "litellm",
+        "litellm",
+        "litellm_core_utils/tokenizers",
+        ("cl100k_base.tiktoken", "o200k_base.tiktoken", "p50k_base.tiktoken"),
+    ),
+    Package(
+        "llama-index-core",
+        "llama_index",
+        "core/_static/tiktoken_cache",
+        ("cl100k_base.tiktoken", "o200k_base.tiktoken"),
+    ),
+)
+"""As of litellm 1.110 and llama-index-core 0.14."""
+
+
+def find_rank_file(encoding: NamedEncoding) -> str:
+    """Return the path of the rank file of an encoding.
+
+    It is in the folder of this library, in tiktoken's cache, or in an installed package that carries it. No
+    package is imported. Raises `FileError`, which says where to put the file and which packages carry it, if
+    it is nowhere.
     """
     for path in _candidate_paths(encoding):
         if os.path.isfile(path):
@@ -28,7 +58,7 @@ def find_rank_file(encoding: NamedEncoding) -> str:
     found = f"no file of the encoding {encoding.name!r} (rank files are never downloaded)"
     expected = (
         f"the file published at {encoding.url}, in the folder named by {_OWN_FOLDER} or "
-        "passed as a path"
+        f"passed as a path{_packages_with(encoding)}"
     )
     raise FileError(encoding.rank_file, f": there is {found}; get {expected}", errno=errno.ENOENT)
 
@@ -55,6 +85,24 @@ def _candidate_paths(encoding: NamedEncoding) -> Iterator[str]:
         yield os.path.join(folder, f"{encoding.rank_file}.gz")
         yield os.path.join(folder, os.path.basename(cached))
     yield cached
+    for package in PACKAGES:
+        if encoding.rank_file in package.rank_files:
+            for folder in _folders_of_module(package.module):
+                yield os.path.join(folder, package.folder, os.path.basename(cached))
+
+
+def _folders_of_module(name: str) -> list[str]:
+    """Return the folders of an installed package, without importing it."""
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):  # a module that is half imported, or blocked
+        return []
+    return list(spec.submodule_search_locations or ()) if spec is not None else []
+
+
+def _packages_with(encoding: NamedEncoding) -> str:
+    names = [package.name for package in PACKAGES if encoding.rank_file in package.rank_files]
+    return f", or install a package that carries it: {' or '.join(names)}" if names else ""
 
 
 def _cached_path(url: str) -> str:

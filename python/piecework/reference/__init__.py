@@ -25,6 +25,7 @@ The stages of a whole tokenizer, in the order of the data:
     decoders               tokens -> text, with sentencepiece_decoder
     tokenizer              all stages together: text -> ids -> text
     drift                  where ids differ from those of their own text
+    healing                the last ids of a prompt that a longer token could replace
 
 Learners with the options of real trainers:
 
