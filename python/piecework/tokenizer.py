@@ -63,6 +63,8 @@ from piecework.rows.text_columns import split_pairs, text_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from piecework.train.plan import Plan
+
     AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
 
 
@@ -448,7 +450,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return cls._trained(run.from_counts(counts), plan)
 
     @classmethod
-    def _trained(cls, spec: pw.TokenizerSpec, plan: pw.train.Plan) -> hints.Self:
+    def _trained(cls, spec: pw.TokenizerSpec, plan: Plan) -> hints.Self:
         tokenizer = cls.from_spec(spec)
         return tokenizer.with_roles(**plan.roles_in(tokenizer.get_vocab()))
 

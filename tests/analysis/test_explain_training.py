@@ -26,6 +26,7 @@ from piecework.analysis import (
 )
 from piecework.errors import ArgumentError, CorpusError, InternalError, TrainingError
 from piecework.reference import wordpiece_training as reference
+from piecework.train.plan import Plan
 from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
 
 patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
@@ -310,7 +311,7 @@ def test_other_trainers_have_a_trace(trainer: Any) -> None:
 
 
 def _counts(trainer: Any) -> pw.Counts:
-    plan = pw.train.Plan.of(trainer, None, None, {})
+    plan = Plan.of(trainer, None, None, {})
     return pw.count_texts(["hug pug hug", "hugs"], preset=plan.pipeline)
 
 

@@ -28,6 +28,7 @@ from piecework.train import (
     learn_specs,
 )
 from piecework.train.checkpoints import LearningCheckpoint
+from piecework.train.plan import Plan
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
 
@@ -544,13 +545,13 @@ def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None
     kind = "wordpiece" if model in ("merges", "top-down") else model
     how: dict[str, Any] = {"learner": LEARNERS[model]()} if kind != model else {}
     sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [22, 24, 25])
-    plan = pw.train.Plan.of(None, kind, None, how)
+    plan = Plan.of(None, kind, None, how)
     counts = pw.count_texts(texts, preset=plan.pipeline)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         specs = learn_specs(counts, plan.trainer, sizes, plan.preset)
         for size in sizes:
-            one = pw.train.Plan.of(None, kind, None, {**how, "vocab_size": size})
+            one = Plan.of(None, kind, None, {**how, "vocab_size": size})
             assert specs[size] == learn_spec(counts, one.trainer, one.preset)
 
 

@@ -14,6 +14,7 @@ import pytest
 import piecework as pw
 from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FormatError, FormatWarning
+from piecework.train.plan import Plan
 
 VOCAB = {"[UNK]": 0, "[PAD]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "<|endoftext|>": 5, "a": 6}
 
@@ -134,7 +135,7 @@ def test_a_trained_tokenizer_has_the_roles_of_its_preset(preset: str) -> None:
         model, settings = "byte-bpe", {"vocab_size": 300, "special_tokens": tokens}
     options: dict[str, Any] = {"model": model, "preset": preset, **settings}
     assert pw.Tokenizer.train_from_iterator(TEXTS, **options).special_tokens_map == expected
-    plan = pw.train.Plan.of(None, model, preset, settings)
+    plan = Plan.of(None, model, preset, settings)
     counts = pw.count_texts(TEXTS, preset=plan.pipeline, sentences=plan.sentences)
     assert pw.Tokenizer.train_from_counts(counts, **options).special_tokens_map == expected
 

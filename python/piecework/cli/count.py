@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import atomic_stream, counted
+from piecework._support import Plan, atomic_stream, counted
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
     Reading,
@@ -78,7 +78,7 @@ def count(
     s3://bucket/data.jsonl, or - for stdin.
     Counts files (.parquet, .tsv), recognized by content, are merged.
     """
-    plan = pw.train.Plan.of(None, None, preset or "bert-uncased", {})
+    plan = Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
         expected = "a file name that ends in .parquet or .tsv, or - for stdout"
         raise pw.errors.ArgumentError("output", repr(path), expected)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import piecework as pw
+from piecework._support import Plan
 from piecework.cli.options import Command, Reading, are_counts_files, given_options
 from piecework.cli.parameters import apply, option
 
@@ -37,7 +38,7 @@ def engine_options(command: Command) -> Command:
 
 def count_on_engine(
     corpus: Sequence[str],
-    plan: pw.train.Plan,
+    plan: Plan,
     reading: Reading,
     engine: str | None,
     address: str | None,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import piecework as pw
+from piecework._support import Plan
 from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.options import Reading, corpus_options, count_or_load
 from piecework.cli.parameters import InputFile, command, option
@@ -84,7 +85,7 @@ def _trace_corpus(
     **how: Any,
 ) -> pw.analysis.TrainingTrace:
     """Train on a corpus of files; `how` selects steps."""
-    plan = pw.train.Plan.of(None, model, preset, given)
+    plan = Plan.of(None, model, preset, given)
     counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
     return pw.analysis.explain_training(counts, plan.trainer, **how)
 
@@ -98,7 +99,7 @@ def _trace_example(
     counts = example.counts
     if model is not None or preset is not None or given:
         settings = {**_settings(example.trainer, model), **given}
-        plan = pw.train.Plan.of(None, model, preset or _preset(model, example.preset), settings)
+        plan = Plan.of(None, model, preset or _preset(model, example.preset), settings)
         trainer = plan.trainer
         if example.texts:
             counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)

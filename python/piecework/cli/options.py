@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
+from piecework._support import Plan, is_counts_file
 from piecework.cli.parameters import NameChoice, apply, is_quiet, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -164,13 +165,13 @@ def plan_for(
     preset: str | None,
     field: str | None,
     given: dict[str, Any],
-) -> pw.train.Plan:
+) -> Plan:
     """Return the plan of a training; without a preset, counts files have the pipeline that made them."""
-    plan = pw.train.Plan.of(None, model, preset, given)
+    plan = Plan.of(None, model, preset, given)
     if preset is not None or not are_counts_files(corpus, field, plan.sentences):
         return plan
     counted = pw.train.recorded_pipeline(pw.corpus.corpus_files(corpus)[0])
-    return pw.train.Plan.of(None, model, None, given, counted=counted)
+    return Plan.of(None, model, None, given, counted=counted)
 
 
 def given_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -226,6 +227,6 @@ def _by_content(
     """Return the files of word counts, and the others."""
     kinds: tuple[list[str], list[str]] = ([], [])
     for path in files:
-        is_counts = path.lower().endswith(tuple(suffixes)) and pw.train.is_counts_file(path, field)
+        is_counts = path.lower().endswith(tuple(suffixes)) and is_counts_file(path, field)
         kinds[0 if is_counts else 1].append(path)
     return kinds

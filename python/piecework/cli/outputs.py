@@ -6,6 +6,7 @@ import os
 
 import piecework as pw
 from piecework._support import (
+    Plan,
     atomic_stream,
     check_format,
     check_writable,
@@ -36,7 +37,7 @@ def save_trained(tokenizer: pw.Tokenizer, path: str) -> None:
         raise
 
 
-def check_trained_format(plan: pw.train.Plan, path: str) -> None:
+def check_trained_format(plan: Plan, path: str) -> None:
     """Raise now for a format that cannot store what a plan learns, before the corpus is read."""
     smallest = pw.Tokenizer.from_spec(plan.smallest_spec())
     try:
@@ -49,7 +50,7 @@ def check_trained_format(plan: pw.train.Plan, path: str) -> None:
         raise pw.errors.ArgumentError("output", f"{error}, or train with {hint}") from error
 
 
-def _training_for(suffix: str, plan: pw.train.Plan) -> str:
+def _training_for(suffix: str, plan: Plan) -> str:
     """Return the command or option of the training whose model a format can store."""
     if suffix == ".txt":
         return "--model wordpiece"

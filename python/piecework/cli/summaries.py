@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
+from piecework._support import Plan
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.round_trip import percent
 from piecework.analysis.text_samples import sample_of_files
@@ -84,7 +85,7 @@ def duration(seconds: float) -> str:
 # ---- the corpus and its preset
 
 
-def first_texts(corpus: Sequence[str], plan: pw.train.Plan, reading: Reading) -> list[str]:
+def first_texts(corpus: Sequence[str], plan: Plan, reading: Reading) -> list[str]:
     """Return the first texts of a corpus; none of counts, pipes and URLs."""
     if "-" in corpus or plan.sentences.with_counts or are_counts_files(corpus, reading["field"]):
         return []
@@ -94,12 +95,12 @@ def first_texts(corpus: Sequence[str], plan: pw.train.Plan, reading: Reading) ->
         return sample_of_files(corpus, **in_one_thread(reading))
 
 
-def normalized(plan: pw.train.Plan, texts: Sequence[str]) -> pw.analysis.RoundTrip:
+def normalized(plan: Plan, texts: Sequence[str]) -> pw.analysis.RoundTrip:
     """Return what the normalizer of a plan changes in texts, before there is a tokenizer."""
     return pw.analysis.measure_round_trip(_with_normalizer(plan.pipeline.normalizer), texts)
 
 
-def preset_hint(plan: pw.train.Plan, found: pw.analysis.RoundTrip) -> str | None:
+def preset_hint(plan: Plan, found: pw.analysis.RoundTrip) -> str | None:
     """Return the line that names another preset, if this one changes case or accents of many words."""
     preset = "" if plan.preset is None else plan.preset.name
     changes = found.case_words or found.accent_words
@@ -110,7 +111,7 @@ def preset_hint(plan: pw.train.Plan, found: pw.analysis.RoundTrip) -> str | None
     return f"preset {preset} changes {share}; --preset {other} keeps case and accents"
 
 
-def pipeline_text(plan: pw.train.Plan, found: pw.analysis.RoundTrip | None) -> str:
+def pipeline_text(plan: Plan, found: pw.analysis.RoundTrip | None) -> str:
     """Return the model, the preset, and what it changes in the texts of a corpus."""
     preset = "" if plan.preset is None else f" with preset {plan.preset.name}"
     return f"{model_name(plan)}{preset} {normalization_text(plan.pipeline.normalizer, found)}"
@@ -146,7 +147,7 @@ def _with_normalizer(normalizer: pw.spec.Normalizer | None) -> pw.Tokenizer:
     return pw.Tokenizer(model, normalizer=normalizer, decoder=decoder)
 
 
-def model_name(plan: pw.train.Plan) -> str:
+def model_name(plan: Plan) -> str:
     """Return the kind of model that a plan trains."""
     trainer = plan.trainer
     return f"{trainer.title} {trainer.detail}" if trainer.has_own_pipeline else trainer.kind

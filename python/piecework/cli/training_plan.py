@@ -11,7 +11,7 @@ from dataclasses import fields
 import click
 
 import piecework as pw
-from piecework._support import counted, format_size, is_folder_path
+from piecework._support import Plan, counted, format_size, is_folder_path
 from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.summaries import model_name
 
@@ -23,7 +23,7 @@ _SHOWN_WORDS = 20
 
 def print_plan(
     corpus: Sequence[str],
-    plan: pw.train.Plan,
+    plan: Plan,
     outputs: Sequence[str],
     sizes: Sequence[int],
     budget: int,
@@ -67,7 +67,7 @@ def _described(files: Sequence[str]) -> str:
     return f"{counted(len(files), 'file')}{size}: {names}" + (", ..." if len(files) > 3 else "")
 
 
-def _print_beginning(path: str, plan: pw.train.Plan, reading: Reading) -> None:
+def _print_beginning(path: str, plan: Plan, reading: Reading) -> None:
     rows = next(pw.corpus.read_corpus(path, **in_one_thread(reading)), None)
     text = next((text for text in rows.texts if text.strip()), None) if rows else None
     if text is None:

@@ -8,7 +8,15 @@ from shlex import quote
 from typing import Any, TypeVar
 
 import piecework as pw
-from piecework._support import check_writable, counted, format_size, is_folder_path, memory_budget
+from piecework._support import (
+    Plan,
+    check_writable,
+    counted,
+    delete_count_checkpoint,
+    format_size,
+    is_folder_path,
+    memory_budget,
+)
 from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
 from piecework.cli.options import COUNTING_NAMES, Reading, count_or_load, counting_options, plan_for
@@ -163,11 +171,11 @@ def train_tokenizer(
             save_trained(learned, outputs[size])
             summary.add(learned, outputs[size], len(counts))
         if counting["checkpoint"] is not None:
-            pw.train.delete_count_checkpoint(counting["checkpoint"])
+            delete_count_checkpoint(counting["checkpoint"])
     summary.finish()
 
 
-def _counting(counting: dict[str, Any], plan: pw.train.Plan) -> dict[str, Any]:
+def _counting(counting: dict[str, Any], plan: Plan) -> dict[str, Any]:
     """Return the options for counting; the state of a count is kept until learning ends.
 
     A number of sentences is drawn in memory, without a checkpoint.
@@ -206,9 +214,7 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
     }
 
 
-def _training_log(
-    wanted: bool, path: str, sizes: tuple[int, ...], plan: pw.train.Plan
-) -> str | None:
+def _training_log(wanted: bool, path: str, sizes: tuple[int, ...], plan: Plan) -> str | None:
     """Return the file for the merges, None if the user wants none; raise if it cannot be written."""
     if not wanted:
         return None
@@ -221,7 +227,7 @@ def _training_log(
     return log
 
 
-def _note_memory(counts: pw.Counts, plan: pw.train.Plan, budget: int) -> None:
+def _note_memory(counts: pw.Counts, plan: Plan, budget: int) -> None:
     needed = pw.train.estimated_memory(counts, plan.trainer)
     budgeted = f"of a budget of {format_size(budget)} (--memory)"
     note(f"learning: about {format_size(needed)} of memory, {budgeted}")
@@ -230,9 +236,7 @@ def _note_memory(counts: pw.Counts, plan: pw.train.Plan, budget: int) -> None:
 class _Summary:
     """Says what was trained, what it does to the first texts of the corpus, and what comes next."""
 
-    def __init__(
-        self, plan: pw.train.Plan, timing: Timing, texts: Sequence[str], as_json: bool
-    ) -> None:
+    def __init__(self, plan: Plan, timing: Timing, texts: Sequence[str], as_json: bool) -> None:
         self._plan = plan
         self._timing = timing
         self._texts = texts
@@ -282,7 +286,7 @@ class _Summary:
 
 def _train(
     counts: pw.Counts,
-    plan: pw.train.Plan,
+    plan: Plan,
     sizes: tuple[int, ...],
     num_threads: int | None,
     memory: int,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import piecework as pw
+from piecework._support import Plan
 from piecework.errors import ArgumentError
 from piecework.playground.limits import CORPUS_CHARS, STEPS, VOCAB_SIZE, check_length
 
@@ -58,7 +59,7 @@ def presets_of_learners() -> dict[str, dict[str, str]]:
 
 def _suits(learner: Callable[[int, Special], pw.train.Trainer], preset: str) -> bool:
     try:
-        pw.train.Plan.of(learner(VOCAB_SIZE, ("[UNK]",)), None, preset, {})
+        Plan.of(learner(VOCAB_SIZE, ("[UNK]",)), None, preset, {})
     except ArgumentError:
         return False
     return True
@@ -104,7 +105,7 @@ def training_replay(
     if isinstance(corpus, pw.Counts):
         counts = corpus
     else:
-        plan = pw.train.Plan.of(trainer, None, preset or _DEFAULTS.get(learner), {})
+        plan = Plan.of(trainer, None, preset or _DEFAULTS.get(learner), {})
         counts = pw.count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
         split_by = _effect(plan, corpus)
     shown = _word(counts, word) if trainer.kind == "unigram" else None
@@ -116,7 +117,7 @@ def training_replay(
     return {**data, "preset": split_by}
 
 
-def _effect(plan: pw.train.Plan, texts: list[str]) -> dict[str, Any]:
+def _effect(plan: Plan, texts: list[str]) -> dict[str, Any]:
     """Return what the preset of a plan does, and which of the words between spaces it changes."""
     assert plan.preset is not None
     model = pw.spec.WordLevel({"<unk>": 0}, "<unk>")

@@ -7,10 +7,8 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 from typing import TYPE_CHECKING
 
 from piecework._internal.renamed_arguments import moved_names
-from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
-from piecework.train.counts_detection import is_counts_file
 from piecework.train.counts_files import CountsSummary, recorded_pipeline
 from piecework.train.learn import learn_spec, learn_specs, pipeline_of
 from piecework.train.learned import LearnedVocabulary
@@ -18,7 +16,6 @@ from piecework.train.learners.kinds import *  # noqa: F403
 from piecework.train.learners.kinds import LEARNERS, Learner
 from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
 from piecework.train.pipeline import Pipeline
-from piecework.train.plan import Plan
 from piecework.train.presets import PRESETS, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
@@ -58,7 +55,6 @@ __all__ = [
     "LearnedVocabulary",
     "Learner",
     "Pipeline",
-    "Plan",
     "Preset",
     "RetrainSettings",
     "SentencePiecePreset",
@@ -72,10 +68,8 @@ __all__ = [
     "count_files",
     "count_files_to",
     "count_texts",
-    "delete_count_checkpoint",
     "estimated_memory",
     "fit_to_memory",
-    "is_counts_file",
     "learn_spec",
     "learn_specs",
     "pipeline_of",

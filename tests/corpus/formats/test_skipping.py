@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from piecework.train.counts_detection import is_counts_file
 from tests.corpus.formats.samples import (
     COMPRESSIONS,
     arrow_data,
@@ -144,8 +145,8 @@ def test_counts_and_documents_are_distinguished_by_content(tmp_path: Path) -> No
 def test_a_table_with_words_and_counts_is_documents_if_it_has_the_field(tmp_path: Path) -> None:
     table = pyarrow.table({"word": ["a"], "count": [1], "text": ["hug"]})
     path = str(write(tmp_path / "a.parquet", parquet_data(table)))
-    assert not pw.train.is_counts_file(path)
-    assert pw.train.is_counts_file(path, "body")
+    assert not is_counts_file(path)
+    assert is_counts_file(path, "body")
 
 
 def test_the_command_line_skips_and_prints_how_many(tmp_path: Path) -> None:

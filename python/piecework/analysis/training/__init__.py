@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from piecework._support import Plan
 from piecework._support import validation as checks
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
@@ -34,7 +35,7 @@ from piecework.analysis.training.top_down import trace_top_down
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
-from piecework.train import Counts, Plan, Trainer, count_texts
+from piecework.train import Counts, Trainer, count_texts
 
 __all__ = [
     "EXAMPLES",
