@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from typing import Protocol
 
 from piecework._core import RawDecodeStream
 from piecework._internal.lazy import hints, pw
@@ -35,9 +37,17 @@ class _Streams:
 
 
 def _unpickled(
-    cls: type[_Streams], tokenizer: pw.Tokenizer, state: tuple[hints.Any, ...]
+    cls: type[_Streams], tokenizer: pw.Tokenizer, state: tuple[hints.Any, ...], *more: hints.Any
 ) -> _Streams:
-    return cls(tokenizer._core.continue_decode_stream(*state), tokenizer)
+    return cls(tokenizer._core.continue_decode_stream(*state), tokenizer, *more)
+
+
+class Errors(Protocol):
+    """What to do with bytes that are not UTF-8; `vocabulary.decoding` has it."""
+
+    def text_of(  # noqa: D102
+        self, ids: Iterable[int], text: str | None, *, is_end: bool = False
+    ) -> str | None: ...
 
 
 class DecodeStream(_Streams):
@@ -55,11 +65,18 @@ class DecodeStream(_Streams):
     with its tokenizer, to continue in another process.
     """
 
+    def __init__(
+        self, raw: RawDecodeStream, tokenizer: pw.Tokenizer, errors: Errors | None = None
+    ) -> None:
+        super().__init__(raw, tokenizer)
+        self._errors = errors
+
     def step(self, id: int) -> str | None:
         """Add the next id; return the text that it adds, None while a character is incomplete.
 
         An id that is not in the vocabulary is skipped, as `decode` does. Raises `InputTypeError` for another
-        type, and `ArgumentError` for a number that no id can be.
+        type, `ArgumentError` for a number that no id can be, and with `encoding_errors="strict"`
+        `InvalidUtf8Error`.
         """
         try:
             text = self._raw.step([id])[0]
@@ -69,11 +86,12 @@ class DecodeStream(_Streams):
             raise InputTypeError("id", type(id).__name__, "an id") from None
         if id is None:  # which `DecodeStreams` accepts
             raise InputTypeError("id", "NoneType", "an id; finish() ends the stream")
-        return text
+        return text if self._errors is None else self._errors.text_of([id], text)
 
     def finish(self) -> str | None:
         """Return the text of incomplete characters, None if there is none, and reset the stream."""
-        return self._raw.finish()[0]
+        text = self._raw.finish()[0]
+        return text if self._errors is None else self._errors.text_of((), text, is_end=True)
 
     def feed(self, ids: Iterable[int]) -> Iterator[str]:
         """Yield the texts that ids add, and at the end the text of incomplete characters."""
@@ -82,6 +100,12 @@ class DecodeStream(_Streams):
                 yield text
         if (rest := self.finish()) is not None:
             yield rest
+
+    def __copy__(self) -> hints.Self:
+        return type(self)(self._raw.copy(), self._tokenizer, copy(self._errors))
+
+    def __reduce__(self) -> hints.Any:
+        return _unpickled, (type(self), self._tokenizer, self._raw.state(), self._errors)
 
 
 class DecodeStreams(_Streams):

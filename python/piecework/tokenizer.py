@@ -977,6 +977,7 @@ class Tokenizer(metaclass=WithForeignNames):
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
+        encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
     ) -> DecodeStream:
         """Return a stream that decodes one id at a time.
 
@@ -987,11 +988,17 @@ class Tokenizer(metaclass=WithForeignNames):
         ' b'
 
         `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
-        return their text. A stream can be copied and pickled.
+        return their text. The other arguments are those of `decode`. A stream can be copied and pickled.
         """
         ids = id_list(prefill, "prefill")
         raw = self._core.decode_stream([ids], skip_special_tokens, clean_up)
-        return DecodeStream(raw, self)
+        if encoding_errors == "replace":
+            return DecodeStream(raw, self)
+        from piecework.vocabulary.decoding import StreamErrors
+
+        return DecodeStream(
+            raw, self, StreamErrors(self, ids, skip_special_tokens, encoding_errors)
+        )
 
     # ---- vocabulary
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -66,6 +67,38 @@ def test_bytes_of_no_character_do_not_spoil_the_next_one() -> None:
     tok = tokenizer("unigram")
     ids = [tok.get_vocab()[f"<0x{byte:02X}>"] for byte in b"\x80\x80\xe1\x80\x80"]
     assert "".join(tok.decode_stream().feed(ids)) == tok.decode(ids) == "\ufffd\ufffd\u1000"
+
+
+def error_of(decode: Callable[[], str]) -> str | type[Exception]:
+    """Return the decoded text, or `InvalidUtf8Error`."""
+    try:
+        return decode()
+    except pw.errors.InvalidUtf8Error:
+        return pw.errors.InvalidUtf8Error
+
+
+@pytest.mark.parametrize("kind", ["byte-bpe", "unigram"])
+@given(data=st.data())
+def test_streams_handle_invalid_bytes_as_decode_does(kind: str, data: st.DataObject) -> None:
+    tok = tokenizer(kind)
+    ids = data.draw(st.lists(st.integers(0, tok.get_vocab_size() - 1), max_size=8))
+    ignoring = tok.decode_stream(encoding_errors="ignore")
+    assert "".join(ignoring.feed(ids)) == tok.decode(ids, encoding_errors="ignore")
+    strict = tok.decode_stream(encoding_errors="strict")
+    assert error_of(lambda: "".join(strict.feed(ids))) == error_of(
+        lambda: tok.decode(ids, encoding_errors="strict")
+    )
+
+
+def test_a_stream_that_ignores_invalid_bytes_is_copied_pickled_and_continues_a_prompt() -> None:
+    tok = tokenizer("byte-bpe")
+    smile = ids_of("byte-bpe", "ß")
+    lead, rest = smile
+    stream = tok.decode_stream([*smile, lead], encoding_errors="ignore")
+    for one in (copy.copy(stream), pickle.loads(pickle.dumps(stream)), stream):
+        assert list(one.feed([rest, lead, lead, rest, lead])) == ["ß", "ß"]
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors"):
+        tok.decode_stream(encoding_errors="lenient")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", KINDS)

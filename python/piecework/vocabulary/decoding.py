@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from piecework._core import vocab_bytes as core_vocab_bytes
@@ -112,7 +113,11 @@ def _text_with_errors(
 
     `tokens` are those of the text. "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
     """
-    data = _bytes_of(tokens, spec)
+    return _without_errors(text, _bytes_of(tokens, spec), encoding_errors, place)
+
+
+def _without_errors(text: str, data: bytes, encoding_errors: str, place: str) -> str:
+    """Return the decoded text of bytes, or what `encoding_errors` says if they are not UTF-8."""
     try:
         data.decode()
         return text
@@ -125,6 +130,53 @@ def _text_with_errors(
         return data.decode(errors="ignore")
     # The decoder also changed the ends of the text, or replaced valid bytes beside invalid ones.
     return text.replace("\ufffd", "")
+
+
+class StreamErrors:
+    """What a `DecodeStream` does with bytes that are not UTF-8: "ignore" drops them, "strict" raises."""
+
+    def __init__(
+        self,
+        tokenizer: pw.Tokenizer,
+        prefill: Iterable[int],
+        skip_special_tokens: bool,
+        encoding_errors: str,
+    ) -> None:
+        check_choice("encoding_errors", encoding_errors, ("replace", "ignore", "strict"))
+        self._tokenizer = tokenizer
+        self._spec = tokenizer.spec
+        self._skipped = tokenizer.special_token_ids if skip_special_tokens else ()
+        self._encoding_errors = encoding_errors
+        decoder = getincrementaldecoder("utf-8")(errors="replace")
+        decoder.decode(self._bytes_of(prefill))
+        self._pending = decoder.getstate()[0]  # the bytes of an incomplete character
+
+    def text_of(self, ids: Iterable[int], text: str | None, *, is_end: bool = False) -> str | None:
+        """Return the text that the stream adds for `ids`, from the text with U+FFFD; None for no text."""
+        self._pending += self._bytes_of(ids)
+        if text is None:
+            return None
+        data = self._pending
+        end = len(data) if is_end else _end_of_text(data, text)
+        self._pending = data[end:]
+        return _without_errors(text, data[:end], self._encoding_errors, "ids") or None
+
+    def _bytes_of(self, ids: Iterable[int]) -> bytes:
+        tokens = (self._tokenizer.id_to_token(id) for id in ids if id not in self._skipped)
+        return _bytes_of([token for token in tokens if token is not None], self._spec)
+
+
+def _end_of_text(data: bytes, text: str) -> int:
+    """Return the end of the bytes of a text: a stream waits with bytes that may begin a character.
+
+    >>> _end_of_text(b"a\\xff\\xc3", "a\\ufffd")
+    2
+    """
+    replacements = text.count("\ufffd")
+    for end in range(len(data), 0, -1):
+        if data[:end].decode(errors="replace").count("\ufffd") == replacements:
+            return end
+    return len(data)
 
 
 def _bytes_of(tokens: Sequence[str], spec: TokenizerSpec) -> bytes:
