@@ -104,11 +104,12 @@ def format_of(path: str, options: ReadOptions | None = None) -> Format:
     >>> format_of("a.jsonl.gz").name, format_of("a.log").name, format_of("-").name
     ('JSON lines', 'plain text', 'plain text')
 
-    A file with an unknown suffix is plain text, and so is stdin, unless the options say that it has records.
+    A file with an unknown suffix is plain text. So are stdin and `.json` files, unless the options name a
+    field: then they have JSON lines.
     """
-    if path == "-":
-        return JSON_LINES if options is not None and options.stdin_has_records else PLAIN_TEXT
     suffix = _suffix(path)
+    if path == "-" or suffix == ".json":
+        return JSON_LINES if options is not None and options.field_is_given else PLAIN_TEXT
     format = next((format for format in FORMATS if suffix in format.suffixes), PLAIN_TEXT)
     are_lines = options is not None and options.tables_as_lines and format.can_be_lines
     return PLAIN_TEXT if are_lines else format

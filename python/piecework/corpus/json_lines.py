@@ -88,6 +88,9 @@ def _decode(line: bytes, place: str, encoding_errors: str) -> tuple[str, int]:
 
 def _record_of(line: str, place: str, field: FieldPath) -> dict[str, Any]:
     """Return the parsed object."""
+    if line.lstrip().startswith("[") and place.endswith(" line 1"):
+        problem = "starts a JSON array; write the items of an array one a line, as jq -c '.[]' does"
+        raise CorpusError(place, "a JSON array", "one JSON object", message=f"{place} {problem}")
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
 from piecework.corpus.rows import READ_BYTES, ReadOptions, TextBlock
@@ -109,7 +110,8 @@ def _warn_of_json_lines(data: bytes, name: str) -> None:
         json.loads(first_line)
     except (ValueError, RecursionError):
         return
-    advice = "name the field" if name == "<stdin>" else "name it .jsonl"
+    takes_field = name == "<stdin>" or ".json" in Path(name.lower()).suffixes
+    advice = "name the field" if takes_field else "name it .jsonl"
     message = (
         f"{name} begins with a JSON object and is read as plain text; for JSON lines, {advice}"
     )

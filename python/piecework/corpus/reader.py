@@ -51,7 +51,7 @@ def read_corpus(
     `field` names the text in each JSON object, or the column (None: "text"). A key or column of exactly this
     name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes
     it part of a key. Plain text has no fields: its texts are lines whatever `field` is, so a corpus can mix
-    both. Stdin contains JSON lines if `field` is set, plain text otherwise.
+    both. Stdin and `.json` files contain JSON lines if `field` is set, plain text otherwise.
 
     Invalid UTF-8 becomes U+FFFD, or raises `InvalidUtf8Error` with `encoding_errors="strict"`.
     `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;

@@ -41,7 +41,8 @@ class ReadOptions:
 
     With `whole_lines` a long line is not split but limited to a `memory_share`th of the memory, and the lines
     of a pipe are read as they arrive. `kept` names further columns of tables to read, and `with_records` adds
-    the objects of JSON lines. Stdin has JSON lines if `stdin_has_records`. With `tables_as_lines`, files with
+    the objects of JSON lines. Stdin and `.json` files have JSON lines if
+    `field_is_given`. With `tables_as_lines`, files with
     delimiters are plain text: SentencePiece's sentences with counts, and gold segmentations, are lines of
     a text, a tab and a value, without a header. `start` is the position in plain text at which to continue.
     """
@@ -53,7 +54,7 @@ class ReadOptions:
     kept: tuple[str, ...] = ()
     with_records: bool = False
     memory_share: int = MEMORY_SHARE
-    stdin_has_records: bool = False
+    field_is_given: bool = False
     tables_as_lines: bool = False
     start: TextPosition | None = None
 
@@ -73,7 +74,7 @@ class ReadOptions:
             FieldPath.of(field),
             encoding_errors,
             skipped,
-            stdin_has_records=field is not None,
+            field_is_given=field is not None,
             **further,
         )
 

@@ -161,7 +161,7 @@ def encode_corpus(
     if count is not None and count > _MAX_SHARDS:
         raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
     folder = Path(path_text(out_dir, "out_dir"))
-    files = _checked_files(sources, folder, job.layout.kept)
+    files = _checked_files(sources, folder, job.layout.kept, options)
     names = shard_names(files, count, job.files_of)
     outputs = [str(folder / file) for name in names for file in job.files_of(name)]
     _check_not_overwritten(files, outputs)
@@ -307,7 +307,7 @@ def _columns(texts: Texts, names: Sequence[str]) -> dict[str, list[str | None]]:
 
 
 def _checked_files(
-    sources: PathLike | Sequence[PathLike], folder: Path, keep: Sequence[str]
+    sources: PathLike | Sequence[PathLike], folder: Path, keep: Sequence[str], options: ReadOptions
 ) -> list[str]:
     given = path_list(sources, "sources")
     target = Path(os.path.realpath(folder))
@@ -320,7 +320,7 @@ def _checked_files(
             raise ArgumentError("out_dir", f"must not be inside of the source {path}")
     files = corpus_files(given)
     for name in files if keep else ():
-        if not format_of(name).has_fields:
+        if not format_of(name, options).has_fields:
             with_fields = ", ".join(format.name for format in FORMATS if format.has_fields)
             problem = f"= needs {with_fields.replace(', ', ' or ')}: {name} has no fields"
             raise ArgumentError("keep", problem)

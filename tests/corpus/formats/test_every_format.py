@@ -230,3 +230,29 @@ def test_records_are_whole_wherever_a_read_ends(
     monkeypatch.setattr(rows, "READ_BYTES_OF_LINES", read_bytes)
     path = write(tmp_path / f"{name}.gz", gzip.compress(RECORDS[name]()))
     assert texts(path) == TEXTS
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.JSON", "a.json.gz"])
+def test_a_json_file_has_json_lines_if_the_field_is_named(
+    tmp_path: Path, name: str, tok: pw.Tokenizer
+) -> None:
+    data = b'{"text": "hug", "id": 1}\n{"text": "pug", "id": 2}\n'
+    path = write(tmp_path / name, gzip.compress(data) if name.endswith(".gz") else data)
+    [rows] = read_corpus(path, field="text")
+    assert rows.to_list() == ["hug", "pug"]
+    with pytest.warns(pw.errors.CorpusWarning, match="for JSON lines, name the field"):
+        [rows] = read_corpus(path)
+    assert rows.to_list() == data.decode().splitlines()
+    encode = partial(pw.export.encode_corpus, tok, path, format="parquet", keep=["id"])
+    encode(tmp_path / "out", field="text")
+    with pytest.raises(pw.errors.ArgumentError, match="has no fields"):
+        encode(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    "data", ['[{"text": "hug"}]', '[{"text": "hug"},\n{"text": "pug"}]', "[\n"]
+)
+def test_a_json_array_is_no_json_lines(tmp_path: Path, data: str) -> None:
+    path = write(tmp_path / "a.json", data.encode())
+    with pytest.raises(pw.errors.CorpusError, match=r"a\.json line 1 starts a JSON array; .*jq"):
+        list(read_corpus(path, field="text"))
