@@ -47,6 +47,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 RUNS = "python|console"
 GENERATORS = {
     "tools/reference_pages.py": ["--check"],
+    "tools/train_settings.py": ["--check"],
     "benchmarks/speed_chart.py": ["--check"],
 }
 

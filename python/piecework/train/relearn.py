@@ -11,27 +11,22 @@ from piecework.errors import ArgumentError
 from piecework.spec import (
     BPE,
     AddedToken,
-    Char,
     Model,
     TokenizerSpec,
     Unigram,
-    WordLevel,
     WordPiece,
 )
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counts import Counts
 from piecework.train.learn import check_pipeline, pipeline_of
+from piecework.train.learners import one_of
 from piecework.train.learners.kinds import Pruning
 from piecework.train.preset_trainer import PresetTrainer
-from piecework.train.trainers import trainer_for
+from piecework.train.trainers import TRAINERS, trainer_for
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
-_KIND_OF_MODEL: dict[type[Model], str] = {
-    WordPiece: "wordpiece",
-    BPE: "bpe",
-    Unigram: "unigram",
-    WordLevel: "word",
-    Char: "char",
+_KIND_OF_MODEL = {
+    trainer.model_class: kind for kind, trainer in TRAINERS.items() if trainer.model_class
 }
 
 
@@ -57,7 +52,7 @@ def relearn_spec(
     """
     check_pipeline(counts, pipeline_of(spec), "the pipeline of the tokenizer")
     if type(spec.model) not in _KIND_OF_MODEL:
-        expected = "WordPiece, BPE, Unigram, WordLevel or Char"
+        expected = one_of(model.__name__ for model in _KIND_OF_MODEL)
         raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_for(spec, vocab_size, settings or {})
     trainer.check_can_encode()

@@ -1,4 +1,7 @@
-"""Types of the keyword arguments that `Tokenizer.train` passes to trainers."""
+"""Types of the keyword arguments that `Tokenizer.train` passes to trainers.
+
+Written by tools/train_settings.py from the fields of the trainers, as type checkers cannot make them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from typing import Literal, TypedDict
 
 from piecework._internal.validation import PathLike
 from piecework.normalization_rules import NormalizationRules
-from piecework.spec import SentencePieceKind
 from piecework.train.learners import Learner
 
 
@@ -23,28 +25,32 @@ class RetrainSettings(TypedDict, total=False):
     initial_alphabet: Sequence[str]
     special_tokens: Sequence[str]
     continuing_subword_prefix: str
+    max_token_length: int | None
+    unk_token: str | None
+    alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
     end_of_word_suffix: str
     ties: Literal["lowest-ids", "greatest-strings", "first-seen"]
-    alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
-    max_token_length: int | None
     user_defined_symbols: Sequence[str]
     byte_fallback: bool
     character_coverage: float
     seed_vocab_size: int | None
-    count_exponent: float
     max_piece_length: int
     shrinking_factor: float
     num_sub_iterations: int
-    unk_token: str | None
+    count_exponent: float
 
 
-class SentencePieceSettings(TypedDict, total=False):
-    """Settings that only `SentencePieceTrainer` has."""
+class TrainSettings(RetrainSettings, total=False):
+    """Settings that `Tokenizer.train` and its variants pass to the trainer.
 
-    model_type: SentencePieceKind
+    >>> settings: TrainSettings = {"vocab_size": 8_000}
+    """
+
+    vocab_size: int | None
+    model_type: Literal["unigram", "bpe", "word", "char"]
     hard_vocab_limit: bool | None
     use_all_vocab: bool
-    normalization_rule_name: str
+    normalization_rule_name: Literal["nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"]
     normalization_rule_tsv: PathLike | NormalizationRules | None
     denormalization_rule_tsv: PathLike | NormalizationRules | None
     add_dummy_prefix: bool
@@ -82,12 +88,3 @@ class SentencePieceSettings(TypedDict, total=False):
     seed_sentencepieces_file: PathLike | None
     vocabulary_output_piece_score: bool
     accept_language: Sequence[str]
-
-
-class TrainSettings(RetrainSettings, SentencePieceSettings, total=False):
-    """Settings that `Tokenizer.train` and its variants pass to the trainer.
-
-    >>> settings: TrainSettings = {"vocab_size": 8_000}
-    """
-
-    vocab_size: int

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from piecework._internal.renamed_arguments import reject_former_name
@@ -47,8 +48,14 @@ class Trainer(ABC):
     title: ClassVar[str]
     """The kind of model as prose names it."""
 
+    model_class: ClassVar[type[Model] | None] = None
+    """The class of the models that are trained anew with this trainer, None for no class."""
+
     has_own_pipeline: ClassVar[bool] = False
     """Whether the settings determine the pipeline, so that it does not come from a preset."""
+
+    sections: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """The headings of a long list of settings, by the first setting of each."""
 
     vocab_size: Any  # an int; None stands for every unit of the corpus
 

@@ -1,12 +1,8 @@
 """Trainers: word counts in, a model out; one frozen dataclass for each kind of model.
 
-To add a trainer, write its module here, a `Trainer` or a `PresetTrainer`. Then add
-
-- the class to `TRAINERS`, and to the lists in `train/__init__.py` and `piecework/__init__.py`;
-- the names of its settings to `TrainSettings` in `train/settings.py`, or to `RetrainSettings` if retraining
-  takes them.
-
-Checks, options and tables of the reference come from the fields (`train/setting_fields.py`).
+To add a trainer, write its module here, a `Trainer` or a `PresetTrainer`, and add the class to `TRAINERS` and
+to the lists in `train/__init__.py` and `piecework/__init__.py`. Checks, options, tables of the reference and
+`train/settings.py` come from the fields (`train/setting_fields.py`).
 """
 
 from __future__ import annotations

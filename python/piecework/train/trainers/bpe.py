@@ -100,6 +100,7 @@ class BPETrainer(_AnyBPETrainer):
     """
 
     kind = "bpe"
+    model_class = BPE
     title = "BPE"
 
     TIES: ClassVar[tuple[str, ...]] = _TIES

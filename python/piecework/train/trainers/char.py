@@ -24,6 +24,7 @@ class CharTrainer(RankingTrainer):
     """
 
     kind = "char"
+    model_class = Char
     title = "char"
     unit = "characters"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count, islice
@@ -127,6 +128,16 @@ class SentencePieceTrainer(Trainer):
     has_own_pipeline = True
 
     TYPES: ClassVar[tuple[str, ...]] = SENTENCEPIECE_TYPES
+
+    sections: ClassVar[Mapping[str, str]] = {
+        "normalization_rule_name": "Normalization",
+        "character_coverage": "Alphabet",
+        "max_sentencepiece_length": "Limits on learned pieces",
+        "unk_id": "Pieces that are not learned",
+        "input_format": "Sentences",
+        "seed_sentencepiece_size": "Unigram",
+        "vocabulary_output_piece_score": "Model file",
+    }
 
     model_type: SentencePieceKind = setting(
         "unigram", Choice("Type of the model.", names=SENTENCEPIECE_TYPES)

@@ -85,6 +85,7 @@ class UnigramTrainer(PresetTrainer):
     """
 
     kind = "unigram"
+    model_class = Unigram
     title = "Unigram"
 
     vocab_size: int = setting(8_000, VOCAB_SIZE)

@@ -23,6 +23,7 @@ class WordTrainer(RankingTrainer):
     """
 
     kind = "word"
+    model_class = WordLevel
     title = "word"
     unit = "words"
 

@@ -77,6 +77,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     """
 
     kind = "wordpiece"
+    model_class = WordPiece
     title = "WordPiece"
 
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*ALPHABET_ORDERS, "word-starts-first")
