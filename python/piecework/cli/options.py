@@ -29,11 +29,12 @@ def corpus_options(
     presets: Sequence[str] = ALL_PRESETS,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option for the pipeline, and those for reading a corpus."""
+    names = NameChoice(presets, "preset")
     preset = option(
         "--preset",
         section="Corpus",
-        type=NameChoice(presets, "preset"),
-        help=f"Preset of normalizer, pre-tokenizer and decoder: {', '.join(presets)}.",
+        type=names,
+        help=f"Preset of normalizer, pre-tokenizer and decoder, {names.examples}.",
     )
     return lambda command: preset(reading_options(command))
 
@@ -53,7 +54,8 @@ def reading_options(command: Callable[..., Any], on_error: bool = True) -> Calla
             "--field",
             metavar="NAME",
             help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. "
-            "With this option, stdin is read as JSON lines; plain text has no fields.  [default: text]",
+            "With this option, stdin and .json files are read as JSON lines; plain text has no fields.  "
+            "[default: text]",
         ),
         "encoding_errors": encoding_errors_option,
         "num_threads": add(

@@ -343,7 +343,10 @@ class TokenizerOutput(OutputFile):
 
 
 class NameChoice(_Text):
-    """A choice of names; the error for an unknown name lists all of them."""
+    """A choice of many names: `list` prints them, and the error for an unknown name lists them.
+
+    The help of the option has `examples` in place of all names.
+    """
 
     name = "name"
 
@@ -351,8 +354,16 @@ class NameChoice(_Text):
         self.names = tuple(names)
         self.of = of
 
+    @property
+    def examples(self) -> str:
+        """The first names, and how to see all."""
+        return f"such as {' or '.join(self.names[:2])}; list prints all"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the validated value."""
+        """Return the validated value; print the names for `list` and end the command."""
+        if value == "list" and ctx is not None:
+            click.echo("\n".join(self.names))
+            ctx.exit()
         if value not in self.names:
             self.fail(
                 f"{value!r} is not a known {self.of}; choose one of {', '.join(self.names)}.",
@@ -367,7 +378,9 @@ class NameChoice(_Text):
         """Return the names that start with `incomplete`."""
         from click.shell_completion import CompletionItem
 
-        return [CompletionItem(name) for name in self.names if name.startswith(incomplete)]
+        return [
+            CompletionItem(name) for name in (*self.names, "list") if name.startswith(incomplete)
+        ]
 
 
 def _separators() -> tuple[str, ...]:

@@ -142,11 +142,12 @@ def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
 
 def _options() -> dict[str, Callable[[Any], Any]]:
     in_section = partial(option, section="Tokenizer")
+    encodings = NameChoice(tuple(pw.spec.ENCODINGS), "encoding")
     return {
         "encoding_name": in_section(
             "--encoding-name",
-            type=NameChoice(tuple(pw.spec.ENCODINGS), "encoding"),
-            help=f"Encoding of a .tiktoken file: {', '.join(pw.spec.ENCODINGS)}.",
+            type=encodings,
+            help=f"Encoding of a .tiktoken file, {encodings.examples}.",
         ),
         "pattern": in_section(
             "--pattern",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
@@ -164,7 +165,8 @@ def _typed_value(flag: str, args: Sequence[str]) -> str | None:
 @cache
 def options_of(model: str, several_sizes: bool = False) -> tuple[Option, ...]:
     """Return the options of the settings of a model; with `several_sizes`, of more than one vocabulary."""
-    declared = _declared(settings_of(TRAINERS[model]), _SECTION, several_sizes)
+    trainer = TRAINERS[model]
+    declared = _declared(settings_of(trainer), _SECTION, several_sizes, trainer.sections)
     return tuple(Option(names, **how) for names, how in declared)
 
 
@@ -192,10 +194,14 @@ def _flags_of(model: str) -> tuple[str, ...]:
 
 
 def _declared(
-    settings: Mapping[str, tuple[Setting, Any]], section: str, several_sizes: bool
+    settings: Mapping[str, tuple[Setting, Any]],
+    section: str,
+    several_sizes: bool,
+    sections: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[list[str], dict[str, Any]]]:
-    """Yield the names of each option, and its other arguments."""
+    """Yield the names of each option, and its other arguments; `sections` has the settings that begin one."""
     for name, (about, default) in settings.items():
+        section = sections.get(name, section)
         how = _how(about)
         if name == "vocab_size":
             how = _how_of_sizes(about) if several_sizes else _how_of_size(about)
