@@ -96,6 +96,25 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
     assert sections["Other"] == ["-q,", "--color", "-h,"]
 
 
+def test_the_settings_of_sentencepiece_are_in_sections(cli: Run) -> None:
+    sections = sections_of(cli("train-sentencepiece", "--help")[1])
+    trainer = pw.SentencePieceTrainer
+    assert [*trainer.sections.values()] == [*sections][1 : 1 + len(trainer.sections)]
+    assert trainer.sections.keys() <= trainer.__dataclass_fields__.keys()
+    assert max(map(len, sections.values())) < 20
+    assert "--unk-id" in sections["Pieces that are not learned"]
+
+
+@pytest.mark.parametrize("verb", ["train", "train-sentencepiece", "count", "explain-training"])
+def test_the_help_names_two_presets_and_list_prints_all(cli: Run, verb: str) -> None:
+    code, out, _ = cli(verb, "--preset", "list")
+    assert code == 0
+    names = out.split()
+    assert {*names} <= pw.train.PRESETS.keys() | pw.train.SENTENCEPIECE_PRESETS.keys()
+    about = " ".join(cli(verb, "--help")[1].split())
+    assert f"such as {names[0]} or {names[1]}; list prints all" in about
+
+
 def test_headings_are_bold_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     def help_of(color: bool | None) -> str:
         monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)

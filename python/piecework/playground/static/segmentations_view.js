@@ -19,7 +19,7 @@ export function segmentationsView(tokenizer, view, text) {
   const seed = element("input", { type: "number", min: 0, max: 999999999, value: 1 });
   const again = element("button", { type: "button", class: "plain" }, "Next seed");
   const results = element("div", { "aria-live": "polite" });
-  const sampling = element("span", { class: "bar" }, field("alpha", alpha), field("seed", seed), again);
+  const sampling = element("span", { class: "bar" }, field(isScored ? "alpha" : "dropout", alpha), field("seed", seed), again);
   let latest = 0;
 
   async function show() {
