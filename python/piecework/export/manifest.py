@@ -19,7 +19,7 @@ from typing import Any
 from piecework._core import __version__
 from piecework._internal.counted import counted
 from piecework.corpus.urls import is_url
-from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
+from piecework.errors import ArgumentError, CorpusError, FileError, FormatError, PieceworkError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.file_identity import file_checksum, file_identity
 from piecework.tokenizer import Tokenizer
@@ -168,46 +168,38 @@ class Manifest:
         return stored
 
     def _check(self, stored: Mapping[str, Any]) -> None:
-        place = f"resume from {self.path}"
         mine = {"version of piecework": __version__, "tokenizer": self._tokenizer}
         its = {"version of piecework": stored["piecework"], "tokenizer": stored["tokenizer"]}
         for name, value in mine.items():
             if its[name] != value:
-                message = (
-                    f"cannot {place}: its {name} is {its[name]}, and that of "
-                    f"this run {value}; run again with the same, {_OTHER_FOLDER}"
-                )
-                raise ArgumentError(place, message=message)
+                found = f"its {name} is {its[name]}, and that of this run {value}"
+                raise self._different(ArgumentError, found)
         for name, value in self._settings.items():
             found = stored["settings"].get(name)
             if found != value:
-                message = (
-                    f"cannot {place}: it has {name}={found!r}, and this run "
-                    f"{name}={value!r}; run again with the same, {_OTHER_FOLDER}"
-                )
-                raise ArgumentError(place, message=message)
-        self._check_inputs(stored["inputs"], place)
+                found = f"it has {name}={found!r}, and this run {name}={value!r}"
+                raise self._different(ArgumentError, found)
+        self._check_inputs(stored["inputs"])
 
-    def _check_inputs(self, inputs: Sequence[Mapping[str, Any]], place: str) -> None:
+    def _different(
+        self, kind: type[PieceworkError], found: str, do: str = "run again with the same"
+    ) -> PieceworkError:
+        """Return the error for a run that differs from the one to resume."""
+        place = f"resume from {self.path}"
+        return kind(place, message=f"cannot {place}: {found}; {do}, {_OTHER_FOLDER}")
+
+    def _check_inputs(self, inputs: Sequence[Mapping[str, Any]]) -> None:
         if len(inputs) != len(self.inputs):
-            message = (
-                f"cannot {place}: it has {counted(len(inputs), 'input')}, and this "
-                f"run {len(self.inputs)}; run again with the same, {_OTHER_FOLDER}"
-            )
-            raise CorpusError(place, message=message)
+            found = f"it has {counted(len(inputs), 'input')}, and this run {len(self.inputs)}"
+            raise self._different(CorpusError, found)
         for mine, its in zip(self.inputs, inputs, strict=True):
             if mine["name"] != its["name"]:
-                message = (
-                    f"cannot {place}: it has the input {its['name']} where this run "
-                    f"has {mine['name']}; run again with the same, {_OTHER_FOLDER}"
-                )
-                raise CorpusError(place, message=message)
+                found = f"it has the input {its['name']} where this run has {mine['name']}"
+                raise self._different(CorpusError, found)
             if not _is_unchanged(mine, its):
-                message = (
-                    f"cannot {place}: {mine['name']} changed since that run, from {its['size']} "
-                    f"to {mine['size']} bytes or in content; restore it, {_OTHER_FOLDER}"
-                )
-                raise CorpusError(place, message=message)
+                sizes = f"from {its['size']} to {mine['size']} bytes"
+                found = f"{mine['name']} changed since that run, {sizes} or in content"
+                raise self._different(CorpusError, found, "restore it")
             mine.update(its)
 
     def _restore(self, stored: Mapping[str, Any]) -> None:

@@ -19,8 +19,6 @@ def trace_without_steps(counts: Counts, trainer: Trainer) -> TrainingTrace:
         words=tuple(counts.most_common()),
         special_tokens=trainer.fixed_tokens,
         alphabet=_alphabet(counts, trainer),
-        splits=(),
-        seeds=(),
         steps=(),
         step_count=0,
         vocab=tuple(trainer.learn(counts).vocab),

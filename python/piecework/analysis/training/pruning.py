@@ -51,7 +51,6 @@ def trace_pruning(
         words=tuple(words),
         special_tokens=trainer.special_tokens,
         alphabet=tuple(alphabet_entries(words, settings)),
-        splits=(),
         seeds=tuple(seeds.items()),
         steps=tuple(pruner.steps),
         step_count=pruner.step_count,

@@ -60,7 +60,6 @@ def trace_sentencepiece(
         special_tokens=tuple(_symbols(trainer)),
         alphabet=tuple(sorted(alphabet)),
         splits=tuple((tuple(word), count) for word, count in words),
-        seeds=(),
         steps=tuple(step for step in steps if step.number in wanted),
         step_count=count,
         vocab=tuple(text for text, _ in entries),

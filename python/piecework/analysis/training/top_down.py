@@ -32,8 +32,6 @@ def trace_top_down(
         words=tuple(words),
         special_tokens=trainer.special_tokens,
         alphabet=tuple(alphabet_entries(words, settings)),
-        splits=(),
-        seeds=(),
         steps=tuple(learner.steps),
         step_count=len(learner.tried),
         vocab=learned.entries,

@@ -23,7 +23,7 @@ LINES = 20
 """The default number of lines of each list."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingTrace:
     """The state before the first step of a learner, the chosen steps, and the vocabulary at the end.
 
@@ -50,8 +50,8 @@ class TrainingTrace:
     words: tuple[tuple[str, int], ...]
     special_tokens: tuple[str, ...]
     alphabet: tuple[str, ...]
-    splits: tuple[tuple[tuple[str, ...], int], ...]
-    seeds: tuple[tuple[str, float], ...]
+    splits: tuple[tuple[tuple[str, ...], int], ...] = ()
+    seeds: tuple[tuple[str, float], ...] = ()
     steps: tuple[TrainingStep, ...]
     step_count: int
     vocab: tuple[str, ...]

@@ -154,7 +154,6 @@ class UnigramReplay:
             words=tuple(words),
             special_tokens=tuple(special_tokens),
             alphabet=tuple(self.start.required),
-            splits=(),
             seeds=tuple(sorted(self.start.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
             steps=tuple(steps),
             step_count=self.step_count,
