@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
-from typing import Protocol
 
 from piecework._core import RawDecodeStream
 from piecework._internal.lazy import hints, pw
@@ -42,14 +40,6 @@ def _unpickled(
     return cls(tokenizer._core.continue_decode_stream(*state), tokenizer, *more)
 
 
-class Errors(Protocol):
-    """What to do with bytes that are not UTF-8; `vocabulary.decoding` has it."""
-
-    def text_of(  # noqa: D102
-        self, ids: Iterable[int], text: str | None, *, is_end: bool = False
-    ) -> str | None: ...
-
-
 class DecodeStream(_Streams):
     """Decode the ids of one sequence as they arrive, in complete characters.
 
@@ -66,7 +56,10 @@ class DecodeStream(_Streams):
     """
 
     def __init__(
-        self, raw: RawDecodeStream, tokenizer: pw.Tokenizer, errors: Errors | None = None
+        self,
+        raw: RawDecodeStream,
+        tokenizer: pw.Tokenizer,
+        errors: hints.DecodingErrors | None = None,
     ) -> None:
         super().__init__(raw, tokenizer)
         self._errors = errors
@@ -102,6 +95,8 @@ class DecodeStream(_Streams):
             yield rest
 
     def __copy__(self) -> hints.Self:
+        from copy import copy  # decoding needs none of it
+
         return type(self)(self._raw.copy(), self._tokenizer, copy(self._errors))
 
     def __reduce__(self) -> hints.Any:

@@ -313,7 +313,7 @@ class FileError(PieceworkError, OSError):
         return cls._of_system("write", str(path), error, expected)
 
     @classmethod
-    def while_reading(cls, path: object, expected: str = "a readable file") -> _Translation:
+    def while_reading(cls, path: object, expected: str = "a readable file") -> Translation:
         """Return a context in which an `OSError` becomes the error of `reading`.
 
         >>> with FileError.while_reading("a.txt"):
@@ -321,14 +321,18 @@ class FileError(PieceworkError, OSError):
         Traceback (most recent call last):
         piecework.errors.FileError: cannot read a.txt: no such file or directory
         """
-        return _Translation(lambda error: cls.reading(path, error, expected))
+        return Translation(
+            lambda error: cls.reading(path, error, expected) if isinstance(error, OSError) else None
+        )
 
     @classmethod
     def while_writing(
         cls, path: object, expected: str = "a path that can be written"
-    ) -> _Translation:
+    ) -> Translation:
         """Return a context in which an `OSError` becomes the error of `writing`."""
-        return _Translation(lambda error: cls.writing(path, error, expected))
+        return Translation(
+            lambda error: cls.writing(path, error, expected) if isinstance(error, OSError) else None
+        )
 
     @classmethod
     def removing(cls, path: object, error: OSError) -> FileError:
@@ -353,18 +357,20 @@ class FileError(PieceworkError, OSError):
         return getattr(self, "_declared_class", type(self)), given, state
 
 
-class _Translation:
-    """A context that raises what `translate` returns for an `OSError` that is no error of this library."""
+class Translation:
+    """A context that raises what a function returns for an error of Python, unless that is None."""
 
-    def __init__(self, translate: Callable[[OSError], FileError]) -> None:
-        self._translate = translate
+    def __init__(self, translated: Callable[[BaseException], PieceworkError | None]) -> None:
+        self._translated = translated
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, OSError) and not isinstance(error, PieceworkError):
-            raise self._translate(error) from error
+        if error is None or isinstance(error, PieceworkError):
+            return
+        if (translated := self._translated(error)) is not None:
+            raise translated from error
 
 
 def system_message(error: OSError) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 
 import numpy as np
@@ -36,6 +36,14 @@ class ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any: ...
 
 
+class DecodingErrors(Protocol):
+    """What to do with bytes that are not UTF-8; `vocabulary.decoding` has it."""
+
+    def text_of(
+        self, ids: Iterable[int], text: str | None, *, is_end: bool = False
+    ) -> str | None: ...
+
+
 Texts: TypeAlias = (
     Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
 )
@@ -51,6 +59,7 @@ __all__ = [
     "Any",
     "ArrowArray",
     "ArrowStream",
+    "DecodingErrors",
     "Ids",
     "Memory",
     "Progress",

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager
 
-from piecework.errors import FileError, FormatError, MemoryLimitError
+from piecework.errors import (
+    FileError,
+    FormatError,
+    MemoryLimitError,
+    PieceworkError,
+    Translation,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 MAX_PIPE_BYTES = 1 << 29
@@ -56,16 +60,15 @@ def json_object(source: str) -> dict[str, Any]:
     return value
 
 
-@contextmanager
-def errors_of_reading(name: str, expected: str) -> Iterator[None]:
-    """Raise `FileError` for a file that cannot be read, `MemoryLimitError` for one that is too large."""
-    try:
-        with FileError.while_reading(name, expected):
-            yield
-    except MemoryLimitError:
-        raise
-    except MemoryError as error:
-        raise too_large(name) from error
+def errors_of_reading(name: str, expected: str) -> Translation:
+    """Return a context that raises `FileError`, or `MemoryLimitError` for a file that is too large."""
+
+    def translated(error: BaseException) -> PieceworkError | None:
+        if isinstance(error, MemoryError):
+            return too_large(name)
+        return FileError.reading(name, error, expected) if isinstance(error, OSError) else None
+
+    return Translation(translated)
 
 
 def check_that_it_ends(path: str, expected: str) -> bool:
