@@ -99,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_slot_and_no_base_is_allocated_twice(
+        fn slots_and_bases_are_allocated_once(
             states in prop::collection::vec(prop::collection::btree_set(any::<u8>(), 1..6), 1..600),
             wide in prop::sample::subsequence((0..=255).collect::<Vec<u8>>(), 200..=256),
         ) {

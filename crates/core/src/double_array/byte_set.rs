@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn exchanging_moves_every_bit(set in any::<u64>(), byte in any::<u8>()) {
+        fn exchanging_halves_moves_every_bit(set in any::<u64>(), byte in any::<u8>()) {
             for at in 0..64 {
                 prop_assert_eq!(exchanged(set, byte) >> at & 1, set >> (at ^ (byte & 63)) & 1);
             }
@@ -99,7 +99,7 @@ mod tests {
         }
 
         #[test]
-        fn sets_contain_what_was_not_removed(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
+        fn a_set_contains_the_bytes_not_removed(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
             let set = set(&bytes);
             prop_assert!((0..=255).all(|byte| set.has(byte) == bytes.contains(&byte)));
             prop_assert_eq!(set.len(), (0..=255).filter(|byte| bytes.contains(byte)).count() as u32);

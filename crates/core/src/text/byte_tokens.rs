@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_stands_for_its_byte_and_nothing_like_it_does() {
+    fn only_exact_byte_tokens_are_bytes() {
         for byte in 0..=u8::MAX {
             assert_eq!(byte_of_entry(&byte_entry(byte)), Some(byte));
         }

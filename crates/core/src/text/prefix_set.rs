@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_longest_and_only_where_it_stands() {
+    fn the_longest_prefix_matches_at_its_position_only() {
         let prefixes = PrefixSet::build(["<a>", "<a><b>", ""].into_iter()).unwrap();
         assert_eq!(prefixes.end_at("x<a><b>", 1), Some(7));
         assert_eq!(prefixes.end_at("x<a>", 0), None);
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_is_found_alone_unless_more_begins_with_it() {
+    fn a_single_byte_matches_unless_a_longer_prefix_does() {
         for texts in [["a", "b", "bc"], ["bc", "b", "a"]] {
             let prefixes = PrefixSet::build(texts.into_iter()).unwrap();
             assert_eq!(

@@ -140,14 +140,14 @@ mod tests {
     use crate::table_sections::TableSections;
 
     #[test]
-    fn finds_tokens_and_ids_across_gaps() {
+    fn tokens_and_ids_are_found_across_gaps() {
         let vocab = Vocab::compile(&[("a".into(), 0), ("b".into(), 5)]).unwrap();
         assert_eq!((vocab.id_of("b"), vocab.token_of(5), vocab.token_of(3)), (Some(5), Some("b"), None));
         assert_eq!(vocab.iter().collect::<Vec<_>>(), [("a", 0), ("b", 5)]);
     }
 
     #[test]
-    fn refuses_duplicates_and_far_ids() {
+    fn duplicates_and_huge_ids_are_refused() {
         assert!(Vocab::compile(&[("a".into(), 0), ("a".into(), 1)]).is_err());
         assert!(Vocab::compile(&[("a".into(), 0), ("b".into(), 0)]).is_err());
         assert!(Vocab::compile(&[("a".into(), u32::MAX)]).is_err());
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_entry_of_a_list_that_is_there_twice() {
+    fn an_error_names_the_duplicate_of_a_list() {
         let vocab = ["a", "b", "a"].map(|token| (token.to_string(), 0.0)).to_vec();
         let spec = UnigramSpec { vocab, unk_id: None, byte_fallback: false };
         let error = Vocab::of_model(&ModelSpec::Unigram(spec)).unwrap_err();

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn two_unknown_characters_stay_together() {
+    fn two_unknown_characters_are_not_split() {
         assert_eq!(split(&["a"], "xyaza"), ["xy", "a", "z", "a"]);
         assert_eq!(split(&["a"], "aa"), ["a", "a"]);
     }

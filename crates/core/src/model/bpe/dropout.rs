@@ -4,19 +4,17 @@
 //! Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization", algorithm 1. A
 //! merge that one step skips can be applied by the next.
 
-use super::merge_by_heap::SymbolLinks;
-use super::merge_ranks::{MergeRanks, RankLookup};
+use super::merge_ranks::MergeRanks;
 use super::merges::NO_RANK;
 use super::pair_order::PairOrder;
-use super::symbol::Symbol;
+use super::symbols::{MergeLookup, Symbol, SymbolLinks};
 use crate::model::sampling::SamplingRng;
 
 /// Merge until all pairs with a rank are skipped in one step.
 pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
-    pairs: &MergeRanks,
-    links: &mut SymbolLinks,
-    pair_order: &mut PairOrder,
+    mut pairs: &MergeRanks,
+    (links, pair_order): (&mut SymbolLinks, &mut PairOrder),
     rng: &mut SamplingRng,
 ) {
     links.chain(symbols.len());
@@ -30,7 +28,7 @@ pub(super) fn merge(
             }
         }
         let merged = pairs.merged(symbols[at as usize].rank);
-        links.merge_at(at, merged, symbols, pairs, |rank, at| pair_order.insert(rank, at));
+        links.merge_at(at, merged, symbols, &mut pairs, |rank, at| pair_order.insert(rank, at));
     }
     links.keep_linked(symbols);
 }

@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::merges::NO_RANK;
-use super::symbol::Symbol;
+use super::symbols::Symbol;
 use crate::error::Error;
 use crate::model::bytes::ByteTokens;
 use crate::spec::BpeSpec;

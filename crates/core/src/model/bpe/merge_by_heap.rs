@@ -1,102 +1,83 @@
-//! The merges of any word with a heap of pairs, lowest rank first, leftmost of equal ones: O(n log n).
+//! The merges of any word with a queue of pairs, lowest rank first, leftmost of equal ones: O(n log n).
 //!
-//! A pair whose symbols have changed is skipped when it is popped: its merge makes another token than the merge of
-//! the pair that is now at its position.
+//! A pair whose symbols have changed is skipped when it is popped.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::merge_ranks::RankLookup;
 use super::merges::NO_RANK;
-use super::symbol::Symbol;
+use super::symbols::{MergeLookup, Symbol, SymbolLinks};
 
-const NONE: u32 = u32::MAX;
+/// A heap of more pairs is sorted once all sorted ones are popped.
+const MAX_HEAP: usize = 64;
 
-/// The neighbors of each symbol, and the memory of the heap.
+/// Pairs ordered by priority, then by position. The first ones, and those that pile up, are sorted at once; the others
+/// are in a heap.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SymbolLinks {
-    /// The positions of the previous and the next symbol.
-    around: Vec<(u32, u32)>,
-    /// The rank in the high half, the position in the low half.
-    heap_buffer: Vec<Reverse<u64>>,
+pub(super) struct MergeQueue {
+    /// In order, with the priority in the high half and the position in the low half. Those before `popped` are popped.
+    sorted: Vec<u64>,
+    popped: usize,
+    heap: BinaryHeap<Reverse<u64>>,
 }
 
-/// Merge until no pair has a rank.
-pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &impl RankLookup, links: &mut SymbolLinks) {
+/// Merge until no pair has a merge. A merge for which `skips` returns `true` is never tried again.
+pub(super) fn merge(
+    symbols: &mut Vec<Symbol>,
+    pairs: &mut impl MergeLookup,
+    (links, queue): (&mut SymbolLinks, &mut MergeQueue),
+    mut skips: impl FnMut() -> bool,
+) {
     links.chain(symbols.len());
-    let mut heap = BinaryHeap::from(std::mem::take(&mut links.heap_buffer));
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
-    heap.extend(ranked.map(|(at, symbol)| entry(symbol.rank, at)));
-    while let Some(Reverse(entry_of_best)) = heap.pop() {
-        let (rank, at) = ((entry_of_best >> 32) as u32, entry_of_best as u32);
-        let now = symbols[at as usize].rank;
-        if now != NO_RANK && pairs.merged(now) == pairs.merged(rank) {
-            links.merge_at(at, pairs.merged(rank), symbols, pairs, |rank, at| heap.push(entry(rank, at)));
+    queue.fill(ranked.map(|(at, symbol)| entry(pairs.priority(symbol.rank), at)));
+    while let Some(best) = queue.pop() {
+        let (priority, at) = ((best >> 32) as u32, best as u32);
+        let rank = symbols[at as usize].rank;
+        if rank == NO_RANK || !pairs.is_queued(rank, priority) {
+            continue;
         }
+        if skips() {
+            symbols[at as usize].rank = NO_RANK;
+            continue;
+        }
+        let merged = pairs.merged(rank);
+        links.merge_at(at, merged, symbols, pairs, |priority, at| queue.push(entry(priority, at)));
     }
-    links.heap_buffer = heap.into_vec();
     links.keep_linked(symbols);
 }
 
-fn entry(rank: u32, at: u32) -> Reverse<u64> {
-    Reverse(u64::from(rank) << 32 | u64::from(at))
+fn entry(priority: u32, at: u32) -> u64 {
+    u64::from(priority) << 32 | u64::from(at)
 }
 
-impl SymbolLinks {
-    /// Link `len` adjacent symbols.
-    pub(super) fn chain(&mut self, len: usize) {
-        self.around.clear();
-        self.around.extend((0..len as u32).map(|at| (at.wrapping_sub(1), at + 1)));
-        if let Some(last) = self.around.last_mut() {
-            last.1 = NONE;
-        }
+impl MergeQueue {
+    /// Fill the empty queue.
+    fn fill(&mut self, entries: impl Iterator<Item = u64>) {
+        self.sorted.clear();
+        self.sorted.extend(entries);
+        self.sorted.sort_unstable();
+        self.popped = 0;
     }
 
-    /// The positions of the pairs that a merge at `at` changes; `u32::MAX` for a pair that does not exist.
-    pub(super) fn pairs_around(&self, at: u32) -> [u32; 3] {
-        let (before, gone) = self.around[at as usize];
-        [before, at, gone]
+    #[inline]
+    fn push(&mut self, entry: u64) {
+        self.heap.push(Reverse(entry));
     }
 
-    /// Merge a symbol with the next one. Calls `found` with the rank and the position of each new pair that has a
-    /// rank.
-    pub(super) fn merge_at(
-        &mut self,
-        at: u32,
-        id: u32,
-        symbols: &mut [Symbol],
-        pairs: &impl RankLookup,
-        mut found: impl FnMut(u32, u32),
-    ) {
-        let (before, gone) = self.around[at as usize];
-        let after = self.around[gone as usize].1;
-        let right = symbols[gone as usize];
-        symbols[gone as usize].rank = NO_RANK;
-        symbols[at as usize].merge(right, id);
-        symbols[at as usize].rank = NO_RANK;
-        self.around[at as usize].1 = after;
-        if after != NONE {
-            self.around[after as usize].0 = at;
+    #[inline]
+    fn pop(&mut self) -> Option<u64> {
+        if self.popped == self.sorted.len() && self.heap.len() > MAX_HEAP {
+            let mut heap = std::mem::take(&mut self.heap);
+            self.fill(heap.drain().map(|Reverse(entry)| entry));
+            self.heap = heap;
         }
-        for (left, right) in [(before, at), (at, after)] {
-            if left != NONE && right != NONE {
-                let rank = pairs.rank(symbols[left as usize].id, symbols[right as usize].id);
-                symbols[left as usize].rank = rank;
-                if rank != NO_RANK {
-                    found(rank, left);
-                }
+        match (self.sorted.get(self.popped), self.heap.peek()) {
+            (Some(&entry), top) if top.is_none_or(|Reverse(top)| entry <= *top) => {
+                self.popped += 1;
+                Some(entry)
             }
+            _ => self.heap.pop().map(|Reverse(entry)| entry),
         }
-    }
-
-    /// Keep the symbols that are still linked, in order.
-    pub(super) fn keep_linked(&self, symbols: &mut Vec<Symbol>) {
-        let (mut kept, mut at) = (0, if symbols.is_empty() { NONE } else { 0 });
-        while at != NONE {
-            symbols[kept] = symbols[at as usize];
-            at = self.around[at as usize].1;
-            kept += 1;
-        }
-        symbols.truncate(kept);
     }
 }

@@ -4,10 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::merge_by_heap::SymbolLinks;
-use super::merge_ranks::RankLookup;
 use super::merges::NO_RANK;
-use super::symbol::Symbol;
+use super::symbols::{MergeLookup, Symbol, SymbolLinks};
 
 const NONE: u32 = u32::MAX;
 
@@ -27,19 +25,20 @@ pub(super) struct RankQueue {
 /// Merge until no pair has a rank; only for merges in order.
 pub(super) fn merge(
     symbols: &mut Vec<Symbol>,
-    pairs: &impl RankLookup,
+    pairs: &mut impl MergeLookup,
     links: &mut SymbolLinks,
-    rank_queue: &mut RankQueue,
+    (rank_queue, rank_count): (&mut RankQueue, usize),
 ) {
     links.chain(symbols.len());
-    rank_queue.begin(pairs.len());
+    rank_queue.begin(rank_count);
     for (at, symbol) in (0..).zip(symbols.iter()) {
         rank_queue.add(symbol.rank, at);
     }
     while let Some((rank, sorted)) = rank_queue.take() {
         for &at in &sorted {
             if symbols[at as usize].rank == rank {
-                links.merge_at(at, pairs.merged(rank), symbols, pairs, |rank, at| rank_queue.add(rank, at));
+                let merged = pairs.merged(rank);
+                links.merge_at(at, merged, symbols, pairs, |rank, at| rank_queue.add(rank, at));
             }
         }
         rank_queue.sorted = sorted;

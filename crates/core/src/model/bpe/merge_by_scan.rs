@@ -1,17 +1,17 @@
 //! The merges of a short word: scan for the best pair, merge it, repeat. O(n²) without the overhead of a heap.
 
-use super::merge_ranks::{MergeRanks, RankLookup};
+use super::merge_ranks::MergeRanks;
 use super::merges::NO_RANK;
-use super::symbol::Symbol;
+use super::symbols::{MergeLookup, Symbol};
 
 /// Merge until no pair has a rank.
-pub(super) fn merge(symbols: &mut Vec<Symbol>, pairs: &MergeRanks) {
+pub(super) fn merge(symbols: &mut Vec<Symbol>, mut pairs: &MergeRanks) {
     while let Some((at, rank)) = best(symbols) {
         let right = symbols.remove(at + 1);
         symbols[at].merge(right, pairs.merged(rank));
-        symbols[at].rank = symbols.get(at + 1).map_or(NO_RANK, |next| pairs.rank(symbols[at].id, next.id));
+        symbols[at].rank = symbols.get(at + 1).map_or(NO_RANK, |next| pairs.rank(&symbols[at], next));
         if at > 0 {
-            symbols[at - 1].rank = pairs.rank(symbols[at - 1].id, symbols[at].id);
+            symbols[at - 1].rank = pairs.rank(&symbols[at - 1], &symbols[at]);
         }
     }
 }

@@ -4,18 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
 use super::merges::{MergeIds, Merges, NO_RANK};
-
-/// Looks up the merge of a pair.
-pub(super) trait RankLookup {
-    /// The rank of a pair, or `NO_RANK`.
-    fn rank(&self, left: u32, right: u32) -> u32;
-
-    /// The token that the merge of this rank makes.
-    fn merged(&self, rank: u32) -> u32;
-
-    /// The bound of all ranks.
-    fn len(&self) -> usize;
-}
+use super::symbols::{MergeLookup, Symbol};
 
 /// All merges. The table of pairs is built at its first lookup: backtracking needs none.
 #[derive(Clone, Debug)]
@@ -92,6 +81,11 @@ impl MergeRanks {
         self.merges.duplicate
     }
 
+    /// The number of merges.
+    pub(super) fn len(&self) -> usize {
+        self.merges.list.len()
+    }
+
     /// The bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let table = self.table.get();
@@ -102,10 +96,10 @@ impl MergeRanks {
     }
 }
 
-impl RankLookup for MergeRanks {
+impl MergeLookup for &MergeRanks {
     #[inline]
-    fn rank(&self, left: u32, right: u32) -> u32 {
-        self.table().rank(left, right)
+    fn rank(&mut self, left: &Symbol, right: &Symbol) -> u32 {
+        self.table().rank(left.id, right.id)
     }
 
     #[inline]
@@ -113,8 +107,10 @@ impl RankLookup for MergeRanks {
         self.merges.list[rank as usize].merged
     }
 
-    fn len(&self) -> usize {
-        self.merges.list.len()
+    /// As in `tokenizers`: a pair that was queued counts as well if both merge to the same token.
+    #[inline]
+    fn is_queued(&self, rank: u32, priority: u32) -> bool {
+        self.merged(rank) == self.merged(priority)
     }
 }
 

@@ -1,6 +1,6 @@
 //! BPE: merges adjacent symbols, the pair of the lowest rank first, the leftmost of equal ones.
 //!
-//! symbol           a token of the word while it is merged
+//! symbols          the tokens of a word while it is merged, and the lookup of their merges
 //! initial_symbols  the first symbols of a word
 //! merges           the token ids of all merges
 //! merge_ranks      pairs of tokens to the ranks of their merges
@@ -28,19 +28,19 @@ mod merge_ranks;
 mod merges;
 mod pair_order;
 mod scored;
-mod symbol;
+mod symbols;
 
 use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeBatches};
 use self::char_level::CharLevel;
 use self::initial_symbols::InitialSymbols;
-use self::merge_by_heap::SymbolLinks;
+use self::merge_by_heap::MergeQueue;
 use self::merge_by_rank::RankQueue;
-use self::merge_ranks::{MergeRanks, RankLookup};
+use self::merge_ranks::MergeRanks;
 use self::merges::Merges;
 use self::pair_order::PairOrder;
 pub use self::scored::ScoredBpe;
 pub(crate) use self::scored::ScoredBpeScratch;
-use self::symbol::{push_all, Symbol};
+use self::symbols::{push_all, rank_all, Symbol, SymbolLinks};
 use super::sampling::SamplingRng;
 use super::{ByteAdjacency, TokenSink, TokenSpan};
 use crate::error::{Error, ErrorKind};
@@ -69,12 +69,19 @@ pub struct Bpe {
 #[derive(Clone, Debug, Default)]
 pub(super) struct BpeScratch {
     symbols: Vec<Symbol>,
-    links: SymbolLinks,
-    pair_order: PairOrder,
-    rank_queue: RankQueue,
+    merging: MergeScratch,
     backtracking: BacktrackingScratch,
     interleaved: MergeBatches,
     bytes: Vec<u8>,
+}
+
+/// The buffers of the merges of one word.
+#[derive(Clone, Debug, Default)]
+struct MergeScratch {
+    links: SymbolLinks,
+    queue: MergeQueue,
+    rank_queue: RankQueue,
+    pair_order: PairOrder,
 }
 
 impl Bpe {
@@ -147,12 +154,14 @@ impl Bpe {
             }
             done = self.run_chars(word, scratch, out);
         }
-        let BpeScratch { symbols, links, pair_order, rank_queue, .. } = scratch;
+        let BpeScratch { symbols, merging, .. } = scratch;
         self.initial_symbols.push_symbols(&word[done..], symbols);
-        self.rank_all(symbols);
+        rank_all(symbols, &mut &self.pairs);
         match rng {
-            Some(rng) => dropout::merge(symbols, &self.pairs, links, pair_order, rng),
-            None => self.merge(symbols, links, rank_queue),
+            Some(rng) => {
+                dropout::merge(symbols, &self.pairs, (&mut merging.links, &mut merging.pair_order), rng)
+            }
+            None => self.merge(symbols, merging),
         }
         push_all(symbols, done, out);
     }
@@ -230,25 +239,20 @@ impl Bpe {
     }
 
     /// Apply all merges.
-    fn merge(&self, symbols: &mut Vec<Symbol>, links: &mut SymbolLinks, rank_queue: &mut RankQueue) {
+    fn merge(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
         if symbols.len() <= SHORT && !self.pairs.may_repeat() {
             merge_by_scan::merge(symbols, &self.pairs);
         } else {
-            self.merge_long(symbols, links, rank_queue);
+            self.merge_long(symbols, merging);
         }
     }
 
-    fn merge_long(&self, symbols: &mut Vec<Symbol>, links: &mut SymbolLinks, rank_queue: &mut RankQueue) {
+    fn merge_long(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
+        let MergeScratch { links, queue, rank_queue, .. } = merging;
         if self.pairs.are_in_order() {
-            merge_by_rank::merge(symbols, &self.pairs, links, rank_queue);
+            merge_by_rank::merge(symbols, &mut &self.pairs, links, (rank_queue, self.pairs.len()));
         } else {
-            merge_by_heap::merge(symbols, &self.pairs, links);
-        }
-    }
-
-    fn rank_all(&self, symbols: &mut [Symbol]) {
-        for i in 1..symbols.len() {
-            symbols[i - 1].rank = self.pairs.rank(symbols[i - 1].id, symbols[i].id);
+            merge_by_heap::merge(symbols, &mut &self.pairs, (links, queue), || false);
         }
     }
 }
@@ -261,10 +265,10 @@ fn segment_bytes(
     scratch: &mut BpeScratch,
     mut found: impl FnMut(u32, usize),
 ) {
-    let BpeScratch { symbols, links, rank_queue, backtracking: state, .. } = scratch;
+    let BpeScratch { symbols, merging, backtracking: state, .. } = scratch;
     let done = backtracking.segment(word, state, &mut found);
     if done < word.len() {
-        backtracking.merge_rest(&word[done..], symbols, (links, rank_queue), found);
+        backtracking.merge_rest(&word[done..], symbols, merging, found);
     }
 }
 

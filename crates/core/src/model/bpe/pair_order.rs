@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_sorted_set(changes in prop::collection::vec((0u32..4, 0u32..20), 0..200)) {
+        fn pair_order_equals_a_sorted_set(changes in prop::collection::vec((0u32..4, 0u32..20), 0..200)) {
             let (mut order, mut expected) = (PairOrder::default(), BTreeSet::new());
             order.clear(20);
             let mut ranks = [None; 20];

@@ -7,6 +7,7 @@ mod char_level;
 use piecework_kernels::merges::LongWordBatch;
 
 use super::merges::NO_RANK;
+use super::symbols::MergeLookup;
 use super::*;
 use crate::model::Sampling;
 use crate::spec::VocabSpec;
@@ -58,7 +59,7 @@ fn prefixes_and_suffixes_characters_inside_and_at_the_end_of_a_word() {
 }
 
 #[test]
-fn unknown_characters_are_fused_where_asked() {
+fn unknown_characters_are_fused_with_fuse_unk() {
     let mut spec = spec(&["a", "<unk>"], &[]);
     assert_eq!(run(&spec, "xxaéx"), [(1, 0, 1), (1, 1, 2), (0, 2, 3), (1, 3, 5), (1, 5, 6)]);
     spec.fuse_unk = true;
@@ -66,7 +67,7 @@ fn unknown_characters_are_fused_where_asked() {
 }
 
 #[test]
-fn unknown_characters_are_dropped_where_there_is_no_entry_for_them() {
+fn unknown_characters_without_an_unknown_token_are_dropped() {
     let spec = spec(&["a", "b", "ab"], &[("a", "b")]);
     assert_eq!(run(&spec, "xx"), []);
     // `tokenizers` gives (0, 2): it forgets the skip_count bytes.
@@ -81,7 +82,7 @@ fn bytes_of_a_character_share_its_span() {
 }
 
 #[test]
-fn bytes_come_before_an_unknown_character_to_their_left() {
+fn byte_tokens_precede_the_unknown_token_on_their_left() {
     let tokens = ["a", "<unk>", "<0xC3>", "<0xA9>", "<0xC3><0xA9>"];
     let mut spec = spec(&tokens, &[("<0xC3>", "<0xA9>")]);
     assert_eq!(run(&spec, "aé"), [(0, 0, 1), (4, 1, 3)]);
@@ -92,7 +93,7 @@ fn bytes_come_before_an_unknown_character_to_their_left() {
 }
 
 #[test]
-fn bytes_spell_the_affixes_too() {
+fn byte_tokens_include_the_affixes() {
     let mut spec = spec(&["a", "<unk>", "<0xC3>", "<0xA9>", "<0x23>"], &[]);
     spec.continuing_subword_prefix = Some("#".into());
     // `tokenizers` gives (1, 2), (2, 3), (3, 4), beyond the end of the word.
@@ -100,7 +101,7 @@ fn bytes_spell_the_affixes_too() {
 }
 
 #[test]
-fn whole_words_that_are_entries_need_no_merges_where_asked() {
+fn whole_words_are_not_merged_with_ignore_merges() {
     let mut spec = spec(&["a", "b", "c", "ab", "abc"], &[("a", "b")]);
     assert_eq!(run(&spec, "abc"), [(3, 0, 2), (2, 2, 3)]);
     spec.ignore_merges = true;
@@ -109,7 +110,7 @@ fn whole_words_that_are_entries_need_no_merges_where_asked() {
 }
 
 #[test]
-fn a_dropout_is_a_share() {
+fn a_dropout_is_between_0_and_1() {
     let mut spec = spec(&["a", "b", "ab"], &[("a", "b")]);
     for share in [-0.1, 1.1, f64::NAN] {
         spec.dropout = Some(share);
@@ -124,7 +125,7 @@ fn of_equal_merges_the_last_one_counts() {
 }
 
 #[test]
-fn merges_name_entries() {
+fn merges_of_unknown_tokens_are_refused() {
     let tokens = ["a", "b", "é", "ab"];
     for merge in [("x", "a"), ("a", "x"), ("b", "a")] {
         assert_eq!(place_of_error(&spec(&tokens, &[("a", "b"), merge])), "model.merges[1]");
@@ -149,14 +150,14 @@ fn doubling() -> BpeSpec {
 }
 
 #[test]
-fn a_megabyte_of_one_letter_is_joined_to_the_end() {
+fn a_megabyte_of_one_letter_is_merged_completely() {
     let pieces = run(&doubling(), &"a".repeat(1 << 20));
     assert_eq!(pieces.len(), 1 << 11);
     assert!(pieces.iter().all(|&(id, start, end)| id == 9 && end - start == 512));
 }
 
 #[test]
-fn a_megabyte_of_one_letter_comes_to_an_end_however_many_merges_are_dropped() {
+fn dropout_of_a_megabyte_of_one_letter_ends() {
     let (model, symbols) = printable(&doubling(), &"a".repeat(1 << 20));
     for alpha in [0.5, 0.99, 0.999_999] {
         let pieces = drawn(&model, &symbols, Sampling { alpha, nbest: None, seed: 1, row: 0 });
@@ -169,7 +170,7 @@ fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
     model.initial_symbols.push_symbols(word, &mut symbols);
-    model.rank_all(&mut symbols);
+    rank_all(&mut symbols, &mut &model.pairs);
     (model, symbols)
 }
 
@@ -179,7 +180,7 @@ fn plain(symbols: &[Symbol]) -> Vec<(u32, u32, u32)> {
 
 /// The pairs that could be merged, best first: rank and position.
 fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
-    let ranks = symbols.windows(2).map(|two| model.pairs.rank(two[0].id, two[1].id));
+    let ranks = symbols.windows(2).map(|two| (&model.pairs).rank(&two[0], &two[1]));
     let mut found: Vec<_> = ranks.zip(0..).filter(|&(rank, _)| rank != NO_RANK).collect();
     found.sort_unstable();
     found
@@ -188,7 +189,7 @@ fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
 fn joined_at(model: &Bpe, symbols: &[Symbol], (rank, at): (u32, usize)) -> Vec<Symbol> {
     let mut merged = symbols.to_vec();
     let right = merged.remove(at + 1);
-    merged[at].merge(right, model.pairs.merged(rank));
+    merged[at].merge(right, (&model.pairs).merged(rank));
     merged
 }
 
@@ -220,12 +221,12 @@ fn outcomes(
 fn drawn(model: &Bpe, symbols: &[Symbol], sampling: Sampling) -> Vec<Symbol> {
     let mut merged = symbols.to_vec();
     let (mut links, mut order) = (SymbolLinks::default(), PairOrder::default());
-    dropout::merge(&mut merged, &model.pairs, &mut links, &mut order, &mut sampling.rng(0));
+    dropout::merge(&mut merged, &model.pairs, (&mut links, &mut order), &mut sampling.rng(0));
     merged
 }
 
 #[test]
-fn dropout_draws_each_outcome_as_often_as_its_probability_says() {
+fn dropout_samples_outcomes_with_their_probabilities() {
     let tokens = ["a", "b", "c", "ab", "bc", "abc", "aa", "caa", "abcaa"];
     let merges = [("a", "b"), ("a", "a"), ("b", "c"), ("ab", "c"), ("a", "bc"), ("c", "aa"), ("abc", "aa")];
     let (model, symbols) = printable(&spec(&tokens, &merges), "abcaaa");
@@ -248,7 +249,7 @@ fn dropout_draws_each_outcome_as_often_as_its_probability_says() {
 }
 
 #[test]
-fn dropout_begins_with_characters_even_where_whole_words_need_no_merges() {
+fn dropout_begins_with_characters_despite_ignore_merges() {
     let mut spec = spec(&["a", "b", "ab"], &[]);
     spec.ignore_merges = true;
     let vocab = Vocab::compile(&spec.vocab).unwrap();
@@ -331,21 +332,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn scan_and_heap_join_as_the_textbook_does(
+    fn scan_and_heap_equal_the_definition(
         splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
         word in "[ab]{1,40}",
     ) {
         let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let (mut scanned, mut heaped) = (symbols.clone(), symbols.clone());
         merge_by_scan::merge(&mut scanned, &model.pairs);
-        merge_by_heap::merge(&mut heaped, &model.pairs, &mut SymbolLinks::default());
+        let MergeScratch { mut links, mut queue, .. } = MergeScratch::default();
+        merge_by_heap::merge(&mut heaped, &mut &model.pairs, (&mut links, &mut queue), || false);
         let expected = plain(&naive(&model, symbols));
         prop_assert_eq!(plain(&scanned), expected.clone());
         prop_assert_eq!(plain(&heaped), expected);
     }
 
     #[test]
-    fn sweeps_join_as_the_textbook_does_where_merges_are_in_order(
+    fn merging_by_rank_equals_the_definition(
         mut splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
         word in "[ab]{1,40}",
     ) {
@@ -353,12 +355,14 @@ proptest! {
         let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let mut swept = symbols.clone();
         prop_assert!(model.pairs.are_in_order());
-        merge_by_rank::merge(&mut swept, &model.pairs, &mut SymbolLinks::default(), &mut RankQueue::default());
+        let MergeScratch { mut links, mut rank_queue, .. } = MergeScratch::default();
+        let ranks = (&mut rank_queue, model.pairs.len());
+        merge_by_rank::merge(&mut swept, &mut &model.pairs, &mut links, ranks);
         prop_assert_eq!(plain(&swept), plain(&naive(&model, symbols)));
     }
 
     #[test]
-    fn bytes_join_as_characters_that_spell_them(
+    fn bytes_merge_as_their_printable_characters(
         mut splits in prop::collection::vec(("[abé]{1,3}", "[abé]{1,3}"), 0..20),
         is_sorted: bool,
         word in "[abé]{1,80}|([ab]{150}){5}",
@@ -373,7 +377,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_join_as_characters_where_entries_have_every_length(
+    fn bytes_merge_as_characters_for_tokens_of_every_length(
         lengths in prop::collection::btree_set(2..24usize, 0..23),
         word in prop::collection::vec(("a{1,40}", "b{0,3}"), 1..8),
         seed: u64,
@@ -397,7 +401,7 @@ proptest! {
     }
 
     #[test]
-    fn dropout_of_nothing_merges_all_and_of_everything_merges_none(
+    fn dropout_0_merges_all_and_dropout_1_none(
         splits in prop::collection::vec(("[ab]{1,3}", "[ab]{1,3}"), 0..12),
         word in "[ab]{1,40}",
         seed: u64,

@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn the_first_of_the_best_is_the_one_of_the_model(
+    fn the_best_segmentation_is_that_of_the_model(
         tokens in prop::collection::btree_map("[abé]{1,3}", -4i8..0, 0..10),
         words in prop::collection::vec("[abéè]{1,9}", 1..4),
     ) {
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn drawn_apart_all_are_different_and_all_come(
+    fn samples_without_replacement_are_all_segmentations(
         words in prop::collection::vec("[abè]{1,4}", 1..3),
         seed: u64,
         alpha in 0.0..3.0,
@@ -155,7 +155,7 @@ fn shares(model: &Unigram, words: &[&str], alpha: f64) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
+fn segmentations_are_sampled_with_their_probabilities() {
     let model = small();
     for (words, alpha) in [
         (&["ababa"][..], 0.0),
@@ -180,7 +180,7 @@ fn drawn_segmentations_are_as_frequent_as_their_probabilities_say() {
 }
 
 #[test]
-fn without_replacement_each_is_drawn_from_those_left_over() {
+fn samples_without_replacement_have_their_probabilities() {
     let (model, words, alpha) = (small(), ["aba"], 0.8);
     let shares = shares(&model, &words, alpha);
     let mut expected = BTreeMap::new();
@@ -217,7 +217,7 @@ fn inclusion_probabilities_make_sums_unbiased() {
 }
 
 #[test]
-fn drawing_word_by_word_is_drawing_the_text() {
+fn sampling_word_by_word_samples_the_text() {
     let model = small();
     let all = model.segmentations(&["abab", "ba"]).unwrap();
     let sampling = sampling(0.4, 9);
@@ -232,7 +232,7 @@ fn drawing_word_by_word_is_drawing_the_text() {
 }
 
 #[test]
-fn what_is_listed_at_once_is_bounded() {
+fn listed_segmentations_are_bounded() {
     let (model, long) = (small(), "ab".repeat(1 << 13));
     let words = [long.as_str()];
     let all = model.segmentations(&words).unwrap();
@@ -244,7 +244,7 @@ fn what_is_listed_at_once_is_bounded() {
 }
 
 #[test]
-fn scores_beyond_all_measure_do_no_harm() {
+fn extreme_scores_do_not_overflow() {
     let pieces = [("a", -1e308), ("b", 1e308), ("ab", 1e308), ("ba", -1e308)];
     let model = compiled(&pieces.map(|(token, score)| (token.to_string(), score)));
     let all = model.segmentations(&["ababab", "bbbb"]).unwrap();

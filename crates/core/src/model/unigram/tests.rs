@@ -26,7 +26,7 @@ fn run(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
 }
 
 #[test]
-fn takes_the_highest_sum_and_fuses_unknown_neighbours() {
+fn the_highest_sum_wins_and_adjacent_unknown_characters_are_fused() {
     let pieces = [("<unk>", 0.), ("a", 0.), ("b", 0.), ("c", 0.), ("d", 0.), ("cd", 1.), ("ab", 2.)];
     let spec = spec(&[&pieces[..], &[("abc", 5.), ("abcd", 10.)]].concat(), Some(0));
     assert_eq!(run(&spec, "abcdacdxx"), [(8, 0, 4), (1, 4, 5), (5, 5, 7), (0, 7, 9)]);
@@ -44,7 +44,7 @@ fn of_equal_sums_the_longer_last_piece_wins() {
 }
 
 #[test]
-fn bytes_spell_unknown_runs_and_share_their_span() {
+fn byte_tokens_of_an_unknown_run_share_its_span() {
     let spec = spec(&[("<unk>", 0.), ("a", 0.), ("<0xC3>", -1.), ("<0xA9>", -1.)], Some(0));
     assert_eq!(run(&spec, "aéa"), [(1, 0, 1), (2, 1, 3), (3, 1, 3), (1, 3, 4)]);
     assert_eq!(run(&spec, "aéé"), [(1, 0, 1), (2, 1, 5), (3, 1, 5), (2, 1, 5), (3, 1, 5)]);
@@ -52,14 +52,14 @@ fn bytes_spell_unknown_runs_and_share_their_span() {
 }
 
 #[test]
-fn an_unknown_run_that_is_an_entry_is_that_entry() {
+fn an_unknown_run_in_the_vocabulary_becomes_its_token() {
     let spec = spec(&[("<unk>", 50.), ("x y", 50.), ("xy", 50.)], Some(0));
     assert_eq!(run(&spec, "xyz"), [(0, 0, 3)]);
     assert_eq!(run(&spec, "xy"), [(2, 0, 2)]);
 }
 
 #[test]
-fn without_an_unknown_entry_unknown_characters_are_remembered() {
+fn an_unknown_character_without_an_unknown_token_is_an_error() {
     let spec = spec(&[("a", 0.), ("ab", -1.)], None);
     assert_eq!(run(&spec, "aab"), [(0, 0, 1), (1, 1, 3)]);
     let (vocab, model) = compiled(&spec);
@@ -70,7 +70,7 @@ fn without_an_unknown_entry_unknown_characters_are_remembered() {
 }
 
 #[test]
-fn entries_have_finite_scores_and_the_unknown_one_exists() {
+fn invalid_scores_and_unknown_ids_are_refused() {
     let place = |pieces: &[(&str, f64)], unk_id| {
         Unigram::compile(&spec(pieces, unk_id), &Vocab::default()).unwrap_err().place
     };
@@ -130,7 +130,7 @@ fn naive(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
-    fn the_automaton_finds_what_the_rule_says(
+    fn the_best_path_is_that_of_the_definition(
         tokens in prop::collection::btree_map("[abé漢]{1,4}", -4i8..0, 0..16),
         word in "[abéè漢]{1,16}",
     ) {
@@ -160,13 +160,13 @@ fn scored(pieces: &[(String, f64)]) -> Vec<(&str, f64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
-    fn ties_fall_as_the_rule_says(pieces in tie_pieces(), word in tie_word()) {
+    fn ties_are_decided_as_by_the_definition(pieces in tie_pieces(), word in tie_word()) {
         let spec = spec(&scored(&pieces), Some(0));
         prop_assert_eq!(run(&spec, &word), naive(&spec, &word));
     }
 
     #[test]
-    fn long_words_break_ties_as_short_ones_do(
+    fn streaming_decides_ties_as_the_whole_word_does(
         pieces in tie_pieces(),
         word in prop::collection::vec(tie_word(), 1..6).prop_map(|words| words.concat()),
         chunk_len in 1usize..9,
@@ -180,7 +180,7 @@ proptest! {
 
     /// A part with sufficient leads has the same pieces after any text that no piece crosses from.
     #[test]
-    fn a_part_that_leads_has_the_same_pieces_in_every_word(
+    fn a_part_that_leads_has_the_same_tokens_in_every_word(
         pieces in tie_pieces(),
         before in "[xy]{1,9}",
         scores in (-9.0..-1.0f64, -9.0..-1.0f64),

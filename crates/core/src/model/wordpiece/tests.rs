@@ -57,7 +57,7 @@ fn matches_the_longest_entry_first() {
 }
 
 #[test]
-fn shortest_beats_greedy_where_greedy_is_not_optimal() {
+fn shortest_has_fewer_tokens_than_greedy() {
     let vocab = ["[UNK]", "ab", "##c", "##d", "a", "##bcd"];
     let greedy = spec(&vocab, UnknownUnit::Word, Segmentation::Greedy);
     let shortest = spec(&vocab, UnknownUnit::Word, Segmentation::Shortest);
@@ -66,7 +66,7 @@ fn shortest_beats_greedy_where_greedy_is_not_optimal() {
 }
 
 #[test]
-fn words_of_one_character_have_the_ids_of_the_walk() {
+fn words_of_one_character_have_the_ids_of_longest_match() {
     for unk in [UnknownUnit::Word, UnknownUnit::Char] {
         for most in [0, 1, 100] {
             let spec = WordPieceSpec {
@@ -89,7 +89,7 @@ fn words_of_one_character_have_the_ids_of_the_walk() {
 }
 
 #[test]
-fn an_adversarial_vocabulary_is_refused_not_built() {
+fn a_vocabulary_of_huge_tokens_is_refused() {
     let long = "a".repeat(200_000) + "b";
     let spec = spec(&["[UNK]", "a", "##a", &long], UnknownUnit::Word, Segmentation::Greedy);
     let vocab = Vocab::compile(&spec.vocab).unwrap();
@@ -99,7 +99,7 @@ fn an_adversarial_vocabulary_is_refused_not_built() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
-    fn linear_match_equals_the_naive_one(
+    fn linear_matching_equals_naive_matching(
         tokens in prop::collection::btree_set("(##)?[abéü#]{1,4}", 0..12),
         word in "[abéüè#]{1,12}",
         by_char in any::<bool>(),
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn words_segmented_at_once_have_the_ids_of_words_segmented_one_by_one(
+    fn interleaved_words_have_the_ids_of_single_words(
         tokens in prop::collection::btree_set("(##)?[abéü#]{1,4}", 0..40),
         words in prop::collection::vec("[abéüè#]{1,9}", 0..40),
         max_input_chars_per_word in prop::sample::select(vec![0, 3, 100]),

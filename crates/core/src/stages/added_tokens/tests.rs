@@ -29,13 +29,13 @@ fn split(tokens: &[AddedToken], text: &str) -> Vec<Segment> {
 use Segment::{Text, Token};
 
 #[test]
-fn takes_the_leftmost_longest() {
+fn the_leftmost_longest_token_matches() {
     let tokens = [token("[A]", 1), token("[A][B]", 2)];
     assert_eq!(split(&tokens, "x[A][B]"), [Text(0, 1), Token(2, 1, 7)]);
 }
 
 #[test]
-fn strips_space_and_respects_words() {
+fn lstrip_rstrip_and_single_word_are_applied() {
     let stripping = AddedToken { lstrip: true, rstrip: true, ..token("<m>", 1) };
     assert_eq!(split(&[stripping], "a <m> b"), [Text(0, 1), Token(1, 1, 6), Text(6, 7)]);
     let whole = AddedToken { single_word: true, ..token("ab", 1) };
@@ -46,7 +46,7 @@ fn strips_space_and_respects_words() {
 }
 
 #[test]
-fn a_token_within_swallowed_space_is_still_found() {
+fn a_token_within_stripped_whitespace_is_found() {
     let tokens = [AddedToken { rstrip: true, ..token("<m>", 1) }, token("  ", 2)];
     assert_eq!(
         split(&tokens, "<m>   x"),
@@ -58,7 +58,7 @@ fn a_token_within_swallowed_space_is_still_found() {
 }
 
 #[test]
-fn whitespace_that_many_tokens_include_is_read_once() {
+fn whitespace_between_stripping_tokens_is_read_once() {
     let count = 1 << 20;
     let expected = |at| if at % 2 == 0 { Token(1, at, count) } else { Token(2, at, at + 1) };
     for lstrip in [false, true] {
@@ -69,7 +69,7 @@ fn whitespace_that_many_tokens_include_is_read_once() {
 }
 
 #[test]
-fn a_token_left_out_is_plain_text_and_hides_nothing() {
+fn a_token_that_is_not_parsed_is_text_and_hides_no_other() {
     let ordinary = AddedToken { special: false, ..token("[A", 3) };
     let tokens = [token("[A]", 1), token("[A][B]", 2), ordinary, token("]", 4)];
     assert_eq!(split_by(&tokens, &Selector::only(vec![]), "[A][B]"), [Token(3, 0, 2), Text(2, 6)]);
@@ -85,7 +85,7 @@ fn a_token_left_out_is_plain_text_and_hides_nothing() {
 }
 
 #[test]
-fn normalized_tokens_are_sought_in_their_normalized_form() {
+fn normalized_tokens_match_in_normalized_text() {
     let normalized = |content, id| AddedToken { normalized: true, ..token(content, id) };
     let special = compiled(&[normalized("Foo", 1), normalized("FOO", 2), token("foo", 3)]);
     let mut segments = Vec::new();
@@ -99,7 +99,7 @@ fn normalized_tokens_are_sought_in_their_normalized_form() {
 }
 
 #[test]
-fn refuses_doubles_and_monsters() {
+fn duplicate_and_huge_tokens_are_refused() {
     let compile = |tokens: &[AddedToken]| AddedTokens::compile(tokens, |text| Ok(text.into()));
     assert!(compile(&[token("a", 1), token("a", 2)]).is_err());
     assert!(compile(&[token("", 1)]).is_err());

@@ -37,13 +37,13 @@ fn llama() -> DecoderSpec {
 }
 
 #[test]
-fn word_piece_glues_continuations_and_tidies() {
+fn wordpiece_joins_continuations_and_cleans_up() {
     assert_eq!(word_piece(None), "don't unbelievable, is it?");
     assert_eq!(word_piece(Some(false)), "do n't unbelievable , is it ?");
 }
 
 #[test]
-fn without_a_decoder_spaces_stand_between_tokens() {
+fn without_a_decoder_tokens_are_joined_by_spaces() {
     let tokens = ["a", "", "##b"];
     assert_eq!(Decoder::compile(None).unwrap().run(tokens.into_iter(), None).unwrap(), "a  ##b");
     assert_eq!(run(&DecoderSpec::Sequence(vec![]), &tokens), "a##b");
@@ -72,7 +72,7 @@ fn byte_fallback_joins_whole_runs() {
 }
 
 #[test]
-fn bpe_marks_become_spaces_but_the_last() {
+fn bpe_suffixes_become_spaces_except_the_last() {
     let spec = DecoderSpec::Bpe { suffix: "</w>".into() };
     assert_eq!(run(&spec, &["lo", "w</w>", "a</w>b</w>", "c</w>"]), "low a b c");
     assert_eq!(run(&DecoderSpec::Bpe { suffix: String::new() }, &["ab", "c"]), " a b c");
@@ -80,13 +80,13 @@ fn bpe_marks_become_spaces_but_the_last() {
 }
 
 #[test]
-fn metaspace_drops_the_marks_of_the_first_token() {
+fn metaspace_drops_leading_metaspaces_of_the_first_token() {
     assert_eq!(run(&metaspace(PrependScheme::Always), &["▁▁a▁b", "▁c"]), "ab c");
     assert_eq!(run(&metaspace(PrependScheme::Never), &["▁▁a▁b", "▁c"]), "  a b c");
 }
 
 #[test]
-fn ctc_drops_repetitions_and_blanks() {
+fn ctc_drops_repetitions_and_padding() {
     let ctc =
         |cleanup| DecoderSpec::Ctc { pad_token: "<pad>".into(), word_delimiter_token: "|".into(), cleanup };
     let tokens = ["h", "h", "<pad>", "h", "|", "|", "'m"];
@@ -95,20 +95,20 @@ fn ctc_drops_repetitions_and_blanks() {
 }
 
 #[test]
-fn replace_works_token_by_token() {
+fn replace_applies_to_each_token() {
     assert_eq!(run(&replace(PatternSpec::Regex("a*".into()), "x"), &["baac", "", "c"]), "xbxcxxcx");
     assert_eq!(run(&replace(PatternSpec::Regex("^a".into()), ""), &["aa", "ab"]), "ab");
 }
 
 #[test]
-fn strip_stops_where_nothing_is_left() {
+fn strip_stops_at_an_empty_token() {
     let strip = |start, stop| DecoderSpec::Strip { content: ' ', start, stop };
     assert_eq!(run(&strip(1, 1), &["  a  ", "b "]), " a b");
     assert_eq!(run(&strip(1, 1), &[" ", ""]), "");
 }
 
 #[test]
-fn sequences_pass_lists_on() {
+fn each_decoder_of_a_sequence_gets_the_tokens_of_the_last() {
     assert_eq!(run(&llama(), &["▁Hello", "▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "▁x"]), "Hello 😀 x");
     let nested = DecoderSpec::Sequence(vec![DecoderSpec::Sequence(vec![llama()]), byte_level()]);
     assert_eq!(run(&nested, &["▁Ġa"]), " a");
@@ -144,7 +144,7 @@ fn streamed(decode: impl Fn(&[u32], bool) -> Result<String, Error>, ids: &[u32])
 const TOKENS: [&str; 8] = ["▁a", "▁", "<0xE4>", "<0xBD>", "<0xA0>", "<s>", "b", "<0xFF>"];
 
 #[test]
-fn a_stream_gives_each_text_once_and_no_half_character() {
+fn a_stream_emits_each_text_once_and_only_whole_characters() {
     let decode = decoding(Some(&llama()), &TOKENS);
     assert_eq!(streamed(&decode, &[0, 0, 2, 3, 4, 6]), ["a", " a", "", "", "你", "b", ""]);
     assert_eq!(streamed(&decode, &[2, 5, 5, 5, 5, 5, 3, 4]), ["", "", "", "", "", "", "", "你", ""]);
@@ -153,7 +153,7 @@ fn a_stream_gives_each_text_once_and_no_half_character() {
 }
 
 #[test]
-fn a_stream_keeps_its_place_after_any_number_of_ids_without_text() {
+fn ids_without_text_do_not_reset_a_stream() {
     let spec = metaspace(PrependScheme::Always);
     let decode = decoding(Some(&spec), &TOKENS);
     for skipped in 0..200 {
@@ -163,7 +163,7 @@ fn a_stream_keeps_its_place_after_any_number_of_ids_without_text() {
 }
 
 #[test]
-fn a_stream_neither_waits_nor_grows_without_end() {
+fn a_stream_bounds_its_pending_ids() {
     let decode = decoding(Some(&llama()), &TOKENS);
     let mut stream = DecodeStream::new(true);
     let mut given = 0;
@@ -175,7 +175,7 @@ fn a_stream_neither_waits_nor_grows_without_end() {
 }
 
 #[test]
-fn a_stream_goes_on_within_a_text() {
+fn a_stream_continues_a_text() {
     let decode = decoding(Some(&llama()), &TOKENS);
     let mut stream = DecodeStream::new(true);
     stream.prefill(&[0, 0, 2, 3, 4, 2, 3], &decode).unwrap();

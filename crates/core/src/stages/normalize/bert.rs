@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_original_keeps_private_use_characters_and_ends_words_with_a_final_sigma() {
+    fn bert_keeps_private_use_characters_and_writes_final_sigmas() {
         assert_eq!(original("a\u{E000}b\u{200D}\u{0}\u{F0000}"), "a\u{E000}b\u{F0000}");
         assert_eq!(original("ΑΣ ΣΑ Σ ΑΣ.Β ΑΣ'"), "ας σα σ ασ.β ας'");
         assert_eq!(original("ΆΣ\u{301} Α\u{0}Σ\u{AD} ΣΣ"), "ας ας σς");
@@ -303,18 +303,18 @@ mod tests {
     }
 
     #[test]
-    fn orders_the_kept_marks() {
+    fn kept_marks_are_in_canonical_order() {
         // U+1D165 (class 216) and U+302E (class 224) are not Mn; a nonspacing mark does not end their run.
         assert_eq!(normalized("a\u{302E}\u{301}\u{1D165}b"), "a\u{1D165}\u{302E}b");
     }
 
     #[test]
-    fn a_starter_ends_a_run_though_it_is_dropped() {
+    fn a_dropped_starter_ends_a_run_of_marks() {
         assert_eq!(normalized("a\u{302E}\u{900}\u{1D165}b"), "a\u{302E}\u{1D165}b");
     }
 
     #[test]
-    fn ordered_marks_take_sources_in_the_order_of_the_text() {
+    fn reordered_marks_have_sources_in_text_order() {
         let mut out = Aligned::default();
         uncased().run("か\u{327}\u{1D165}\u{302E}", 0, &mut out);
         assert_eq!(out.text(), "か\u{1D165}\u{302E}");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn remembers_where_characters_came_from() {
+    fn sources_are_those_of_the_original() {
         let mut out = Aligned::default();
         uncased().run("xÉ", 10, &mut out);
         assert_eq!((out.text(), out.source_of(1, 2)), ("xe", (11, 13)));

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prepended_characters_are_those_that_swallow_a_space() {
+    fn prepended_characters_absorb_a_space() {
         let listed =
             |c: char| PREPENDED.iter().any(|&(first, last)| (first..=last).contains(&u32::from(c)));
         for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {

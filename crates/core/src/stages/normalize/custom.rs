@@ -132,20 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_taken_as_given() {
+    fn given_spans_are_sources() {
         let sources = run("éab", "eb!", Some(&[(0, 1), (2, 3), (3, 3)])).expect("good spans");
         assert_eq!(sources, [(10, 12), (13, 14), (13, 14)]);
     }
 
     #[test]
-    fn without_spans_the_texts_are_compared() {
+    fn without_spans_sources_are_aligned() {
         assert_eq!(run("a…b", "a...b", None).expect("no spans")[1..4], [(11, 14); 3]);
         assert_eq!(run("ab", "aXYb", None).expect("no spans"), [(10, 11), (10, 11), (10, 11), (11, 12)]);
         assert_eq!(run("b", "Xb", None).expect("no spans"), [(10, 10), (10, 11)]);
     }
 
     #[test]
-    fn bad_spans_are_refused() {
+    fn invalid_sources_are_refused() {
         let found = |spans: &[CharSpan]| run("abc", "xy", Some(spans)).expect_err("bad spans");
         assert_eq!(found(&[(0, 1)]).found, "1 spans");
         assert_eq!(found(&[(0, 1), (1, 4)]).found, "span 1 (1, 4)");

@@ -45,7 +45,7 @@ fn bert_and_roberta_frame_pairs() {
 }
 
 #[test]
-fn a_frame_is_what_stands_around_a_sequence_that_comes_once() {
+fn a_frame_is_the_ids_around_a_single_sequence() {
     use TemplatePiece::{Sequence, Special};
     let frame = |spec: &PostProcessorSpec, specials: bool| {
         let frame = PostProcessor::compile(Some(spec)).unwrap().frame_of_one(specials)?;
@@ -65,7 +65,7 @@ fn a_frame_is_what_stands_around_a_sequence_that_comes_once() {
 }
 
 #[test]
-fn sequences_work_on_what_came_before() {
+fn each_post_processor_of_a_sequence_gets_the_last_result() {
     use TemplatePiece::{Sequence, Special};
     let sandwich =
         template(vec![Special("X".into(), 1), Sequence(0, 0)], vec![Sequence(0, 0), Sequence(1, 3)]);
@@ -79,7 +79,7 @@ fn sequences_work_on_what_came_before() {
 }
 
 #[test]
-fn refuses_templates_that_cannot_be_followed() {
+fn invalid_templates_are_refused() {
     use TemplatePiece::{Sequence, Special};
     let place = |spec: &PostProcessorSpec| PostProcessor::compile(Some(spec)).unwrap_err().place;
     let pair = vec![Sequence(0, 0), Sequence(1, 1)];
@@ -111,7 +111,7 @@ fn trimmed(spec: &PostProcessorSpec, tokens: &[(&'static str, u32, u32)]) -> Vec
 }
 
 #[test]
-fn trimming_leaves_spaces_out_but_not_the_added_one() {
+fn trimming_excludes_spaces_but_not_the_added_one() {
     let tokens = [("Ġa", 0, 1), ("Ġb", 1, 3), ("ĠĠ", 3, 5), ("ĊcĠ\n", 5, 9), ("ĠĠd", 9, 12)];
     let spans = [(0, 1), (2, 3), (5, 5), (5, 7), (11, 12)];
     assert_eq!(trimmed(&byte_level(true), &tokens), spans);
@@ -122,7 +122,7 @@ fn trimming_leaves_spaces_out_but_not_the_added_one() {
 }
 
 #[test]
-fn spaces_that_several_tokens_end_with_are_those_of_each_text() {
+fn trimmed_spaces_are_those_of_each_text() {
     let text = "x <m> \t\u{3000} \u{3000}y \t";
     let after = text.find('>').unwrap() + 1;
     let (blank, end) = (text.find('y').unwrap(), text.len());

@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_as_the_pattern_does() {
+    fn the_scalar_scanner_splits_as_the_pattern() {
         assert_eq!(
             words("I'll  go, 'tis 12½%\n\n x\t"),
             ["I", "'ll", " ", " go", ",", " '", "tis", " 12½", "%", "\n\n", " x", "\t"]

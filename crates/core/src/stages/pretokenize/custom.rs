@@ -117,13 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_cut_out() {
+    fn words_are_given_as_spans() {
         let spans = CustomWords::Spans(vec![(0, 1), (2, 4), (4, 7)]);
         assert_eq!(split("é don't", spans).expect("good spans"), ["é", "do", "n't"]);
     }
 
     #[test]
-    fn words_that_do_not_stand_there_are_refused() {
+    fn words_that_are_not_in_the_text_are_refused() {
         let error = split("a \"b\"", texts(&["a", "``"])).expect_err("no such word");
         assert_eq!(error.found, "word 1 \"``\"");
         assert!(error.expected.ends_with("from character 1 on it is \" \\\"b\\\"\""), "{error}");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_that_are_none_are_refused() {
+    fn invalid_spans_are_refused() {
         for spans in [vec![(0, 4)], vec![(2, 1)], vec![(0, 2), (1, 3)], vec![(-1, 1)]] {
             let error = split("abc", CustomWords::Spans(spans)).expect_err("bad spans");
             assert_eq!(error.place, "pre_tokenizer \"always\"");

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_patterns_that_take_something_pass() {
+    fn patterns_that_match_nothing_are_refused() {
         let check = |pattern: &str| refuse_empty_match(&PatternSpec::Regex(pattern.into()));
         assert!(check(r"\w+|\s+").is_ok());
         assert!(check(r"\w*").unwrap_err().to_string().contains("matches the empty text"));

@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gives_the_words_of_the_pieces(text in "[a-c'st0-9½.,/ \\n\\t\u{3000}éü日本ъ]{0,24}") {
+        fn raw_words_equal_those_of_the_stages(text in "[a-c'st0-9½.,/ \\n\\t\u{3000}éü日本ъ]{0,24}") {
             for spec in pipelines() {
                 let compiled = PreTokenizer::compile(Some(&spec)).expect("a known stage");
                 prop_assert!(compiled.is_byte_level());

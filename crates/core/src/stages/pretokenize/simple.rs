@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whitespace_joins_word_characters_and_joins_the_others() {
+    fn whitespace_separates_runs_of_word_characters_and_of_others() {
         let text = " Don't¼ go\u{200d}x?!\n";
         let mut words = Vec::new();
         split_whitespace(text, &mut |start, end| words.push(&text[start..end]));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_count_characters() {
+    fn fixed_lengths_count_characters() {
         let text = "añb漢d";
         let mut words = Vec::new();
         split_lengths(text, 2, &mut |start, end| words.push(&text[start..end]));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn numeric_is_wider_than_digits() {
+    fn numeric_characters_are_more_than_digits() {
         for c in ['1', '½', '四', 'Ⅷ', '\u{11DE5}'] {
             assert_eq!(numeric().get(c), u8::from(c != '四'), "{c}");
         }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_between_scripts() {
+    fn splits_between_scripts() {
         assert_eq!(scripts("どこで生れ。Yes"), ["どこで生れ", "。", "Yes"]);
         assert_eq!(scripts("Apples are りんご 林檎"), ["Apples are ", "りんご 林檎"]);
         assert_eq!(scripts("ラーメンx\u{301}y"), ["ラーメン", "x", "\u{301}", "y"]);

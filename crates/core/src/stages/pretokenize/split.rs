@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_go_where_the_behaviour_says() {
+    fn each_behavior_places_the_matches() {
         let text = "the-final--countdown-";
         assert_eq!(words(text, SplitBehavior::Removed), ["the", "final", "countdown"]);
         assert_eq!(words(text, SplitBehavior::Isolated), ["the", "-", "final", "-", "-", "countdown", "-"]);

@@ -25,7 +25,7 @@ fn split(pattern: PatternSpec, behavior: SplitBehavior, invert: bool) -> PreToke
 }
 
 #[test]
-fn splits_as_asked() {
+fn each_pre_tokenizer_splits_as_specified() {
     let text = "Don't  go?";
     assert_eq!(words(&PreTokenizerSpec::Bert, text), ["Don", "'", "t", "go", "?"]);
     assert_eq!(words(&PreTokenizerSpec::WhitespaceSplit, text), ["Don't", "go?"]);
@@ -45,7 +45,7 @@ fn byte_level_characters_come_from_their_character() {
 }
 
 #[test]
-fn metaspace_marks_spaces_and_the_beginning() {
+fn metaspace_replaces_spaces_and_prepends() {
     let spec = |prepend_scheme, split| {
         PreTokenizerSpec::Metaspace(MetaspaceSpec { replacement: '▁', prepend_scheme, split })
     };

@@ -58,7 +58,7 @@ fn check_cover(old: &str, new: &str) {
 }
 
 #[test]
-fn changes_stand_where_they_were_made() {
+fn sources_of_changes_are_where_they_were_made() {
     assert_eq!(changes("a … b", "a ... b"), [change("…", "...")]);
     assert_eq!(changes("“Hi” he said", "\"Hi\" he said"), [change("“", "\""), change("”", "\"")]);
     assert_eq!(changes("one <b>two</b> three", "one two three").len(), 2);
@@ -69,7 +69,7 @@ fn changes_stand_where_they_were_made() {
 }
 
 #[test]
-fn a_text_in_other_letters_stands_one_for_one() {
+fn a_text_in_other_letters_is_aligned_one_to_one() {
     let (old, new) = ("abcdefghij".repeat(500), "ABCDEFGHIJ".repeat(500));
     assert!(runs(&old, &new).iter().all(|run| run.one_for_one));
     let cipher = old.replace(|c: char| c.is_ascii(), "☃");
@@ -77,14 +77,14 @@ fn a_text_in_other_letters_stands_one_for_one() {
 }
 
 #[test]
-fn what_is_too_different_is_one_block() {
+fn texts_that_differ_too_much_are_one_block() {
     let (old, new) = ("ab".repeat(20_000), "xyz".repeat(9_999));
     assert_eq!(runs(&old, &new).len(), 1);
     check_cover(&old, &new);
 }
 
 #[test]
-fn many_changes_in_a_long_text_are_each_found() {
+fn each_of_many_changes_in_a_long_text_is_found() {
     let old = "say … to the “world” of 12 words; ".repeat(5_000);
     let new = old.replace('…', "...").replace(['“', '”'], "\"").replace(" of", "");
     check_cover(&old, &new);
@@ -93,14 +93,14 @@ fn many_changes_in_a_long_text_are_each_found() {
 
 proptest! {
     #[test]
-    fn short_texts_take_as_few_edits_as_can_be(old in "[abcdÉe ]{0,14}", new in "[abcdEé ]{0,14}") {
+    fn short_texts_are_aligned_with_the_fewest_edits(old in "[abcdÉe ]{0,14}", new in "[abcdEé ]{0,14}") {
         check_cover(&old, &new);
         let (a, b): (Vec<_>, Vec<_>) = (old.chars().collect(), new.chars().collect());
         prop_assert_eq!(cost(&old, &new), distance(&a, &b));
     }
 
     #[test]
-    fn any_two_texts_are_covered(old in ".{0,300}", new in ".{0,300}") {
+    fn an_alignment_covers_both_texts(old in ".{0,300}", new in ".{0,300}") {
         check_cover(&old, &new);
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Tokens are numbered in the order of their merges, so the number of a merged token is the rank of its merge.
 
-use super::super::merge_by_heap::{self, SymbolLinks};
-use super::super::merge_by_rank::{self, RankQueue};
-use super::super::merge_ranks::RankLookup;
-use super::super::symbol::Symbol;
+use super::super::merge_by_heap;
+use super::super::merge_by_rank;
+use super::super::symbols::{MergeLookup, Symbol};
+use super::super::MergeScratch;
 use super::merge_table::NONE;
 use super::split_table::SplitTable;
 use super::BacktrackingBpe;
@@ -21,14 +21,16 @@ impl BacktrackingBpe {
         &self,
         rest: &[u8],
         symbols: &mut Vec<Symbol>,
-        (links, rank_queue): (&mut SymbolLinks, &mut RankQueue),
+        merging: &mut MergeScratch,
         mut found: impl FnMut(u32, usize),
     ) {
+        let MergeScratch { links, queue, rank_queue, .. } = merging;
         self.split_table.push_symbols(rest, symbols);
         if rest.len() <= MAX_HEAP_BYTES {
-            merge_by_heap::merge(symbols, &self.split_table, links);
+            merge_by_heap::merge(symbols, &mut &self.split_table, (links, queue), || false);
         } else {
-            merge_by_rank::merge(symbols, &self.split_table, links, rank_queue);
+            let ranks = (rank_queue, self.split_table.numbers());
+            merge_by_rank::merge(symbols, &mut &self.split_table, links, ranks);
         }
         for symbol in symbols {
             found(self.entries[symbol.id as usize], (symbol.end - symbol.start) as usize);
@@ -43,25 +45,21 @@ impl SplitTable {
         symbols.extend((0..).zip(bytes).map(|(start, &byte)| {
             let end = start + 1;
             let next = bytes.get(end as usize);
-            let rank = next.map_or(NONE, |&next| self.rank(byte.into(), next.into()));
+            let rank = next.map_or(NONE, |&next| self.merged(byte.into(), next.into()));
             Symbol { id: byte.into(), rank, start, end }
         }));
     }
 }
 
-impl RankLookup for SplitTable {
+impl MergeLookup for &SplitTable {
     #[inline]
-    fn rank(&self, left: u32, right: u32) -> u32 {
-        self.merged(left, right)
+    fn rank(&mut self, left: &Symbol, right: &Symbol) -> u32 {
+        SplitTable::merged(self, left.id, right.id)
     }
 
     #[inline]
     fn merged(&self, rank: u32) -> u32 {
         rank
-    }
-
-    fn len(&self) -> usize {
-        self.numbers()
     }
 }
 
@@ -82,20 +80,22 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn the_rest_is_what_the_way_from_left_to_right_finds(
+        fn merging_equals_backtracking(
             pairs in prop::collection::vec((0..40usize, 0..40usize), 1..30),
             parts in prop::collection::vec((0..3u8, 1..20usize), 1..30),
         ) {
             let Some(model) = test_models::linear([0, 1, 2], &pairs, usize::MAX) else { return Ok(()) };
             let word: Vec<u8> = parts.iter().flat_map(|&(byte, times)| vec![byte; times]).collect();
-            let (mut links, mut rank_queue, mut symbols) = (SymbolLinks::default(), RankQueue::default(), Vec::new());
+            let (mut merging, mut symbols) = (MergeScratch::default(), Vec::new());
             let (mut segmented, mut heaped) = (Vec::new(), Vec::new());
             let done = model.segment(&word, &mut BacktrackingScratch::default(), |id, len| segmented.push((id, len)));
-            model.merge_rest(&word, &mut symbols, (&mut links, &mut rank_queue), |id, len| heaped.push((id, len)));
+            model.merge_rest(&word, &mut symbols, &mut merging, |id, len| heaped.push((id, len)));
             prop_assert!(heaped.starts_with(&segmented));
             prop_assert!(done < word.len() || heaped.len() == segmented.len());
             model.split_table.push_symbols(&word, &mut symbols);
-            merge_by_rank::merge(&mut symbols, &model.split_table, &mut links, &mut rank_queue);
+            let MergeScratch { links, rank_queue, .. } = &mut merging;
+            let ranks = (rank_queue, model.split_table.numbers());
+            merge_by_rank::merge(&mut symbols, &mut &model.split_table, links, ranks);
             prop_assert_eq!(plain(&model, &symbols), heaped);
         }
     }

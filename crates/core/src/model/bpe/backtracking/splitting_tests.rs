@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn parts_become_together_what_the_word_becomes(
+    fn split_words_have_the_tokens_of_the_whole_word(
         pairs in prop::collection::vec((0..1000usize, 0..1000usize), 0..60),
         word in "[aéèñ中丮𝄞]{1,20}",
     ) {

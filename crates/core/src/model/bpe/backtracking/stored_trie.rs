@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_changed_is_not_taken_for_the_trie(
+        fn changed_sections_are_refused(
             texts in prop::collection::btree_set(prop::collection::vec(0..4u8, 1..5), 1..60),
             (table, position, value) in (0..3usize, any::<prop::sample::Index>(), any::<u32>()),
         ) {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_another_size_are_refused() {
+    fn sections_of_another_size_are_refused() {
         let mut sections = TableSections::default();
         [NODES, ENTRIES, NEXT_PREFIXES]
             .iter()

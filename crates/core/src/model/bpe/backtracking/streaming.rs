@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_is_given_out_as_it_goes() {
+    fn decided_tokens_of_a_long_word_are_emitted_early() {
         let mut model = linear(&[(0, 0), (0, 1), (3, 3), (4, 0), (5, 1)]).unwrap();
         for word in ["a".repeat(100_000), "ab".repeat(50_000), "aabac".repeat(20_000)] {
             model.chunk_len = usize::MAX;

@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_what_comparing_with_all_entries_finds(
+        fn lookups_equal_a_comparison_with_all_tokens(
             entries in prop::collection::btree_set(text(6), 1..300),
             wholes in 0..20usize,
             texts in prop::collection::vec(text(12), 50),

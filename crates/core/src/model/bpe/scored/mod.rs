@@ -8,13 +8,11 @@
 //! equal_scores  the last merges, if several pieces have the lowest score
 //! ascii_merges  batches of short words
 //! piece_trie    pieces by their text
-//! merge_queue   candidates by rank
 //! ```
 
 mod ascii_merges;
 mod backtracking;
 mod equal_scores;
-mod merge_queue;
 mod piece_trie;
 #[cfg(test)]
 mod tests;
@@ -22,8 +20,10 @@ mod tests;
 use rustc_hash::FxHashMap;
 
 use self::backtracking::{ScoredBacktracking, ScoredBacktrackingScratch};
-use self::merge_queue::{MergeCandidate, MergeQueue};
 use self::piece_trie::PieceTrie;
+use super::merge_by_heap::{self, MergeQueue};
+use super::merges::NO_RANK;
+use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use crate::error::Error;
 use crate::model::pieces::{PieceWriter, Pieces};
 use crate::model::sampling::SamplingRng;
@@ -47,7 +47,8 @@ pub struct ScoredBpe {
 /// The buffers of one text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScoredBpeScratch {
-    symbols: Vec<LinkedSymbol>,
+    symbols: Vec<Symbol>,
+    links: SymbolLinks,
     queue: MergeQueue,
     /// The byte length of the left part of each unused piece when it was last merged.
     left_lengths: FxHashMap<u32, usize>,
@@ -55,17 +56,8 @@ pub(crate) struct ScoredBpeScratch {
     backtracking: ScoredBacktrackingScratch,
 }
 
-/// A character, a user-defined piece or the result of merges; empty after it was merged into its left neighbor.
-#[derive(Clone, Copy, Debug)]
-struct LinkedSymbol {
-    start: u32,
-    end: u32,
-    previous: u32,
-    next: u32,
-    is_fixed: bool,
-}
-
-const NONE: u32 = u32::MAX;
+/// The id of a user-defined piece while the others are merged: it merges with nothing.
+const FIXED: u32 = u32::MAX;
 
 impl ScoredBpe {
     /// Check the pieces and build the tables; reads those that `sections` contains.
@@ -152,7 +144,7 @@ impl ScoredBpe {
             .is_some_and(|backtracking| backtracking.push_merged(row, &mut scratch.backtracking, out))
     }
 
-    /// Segment a text of any length from a byte on by the queue.
+    /// Segment a text of any length from a byte on by the heap.
     fn merge_all(
         &self,
         (text, from): (&str, usize),
@@ -161,117 +153,60 @@ impl ScoredBpe {
         mut rng: Option<&mut SamplingRng>,
         writer: &mut PieceWriter<'_, impl TokenSink>,
     ) {
-        scratch.fill(text, from, &self.pieces);
-        let merger = Merger { bpe: self, text, vocab };
-        for right in 1..scratch.symbols.len() as u32 {
-            if let Some(candidate) = merger.candidate(right - 1, right, scratch) {
-                scratch.queue.push_first(candidate);
-            }
-        }
-        scratch.queue.begin();
-        while let Some(candidate) = scratch.queue.pop() {
-            if scratch.is_current(&candidate) && !rng.as_mut().is_some_and(|rng| rng.drops()) {
-                merger.merge(&candidate, scratch);
-            }
-        }
-        let mut at = if scratch.symbols.is_empty() { NONE } else { 0 };
-        while at != NONE {
-            let LinkedSymbol { start, end, next, .. } = scratch.symbols[at as usize];
-            merger.emit(start as usize, end as usize, scratch, writer);
-            at = next;
-        }
-    }
-}
-
-impl ScoredBpeScratch {
-    fn fill(&mut self, text: &str, from: usize, pieces: &Pieces) {
-        self.symbols.clear();
-        self.queue.clear();
-        self.left_lengths.clear();
-        pieces.for_each_symbol(text, from, |start, end, is_fixed| {
-            let at = self.symbols.len() as u32;
-            let (start, end, previous) = (start as u32, end as u32, at.wrapping_sub(1));
-            self.symbols.push(LinkedSymbol { start, end, previous, next: at + 1, is_fixed });
+        let ScoredBpeScratch { symbols, links, queue, left_lengths, pending, .. } = scratch;
+        symbols.clear();
+        left_lengths.clear();
+        self.pieces.for_each_symbol(text, from, |start, end, is_fixed| {
+            let id = if is_fixed { FIXED } else { 0 };
+            symbols.push(Symbol { id, rank: NO_RANK, start: start as u32, end: end as u32 });
         });
-        if let Some(last) = self.symbols.last_mut() {
-            last.next = NONE;
-        }
-    }
-
-    /// Whether both symbols of a candidate are unchanged: otherwise the left one is gone or the pair is longer.
-    fn is_current(&self, candidate: &MergeCandidate) -> bool {
-        let one = self.symbols[candidate.left as usize];
-        if one.start == one.end || one.next == NONE {
-            return false;
-        }
-        self.symbols[one.next as usize].end - one.start == candidate.byte_len
-    }
-}
-
-/// Merges the symbols of a text.
-struct Merger<'a> {
-    bpe: &'a ScoredBpe,
-    text: &'a str,
-    vocab: &'a Vocab,
-}
-
-impl Merger<'_> {
-    /// The merge of two adjacent symbols, if their text is a piece.
-    #[inline]
-    fn candidate(&self, left: u32, right: u32, scratch: &mut ScoredBpeScratch) -> Option<MergeCandidate> {
-        if left == NONE || right == NONE {
-            return None;
-        }
-        let (one, other) = (scratch.symbols[left as usize], scratch.symbols[right as usize]);
-        let byte_len = other.end - one.start;
-        if one.is_fixed || other.is_fixed || byte_len as usize > self.bpe.longest {
-            return None;
-        }
-        let id = self.bpe.trie.id_of(&self.text[one.start as usize..other.end as usize])?;
-        if self.bpe.has_unused && self.bpe.pieces.is_unused(id) {
-            scratch.left_lengths.insert(id, (one.end - one.start) as usize);
-        }
-        Some(MergeCandidate { rank: self.bpe.ranks[id as usize], left, byte_len })
-    }
-
-    fn push_candidate(&self, left: u32, right: u32, scratch: &mut ScoredBpeScratch) {
-        if let Some(candidate) = self.candidate(left, right, scratch) {
-            scratch.queue.push(candidate);
-        }
-    }
-
-    /// Merge two adjacent symbols.
-    fn merge(&self, candidate: &MergeCandidate, scratch: &mut ScoredBpeScratch) {
-        let left = candidate.left as usize;
-        let one = scratch.symbols[left];
-        let other = scratch.symbols[one.next as usize];
-        scratch.symbols[left].end = other.end;
-        scratch.symbols[left].next = other.next;
-        scratch.symbols[one.next as usize].end = other.start;
-        if other.next != NONE {
-            scratch.symbols[other.next as usize].previous = candidate.left;
-        }
-        self.push_candidate(one.previous, candidate.left, scratch);
-        self.push_candidate(candidate.left, other.next, scratch);
-    }
-
-    /// Write a symbol; replaces unused pieces by their parts until none is left.
-    fn emit(
-        &self,
-        start: usize,
-        end: usize,
-        scratch: &mut ScoredBpeScratch,
-        writer: &mut PieceWriter<'_, impl TokenSink>,
-    ) {
-        scratch.pending.push((start, end));
-        while let Some((start, end)) = scratch.pending.pop() {
-            let id = self.bpe.pieces.id_of(&self.text[start..end], self.vocab);
-            let left_lengths = scratch.left_lengths.get(&id).filter(|_| self.bpe.pieces.is_unused(id));
-            match left_lengths {
-                Some(left) => scratch.pending.extend([(start + left, end), (start, start + left)]),
-                None => writer.push(id, start, end),
+        let mut merges = ScoredMerges { model: self, text, left_lengths };
+        rank_all(symbols, &mut merges);
+        let skips = || rng.as_mut().is_some_and(|rng| rng.drops());
+        merge_by_heap::merge(symbols, &mut merges, (links, queue), skips);
+        for symbol in symbols {
+            pending.push((symbol.start as usize, symbol.end as usize));
+            while let Some((start, end)) = pending.pop() {
+                let id = self.pieces.id_of(&text[start..end], vocab);
+                match left_lengths.get(&id).filter(|_| self.pieces.is_unused(id)) {
+                    Some(left) => pending.extend([(start + left, end), (start, start + left)]),
+                    None => writer.push(id, start, end),
+                }
             }
         }
+    }
+}
+
+/// The merges of a text. The number of a merge is the id of the piece that it makes; its priority is the rank of the
+/// score.
+struct ScoredMerges<'a> {
+    model: &'a ScoredBpe,
+    text: &'a str,
+    left_lengths: &'a mut FxHashMap<u32, usize>,
+}
+
+impl MergeLookup for ScoredMerges<'_> {
+    #[inline]
+    fn rank(&mut self, left: &Symbol, right: &Symbol) -> u32 {
+        let (start, end) = (left.start as usize, right.end as usize);
+        if left.id == FIXED || right.id == FIXED || end - start > self.model.longest {
+            return NO_RANK;
+        }
+        let Some(id) = self.model.trie.id_of(&self.text[start..end]) else { return NO_RANK };
+        if self.model.has_unused && self.model.pieces.is_unused(id) {
+            self.left_lengths.insert(id, left.end as usize - start);
+        }
+        id
+    }
+
+    #[inline]
+    fn merged(&self, rank: u32) -> u32 {
+        rank
+    }
+
+    #[inline]
+    fn priority(&self, rank: u32) -> u32 {
+        self.model.ranks[rank as usize]
     }
 }
 

@@ -20,7 +20,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn characters_join_from_left_to_right_as_the_textbook_does(
+    fn backtracking_over_characters_equals_the_definition(
         splits in prop::collection::vec(("[abé▁]{1,3}", "[abé▁]{1,3}"), 0..20),
         order in prop::sample::select(vec![false, true, true]),
         word in "[abé▁x中]{1,80}|([ab▁]{150}x?){5}",
@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn merges_out_of_order_are_found(
+    fn merges_out_of_order_are_applied(
         splits in prop::collection::vec(("[abé]{1,3}", "[abé]{1,3}"), 0..12).prop_shuffle(),
         word in "[abé]{1,60}",
     ) {

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_begins_the_rules_that_it_begins() {
+    fn each_character_has_the_rules_that_begin_with_it() {
         for name in ["nmt_nfkc", "nmt_nfkc_cf"] {
             let rules = Charsmap::parse(&compile_named(name).unwrap(), "rules").unwrap();
             for c in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {

@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn segments_become_what_texts_become(
+        fn segments_normalize_as_whole_texts(
             which in 0..4usize,
             flags in any::<[bool; 3]>(),
             text in any_text(),

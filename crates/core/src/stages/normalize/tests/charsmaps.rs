@@ -36,7 +36,7 @@ fn charsmaps_replace_whole_short_clusters() {
 }
 
 #[test]
-fn what_is_deleted_first_does_not_shift_the_rest() {
+fn a_deletion_at_the_start_does_not_shift_offsets() {
     // tokenizers 0.23.3 gives q the span (0, 1).
     check(&precompiled(&[(b'b', "")]), "bq", "q", &[(1, 2)]);
 }
@@ -66,7 +66,7 @@ fn invalid_charsmaps_name_their_place() {
 }
 
 #[test]
-fn rules_that_feed_each_other_end_with_an_error() {
+fn rules_that_grow_without_end_are_an_error() {
     let double = replace(PatternSpec::Text("a".to_owned()), "aa");
     let long = replace(PatternSpec::Text("a".to_owned()), &"b".repeat(1 << 20));
     let levels = NormalizerSpec::Sequence(vec![NormalizerSpec::ByteLevel; 60]);

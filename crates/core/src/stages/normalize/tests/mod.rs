@@ -102,7 +102,7 @@ fn strips_marks_of_every_kind() {
 }
 
 #[test]
-fn cleans_as_nmt() {
+fn nmt_normalizes_whitespace_and_control_characters() {
     check(
         &NormalizerSpec::Nmt,
         "\u{1}a\u{9}b\u{200B}\u{FEFF}\u{7F}\u{8F}\u{2581}\u{0}c",
@@ -112,7 +112,7 @@ fn cleans_as_nmt() {
 }
 
 #[test]
-fn writes_bytes() {
+fn byte_level_writes_printable_characters() {
     check(
         &NormalizerSpec::ByteLevel,
         "a é\u{AD}\u{A}",
@@ -122,7 +122,7 @@ fn writes_bytes() {
 }
 
 #[test]
-fn strips_the_ends() {
+fn strip_removes_whitespace_at_both_ends() {
     check(
         &NormalizerSpec::Strip { left: true, right: true },
         "\u{3000} aé b\u{85} ",
@@ -151,7 +151,7 @@ fn strips_the_ends() {
 }
 
 #[test]
-fn prepends() {
+fn prepend_adds_text_before_the_first_character() {
     check(
         &NormalizerSpec::Prepend { prepend: "▁x".to_owned() },
         "éa",
@@ -162,7 +162,7 @@ fn prepends() {
 }
 
 #[test]
-fn replaces_matches() {
+fn replace_writes_the_content_for_each_match() {
     check(
         &replace(PatternSpec::Text(" ".to_owned()), "▁é"),
         " a b",
@@ -182,7 +182,7 @@ fn replaces_matches() {
 }
 
 #[test]
-fn sequences_lead_back_to_the_original() {
+fn sources_of_a_sequence_are_in_the_original() {
     check(
         &NormalizerSpec::Sequence(vec![
             NormalizerSpec::Nfd,
@@ -206,7 +206,7 @@ fn a_bad_pattern_names_its_place() {
 }
 
 #[test]
-fn nothing_before_the_first_character_comes_from_the_beginning() {
+fn inserted_text_has_an_empty_source_at_the_start() {
     // tokenizers 0.23.3 panics on the first and doubles the mark on the second.
     let mark = || replace(regex("^"), ">");
     check(
@@ -222,7 +222,7 @@ fn nothing_before_the_first_character_comes_from_the_beginning() {
 }
 
 #[test]
-fn long_runs_of_marks_take_no_longer_than_sorting_them() {
+fn long_runs_of_marks_take_the_time_of_sorting() {
     let text = format!("a{}", "\u{301}\u{316}".repeat(100_000));
     for form in [NormalizerSpec::Nfc, NormalizerSpec::Nfd, NormalizerSpec::Nfkc, NormalizerSpec::Nfkd] {
         assert!(run(&form, &text).0.ends_with('\u{301}'));

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_a_character_is_of_its_classes() {
+    fn every_byte_of_a_character_has_its_classes() {
         let text = all_wide_chars();
         for classification in CLASSIFICATIONS {
             let table = ClassTable::of(classification);

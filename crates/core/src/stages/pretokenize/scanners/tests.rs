@@ -69,7 +69,7 @@ fn random_numbers() -> impl FnMut(usize) -> usize {
 }
 
 #[test]
-fn every_code_point_is_cut_as_by_the_pattern() {
+fn every_code_point_is_split_as_by_the_pattern() {
     for (name, scanner, patterns) in published::all() {
         let regex = compiled(&patterns);
         let mut text = String::new();
@@ -91,7 +91,7 @@ fn every_code_point_is_cut_as_by_the_pattern() {
 }
 
 #[test]
-fn random_texts_are_cut_as_by_the_pattern() {
+fn random_texts_are_split_as_by_the_pattern() {
     let all =
         "aeslmtdrvSTLRVEDMZ 12 \n\r\t\u{a0}\u{3000}'''1٣½!./-ǅʰ漢か\u{301}\u{5b0}ſé😀，・゛゗(\0\u{200b}";
     let few = [
@@ -123,7 +123,7 @@ fn random_texts_are_cut_as_by_the_pattern() {
 }
 
 #[test]
-fn every_level_cuts_alike_at_every_place_of_a_block() {
+fn every_level_splits_alike_at_every_offset_in_a_block() {
     let text = "It's  the 漢A，x \r\n \n\t12345٣ don'tx!!\n/ e\u{301}AB é\u{3000}\u{3000}z  (abcdefé \0\0a\u{200b}漢゗゛・\n";
     for (_, scanner, _) in published::all() {
         for before in 0..140 {
