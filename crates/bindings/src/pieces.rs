@@ -1,13 +1,13 @@
 //! Segmentation into pieces, with their normalized text and their offsets in the original text.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::engine::{PieceSegmentation, SpannedPiece};
+use piecework_core::engine::{ScoredSegmentation, SpannedPiece};
 use piecework_core::text::CharIndex;
 use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::sampling::{drawn, SeededSampling};
-use crate::segmentations::choice;
+use crate::segmentations::selection;
 
 /// Pieces, their score, their log probability, and the log probability that they are sampled.
 type ScoredPieces = (Vec<SpannedPiece>, f64, f64, Option<f64>);
@@ -42,14 +42,13 @@ pub(crate) fn piece_segmentations(
     replacement: bool,
     include_best: bool,
 ) -> PyResult<Vec<ScoredPieces>> {
-    let choice = choice(sampling, replacement, include_best);
+    let selection = selection(sampling, replacement, include_best);
     core.compute(py, text, |tokenizer, text, scratch| {
         let chars = CharIndex::new(text);
-        let scored = |found: PieceSegmentation| {
-            let PieceSegmentation { pieces, score, log_probability, log_inclusion } = found;
-            (in_chars(pieces, &chars), score, log_probability, log_inclusion)
+        let scored = |ScoredSegmentation { tokens, score, log_probability, log_inclusion }| {
+            (in_chars(tokens, &chars), score, log_probability, log_inclusion)
         };
-        Ok(tokenizer.piece_segmentations(text, n, choice, scratch)?.into_iter().map(scored).collect())
+        Ok(tokenizer.piece_segmentations(text, n, selection, scratch)?.into_iter().map(scored).collect())
     })
 }
 

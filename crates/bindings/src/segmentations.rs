@@ -1,7 +1,7 @@
 //! Segmentations of a text: the n best, random samples, scores and entropy.
 
 use piecework_catch_panics::catch_panics;
-use piecework_core::engine::{Choice, Input, Options, TokenSegmentation};
+use piecework_core::engine::{Input, Options, ScoredSegmentation, Selection};
 use pyo3::prelude::*;
 
 use crate::core::Core;
@@ -30,25 +30,29 @@ pub(crate) fn segmentations(
     add_special_tokens: bool,
     parse_special: Option<Vec<u32>>,
 ) -> PyResult<Vec<ScoredEncoding>> {
-    let choice = choice(sampling, replacement, include_best);
+    let selection = selection(sampling, replacement, include_best);
     let parse_special = &selector(parse_special);
     let options = Options { add_special_tokens, parse_special, sampling: None };
     let found = core.compute(py, text, |tokenizer, text, scratch| {
-        tokenizer.segmentations(Input::Text(text), n, choice, options, scratch)
+        tokenizer.segmentations(Input::Text(text), n, selection, options, scratch)
     })?;
-    let scored = |TokenSegmentation { encoding, score, log_probability, log_inclusion }| {
-        let encoding = Encoding::of_fields(py, &core.shared, encoding, Some(text.clone().unbind()), None)?;
+    let scored = |ScoredSegmentation { tokens, score, log_probability, log_inclusion }| {
+        let encoding = Encoding::of_fields(py, &core.shared, tokens, Some(text.clone().unbind()), None)?;
         Ok((encoding, score, log_probability, log_inclusion))
     };
     found.into_iter().map(scored).collect()
 }
 
-/// Convert the arguments into the choice of segmentations.
-pub(crate) fn choice(sampling: Option<SeededSampling>, replacement: bool, include_best: bool) -> Choice {
+/// Convert the arguments into the selection of segmentations.
+pub(crate) fn selection(
+    sampling: Option<SeededSampling>,
+    replacement: bool,
+    include_best: bool,
+) -> Selection {
     match drawn(sampling) {
-        None => Choice::Best,
-        Some(sampling) if replacement => Choice::Drawn(sampling),
-        Some(sampling) => Choice::WithoutReplacement { sampling, include_best },
+        None => Selection::Best,
+        Some(sampling) if replacement => Selection::Sampled(sampling),
+        Some(sampling) => Selection::WithoutReplacement { sampling, include_best },
     }
 }
 

@@ -47,7 +47,7 @@ mod word_cache;
 pub use decoding::{text_of, DecodedRows};
 pub use input::{estimated_tokens, Input, Options};
 pub use offsets::Row;
-pub use sampling::{Choice, PieceSegmentation, SpannedPiece, TokenSegmentation};
+pub use sampling::{ScoredSegmentation, Selection, SpannedPiece};
 pub use scratch::{Memory, Scratch};
 pub use tokenizer::Tokenizer;
 pub use warnings::Origin;

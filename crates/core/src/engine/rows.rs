@@ -207,7 +207,7 @@ impl Tokenizer {
         self.stages().model.begin(options.sampling, index.into(), &mut scratch.model)?;
         if let Some((sampling, n)) = options.sampling.and_then(|sampling| Some((sampling, sampling.nbest?)))
         {
-            return self.drawn_from_best(input, index, options, (sampling, n), scratch);
+            return self.sample_of_best(input, index, options, (sampling, n), scratch);
         }
         let known_spaces = scratch.added_spaces.len();
         let aligned = self.aligned_tokens(input, index, options, scratch)?;

@@ -1,13 +1,18 @@
-//! Computes several segmentations of one input, n-best or sampled, each as an encoding with its score.
+//! Compute several segmentations of one input, n-best or sampled, each with its score: as an encoding, or as pieces.
+//!
+//! ```text
+//! mod     selects segmentations of words and writes them; encodings
+//! pieces  texts as pieces
+//! ```
 //!
 //! The input is normalized and pre-tokenized once. Every segmentation is then written as `encode` writes its own.
 
 mod pieces;
 
-pub use pieces::{PieceSegmentation, SpannedPiece};
+pub use pieces::SpannedPiece;
 
 use super::plain::TokenWriter;
-use super::stages::{AddedSpaces, FoundToken, Part};
+use super::stages::{AddedSpaces, FoundToken, Part, Stages};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
@@ -17,25 +22,25 @@ use crate::text::PreTokenizedText;
 
 /// A segmentation with its score and probabilities.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TokenSegmentation {
-    /// Its tokens with every field, truncated, post-processed and padded as those of `encode`.
-    pub encoding: Encoding,
-    /// The sum of its pieces' scores before truncation.
+pub struct ScoredSegmentation<T> {
+    /// Its tokens: an encoding, truncated, post-processed and padded as that of `encode`; or pieces.
+    pub tokens: T,
+    /// The sum of the scores of its tokens before truncation.
     pub score: f64,
     /// The log-probability among all segmentations.
     pub log_probability: f64,
-    /// The log-probability of inclusion, if drawn without replacement.
+    /// The log-probability of inclusion, if sampled without replacement.
     pub log_inclusion: Option<f64>,
 }
 
-/// How segmentations are chosen.
+/// How segmentations are selected.
 #[derive(Clone, Copy, Debug)]
-pub enum Choice {
+pub enum Selection {
     /// The n best, by score.
     Best,
     /// Independent samples; the first has the row of the sampling.
-    Drawn(Sampling),
-    /// Distinct samples, drawn without replacement.
+    Sampled(Sampling),
+    /// Distinct samples, without replacement.
     WithoutReplacement {
         /// The settings of the sampling.
         sampling: Sampling,
@@ -44,87 +49,134 @@ pub enum Choice {
     },
 }
 
-impl Choice {
-    /// Returns the factor of the scores.
-    pub(super) fn alpha(self) -> f64 {
+impl Selection {
+    /// Return the factor of the scores.
+    fn alpha(self) -> f64 {
         match self {
             Self::Best => 1.0,
-            Self::Drawn(sampling) | Self::WithoutReplacement { sampling, .. } => sampling.alpha,
+            Self::Sampled(sampling) | Self::WithoutReplacement { sampling, .. } => sampling.alpha,
         }
     }
 
-    /// Returns up to `n` chosen paths; without replacement, each with its log-probability of inclusion.
-    pub(super) fn paths(
-        self,
-        all: &dyn Segmentations,
-        n: usize,
-    ) -> Result<Vec<(Path, Option<f64>)>, Error> {
+    /// Return up to `n` paths; without replacement, each with its log-probability of inclusion.
+    fn paths(self, all: &dyn Segmentations, n: usize) -> Result<Vec<(Path, Option<f64>)>, Error> {
+        let unweighted = |paths: Vec<Path>| paths.into_iter().map(|path| (path, None)).collect();
         Ok(match self {
-            Self::Best => all.best(n)?.into_iter().map(|path| (path, None)).collect(),
-            Self::Drawn(sampling) => {
-                all.sample(n, sampling)?.into_iter().map(|path| (path, None)).collect()
-            }
+            Self::Best => unweighted(all.best(n)?),
+            Self::Sampled(sampling) => unweighted(all.sample(n, sampling)?),
             Self::WithoutReplacement { sampling, include_best } => {
-                let drawn = all.sample_without_replacement(n, sampling, include_best)?.into_iter();
-                drawn.map(|found| (found.path, Some(found.log_inclusion))).collect()
+                let sampled = all.sample_without_replacement(n, sampling, include_best)?.into_iter();
+                sampled.map(|found| (found.path, Some(found.log_inclusion))).collect()
             }
         })
     }
 }
 
-/// A normalized and pre-tokenized input.
-struct Prepared<'t> {
-    input: Input<'t>,
-    /// The parts of each text.
-    parts: Vec<(&'t str, Vec<OwnedPart>)>,
+impl Stages {
+    /// Select up to `n` segmentations of words; `write` makes the tokens of a path.
+    fn select<T>(
+        &self,
+        words: &[&str],
+        n: usize,
+        selection: Selection,
+        mut write: impl FnMut(&Path) -> Result<T, Error>,
+    ) -> Result<Vec<ScoredSegmentation<T>>, Error> {
+        let all = self.model.segmentations(words)?;
+        let alpha = selection.alpha();
+        let log_sum = all.log_sum(alpha);
+        let scored = |(path, log_inclusion): (Path, _)| {
+            let (tokens, score) = (write(&path)?, path.score);
+            let log_probability = alpha * score - log_sum;
+            Ok(ScoredSegmentation { tokens, score, log_probability, log_inclusion })
+        };
+        selection.paths(&*all, n)?.into_iter().map(scored).collect()
+    }
+
+    /// Sample one of the `n` best segmentations of words, for the first (0) or second (1) sequence.
+    fn sample_of_best(
+        &self,
+        words: &[&str],
+        sequence: u32,
+        (sampling, n): (Sampling, usize),
+    ) -> Result<Path, Error> {
+        let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
+        let mut best = self.model.segmentations(words)?.best(n).map_err(named)?;
+        let chosen = sampling.choose(sequence.into(), best.iter().map(|path| path.score));
+        Ok(best.swap_remove(chosen))
+    }
 }
 
-/// An added token or a pre-tokenized part of a text.
+/// Reads the path of a text word by word.
+struct PathReader<'p> {
+    stages: &'p Stages,
+    rest: &'p [TokenSpan],
+    tokens: Vec<TokenSpan>,
+}
+
+impl<'p> PathReader<'p> {
+    fn new(stages: &'p Stages, path: &'p Path) -> Self {
+        Self { stages, rest: &path.tokens, tokens: Vec::new() }
+    }
+
+    /// Return the tokens of the next word.
+    fn next_word(&mut self, word: &str) -> &[TokenSpan] {
+        let last = self.rest.iter().position(|token| token.end as usize == word.len());
+        let (path, rest) = self.rest.split_at(last.map_or(self.rest.len(), |at| at + 1));
+        self.rest = rest;
+        self.tokens.clear();
+        self.stages.model.push_tokens(word, path, &self.stages.vocab, &mut self.tokens);
+        &self.tokens
+    }
+}
+
+/// Return the words of a text.
+fn words_of(PreTokenizedText { text, spans }: &PreTokenizedText) -> impl Iterator<Item = &str> {
+    spans.iter().map(|&(from, to)| &text.text()[from..to])
+}
+
+/// A normalized and pre-tokenized input.
+struct PreTokenizedInput<'t> {
+    input: Input<'t>,
+    texts: Vec<(&'t str, Vec<OwnedPart>)>,
+}
+
+/// An added token, or the text between added tokens.
 enum OwnedPart {
     Token(FoundToken),
     Words(PreTokenizedText),
 }
 
-impl Prepared<'_> {
-    /// Returns the words that the model segments, in order.
+impl PreTokenizedInput<'_> {
+    /// Return the words that the model segments, in order.
     fn words(&self) -> Vec<&str> {
-        let pieces = self.parts.iter().flat_map(|(_, parts)| parts).filter_map(|part| match part {
+        let parts = self.texts.iter().flat_map(|(_, parts)| parts);
+        let words = parts.filter_map(|part| match part {
             OwnedPart::Token(_) => None,
-            OwnedPart::Words(pieces) => Some(pieces),
+            OwnedPart::Words(words) => Some(words_of(words)),
         });
-        pieces
-            .flat_map(|PreTokenizedText { text, spans }| {
-                spans.iter().map(|&(from, to)| &text.text()[from..to])
-            })
-            .collect()
+        words.flatten().collect()
     }
 }
 
 impl Tokenizer {
-    /// Returns up to `n` segmentations of an input.
+    /// Return up to `n` segmentations of an input.
     pub fn segmentations(
         &self,
         input: Input<'_>,
         n: usize,
-        choice: Choice,
+        selection: Selection,
         options: Options<'_>,
         scratch: &mut Scratch,
-    ) -> Result<Vec<TokenSegmentation>, Error> {
-        let prepared = self.prepared(input, options, &mut scratch.split)?;
-        let all = self.stages().model.segmentations(&prepared.words())?;
-        let alpha = choice.alpha();
-        let log_sum = all.log_sum(alpha);
-        let whole = |(path, log_inclusion): (Path, _)| {
+    ) -> Result<Vec<ScoredSegmentation<Encoding>>, Error> {
+        let input = self.pre_tokenize(input, options, &mut scratch.split)?;
+        self.stages().select(&input.words(), n, selection, |path| {
             scratch.added_spaces.clear();
-            let sequence = self.rendered(&prepared, &path, 0, &mut scratch.added_spaces);
-            let encoding = self.finished(vec![sequence], options, scratch)?;
-            let log_probability = alpha * path.score - log_sum;
-            Ok(TokenSegmentation { encoding, score: path.score, log_probability, log_inclusion })
-        };
-        choice.paths(&*all, n)?.into_iter().map(whole).collect()
+            let sequence = self.write_path(&input, path, 0, &mut scratch.added_spaces);
+            self.finished(vec![sequence], options, scratch)
+        })
     }
 
-    /// Returns the entropy of the segmentations of an input, in nats.
+    /// Return the entropy of the segmentations of an input, in nats.
     pub fn entropy(
         &self,
         input: Input<'_>,
@@ -132,76 +184,63 @@ impl Tokenizer {
         options: Options<'_>,
         scratch: &mut Scratch,
     ) -> Result<f64, Error> {
-        let prepared = self.prepared(input, options, &mut scratch.split)?;
-        let segmentations = self.stages().model.segmentations(&prepared.words())?;
+        let input = self.pre_tokenize(input, options, &mut scratch.split)?;
+        let segmentations = self.stages().model.segmentations(&input.words())?;
         Ok(segmentations.entropy(alpha))
     }
 
-    /// Returns one sequence, sampled from its `n` best segmentations.
-    pub(super) fn drawn_from_best(
+    /// Sample one sequence from the `n` best segmentations of an input.
+    pub(super) fn sample_of_best(
         &self,
         input: Input<'_>,
-        index: u32,
+        sequence: u32,
         options: Options<'_>,
-        (sampling, n): (Sampling, usize),
+        sampling: (Sampling, usize),
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
-        let prepared = self.prepared(input, options, &mut scratch.split)?;
-        let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
-        let best = self.stages().model.segmentations(&prepared.words())?.best(n).map_err(named)?;
-        let scores = best.iter().map(|path| path.score);
-        let chosen = sampling.choose(index.into(), scores);
-        Ok(self.rendered(&prepared, &best[chosen], index, &mut scratch.added_spaces))
+        let input = self.pre_tokenize(input, options, &mut scratch.split)?;
+        let path = self.stages().sample_of_best(&input.words(), sequence, sampling)?;
+        Ok(self.write_path(&input, &path, sequence, &mut scratch.added_spaces))
     }
 
-    fn prepared<'t>(
+    fn pre_tokenize<'t>(
         &self,
         input: Input<'t>,
         options: Options<'_>,
         split: &mut SplitScratch,
-    ) -> Result<Prepared<'t>, Error> {
-        let mut prepared = Prepared { input, parts: Vec::new() };
+    ) -> Result<PreTokenizedInput<'t>, Error> {
+        let mut texts = Vec::new();
         for text in input.texts() {
             let mut parts = Vec::new();
             self.stages().visit_text(text, options, split, |part| {
                 parts.push(match part {
                     Part::Token(found) => OwnedPart::Token(found),
-                    Part::Words(pieces) => OwnedPart::Words(pieces.clone()),
+                    Part::Words(words) => OwnedPart::Words(words.clone()),
                 });
             })?;
-            prepared.parts.push((text, parts));
+            texts.push((text, parts));
         }
-        Ok(prepared)
+        Ok(PreTokenizedInput { input, texts })
     }
 
-    /// Returns the tokens of a path.
-    fn rendered(
+    /// Return the tokens of a path.
+    fn write_path(
         &self,
-        prepared: &Prepared<'_>,
+        PreTokenizedInput { input, texts }: &PreTokenizedInput<'_>,
         path: &Path,
-        index: u32,
+        sequence: u32,
         added_spaces: &mut AddedSpaces,
     ) -> Encoding {
-        let (mut tokens, mut written): (Vec<Token>, Vec<TokenSpan>) = Default::default();
-        let mut rest = path.tokens.as_slice();
-        for (number, (text, parts)) in prepared.parts.iter().enumerate() {
-            let place = (prepared.input, number, *text);
-            let mut writer = TokenWriter::new(self.stages(), place, index, &mut tokens, added_spaces);
+        let (mut tokens, mut path): (Vec<Token>, _) = (Vec::new(), PathReader::new(self.stages(), path));
+        for (number, (text, parts)) in texts.iter().enumerate() {
+            let text = (*input, number, *text);
+            let mut writer = TokenWriter::new(self.stages(), text, sequence, &mut tokens, added_spaces);
             for part in parts {
                 match part {
                     OwnedPart::Token(found) => writer.added(*found),
-                    OwnedPart::Words(PreTokenizedText { text, spans }) => {
-                        for &(from, to) in spans {
-                            let word = &text.text()[from..to];
-                            let pieces = take_word(&mut rest, word.len());
-                            written.clear();
-                            self.stages().model.push_tokens(
-                                word,
-                                pieces,
-                                &self.stages().vocab,
-                                &mut written,
-                            );
-                            writer.word(text, from, &written);
+                    OwnedPart::Words(words) => {
+                        for (word, &(from, _)) in words_of(words).zip(&words.spans) {
+                            writer.word(&words.text, from, path.next_word(word));
                         }
                     }
                 }
@@ -209,12 +248,4 @@ impl Tokenizer {
         }
         Encoding::new(tokens)
     }
-}
-
-/// Removes and returns the pieces of the next word, which has `bytes` bytes.
-pub(super) fn take_word<'p>(rest: &mut &'p [TokenSpan], bytes: usize) -> &'p [TokenSpan] {
-    let last = rest.iter().position(|piece| piece.end as usize == bytes);
-    let (word, others) = rest.split_at(last.map_or(rest.len(), |at| at + 1));
-    *rest = others;
-    word
 }
