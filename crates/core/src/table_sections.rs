@@ -12,31 +12,31 @@ use crate::error::{Error, ErrorKind};
 pub struct TableSections(Vec<(String, Array<u8>)>);
 
 impl TableSections {
-    /// Adds an array; its name must be new.
+    /// Add an array; its name must be new.
     pub fn put<T: Plain>(&mut self, name: &str, values: &Array<T>) {
         self.0.push((name.to_owned(), values.bytes()));
     }
 
-    /// Returns whether there is an array with a name.
+    /// Return whether there is an array with a name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(other, _)| other == name)
     }
 
-    /// Returns the array with a name. Fails if there is none, or if its length is no multiple of the item size.
+    /// Return the array with a name. Fails if there is none, or if its length is no multiple of the item size.
     pub fn get<T: Plain>(&self, name: &str) -> Result<Array<T>, Error> {
         let found = self.0.iter().find(|(other, _)| other == name);
         let (_, bytes) = found.ok_or_else(|| damaged(name, "nothing"))?;
         bytes.view(0..bytes.len()).ok_or_else(|| damaged(name, format!("{} bytes", bytes.len())))
     }
 
-    /// Iterates over names and arrays.
+    /// Iterate over names and arrays.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Array<u8>)> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes))
     }
 }
 
-/// Returns the error for a damaged array.
+/// Return the error for a damaged array.
 pub fn damaged(name: &str, found: impl Into<String>) -> Error {
     Error::new(ErrorKind::Format, name, found, "a table as it was written")
 }

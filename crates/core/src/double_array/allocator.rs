@@ -35,17 +35,17 @@ impl Allocator {
         allocator
     }
 
-    /// The number of slots, used or free.
+    /// Return the number of slots, used or free.
     pub fn slots(&self) -> usize {
         self.blocks.len() * BLOCK
     }
 
-    /// Whether a slot has no state.
+    /// Return whether a slot has no state.
     pub(crate) fn is_free(&self, slot: usize) -> bool {
         self.blocks[slot / BLOCK].free.has(offset_in_block(slot))
     }
 
-    /// A base in the block of a slot that no state has. Every block keeps one.
+    /// Return a base in the block of a slot that no state has. Every block keeps one.
     pub(crate) fn unused_base(&self, slot: usize) -> usize {
         let start = slot / BLOCK * BLOCK;
         start + usize::from(self.blocks[slot / BLOCK].bases.first().unwrap_or_default())
@@ -67,7 +67,7 @@ impl Allocator {
         number * BLOCK + usize::from(base)
     }
 
-    /// Open a block; returns its index in `open`.
+    /// Open a block; return its index in `open`.
     fn open_block(&mut self) -> usize {
         self.open.push(self.blocks.len());
         self.blocks.push(SlotBlock { free: ByteSet::ALL, bases: ByteSet::ALL });
@@ -76,12 +76,12 @@ impl Allocator {
 }
 
 impl SlotBlock {
-    /// An unused base whose slots for all of `bytes` are free.
+    /// Return an unused base whose slots for all of `bytes` are free.
     fn base_for(&self, bytes: &[u8]) -> Option<u8> {
         self.bases.first_base(self.free, &bytes.iter().copied())
     }
 
-    /// Whether no more states fit. One base stays unused.
+    /// Return whether no more states fit. One base stays unused.
     fn is_full(&self) -> bool {
         self.bases.len() < 2 || self.free.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Places the states of a trie in a double array, breadth first.
+//! Place the states of a trie in a double array, breadth first.
 //!
 //! States near the root, which most walks pass, get neighbouring slots.
 
@@ -24,7 +24,7 @@ pub(crate) trait TrieLayout {
     /// Extend the array to so many slots.
     fn grow(&mut self, slots: usize);
 
-    /// Store that a non-empty key ends at a state; returns the context of the states below.
+    /// Store that a non-empty key ends at a state; return the context of the states below.
     fn end_key(&mut self, state: u32, key: SortedKey<'_>, context: Self::Context) -> Self::Context;
 
     /// Store the base of a state that has children.
@@ -43,7 +43,7 @@ struct Subtree<'s, 'k, C> {
 }
 
 /// Place the states of at most 256 tries, the keys of each in order. The root of trie `i` is state `i`. Empty keys end
-/// nowhere. Returns the slots and bases that are left, or `None` once more than `max_slots` slots are needed.
+/// nowhere. Return the slots and bases that are left, or `None` once more than `max_slots` slots are needed.
 pub(crate) fn build_breadth_first<L: TrieLayout>(
     tries: &[Vec<SortedKey<'_>>],
     max_slots: usize,

@@ -1,4 +1,4 @@
-//! Sets of bytes, and the bases in a block of 256 slots whose slots for given bytes are free.
+//! Set of bytes, and the bases in a block of 256 slots whose slots for given bytes are free.
 
 /// A set of bytes, or of the offsets in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,7 +8,7 @@ impl ByteSet {
     /// All bytes.
     pub(super) const ALL: Self = Self([u64::MAX; 4]);
 
-    /// Whether a byte is in the set.
+    /// Return whether a byte is in the set.
     pub(super) fn has(self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
     }
@@ -18,23 +18,23 @@ impl ByteSet {
         self.0[usize::from(byte >> 6)] &= !(1 << (byte & 63));
     }
 
-    /// The number of bytes.
+    /// Return the number of bytes.
     pub(super) fn len(self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether the set has no byte.
+    /// Return whether the set has no byte.
     pub(super) fn is_empty(self) -> bool {
         self.0 == [0; 4]
     }
 
-    /// The lowest byte.
+    /// Return the lowest byte.
     pub(super) fn first(self) -> Option<u8> {
         let at = self.0.iter().position(|&word| word != 0)?;
         Some((at as u32 * 64 + self.0[at].trailing_zeros()) as u8)
     }
 
-    /// The first base of this set whose exclusive or with each of `bytes` is in `free`. Tests 64 bases at once.
+    /// Return the first base of this set whose exclusive or with each of `bytes` is in `free`. Test 64 bases at once.
     pub(super) fn first_base(self, free: Self, bytes: &(impl Iterator<Item = u8> + Clone)) -> Option<u8> {
         (0..4).find_map(|word| {
             let mut fitting = self.0[word];
@@ -49,7 +49,7 @@ impl ByteSet {
     }
 }
 
-/// The offsets below 64 whose exclusive or with the low bits of a byte is in a set.
+/// Return the offsets below 64 whose exclusive or with the low bits of a byte is in a set.
 fn exchanged(mut set: u64, byte: u8) -> u64 {
     /// The lower half of every group of 2, 4, 8, ... bits.
     const LOWER: [u64; 6] = [

@@ -14,7 +14,7 @@ pub(crate) const MAX_BASE: usize = (1 << (32 - BASE_SHIFT)) - 1;
 pub(crate) struct CompactNode(u32);
 
 impl CompactNode {
-    /// A node that `label` leads to, without children.
+    /// Return a node that `label` leads to, without children.
     pub(crate) fn with_label(label: u8) -> Self {
         Self(u32::from(label))
     }
@@ -34,36 +34,36 @@ impl CompactNode {
         self.0 |= (base as u32) << BASE_SHIFT;
     }
 
-    /// The slot of the child by `byte`, if there is one: then that child has this label.
+    /// Return the slot of the child by `byte`, if there is one: then that child has this label.
     #[inline(always)]
     pub(crate) fn child(self, byte: u8) -> usize {
         self.base() ^ usize::from(byte)
     }
 
-    /// Whether `byte` leads to this node.
+    /// Return whether `byte` leads to this node.
     #[inline(always)]
     pub(crate) fn has_label(self, byte: u8) -> bool {
         self.0 as u8 == byte
     }
 
-    /// Whether a key ends here.
+    /// Return whether a key ends here.
     #[inline(always)]
     pub(crate) fn is_final(self) -> bool {
         self.0 & IS_FINAL != 0
     }
 
-    /// The base of the children.
+    /// Return the base of the children.
     #[inline(always)]
     pub(crate) fn base(self) -> usize {
         (self.0 >> BASE_SHIFT) as usize
     }
 
-    /// The node of these bits, as a table section stores it.
+    /// Return the node of these bits, as a table section stores it.
     pub(crate) fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The bits of the node.
+    /// Return the bits of the node.
     pub(crate) fn bits(self) -> u32 {
         self.0
     }

@@ -10,7 +10,7 @@ pub(crate) struct SortedKey<'k> {
 }
 
 impl SortedKey<'_> {
-    /// The byte at `depth`, which is less than the length.
+    /// Return the byte at `depth`, which is less than the length.
     #[inline]
     pub(super) fn byte_at(&self, depth: usize) -> u8 {
         match depth {

@@ -56,7 +56,7 @@ fn restore(sections: &TableSections, sets: &[Vec<(&[u8], u32)>]) -> Result<(Trie
     Ok((trie, steps))
 }
 
-/// Whether every key ends at its number, and no other key ends anywhere.
+/// Return whether every key ends at its number, and no other key ends anywhere.
 fn has_exactly(trie: &Trie, sets: &[Vec<(&[u8], u32)>]) -> bool {
     let mut ended = 0;
     for (root, keys) in (0..).zip(sets) {
@@ -75,7 +75,7 @@ fn has_exactly(trie: &Trie, sets: &[Vec<(&[u8], u32)>]) -> bool {
     ended == trie.entries.iter().filter(|&&entry| entry != NONE).count()
 }
 
-/// All states but the roots, each after its parent; `None` if a state is below no root or leads to no entry.
+/// Return all states but the roots, each after its parent; `None` if a state is below no root or leads to no entry.
 fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<TrieStep>> {
     let (first, children) = children(trie);
     let mut steps = Vec::with_capacity(children.len());
@@ -104,7 +104,7 @@ fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<TrieStep>> {
     (is_whole && steps.len() == children.len()).then_some(steps)
 }
 
-/// The index of the first child of each state, and the children of all states in the order of their parents.
+/// Return the index of the first child of each state, and the children of all states in the order of their parents.
 fn children(trie: &Trie) -> (Vec<u32>, Vec<u32>) {
     let mut first = vec![0; trie.units.len() + 1];
     for unit in trie.units.iter().filter(|unit| unit[PARENT] < NO_PARENT) {

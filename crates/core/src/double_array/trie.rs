@@ -50,26 +50,27 @@ impl Trie {
         Ok((Self { units: units.into(), entries: entries.into() }, steps))
     }
 
-    /// The state after `byte`.
+    /// Return the state after `byte`.
     #[inline]
     pub(crate) fn child(&self, state: u32, byte: u8) -> Option<u32> {
         let next = self.units[state as usize][BASE] ^ u32::from(byte);
         (self.units[next as usize][PARENT] == state).then_some(next)
     }
 
-    /// The number of the key that ends at a state.
+    /// Return the number of the key that ends at a state.
     #[inline]
     pub(crate) fn entry(&self, state: u32) -> Option<u32> {
         Some(self.entries[state as usize]).filter(|&id| id != NONE)
     }
 
-    /// The bases and parents of all slots.
+    /// Return the bases and parents of all slots.
     pub(crate) fn units(&self) -> &[[u32; 2]] {
         &self.units
     }
 
-    /// The same trie of one set of keys as nodes of four bytes, with an unused label where a slot is free. `None` if
-    /// two states have the same base, as only a table section can make them, or if a base does not fit in a node.
+    /// Return the same trie of one set of keys as nodes of four bytes, with an unused label where a slot is free.
+    /// `None` if two states have the same base, as only a table section can make them, or if a base does not fit in a
+    /// node.
     pub(crate) fn nodes(&self) -> Option<Vec<CompactNode>> {
         let mut owners = vec![NONE; self.units.len()];
         for &[_, parent] in self.units.iter().filter(|unit| unit[PARENT] < NO_PARENT) {
@@ -95,7 +96,7 @@ impl Trie {
         fits.then(|| (0..).zip(self.units.iter()).map(node).collect())
     }
 
-    /// The number of slots, used or free.
+    /// Return the number of slots, used or free.
     pub(crate) fn slots(&self) -> usize {
         self.units.len()
     }

@@ -5,7 +5,7 @@ use crate::text::printable_of;
 use crate::vocab::Vocab;
 
 impl Model {
-    /// Whether a word of this many bytes can be segmented part by part with [`Model::run_part`].
+    /// Return whether a word of this many bytes can be segmented part by part with [`Model::run_part`].
     pub fn supports_parts(&self, word_bytes: usize) -> bool {
         match self {
             Self::Unigram(model) => model.supports_parts(word_bytes),
@@ -13,7 +13,7 @@ impl Model {
         }
     }
 
-    /// Segment a part of a word that does not begin the word and whose boundaries no token crosses. Returns whether
+    /// Segment a part of a word that does not begin the word and whose boundaries no token crosses. Return whether
     /// the ids are the same in every word; if not, the word must be segmented as a whole.
     pub fn run_part(
         &self,
@@ -76,7 +76,7 @@ impl Model {
         scratch.printable = printable;
     }
 
-    /// Where byte-level words can be split before segmentation, if the model has such positions.
+    /// Return where byte-level words can be split before segmentation, if the model has such positions.
     #[must_use]
     pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         match self {
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// Segment byte-level words of a text like `run_byte_level`, several at a time; appends the end of each word's
+    /// Segment byte-level words of a text like `run_byte_level`, several at a time; append the end of each word's
     /// ids to `ends`.
     pub fn run_byte_level_batch(
         &self,

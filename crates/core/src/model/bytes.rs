@@ -17,12 +17,12 @@ impl ByteTokens {
         Self { ids: (0..=u8::MAX).map(entry).collect() }
     }
 
-    /// Whether every byte of a text has a token.
+    /// Return whether every byte of a text has a token.
     pub(super) fn has_all(&self, text: &str) -> bool {
         text.bytes().all(|byte| self.id(byte) != NONE)
     }
 
-    /// The id of a byte that has a token.
+    /// Return the id of a byte that has a token.
     pub(super) fn id(&self, byte: u8) -> u32 {
         self.ids[usize::from(byte)]
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Whether counts agree with probabilities at a significance of one in a million (Wilson and Hilferty's
+/// Return whether counts agree with probabilities at a significance of one in a million (Wilson and Hilferty's
 /// approximation).
 pub(super) fn agrees(counts: &BTreeMap<String, u32>, probabilities: &BTreeMap<String, f64>) -> bool {
     let draws = f64::from(counts.values().sum::<u32>());

@@ -18,7 +18,7 @@ impl WordModel {
         Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
     }
 
-    /// The id of the unknown token.
+    /// Return the id of the unknown token.
     pub(super) fn unk_id(&self) -> u32 {
         self.unk_id
     }
@@ -42,7 +42,7 @@ impl CharModel {
         Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
     }
 
-    /// The id of the unknown token.
+    /// Return the id of the unknown token.
     pub(super) fn unk_id(&self) -> u32 {
         self.unk_id
     }
@@ -79,7 +79,7 @@ impl PieceLookup {
         Ok(Self { unit, pieces: Pieces::compile(spec, vocab)? })
     }
 
-    /// The pieces of the model.
+    /// Return the pieces of the model.
     #[must_use]
     pub fn pieces(&self) -> &Pieces {
         &self.pieces

@@ -1,5 +1,6 @@
 //! Models: segment one word into vocabulary entries.
 //!
+//! ```text
 //! wordpiece, bpe, unigram                 one folder an algorithm
 //! lookup                                  the word and the character models
 //! pieces                                  what SentencePiece's models share
@@ -10,6 +11,7 @@
 //! output                                  the output of a model
 //! scratch                                 the mutable state of one thread
 //! bytes                                   byte fallback tokens
+//! ```
 
 mod adjacency;
 mod batch;
@@ -66,7 +68,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// Compile a model over its compiled vocabulary; reads tables from `sections` that contains them.
+    /// Compile a model over its compiled vocabulary; read tables from `sections` that contains them.
     pub fn compile(spec: &ModelSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         Ok(match spec {
             ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, sections)?),
@@ -112,7 +114,7 @@ impl Model {
         }
     }
 
-    /// The ranks of the first merge that occurs twice. The second one counts.
+    /// Return the ranks of the first merge that occurs twice. The second one counts.
     #[must_use]
     pub fn duplicate_merge(&self) -> Option<(usize, usize)> {
         match self {
@@ -121,7 +123,7 @@ impl Model {
         }
     }
 
-    /// The bytes of memory of the tables that [`Model::store`] does not store.
+    /// Return the bytes of memory of the tables that [`Model::store`] does not store.
     #[must_use]
     pub fn derived_bytes(&self) -> usize {
         match self {
@@ -134,7 +136,7 @@ impl Model {
         }
     }
 
-    /// The id of the token for what the model does not know.
+    /// Return the id of the token for what the model does not know.
     #[must_use]
     pub fn unk_id(&self) -> Option<u32> {
         match self {
@@ -149,7 +151,7 @@ impl Model {
         }
     }
 
-    /// The pieces of a model of SentencePiece.
+    /// Return the pieces of a model of SentencePiece.
     #[must_use]
     pub fn pieces(&self) -> Option<&Pieces> {
         match self {
@@ -160,13 +162,13 @@ impl Model {
         }
     }
 
-    /// Whether every word has a segmentation, if only an unknown token.
+    /// Return whether every word has a segmentation, if only an unknown token.
     #[must_use]
     pub fn never_fails(&self) -> bool {
         !matches!(self, Self::Unigram(_))
     }
 
-    /// The id of a word of one character, if the model has a table of these.
+    /// Return the id of a word of one character, if the model has a table of these.
     #[inline]
     #[must_use]
     pub fn id_of_char(&self, c: char) -> Option<u32> {

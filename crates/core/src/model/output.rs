@@ -24,7 +24,7 @@ pub struct BatchWord {
 pub trait TokenSink {
     /// Append one piece.
     fn push(&mut self, piece: TokenSpan);
-    /// The number of pieces so far.
+    /// Return the number of pieces so far.
     fn checkpoint(&self) -> usize;
     /// Remove all pieces after a checkpoint.
     fn rollback(&mut self, checkpoint: usize);

@@ -21,7 +21,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// The same settings for another text of the batch.
+    /// Return the same settings for another text of the batch.
     #[must_use]
     pub fn at_row(self, row: usize) -> Self {
         Self { row: row as u64, ..self }
@@ -41,7 +41,7 @@ impl Sampling {
         chosen.unwrap_or(0)
     }
 
-    /// The random numbers for the first (0) or second (1) sequence.
+    /// Return the random numbers for the first (0) or second (1) sequence.
     pub(crate) fn rng(self, sequence: u64) -> SamplingRng {
         let stream = mix64(self.row.wrapping_mul(2).wrapping_add(sequence).wrapping_add(STEP));
         SamplingRng { state: mix64(self.seed) ^ stream, alpha: self.alpha }
@@ -56,8 +56,8 @@ pub(crate) struct SamplingRng {
 }
 
 impl SamplingRng {
-    /// The number of candidates to skip before one is chosen, when each is skipped with probability alpha. Draws one
-    /// number from the geometric distribution instead of one for each candidate.
+    /// Return the number of candidates to skip before one is chosen, when each is skipped with probability alpha. Draws
+    /// one number from the geometric distribution instead of one for each candidate.
     pub(crate) fn skip_count(&mut self) -> usize {
         if self.alpha >= 1.0 {
             return usize::MAX;
@@ -65,22 +65,22 @@ impl SamplingRng {
         (self.unit().ln() / self.alpha.ln()) as usize
     }
 
-    /// Whether a candidate is skipped, with probability alpha.
+    /// Return whether a candidate is skipped, with probability alpha.
     pub(crate) fn drops(&mut self) -> bool {
         self.unit() <= self.alpha
     }
 
-    /// The factor of the scores.
+    /// Return the factor of the scores.
     pub(crate) fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// A uniform number in (0, 1].
+    /// Return a uniform number in (0, 1].
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// A uniform number in (0, 1), without both ends.
+    /// Return a uniform number in (0, 1), without both ends.
     pub(crate) fn open_unit(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }

@@ -29,7 +29,7 @@ impl ModelScratch {
         Ok(())
     }
 
-    /// Whether a word since the last [`ModelScratch::check`] could not be segmented.
+    /// Return whether a word since the last [`ModelScratch::check`] could not be segmented.
     pub(crate) fn has_failed(&self) -> bool {
         self.unigram.missing_unk
     }

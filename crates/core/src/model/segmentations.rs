@@ -33,18 +33,18 @@ impl Model {
         }
     }
 
-    /// Whether the model segments by merges.
+    /// Return whether the model segments by merges.
     fn has_merges(&self) -> bool {
         matches!(self, Self::Bpe(_) | Self::ScoredBpe(_))
     }
 
-    /// Whether segmentations have scores that they can be sampled by.
+    /// Return whether segmentations have scores that they can be sampled by.
     #[must_use]
     pub fn scores_segmentations(&self) -> bool {
         matches!(self, Self::Unigram(_) | Self::UnigramF32(_))
     }
 
-    /// All segmentations of the words of a text, for a model that scores them.
+    /// Return all segmentations of the words of a text, for a model that scores them.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Result<Box<dyn Segmentations + 'w>, Error> {
         let scoreless = || {
             let found = "a model that does not score segmentations";
@@ -57,7 +57,7 @@ impl Model {
         })
     }
 
-    /// The score that an entry adds to a segmentation, for a model that scores them.
+    /// Return the score that an entry adds to a segmentation, for a model that scores them.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
         match self {

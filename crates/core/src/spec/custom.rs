@@ -9,9 +9,9 @@ use crate::error::Error;
 ///
 /// Errors leave their place empty; the stage fills it in.
 pub trait TextFunction: Send + Sync + Debug {
-    /// Returns the normalized text.
+    /// Return the normalized text.
     fn rewrite(&self, text: &str) -> Result<Rewritten, Error>;
-    /// Returns the words of a text.
+    /// Return the words of a text.
     fn split(&self, text: &str) -> Result<CustomWords, Error>;
 }
 

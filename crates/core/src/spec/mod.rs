@@ -29,7 +29,7 @@ pub use sentencepiece::{
 /// The most steps of one stage, including the steps of nested sequences.
 pub const MAX_STEPS: usize = 1024;
 
-/// Returns an error for a stage at `place` that has more than [`MAX_STEPS`] steps.
+/// Return an error for a stage at `place` that has more than [`MAX_STEPS`] steps.
 pub(crate) fn check_steps(count: usize, place: &str) -> Result<(), Error> {
     if count <= MAX_STEPS {
         return Ok(());
@@ -135,7 +135,7 @@ pub struct AddedToken {
 }
 
 impl AddedToken {
-    /// Returns a special token that is matched in the raw text.
+    /// Return a special token that is matched in the raw text.
     #[must_use]
     pub fn special(content: &str, id: u32) -> Self {
         Self {

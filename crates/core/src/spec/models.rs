@@ -50,7 +50,7 @@ pub struct BpeSpec {
 }
 
 impl BpeSpec {
-    /// Whether tokens inside a word or at its end have a prefix or suffix that is not text.
+    /// Return whether tokens inside a word or at its end have a prefix or suffix that is not text.
     #[must_use]
     pub fn has_affixes(&self) -> bool {
         let affixes = [&self.continuing_subword_prefix, &self.end_of_word_suffix];
@@ -126,13 +126,13 @@ pub struct CharSpec {
 }
 
 impl ModelSpec {
-    /// A model without entries, for a specification whose model is not used.
+    /// Return a model without entries, for a specification whose model is not used.
     #[must_use]
     pub fn empty() -> Self {
         Self::Word(WordSpec { vocab: Vec::new(), unk_token: String::new() })
     }
 
-    /// Returns the tokens and ids of the model.
+    /// Return the tokens and ids of the model.
     #[must_use]
     pub fn vocab(&self) -> Cow<'_, VocabSpec> {
         match self {

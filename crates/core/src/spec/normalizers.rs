@@ -76,7 +76,7 @@ pub enum Cleaning {
     /// `tokenizers`: drops private-use characters too, and lowercases without context.
     #[default]
     Tokenizers,
-    /// The code of Devlin et al. 2019: drops categories Cc and Cf only, lowercases the last Σ of a word to ς, and puts spaces
-    /// around U+2B820 to U+2B91F too.
+    /// The code of Devlin et al. 2019: drops categories Cc and Cf only, lowercases the last Σ of a word to ς, and puts
+    /// spaces around U+2B820 to U+2B91F too.
     Original,
 }

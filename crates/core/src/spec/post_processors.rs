@@ -23,7 +23,7 @@ pub enum PostProcessorSpec {
         /// The pre-tokenizer added a space before the text; offsets of the first token keep it.
         add_prefix_space: bool,
     },
-    /// `ByteLevel`: trims offsets if `trim_offsets` is set; adds no tokens.
+    /// `ByteLevel`: trims offsets if `trim_offsets` is set; add no tokens.
     ByteLevel(ByteLevelSpec),
     /// `TemplateProcessing`: a template of sequences and special tokens.
     Template(TemplateSpec),
@@ -32,7 +32,7 @@ pub enum PostProcessorSpec {
 }
 
 impl PostProcessorSpec {
-    /// Returns (place, token, id) for every token that the post-processor names; `place` is its own place in the file.
+    /// Return (place, token, id) for every token that the post-processor names; `place` is its own place in the file.
     #[must_use]
     pub fn tokens(&self, place: &str) -> Vec<(String, &str, u32)> {
         match self {

@@ -6,9 +6,9 @@ use piecework_unicode::char_count;
 pub trait NormalizedSink {
     /// Whether the sink stores sources.
     const KEEPS_SOURCES: bool = true;
-    /// Appends a character whose source is a byte span of the original.
+    /// Append a character whose source is a byte span of the original.
     fn push_from(&mut self, c: char, source: (u32, u32));
-    /// Appends text that is unchanged from byte `start` of the original on.
+    /// Append text that is unchanged from byte `start` of the original on.
     fn push_unchanged(&mut self, text: &str, start: u32);
 }
 
@@ -48,25 +48,25 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// Returns the normalized text.
+    /// Return the normalized text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Appends a byte span of another text.
+    /// Append a byte span of another text.
     pub fn push_part(&mut self, other: &Self, start: usize, end: usize) {
         self.text.push_str(&other.text[start..end]);
         self.sources.extend_from_slice(&other.sources[start..end]);
     }
 
-    /// Removes the text and keeps its memory.
+    /// Remove the text and keep its memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.sources.clear();
     }
 
-    /// Returns the byte span of the original for a byte span of the normalized text.
+    /// Return the byte span of the original for a byte span of the normalized text.
     #[must_use]
     pub fn source_of(&self, start: usize, end: usize) -> (u32, u32) {
         if start >= end {
@@ -102,7 +102,7 @@ pub struct CharIndex<'a> {
 const INDEX_BLOCK: usize = 64;
 
 impl<'a> CharIndex<'a> {
-    /// Indexes a text; O(bytes).
+    /// Index a text; O(bytes).
     #[must_use]
     pub fn new(text: &'a str) -> Self {
         let mut chars_before_block = Vec::new();
@@ -117,7 +117,7 @@ impl<'a> CharIndex<'a> {
         Self { text, chars_before_block }
     }
 
-    /// Returns the number of characters before byte `offset`, a character boundary.
+    /// Return the number of characters before byte `offset`, a character boundary.
     #[must_use]
     pub fn chars_before(&self, offset: u32) -> u32 {
         let block = offset as usize / INDEX_BLOCK;

@@ -35,21 +35,21 @@ static BYTES: [Option<u8>; 0x144] = {
     bytes
 };
 
-/// Returns the printable character of a byte.
+/// Return the printable character of a byte.
 #[inline]
 #[must_use]
 pub const fn printable_of(byte: u8) -> char {
     PRINTABLE[byte as usize]
 }
 
-/// Returns the byte of a printable character, if it has one.
+/// Return the byte of a printable character, if it has one.
 #[inline]
 #[must_use]
 pub fn byte_of_printable(c: char) -> Option<u8> {
     BYTES.get(c as usize).copied().flatten()
 }
 
-/// Appends the bytes of a token of printable characters; a token with any other character is its own text.
+/// Append the bytes of a token of printable characters; a token with any other character is its own text.
 pub fn push_bytes_of_printable(token: &str, bytes: &mut Vec<u8>) {
     let start = bytes.len();
     bytes.reserve(token.len());
@@ -63,13 +63,13 @@ pub fn push_bytes_of_printable(token: &str, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Returns the byte token of a byte.
+/// Return the byte token of a byte.
 #[must_use]
 pub fn byte_entry(byte: u8) -> String {
     format!("<0x{byte:02X}>")
 }
 
-/// Returns the byte of a byte token.
+/// Return the byte of a byte token.
 #[must_use]
 pub fn byte_of_entry(entry: &str) -> Option<u8> {
     let digits = entry.strip_prefix("<0x")?.strip_suffix('>')?;

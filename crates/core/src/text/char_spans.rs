@@ -1,4 +1,4 @@
-//! Checks character spans of a user and converts them to byte spans of a text.
+//! Check character spans of a user and convert them to byte spans of a text.
 
 /// Converts spans in rising order: neither end may be less than in the span before.
 ///
@@ -19,14 +19,14 @@ struct CharCursor<'t> {
 }
 
 impl<'t> CharSpans<'t> {
-    /// Starts at the beginning of `text`.
+    /// Start at the beginning of `text`.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         let place = CharCursor { text, chars: 0, bytes: 0 };
         Self { start: place.clone(), end: place, chars: text.chars().count() as i64 }
     }
 
-    /// Returns the byte span of the next character span, or what was expected instead.
+    /// Return the byte span of the next character span, or what was expected instead.
     ///
     /// An empty span is an insertion and becomes the span of the character before it, if there is one.
     pub fn rising(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
@@ -42,7 +42,7 @@ impl<'t> CharSpans<'t> {
         Ok((self.start.move_to(start), self.end.move_to(end)))
     }
 
-    /// Returns the byte span of the next character span, which must not overlap the one before.
+    /// Return the byte span of the next character span, which must not overlap the one before.
     pub fn apart(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
         let (start, end) = span;
         if start > end || start < self.end.chars || end > self.chars {
@@ -54,7 +54,7 @@ impl<'t> CharSpans<'t> {
 }
 
 impl CharCursor<'_> {
-    /// Moves forward to a character; returns its byte.
+    /// Move forward to a character; return its byte.
     fn move_to(&mut self, chars: i64) -> usize {
         let steps = (chars - self.chars) as usize;
         let rest = &self.text[self.bytes..];

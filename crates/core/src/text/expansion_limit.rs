@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 pub const MAX_GROWTH: usize = 1024;
 const ALWAYS_ALLOWED: usize = 1 << 20;
 
-/// Returns the most bytes that stages may write for a text of `len` bytes; offsets in them fit 32 bits.
+/// Return the most bytes that stages may write for a text of `len` bytes; offsets in them fit 32 bits.
 #[must_use]
 pub fn max_grown_len(len: usize) -> usize {
     len.saturating_mul(MAX_GROWTH).saturating_add(ALWAYS_ALLOWED).min(u32::MAX as usize)
@@ -24,19 +24,19 @@ pub struct ExpansionLimit {
 }
 
 impl ExpansionLimit {
-    /// Returns the limit for a text of `len` bytes.
+    /// Return the limit for a text of `len` bytes.
     #[must_use]
     pub fn of(len: usize) -> Self {
         let max = max_grown_len(len);
         Self { max, left: max }
     }
 
-    /// Returns an error if a text of `len` bytes exceeds the limit.
+    /// Return an error if a text of `len` bytes exceeds the limit.
     pub fn check(mut self, len: usize) -> Result<(), Error> {
         self.take(len)
     }
 
-    /// Counts `len` written bytes; fails at the limit.
+    /// Count `len` written bytes; fails at the limit.
     pub fn take(&mut self, len: usize) -> Result<(), Error> {
         self.left = self.left.checked_sub(len).ok_or_else(|| {
             let found = format!("rules that write more than {} bytes for one text", self.max);
@@ -46,7 +46,7 @@ impl ExpansionLimit {
         Ok(())
     }
 
-    /// Sets the place of an error of this limit to that of the step.
+    /// Set the place of an error of this limit to that of the step.
     #[must_use]
     pub fn name_step(error: Error, place: &str) -> Error {
         if error.place == PLACE {

@@ -13,13 +13,13 @@ pub struct PreTokenizedText {
 }
 
 impl PreTokenizedText {
-    /// Removes the text and keeps its memory.
+    /// Remove the text and keep its memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.spans.clear();
     }
 
-    /// Makes the whole text one word.
+    /// Make the whole text one word.
     pub fn set_whole(&mut self) {
         self.spans.clear();
         if !self.text.text().is_empty() {
@@ -27,7 +27,7 @@ impl PreTokenizedText {
         }
     }
 
-    /// Splits every word; `split` emits spans within the word.
+    /// Split every word; `split` emits spans within the word.
     pub fn split(&mut self, mut split: impl FnMut(&str, &mut dyn FnMut(usize, usize))) {
         let cut = self.try_split(|text, emit| {
             split(text, emit);
@@ -36,7 +36,7 @@ impl PreTokenizedText {
         debug_assert!(cut.is_ok());
     }
 
-    /// Splits every word by a function that may fail; after an error the words are incomplete.
+    /// Split every word by a function that may fail; after an error the words are incomplete.
     pub fn try_split(
         &mut self,
         mut split: impl FnMut(&str, &mut dyn FnMut(usize, usize)) -> Result<(), Error>,
@@ -54,7 +54,7 @@ impl PreTokenizedText {
         Ok(())
     }
 
-    /// Rewrites every word: `rewrite` gets the word, whether it begins the original text, and a sink whose
+    /// Rewrite every word: `rewrite` gets the word, whether it begins the original text, and a sink whose
     /// sources are byte spans of the word.
     pub fn rewrite(&mut self, mut rewrite: impl FnMut(&str, bool, &mut TracedSink<'_>)) {
         let old = std::mem::take(self);

@@ -19,7 +19,7 @@ enum FirstByte {
 }
 
 impl PrefixSet {
-    /// Builds a set; `None` for no texts, or for too many for an automaton.
+    /// Build a set; `None` for no texts, or for too many for an automaton.
     #[must_use]
     pub fn build<'t>(texts: impl Iterator<Item = &'t str>) -> Option<Self> {
         let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
@@ -35,20 +35,20 @@ impl PrefixSet {
         Some(Self { automaton, begins })
     }
 
-    /// Whether a text begins with this byte.
+    /// Return whether a text begins with this byte.
     #[inline]
     #[must_use]
     pub fn begin_with(&self, byte: u8) -> bool {
         self.begins[usize::from(byte)] != FirstByte::Nothing
     }
 
-    /// Whether this byte is a text and begins no other.
+    /// Return whether this byte is a text and begins no other.
     #[must_use]
     pub fn have_alone(&self, byte: u8) -> bool {
         self.begins[usize::from(byte)] == FirstByte::Itself
     }
 
-    /// Returns the end of the longest text of the set at byte `at` of `text`.
+    /// Return the end of the longest text of the set at byte `at` of `text`.
     #[inline]
     #[must_use]
     pub fn end_at(&self, text: &str, at: usize) -> Option<usize> {

@@ -9,8 +9,8 @@ use super::table::{find, hash, Vocab, EMPTY, GAP};
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
 
-/// A token that would be further from its slot gives the table a random seed. Only tokens that were chosen for it are that
-/// far.
+/// A token that would be further from its slot gives the table a random seed. Only tokens that were chosen for it are
+/// that far.
 const MAX_DISTANCE: usize = 256;
 
 impl Vocab {
@@ -78,7 +78,7 @@ impl VocabBuilder {
         }
     }
 
-    /// Insert entries until one is too far from its slot; returns whether none is.
+    /// Insert entries until one is too far from its slot; return whether none is.
     fn insert_all<'e>(&mut self, entries: impl Iterator<Item = (&'e str, u32)>) -> Result<bool, Error> {
         for (token, id) in entries {
             if self.insert(token, id)? > MAX_DISTANCE {
@@ -88,7 +88,7 @@ impl VocabBuilder {
         Ok(true)
     }
 
-    /// Insert an entry; returns its distance from the slot of its hash.
+    /// Insert an entry; return its distance from the slot of its hash.
     fn insert(&mut self, token: &str, id: u32) -> Result<usize, Error> {
         let hash = hash(self.seed, token);
         let slot = match find(&self.slots, &self.spans, &self.text, token, hash) {

@@ -6,7 +6,7 @@ use crate::spec::ModelSpec;
 /// The largest id; tables are indexed by id.
 pub const MAX_ID: u32 = (1 << 28) - 1;
 
-/// Returns the largest id that one of `tokens` tokens may have: tables of mostly unused ids would not fit in memory.
+/// Return the largest id that one of `tokens` tokens may have: tables of mostly unused ids would not fit in memory.
 pub(crate) fn max_id_of(tokens: usize) -> u32 {
     (1_000_000 + 16 * tokens).min(MAX_ID as usize) as u32
 }
@@ -59,7 +59,7 @@ pub(crate) fn check_lens(
     Ok(())
 }
 
-/// The error for a token at `place` of more than [`MAX_TOKEN_BYTES`].
+/// Return the error for a token at `place` of more than [`MAX_TOKEN_BYTES`].
 #[must_use]
 pub fn token_too_long(place: impl Into<String>, len: usize) -> Error {
     let found = format!("a token of {len} bytes");

@@ -50,7 +50,7 @@ impl Vocab {
         }
     }
 
-    /// Whether the hash table contains every token once, within `PROBES` slots of the slot of its hash on
+    /// Return whether the hash table contains every token once, within `PROBES` slots of the slot of its hash on
     /// average.
     fn is_found(&self) -> bool {
         let mask = self.slots.len().wrapping_sub(1);

@@ -31,32 +31,32 @@ pub struct Vocab {
 }
 
 impl Vocab {
-    /// The id of a token.
+    /// Return the id of a token.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
         find(&self.slots, &self.spans, &self.text, token, hash(self.seed, token)).ok()
     }
 
-    /// The token of an id.
+    /// Return the token of an id.
     #[must_use]
     pub fn token_of(&self, id: u32) -> Option<&str> {
         let [start, end] = *self.spans.get(id as usize)?;
         self.text.get(start as usize..end as usize)
     }
 
-    /// The least number above all ids.
+    /// Return the least number above all ids.
     #[must_use]
     pub fn id_bound(&self) -> usize {
         self.spans.len()
     }
 
-    /// The number of tokens.
+    /// Return the number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no tokens.
+    /// Return whether there are no tokens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -108,7 +108,7 @@ pub(super) fn find(
     Err(0)
 }
 
-/// The hash of a token under a seed; 0 is none.
+/// Return the hash of a token under a seed; 0 is none.
 #[inline]
 pub(super) fn hash(seed: u64, token: &str) -> u64 {
     if seed != 0 {

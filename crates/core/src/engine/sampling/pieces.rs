@@ -51,8 +51,8 @@ impl Tokenizer {
         self.stages().select(&listed, n, selection, |path| Ok(self.pieces_of(words, path)))
     }
 
-    /// Normalize a text. Also return, for the start of each normalized character and for the end, the byte offset in the
-    /// original.
+    /// Normalize a text. Also return, for the start of each normalized character and for the end, the byte offset in
+    /// the original.
     pub fn normalize_with_offsets(
         &self,
         text: &str,

@@ -25,7 +25,7 @@ impl ByteAdjacency {
         Self(PairFilter::of(pairs))
     }
 
-    /// Split a word of a text; appends the starts and ends of its parts.
+    /// Split a word of a text; append the starts and ends of its parts.
     ///
     /// Each character is written as the start of a part and overwritten unless it is one: a branch would be
     /// unpredictable.
@@ -49,8 +49,8 @@ impl ByteAdjacency {
         ends.truncate(count + 1);
     }
 
-    /// Whether no token has these two characters, or the end of one and the beginning of the other, side by side. Two
-    /// ASCII characters are never split.
+    /// Return whether no token has these two characters, or the end of one and the beginning of the other, side by
+    /// side. Two ASCII characters are never split.
     #[inline]
     fn can_split(&self, one: Char, next: Char) -> bool {
         let pairs = [
@@ -63,7 +63,7 @@ impl ByteAdjacency {
         (one.len | next.len) > 1 && !is_in_token
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(in crate::model) fn bytes(&self) -> usize {
         self.0.bytes()
     }
@@ -77,7 +77,7 @@ struct Char {
 }
 
 impl Char {
-    /// The character that begins at byte `at`.
+    /// Return the character that begins at byte `at`.
     #[inline]
     fn at(text: &[u8], at: usize) -> Self {
         let len = len_of_char(text[at]);
@@ -100,7 +100,7 @@ impl Char {
     }
 }
 
-/// The characters, or their parts, that a token has before and after byte `at`, where a character begins.
+/// Return the characters, or their parts, that a token has before and after byte `at`, where a character begins.
 fn pair_in_token(token: &[u8], at: usize) -> (u32, u32) {
     let before =
         token[..at].iter().rposition(|&byte| !is_continuation(byte)).filter(|&from| at - from <= 4);
@@ -115,12 +115,12 @@ fn pair_in_token(token: &[u8], at: usize) -> (u32, u32) {
     }
 }
 
-/// Up to four bytes as a number.
+/// Return up to four bytes as a number.
 fn little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-/// The length in bytes of a character that begins with this byte.
+/// Return the length in bytes of a character that begins with this byte.
 #[inline]
 fn len_of_char(first: u8) -> u32 {
     match first {

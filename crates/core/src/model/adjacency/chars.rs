@@ -28,7 +28,7 @@ impl CharAdjacency {
         Self { pairs: PairFilter::of(pairs), single }
     }
 
-    /// Split a word of `len` bytes, given as its characters with their first bytes. Calls `visit` with the start and end
+    /// Split a word of `len` bytes, given as its characters with their first bytes. Call `visit` with the start and end
     /// of each part.
     pub fn split(
         &self,
@@ -50,7 +50,7 @@ impl CharAdjacency {
         }
     }
 
-    /// Whether a word can be split between these two characters.
+    /// Return whether a word can be split between these two characters.
     #[inline]
     #[must_use]
     pub fn can_split(&self, one: char, next: char) -> bool {

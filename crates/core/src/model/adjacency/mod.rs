@@ -3,8 +3,10 @@
 //! No token and no merge crosses such a position, so both parts are segmented as they are alone. Parts are shorter than
 //! words and often the same.
 //!
+//! ```text
 //! chars  for models whose tokens are text
 //! bytes  for byte-level models, whose tokens may begin and end within characters
+//! ```
 
 mod bytes;
 mod chars;
@@ -26,7 +28,7 @@ struct PairFilter {
 }
 
 impl PairFilter {
-    /// The filter of these pairs.
+    /// Return the filter of these pairs.
     fn of(pairs: HashSet<(u32, u32)>) -> Self {
         let bits = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(MIN_BITS);
         let mut filter = Self { bits: vec![0; bits / 64], shift: 64 - bits.trailing_zeros() };
@@ -37,7 +39,7 @@ impl PairFilter {
         filter
     }
 
-    /// Whether a pair may be in the set; `false` is always right.
+    /// Return whether a pair may be in the set; `false` is always right.
     #[inline]
     fn may_contain(&self, one: u32, next: u32) -> bool {
         let bit = self.bit_of(one, next);
@@ -50,7 +52,7 @@ impl PairFilter {
         (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     fn bytes(&self) -> usize {
         size_of_val(self.bits.as_slice())
     }

@@ -29,12 +29,12 @@ pub(super) fn compile(
     })
 }
 
-/// The tokens of the 256 bytes.
+/// Return the tokens of the 256 bytes.
 pub(super) fn symbols(vocab: &Vocab) -> Option<Vec<u32>> {
     (0..=255).map(|byte| vocab.id_of(printable_of(byte).encode_utf8(&mut [0; 4]))).collect()
 }
 
-/// The tokens that match whole words without merges.
+/// Return the tokens that match whole words without merges.
 fn whole_words(spec: &BpeSpec, vocab: &Vocab) -> Vec<u32> {
     let is_word = |token: &str| !token.is_empty() && token.chars().all(|c| byte_of_printable(c).is_some());
     let words = vocab.iter().filter(|(token, _)| spec.ignore_merges && is_word(token));

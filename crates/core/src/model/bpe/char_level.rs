@@ -51,7 +51,7 @@ impl CharLevel {
         self.backtracking.store(sections);
     }
 
-    /// Segment a word from byte `at` to the first character without a token. Returns where segmentation stopped,
+    /// Segment a word from byte `at` to the first character without a token. Return where segmentation stopped,
     /// which is earlier if it takes too many steps.
     pub(super) fn segment(
         &self,
@@ -67,7 +67,7 @@ impl CharLevel {
         at
     }
 
-    /// The characters without a token at the start of a text that become one token together.
+    /// Return the characters without a token at the start of a text that become one token together.
     pub(super) fn unknown<'t>(&self, text: &'t str) -> &'t str {
         let is_end = |at: usize| {
             self.has_all_bytes && at > 0 || self.backtracking.starts_with_symbol(&text.as_bytes()[at..])
@@ -76,7 +76,7 @@ impl CharLevel {
         &text[..end.unwrap_or(text.len())]
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.backtracking.bytes()
     }
@@ -87,7 +87,7 @@ fn is_char(token: &str) -> bool {
     chars.next().is_some() && chars.next().is_none()
 }
 
-/// Whether merges contain characters that represent no byte.
+/// Return whether merges contain characters that represent no byte.
 fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[MergeIds]) -> bool {
     let mut is_other = vec![false; vocab.id_bound()];
     let stands_for_byte = |id| {
@@ -99,7 +99,7 @@ fn merges_other_chars(symbols: &[u32], vocab: &Vocab, merges: &[MergeIds]) -> bo
     merges.iter().any(|merge| is_other[merge.left as usize] || is_other[merge.right as usize])
 }
 
-/// Whether the tokens of unknown characters have merges.
+/// Return whether the tokens of unknown characters have merges.
 fn merges_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[MergeIds]) -> bool {
     let mut stands_for_other = vec![false; vocab.id_bound()];
     let bytes = vocab.iter().filter(|(token, _)| spec.byte_fallback && byte_of_entry(token).is_some());

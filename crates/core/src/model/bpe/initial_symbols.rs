@@ -28,7 +28,7 @@ pub(super) struct InitialSymbols {
 }
 
 impl InitialSymbols {
-    /// The id of the unknown token.
+    /// Return the id of the unknown token.
     pub(super) fn unk_id(&self) -> Option<u32> {
         self.unk
     }
@@ -170,8 +170,8 @@ impl CharIds {
     }
 }
 
-/// The text of a token between two affixes. Does not compare empty affixes: the C library's `memcmp` of zero bytes
-/// may load from an invalid address with a mask, which takes as long as a lookup.
+/// Return the text of a token between two affixes. Does not compare empty affixes: the C library's `memcmp` of zero
+/// bytes may load from an invalid address with a mask, which takes as long as a lookup.
 fn between<'t>(prefix: &str, token: &'t str, suffix: &str) -> Option<&'t str> {
     let rest = if prefix.is_empty() { token } else { token.strip_prefix(prefix)? };
     if suffix.is_empty() {

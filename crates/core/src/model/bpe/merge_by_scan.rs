@@ -16,7 +16,7 @@ pub(super) fn merge(symbols: &mut Vec<Symbol>, mut pairs: &MergeRanks) {
     }
 }
 
-/// The position and the rank of the leftmost pair of the lowest rank.
+/// Return the position and the rank of the leftmost pair of the lowest rank.
 #[inline]
 fn best(symbols: &[Symbol]) -> Option<(usize, u32)> {
     let mut best = (0, NO_RANK);

@@ -50,7 +50,7 @@ impl MergeRanks {
         Self { merges, table: OnceLock::new() }
     }
 
-    /// The table. Two threads may both build it: waiting for another thread would block forever after a fork.
+    /// Return the table. Two threads may both build it: waiting for another thread would block forever after a fork.
     #[inline]
     fn table(&self) -> &RankTable {
         match self.table.get() {
@@ -65,28 +65,28 @@ impl MergeRanks {
         self.table.get_or_init(|| table)
     }
 
-    /// Whether no merge makes a pair that has a lower rank.
+    /// Return whether no merge makes a pair that has a lower rank.
     pub(super) fn are_in_order(&self) -> bool {
         self.table().are_in_order
     }
 
-    /// Whether two successive pairs at one position may merge to the same token. This needs a merge that makes no
-    /// token longer, because it adds nothing but the prefix.
+    /// Return whether two successive pairs at one position may merge to the same token. This needs a merge that makes
+    /// no token longer, because it adds nothing but the prefix.
     pub(super) fn may_repeat(&self) -> bool {
         self.merges.may_repeat
     }
 
-    /// The ranks of the first merge that occurs twice.
+    /// Return the ranks of the first merge that occurs twice.
     pub(super) fn duplicate(&self) -> Option<(usize, usize)> {
         self.merges.duplicate
     }
 
-    /// The number of merges.
+    /// Return the number of merges.
     pub(super) fn len(&self) -> usize {
         self.merges.list.len()
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let table = self.table.get();
         size_of_val(self.merges.list.as_slice())
@@ -143,7 +143,7 @@ impl RankTable {
             .then_some(table)
     }
 
-    /// Whether every merge that makes a token comes before all merges of that token.
+    /// Return whether every merge that makes a token comes before all merges of that token.
     fn makes_only_for_later(&self, merges: &[MergeIds]) -> bool {
         let bound = merges.iter().map(|merge| merge.merged as usize + 1).max().unwrap_or(0);
         let mut last_made = vec![None; bound];
@@ -157,7 +157,7 @@ impl RankTable {
         used.all(|slot| [slot.left, slot.right].iter().all(|&id| comes_before(id, slot.rank)))
     }
 
-    /// Add the merge of the next rank; returns the distance of its pair from its slot.
+    /// Add the merge of the next rank; return the distance of its pair from its slot.
     fn insert(&mut self, merge: &MergeIds, rank: u32) -> usize {
         let MergeIds { left, right, .. } = *merge;
         let hash = self.hash(left, right);
@@ -178,7 +178,7 @@ impl RankTable {
         self.slots[self.slot_of(left, right, hash)].rank
     }
 
-    /// The slot of a pair, or the free slot where it would be.
+    /// Return the slot of a pair, or the free slot where it would be.
     #[inline]
     fn slot_of(&self, left: u32, right: u32, hash: u64) -> usize {
         let mut at = (hash >> self.shift) as usize;

@@ -50,8 +50,8 @@ impl Merges {
     }
 }
 
-/// The ranks of the first merge that equals an earlier one. All ids are below `bound`. Compares only merges that make
-/// the same token, of which there are few.
+/// Return the ranks of the first merge that equals an earlier one. All ids are below `bound`. Compare only merges that
+/// make the same token, of which there are few.
 fn first_duplicate(merges: &[MergeIds], bound: usize) -> Option<(usize, usize)> {
     const NONE: u32 = u32::MAX;
     let mut last_to = vec![NONE; bound];
@@ -87,8 +87,8 @@ impl InvalidMerge {
     }
 }
 
-/// The tokens of a merge. Removes the prefix of the right token by its length alone, like `tokenizers`. Compares the
-/// merged text with the token `likely` before looking it up: most vocabularies number tokens in the order of their
+/// Return the tokens of a merge. Remove the prefix of the right token by its length alone, like `tokenizers`. Compare
+/// the merged text with the token `likely` before looking it up: most vocabularies number tokens in the order of their
 /// merges.
 fn entries_of(
     left: &str,

@@ -1,5 +1,6 @@
 //! BPE: merges adjacent symbols, the pair of the lowest rank first, the leftmost of equal ones.
 //!
+//! ```text
 //! symbols          the tokens of a word while it is merged, and the lookup of their merges
 //! initial_symbols  the first symbols of a word
 //! merges           the token ids of all merges
@@ -13,6 +14,7 @@
 //! merge_by_rank    merges of any word, rank by rank, for merges in order
 //! dropout          BPE-dropout
 //! pair_order       the pairs that dropout selects from
+//! ```
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
@@ -90,12 +92,12 @@ impl Bpe {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The id of the unknown token.
+    /// Return the id of the unknown token.
     pub(super) fn unk_id(&self) -> Option<u32> {
         self.initial_symbols.unk_id()
     }
 
-    /// The same, with the tables that `sections` contains.
+    /// Return the same, with the tables that `sections` contains.
     pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         let merges = Merges::compile(spec, vocab)?;
@@ -111,7 +113,7 @@ impl Bpe {
         })
     }
 
-    /// The ranks of the first merge that occurs twice. The second one counts.
+    /// Return the ranks of the first merge that occurs twice. The second one counts.
     pub(super) fn duplicate_merge(&self) -> Option<(usize, usize)> {
         self.pairs.duplicate()
     }
@@ -126,7 +128,7 @@ impl Bpe {
         }
     }
 
-    /// The bytes of memory of the other tables.
+    /// Return the bytes of memory of the other tables.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pairs.bytes()
             + self.bytes.as_ref().map_or(0, |backtracking| backtracking.bytes())
@@ -167,21 +169,21 @@ impl Bpe {
     }
 
     /// Segment one non-empty byte-level word without dropout, with the ids that `run` gives for its printable
-    /// characters. Returns `false` if the model is not byte-level.
+    /// characters. Return `false` if the model is not byte-level.
     pub(super) fn run_bytes(&self, word: &[u8], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
         segment_bytes(backtracking, word, scratch, |id, _| out.push(id));
         true
     }
 
-    /// Where byte-level words can be split before segmentation, if the model has such positions.
+    /// Return where byte-level words can be split before segmentation, if the model has such positions.
     #[must_use]
     pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         self.bytes.as_ref()?.byte_adjacency()
     }
 
-    /// Segment byte-level words of a text like `run_bytes`, most of them interleaved; appends the end of each word's
-    /// ids to `ends`. Returns `false` if the model is not byte-level.
+    /// Segment byte-level words of a text like `run_bytes`, most of them interleaved; append the end of each word's
+    /// ids to `ends`. Return `false` if the model is not byte-level.
     pub(super) fn run_bytes_batch(
         &self,
         (text, spans): (&str, &[(usize, usize)]),
@@ -200,7 +202,7 @@ impl Bpe {
         true
     }
 
-    /// Segment a word whose characters all represent bytes. Returns `false` for other words.
+    /// Segment a word whose characters all represent bytes. Return `false` for other words.
     fn run_printable(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl TokenSink) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
         let mut bytes = std::mem::take(&mut scratch.bytes);
@@ -220,7 +222,7 @@ impl Bpe {
         is_printable
     }
 
-    /// Segment a word by its characters. Returns the bytes that are segmented, which are fewer if it takes too many
+    /// Segment a word by its characters. Return the bytes that are segmented, which are fewer if it takes too many
     /// steps.
     fn run_chars(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl TokenSink) -> usize {
         let Some(chars) = &self.chars else { return 0 };
@@ -257,7 +259,7 @@ impl Bpe {
     }
 }
 
-/// Segment a byte-level word; calls `found` with the id and the bytes of each token.
+/// Segment a byte-level word; call `found` with the id and the bytes of each token.
 #[inline]
 fn segment_bytes(
     backtracking: &BacktrackingBpe,

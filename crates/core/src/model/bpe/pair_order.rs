@@ -48,7 +48,7 @@ impl PairOrder {
         self.root = self.merge(before, after);
     }
 
-    /// The position of the pair with this index in the order.
+    /// Return the position of the pair with this index in the order.
     pub(super) fn nth(&self, number: usize) -> Option<u32> {
         if number >= self.size(self.root) as usize {
             return None;

@@ -68,13 +68,13 @@ impl SymbolLinks {
         }
     }
 
-    /// The positions of the pairs that a merge at `at` changes; `u32::MAX` for a pair that does not exist.
+    /// Return the positions of the pairs that a merge at `at` changes; `u32::MAX` for a pair that does not exist.
     pub(super) fn pairs_around(&self, at: u32) -> [u32; 3] {
         let (before, gone) = self.around[at as usize];
         [before, at, gone]
     }
 
-    /// Merge a symbol with the next one. Calls `found` with the priority and the position of each new pair that has a
+    /// Merge a symbol with the next one. Call `found` with the priority and the position of each new pair that has a
     /// merge.
     pub(super) fn merge_at(
         &mut self,

@@ -165,7 +165,7 @@ fn dropout_of_a_megabyte_of_one_letter_ends() {
     }
 }
 
-/// The symbols of a word before any merge.
+/// Return the symbols of a word before any merge.
 fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
@@ -178,7 +178,7 @@ fn plain(symbols: &[Symbol]) -> Vec<(u32, u32, u32)> {
     symbols.iter().map(|symbol| (symbol.id, symbol.start, symbol.end)).collect()
 }
 
-/// The pairs that could be merged, best first: rank and position.
+/// Return the pairs that could be merged, best first: rank and position.
 fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
     let ranks = symbols.windows(2).map(|two| (&model.pairs).rank(&two[0], &two[1]));
     let mut found: Vec<_> = ranks.zip(0..).filter(|&(rank, _)| rank != NO_RANK).collect();
@@ -260,7 +260,7 @@ fn dropout_begins_with_characters_despite_ignore_merges() {
     assert_eq!(out, [0, 1]);
 }
 
-/// A vocabulary with a merge for each split, as far as the parts have merges.
+/// Return a vocabulary with a merge for each split, as far as the parts have merges.
 fn spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     let mut tokens = vec!["a".to_string(), "b".to_string()];
     for (left, right) in splits {
@@ -275,7 +275,7 @@ fn spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     spec(&names, &merges)
 }
 
-/// The same for splits of bytes, with a token for every byte.
+/// Return the same for splits of bytes, with a token for every byte.
 fn spelled_spec_of_splits(splits: &[(String, String)]) -> BpeSpec {
     let splits: Vec<_> = splits.iter().map(|(left, right)| (print(left), print(right))).collect();
     let mut spec = spec_of_splits(&splits);

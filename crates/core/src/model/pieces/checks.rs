@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::text::{byte_entry, byte_of_entry};
 
-/// Check the pieces; returns the id of the unknown piece.
+/// Check the pieces; return the id of the unknown piece.
 pub(super) fn check(spec: &SentencePieceSpec) -> Result<u32, Error> {
     for (at, piece) in spec.pieces.iter().enumerate() {
         check_piece(at, piece, spec.byte_fallback)?;

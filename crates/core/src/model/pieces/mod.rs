@@ -57,30 +57,30 @@ impl Pieces {
         })
     }
 
-    /// The number of pieces.
+    /// Return the number of pieces.
     #[must_use]
     pub fn count(&self) -> usize {
         self.kinds.len()
     }
 
-    /// The id of the unknown piece.
+    /// Return the id of the unknown piece.
     #[must_use]
     pub fn unk_id(&self) -> u32 {
         self.unk_id
     }
 
-    /// Where texts can be split.
+    /// Return where texts can be split.
     #[must_use]
     pub fn split_rule(&self) -> Option<SplitRule> {
         self.split_rule
     }
 
-    /// The type of a piece; `None` for other ids.
+    /// Return the type of a piece; `None` for other ids.
     pub(super) fn kind(&self, id: u32) -> Option<PieceType> {
         self.kinds.get(id as usize).copied()
     }
 
-    /// Whether a byte piece never begins a character.
+    /// Return whether a byte piece never begins a character.
     pub(super) fn is_continuation_byte(&self, id: u32) -> bool {
         self.bytes.as_ref().is_some_and(|bytes| (0x80..0xC0).any(|byte| bytes.id(byte) == id))
     }
@@ -100,7 +100,7 @@ impl Pieces {
         }
     }
 
-    /// The start and end of the next user-defined piece from a byte on; the end of the text twice without one.
+    /// Return the start and end of the next user-defined piece from a byte on; the end of the text twice without one.
     pub(super) fn next_symbol(&self, text: &str, from: usize) -> (usize, usize) {
         let end = (text.len(), text.len());
         let Some(pieces) = &self.user_defined else { return end };
@@ -121,7 +121,7 @@ impl Pieces {
         }
     }
 
-    /// The id of a text; the unknown id for control pieces.
+    /// Return the id of a text; the unknown id for control pieces.
     pub(super) fn id_of(&self, text: &str, vocab: &Vocab) -> u32 {
         let id = vocab.id_of(text).unwrap_or(self.unk_id);
         match self.kinds[id as usize] {
@@ -130,12 +130,12 @@ impl Pieces {
         }
     }
 
-    /// Whether segmentation splits a piece again.
+    /// Return whether segmentation splits a piece again.
     pub(super) fn is_unused(&self, id: u32) -> bool {
         self.kinds[id as usize] == PieceType::Unused
     }
 
-    /// A writer of the pieces of a text.
+    /// Return a writer of the pieces of a text.
     pub(super) fn writer<'a, S: TokenSink>(&'a self, text: &'a str, out: &'a mut S) -> PieceWriter<'a, S> {
         PieceWriter::new(text, self.unk_id, self.bytes.as_ref(), out)
     }
@@ -147,7 +147,7 @@ impl Pieces {
         writer.finish();
     }
 
-    /// Whether ids end with an unknown token that fuses with the next one.
+    /// Return whether ids end with an unknown token that fuses with the next one.
     #[must_use]
     pub fn ends_with_unknown(&self, ids: &[u32]) -> bool {
         ids.last() == Some(&self.unk_id)

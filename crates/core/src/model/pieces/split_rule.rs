@@ -19,7 +19,7 @@ pub enum SplitRule {
 }
 
 impl SplitRule {
-    /// The end of the part that begins at byte `start`.
+    /// Return the end of the part that begins at byte `start`.
     #[inline]
     #[must_use]
     pub fn next(self, text: &str, start: usize) -> usize {
@@ -45,7 +45,7 @@ impl SplitRule {
     }
 }
 
-/// Where texts can be split for a model.
+/// Return where texts can be split for a model.
 pub(super) fn split_rule_of(spec: &SentencePieceSpec) -> Option<SplitRule> {
     let found = |piece: &&ScoredPiece| {
         matches!(piece.kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused)

@@ -12,7 +12,7 @@ use crate::vocab::Vocab;
 pub(in crate::model) const SPACE: &str = "\u{2581}";
 pub(in crate::model) const NORMAL: PieceType = PieceType::Normal;
 
-/// A model of these pieces, after the unknown one.
+/// Return a model of these pieces, after the unknown one.
 pub(in crate::model) fn spec(
     kind: SentencePieceKind,
     pieces: &[(&str, f32, PieceType)],
@@ -75,7 +75,7 @@ pub(in crate::model) fn unigram(spec: &SentencePieceSpec) -> UnigramF32 {
     }
 }
 
-/// The tokens of a text.
+/// Return the tokens of a text.
 pub(in crate::model) fn segmented(spec: &SentencePieceSpec, text: &str) -> Vec<TokenSpan> {
     let (model, vocab) = compiled(spec);
     let mut out = Vec::new();
@@ -83,7 +83,7 @@ pub(in crate::model) fn segmented(spec: &SentencePieceSpec, text: &str) -> Vec<T
     out
 }
 
-/// The texts that the tokens of a text cover.
+/// Return the texts that the tokens of a text cover.
 pub(in crate::model) fn texts(spec: &SentencePieceSpec, text: &str) -> Vec<String> {
     let covered = |token: TokenSpan| text[token.start as usize..token.end as usize].to_owned();
     segmented(spec, text).into_iter().map(covered).collect()

@@ -1,4 +1,4 @@
-//! Writes pieces; fuses unknown ones or replaces them by bytes.
+//! Write pieces; fuse unknown ones or replace them by bytes.
 
 use crate::model::bytes::ByteTokens;
 use crate::model::{TokenSink, TokenSpan};

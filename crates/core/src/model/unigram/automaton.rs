@@ -74,7 +74,7 @@ impl PieceAutomaton {
         Ok(built)
     }
 
-    /// The trie of all pieces.
+    /// Return the trie of all pieces.
     pub(in crate::model) fn trie(&self) -> &Trie {
         &self.trie
     }
@@ -84,17 +84,17 @@ impl PieceAutomaton {
         self.trie.store(sections);
     }
 
-    /// The bytes of memory without the trie.
+    /// Return the bytes of memory without the trie.
     pub(in crate::model) fn derived_bytes(&self) -> usize {
         size_of_val(self.links.as_slice()) + size_of_val(self.pieces.as_slice())
     }
 
-    /// The state before any byte.
+    /// Return the state before any byte.
     pub(in crate::model) fn start(&self) -> u32 {
         ROOT
     }
 
-    /// The state after one more byte; amortized constant time.
+    /// Return the state after one more byte; amortized constant time.
     #[inline]
     pub(in crate::model) fn step(&self, mut state: u32, byte: u8) -> u32 {
         loop {
@@ -108,18 +108,18 @@ impl PieceAutomaton {
         }
     }
 
-    /// The lengths of the piece prefixes that end here, the longest first.
+    /// Return the lengths of the piece prefixes that end here, the longest first.
     pub(super) fn depths(&self, state: u32) -> impl Iterator<Item = u32> + '_ {
         let states = std::iter::successors(Some(state), |&state| Some(self.links[state as usize].failure));
         states.take_while(|&state| state != ROOT).map(|state| self.links[state as usize].depth)
     }
 
-    /// The score of a piece.
+    /// Return the score of a piece.
     pub(super) fn score_of(&self, id: u32) -> Option<f64> {
         self.pieces.get(id as usize).map(|piece| piece.score)
     }
 
-    /// The pieces that end here with their ids, the longest first.
+    /// Return the pieces that end here with their ids, the longest first.
     #[inline]
     pub(in crate::model) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &AutomatonPiece)> {
         let mut next = self.links[state as usize].longest;

@@ -51,7 +51,7 @@ impl<S: Copy> BackpointerTable<S> {
         self.base = from;
     }
 
-    /// The last position up to `floor` on the best path to a position.
+    /// Return the last position up to `floor` on the best path to a position.
     pub(super) fn origin(&self, mut position: usize, floor: usize) -> usize {
         while position > floor {
             position = self.at(position).start as usize;
@@ -59,7 +59,7 @@ impl<S: Copy> BackpointerTable<S> {
         position
     }
 
-    /// The same for several positions, each with its origin.
+    /// Return the same for several positions, each with its origin.
     pub(super) fn origins(&self, open_positions: &[usize], floor: usize) -> Vec<(usize, usize)> {
         let mut from = vec![0; self.end() - floor];
         for position in floor + 1..=self.end() {

@@ -19,9 +19,9 @@ pub(in crate::model) struct Arc {
 
 /// The lattice of one word. Every end of a character is the end of an arc.
 pub(in crate::model) trait WordLattice {
-    /// The byte length of the word.
+    /// Return the byte length of the word.
     fn end(&self) -> u32;
-    /// The arcs that end at a byte offset; none unless a character ends there.
+    /// Return the arcs that end at a byte offset; none unless a character ends there.
     fn ending_at(&self, end: u32) -> impl Iterator<Item = Arc>;
 }
 
@@ -45,7 +45,7 @@ pub(in crate::model) struct LatticePieces<'w> {
 }
 
 impl<'w> PieceLattice<'w> {
-    /// Build the lattice of a word; reuses the memory of `states`.
+    /// Build the lattice of a word; reuse the memory of `states`.
     pub(in crate::model) fn new(scored: LatticePieces<'w>, word: &'w str, mut states: Vec<u32>) -> Self {
         let mut state = scored.pieces.start();
         states.clear();
@@ -57,12 +57,12 @@ impl<'w> PieceLattice<'w> {
         Self { scored, word, states }
     }
 
-    /// The memory of the lattice, for reuse.
+    /// Return the memory of the lattice, for reuse.
     pub(super) fn into_states(self) -> Vec<u32> {
         self.states
     }
 
-    /// The character that ends at a byte offset, as an unknown character.
+    /// Return the character that ends at a byte offset, as an unknown character.
     fn unknown_at(&self, end: u32) -> Option<Arc> {
         let (id, score) = self.scored.unknown?;
         let before = self.word.get(..end as usize)?;
@@ -102,20 +102,20 @@ pub(super) fn log_sums(word: &impl WordLattice, alpha: f64, sums: &mut Vec<f64>)
     }
 }
 
-/// The same in new memory.
+/// Return the same in new memory.
 pub(super) fn sums_of(word: &impl WordLattice, alpha: f64) -> Vec<f64> {
     let mut sums = Vec::new();
     log_sums(word, alpha, &mut sums);
     sums
 }
 
-/// The logarithm of an arc's probability among the paths that end where it ends.
+/// Return the logarithm of an arc's probability among the paths that end where it ends.
 #[inline]
 pub(super) fn log_share(arc: &Arc, end: u32, alpha: f64, sums: &[f64]) -> f64 {
     sums[arc.start as usize] + alpha * arc.score - sums[end as usize]
 }
 
-/// The entropy of the paths in nats: that of the last arc plus those of the paths before it.
+/// Return the entropy of the paths in nats: that of the last arc plus those of the paths before it.
 pub(super) fn entropy(word: &impl WordLattice, alpha: f64) -> f64 {
     let sums = sums_of(word, alpha);
     let mut entropies = vec![0.0; sums.len()];

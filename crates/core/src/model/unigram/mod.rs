@@ -8,6 +8,7 @@
 //! sums and needs decisions that do not depend on the text before. So it has its own scorers, and shares the
 //! automaton, the backpointers and the streaming Viterbi with this model.
 //!
+//! ```text
 //! float32         SentencePiece's model of whole texts
 //! automaton       the pieces that end at a byte
 //! backpointers    the best path to each byte
@@ -18,6 +19,7 @@
 //! path_sampling   sampled segmentations
 //! segmentations   these for the words of a text
 //! token_writer    pieces to tokens
+//! ```
 
 mod automaton;
 mod backpointers;
@@ -87,12 +89,12 @@ impl Unigram {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The id of the unknown token.
+    /// Return the id of the unknown token.
     pub(super) fn unk_id(&self) -> Option<u32> {
         self.unk_id
     }
 
-    /// The same, with the trie of `sections` if it contains one.
+    /// Return the same, with the trie of `sections` if it contains one.
     pub(super) fn restore(
         spec: &UnigramSpec,
         vocab: &Vocab,
@@ -101,7 +103,7 @@ impl Unigram {
         Self::build(spec, vocab, sections, &[])
     }
 
-    /// The same without table sections and without the matches of some pieces; all other scores stay.
+    /// Return the same without table sections and without the matches of some pieces; all other scores stay.
     pub(super) fn compile_without(spec: &UnigramSpec, vocab: &Vocab, ids: &[u32]) -> Result<Self, Error> {
         Self::build(spec, vocab, &TableSections::default(), ids)
     }
@@ -139,7 +141,7 @@ impl Unigram {
         self.pieces.store(sections);
     }
 
-    /// The bytes of memory of the tables derived from the trie.
+    /// Return the bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pieces.derived_bytes()
     }
@@ -168,7 +170,7 @@ impl Unigram {
         }
     }
 
-    /// Segment a word in bounded memory. Returns `false` if it has an unknown character and there is no unknown
+    /// Segment a word in bounded memory. Return `false` if it has an unknown character and there is no unknown
     /// token.
     fn run_long(
         &self,
@@ -187,7 +189,7 @@ impl Unigram {
         found.is_some()
     }
 
-    /// All segmentations of a text; `None` if it has an unknown character and there is no unknown token.
+    /// Return all segmentations of a text; `None` if it has an unknown character and there is no unknown token.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Option<impl Segmentations + 'w> {
         let mut text = WordLattices { words: Vec::new(), best: BestBackpointers(Vec::new()) };
         for &word in words {
@@ -199,7 +201,7 @@ impl Unigram {
         Some(text)
     }
 
-    /// The score that an entry adds to a segmentation; for the unknown token that of an unknown character.
+    /// Return the score that an entry adds to a segmentation; for the unknown token that of an unknown character.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {
         match self.unk_id == Some(id) {
@@ -265,7 +267,7 @@ impl Unigram {
         Some(())
     }
 
-    /// The best piece that ends with the last character.
+    /// Return the best piece that ends with the last character.
     #[inline]
     fn best_ending_at(
         &self,

@@ -39,7 +39,7 @@ pub struct SampledPath {
 
 /// Finds the best paths by the float and tie rules of a model.
 pub(in crate::model) trait BestPaths<W> {
-    /// The `n` best paths through all words, the best first.
+    /// Return the `n` best paths through all words, the best first.
     fn best(&self, words: &[W], n: usize) -> Vec<Path>;
 }
 
@@ -116,7 +116,7 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
         Self { words, agenda, links: Vec::new(), children: Vec::new(), wanted, pushed: 0 }
     }
 
-    /// The path with the next lower rank; `expand` lists the extensions of a path.
+    /// Return the path with the next lower rank; `expand` lists the extensions of a path.
     pub(super) fn next(
         &mut self,
         mut expand: impl FnMut(PathParent, &mut Vec<PathExtension>),
@@ -137,7 +137,7 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
         None
     }
 
-    /// The pieces of a path from left to right, and the sum of their scores.
+    /// Return the pieces of a path from left to right, and the sum of their scores.
     pub(super) fn path(&self, end: &CompletePath) -> Path {
         let mut path = Path::default();
         let mut at = end.link;
@@ -180,8 +180,8 @@ impl<'l, W: WordLattice> NbestSearch<'l, W> {
     }
 }
 
-/// The position where a path continues that has all words from `word` on: the end of the previous word; (0, 0) at the
-/// beginning.
+/// Return the position where a path continues that has all words from `word` on: the end of the previous word; (0, 0)
+/// at the beginning.
 fn before_word(words: &[impl WordLattice], word: usize) -> (u32, u32) {
     match word.checked_sub(1) {
         Some(before) => (before as u32, words[before].end()),
@@ -214,7 +214,7 @@ impl BestBackpointers {
 }
 
 impl<W: WordLattice> BestPaths<W> for BestBackpointers {
-    /// The paths with the highest scores; fewer if there are no more.
+    /// Return the paths with the highest scores; fewer if there are no more.
     fn best(&self, words: &[W], n: usize) -> Vec<Path> {
         let mut search = NbestSearch::new(words, 0.0, n);
         let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! Samples segmentations with their probabilities.
+//! Sample segmentations with their probabilities.
 //!
 //! Forward filtering, backward sampling (Scott 2002, "Bayesian Methods for Hidden Markov Models"): sample the last
 //! arc by its share of all paths, then the one before it, as Kudo 2018, "Subword Regularization", section 3.1.
@@ -39,7 +39,7 @@ impl PathSampler {
     }
 }
 
-/// Sample one path; calls `take` with its arcs from right to left and where each ends.
+/// Sample one path; call `take` with its arcs from right to left and where each ends.
 fn sample(word: &impl WordLattice, sums: &[f64], rng: &mut SamplingRng, mut take: impl FnMut(Arc, u32)) {
     let mut end = word.end();
     while end > 0 {

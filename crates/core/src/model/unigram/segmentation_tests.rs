@@ -22,7 +22,7 @@ fn small() -> Unigram {
     compiled(&pieces.map(|(token, score)| (token.to_string(), score)))
 }
 
-/// Every path through a word from byte `start` on.
+/// Return every path through a word from byte `start` on.
 fn enumerated(pieces: &[(String, f64)], word: &str, start: usize) -> Enumerated {
     let Some(c) = word[start..].chars().next() else { return vec![(Vec::new(), 0.0)] };
     let lowest = pieces.iter().fold(-1.0, |low: f64, (_, score)| low.min(*score));
@@ -44,7 +44,7 @@ fn enumerated(pieces: &[(String, f64)], word: &str, start: usize) -> Enumerated 
     paths
 }
 
-/// Every path through words, the best first.
+/// Return every path through words, the best first.
 fn enumerated_text(pieces: &[(String, f64)], words: &[&str]) -> Enumerated {
     let mut paths: Enumerated = vec![(Vec::new(), 0.0)];
     for word in words {

@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 1 << 23;
 
 /// The segmentations of a text.
 pub trait Segmentations {
-    /// The `n` segmentations with the highest scores, the best first.
+    /// Return the `n` segmentations with the highest scores, the best first.
     fn best(&self, n: usize) -> Result<Vec<Path>, Error>;
     /// Sample one for each of `n` texts, from the row of `sampling` on.
     fn sample(&self, n: usize, sampling: Sampling) -> Result<Vec<Path>, Error>;
@@ -30,7 +30,7 @@ pub trait Segmentations {
     ) -> Result<Vec<SampledPath>, Error>;
     /// ln of the sum of exp(alpha * score).
     fn log_sum(&self, alpha: f64) -> f64;
-    /// The entropy in nats, with probabilities proportional to exp(alpha * score).
+    /// Return the entropy in nats, with probabilities proportional to exp(alpha * score).
     fn entropy(&self, alpha: f64) -> f64;
 }
 

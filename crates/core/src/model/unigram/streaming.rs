@@ -27,7 +27,7 @@ pub(in crate::model) trait PathScorer {
 
     fn pieces(&self) -> &PieceAutomaton;
 
-    /// The best piece that ends with the last character; `None` if there is none.
+    /// Return the best piece that ends with the last character; `None` if there is none.
     fn best_backpointer(
         &self,
         state: u32,
@@ -81,7 +81,7 @@ struct DroppedChunk<S, M> {
 }
 
 impl<S, M> DroppedChunk<S, M> {
-    /// The open position at its start that leads to one at its end.
+    /// Return the open position at its start that leads to one at its end.
     fn origin(&self, at_end: usize) -> usize {
         let found = self.origins.binary_search_by_key(&at_end, |&(position, _)| position);
         found.map_or(at_end, |at| self.origins[at].1)
@@ -97,7 +97,7 @@ pub(in crate::model) struct StreamingViterbi<S> {
 }
 
 impl<S: Copy + Default> StreamingViterbi<S> {
-    /// Emit the best path through a text after a score; returns the score with it. `None` if a character has no
+    /// Emit the best path through a text after a score; return the score with it. `None` if a character has no
     /// piece; then the emitted pieces are invalid.
     pub(in crate::model) fn run<F: PathScorer<Score = S>>(
         &mut self,
@@ -109,7 +109,7 @@ impl<S: Copy + Default> StreamingViterbi<S> {
         self.run_by(MIN_CHUNK_LEN, sums, text, begin, out)
     }
 
-    /// The same with another length of chunks.
+    /// Return the same with another length of chunks.
     pub(in crate::model) fn run_by<F: PathScorer<Score = S>>(
         &mut self,
         chunk_len: usize,
@@ -188,7 +188,7 @@ impl<F: PathScorer, O: FnMut(TokenSpan)> StreamingRun<'_, F, O> {
         }
     }
 
-    /// The end of the current chunk.
+    /// Return the end of the current chunk.
     fn stop(&self, chunk_len: usize) -> usize {
         let reach = self.floor - self.reader.table.base;
         let mut stop = self.floor + chunk_len.max(MIN_CHUNK_SPANS * reach);
@@ -198,14 +198,14 @@ impl<F: PathScorer, O: FnMut(TokenSpan)> StreamingRun<'_, F, O> {
         stop.min(self.text.len())
     }
 
-    /// The positions where a piece may begin that ends later, in order; the last one is the end of the chunk.
+    /// Return the positions where a piece may begin that ends later, in order; the last one is the end of the chunk.
     fn open_positions(&self) -> Vec<usize> {
         let end = self.reader.table.end();
         let depths = self.sums.pieces().depths(self.reader.state);
         depths.map(|depth| end - depth as usize).chain([end]).collect()
     }
 
-    /// The last position in this chunk that the best paths to all open positions share.
+    /// Return the last position in this chunk that the best paths to all open positions share.
     fn convergence(&self, open_positions: &[usize]) -> Option<usize> {
         let mut positions: BTreeSet<usize> = open_positions.iter().copied().collect();
         while let Some(last) = positions.pop_last() {

@@ -87,8 +87,8 @@ fn long_pieces_do_not_slow_long_words() {
     assert_eq!(run(&spec, &word).len(), 10);
 }
 
-/// The definition: from each start, try every piece from the shortest on, then the unknown character; a better sum
-/// replaces, an equal one does not.
+/// The definition: from each start, try every piece from the shortest on, then the unknown character; a better
+/// sum replaces, an equal one does not.
 fn naive(spec: &UnigramSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let unknown = spec.vocab.iter().map(|(_, score)| *score).fold(f64::INFINITY, f64::min) - 10.0;
     let mut best: Vec<Option<(f64, usize, usize)>> = vec![None; word.len() + 1];
@@ -141,7 +141,7 @@ proptest! {
     }
 }
 
-/// Runs of a letter and pairs of letters with random 64-bit scores: sums of the same pieces in another order differ
+/// Run of a letter and pairs of letters with random 64-bit scores: sums of the same pieces in another order differ
 /// by rounding alone.
 fn tie_pieces() -> impl Strategy<Value = Vec<(String, f64)>> {
     let pieces = prop::collection::btree_map("0{1,4}|a{1,3}|[0a]{2,3}|b|漢{1,2}", -12.0..-0.5f64, 1..16);

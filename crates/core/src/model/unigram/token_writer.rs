@@ -1,4 +1,4 @@
-//! Writes the pieces of a path as tokens.
+//! Write the pieces of a path as tokens.
 
 use crate::model::bytes::ByteTokens;
 use crate::model::{TokenSink, TokenSpan};

@@ -23,13 +23,13 @@ const MAX_PART_BYTES: usize = 1 << 12;
 const ROUNDING: f64 = 1.0 / (1 << 26) as f64;
 
 impl Unigram {
-    /// Whether a word of this many bytes can be segmented part by part. Without an unknown token only the whole word
-    /// shows whether it has a segmentation.
+    /// Return whether a word of this many bytes can be segmented part by part. Without an unknown token only the whole
+    /// word shows whether it has a segmentation.
     pub fn supports_parts(&self, word_bytes: usize) -> bool {
         self.unk_id.is_some() && word_bytes <= MAX_WORD_BYTES
     }
 
-    /// Segment a part that does not begin its word. Returns whether the ids are the same in every word; if they are
+    /// Segment a part that does not begin its word. Return whether the ids are the same in every word; if they are
     /// not, the word must be segmented as a whole.
     pub(in crate::model) fn run_part(
         &self,
@@ -46,7 +46,7 @@ impl Unigram {
         self.leads_everywhere(part, &scratch.backpointers, &scratch.path)
     }
 
-    /// Whether each decision on the best path through a part leads by more than rounding can remove.
+    /// Return whether each decision on the best path through a part leads by more than rounding can remove.
     fn leads_everywhere(&self, part: &str, backpointers: &[Backpointer<f64>], path: &[TokenSpan]) -> bool {
         let least_lead = self.worst_score * part.len() as f64 * ROUNDING;
         let mut state = self.pieces.start();

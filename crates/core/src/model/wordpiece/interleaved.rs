@@ -63,7 +63,7 @@ impl WordPiece {
         }
     }
 
-    /// Start words while there are free places; returns whether any word is active.
+    /// Start words while there are free places; return whether any word is active.
     #[inline]
     fn admit(&self, batch: &mut WordBatch<'_>) -> bool {
         while batch.count < MAX_INTERLEAVED && batch.next < batch.words.len() {

@@ -32,7 +32,7 @@ pub(super) struct LinMaxState {
 }
 
 impl LinMaxState {
-    /// The slot of the child by `byte`, if there is one.
+    /// Return the slot of the child by `byte`, if there is one.
     #[inline]
     pub(super) fn child(&self, byte: u8) -> u32 {
         self.base ^ u32::from(byte)
@@ -53,7 +53,7 @@ pub(super) struct LinMaxMatch {
 }
 
 impl LinMaxMatch {
-    /// Compute all links and pops. Rejects an adversarial vocabulary whose pops would not fit in memory.
+    /// Compute all links and pops. Reject an adversarial vocabulary whose pops would not fit in memory.
     pub(super) fn compute(trie: &Trie, order: &[TrieStep]) -> Result<Self, Error> {
         let failures = FailureBuilder::compute(trie, order)?;
         let mut made = Self { states: huge_pages::with_capacity(trie.slots()), lists: Vec::new() };
@@ -89,14 +89,14 @@ impl LinMaxMatch {
         prefetch_read(&self.states[state as usize]);
     }
 
-    /// The state after `byte`.
+    /// Return the state after `byte`.
     #[inline]
     pub(super) fn child(&self, state: u32, byte: u8) -> Option<u32> {
         let next = self.at(state).child(byte);
         self.at(next).is_child_of(state).then_some(next)
     }
 
-    /// The failure pops of a state, as token ids, and its failure link.
+    /// Return the failure pops of a state, as token ids, and its failure link.
     #[inline]
     pub(super) fn failure(&self, state: u32) -> (&[u32], Option<u32>) {
         self.failure_at(&self.states[state as usize])
@@ -118,7 +118,7 @@ impl LinMaxMatch {
         (ids, Some(*link).filter(|&link| link != NONE))
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.states.as_slice()) + size_of_val(self.lists.as_slice())
     }
@@ -170,7 +170,7 @@ impl FailureBuilder {
         Failure { link, first_pop, pops: self.ids.len() as u32 - first_pop }
     }
 
-    /// Append the pops of a state to the list; returns its link.
+    /// Append the pops of a state to the list; return its link.
     fn append_pops_of(&mut self, state: u32) -> u32 {
         let failure = self.of_state[state as usize];
         let first = failure.first_pop as usize;

@@ -3,9 +3,11 @@
 //! Greedy longest match by LinMaxMatch in linear time (Song et al. 2021, "Fast WordPiece Tokenization", section 3),
 //! or the fewest tokens by dynamic programming in O(word x longest token).
 //!
+//! ```text
 //! lin_max_match  the states with failure links and pops
 //! interleaved    many words in turns
 //! shortest       the fewest tokens
+//! ```
 
 mod interleaved;
 mod lin_max_match;
@@ -41,7 +43,7 @@ pub struct WordPiece {
 }
 
 impl WordPiece {
-    /// The id of the unknown token.
+    /// Return the id of the unknown token.
     pub(super) fn unk_id(&self) -> u32 {
         self.unk_id
     }
@@ -51,7 +53,7 @@ impl WordPiece {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// The same, with the trie of `sections` if it contains one.
+    /// Return the same, with the trie of `sections` if it contains one.
     pub(super) fn restore(
         spec: &WordPieceSpec,
         vocab: &Vocab,
@@ -84,7 +86,7 @@ impl WordPiece {
         })
     }
 
-    /// The number of bytes that a token at byte `start` of a word covers.
+    /// Return the number of bytes that a token at byte `start` of a word covers.
     #[inline]
     fn len_of(&self, id: u32, start: u32) -> u32 {
         let marked = if start > 0 { self.prefix_len } else { 0 };
@@ -96,12 +98,12 @@ impl WordPiece {
         self.trie.store(sections);
     }
 
-    /// The bytes of memory of the tables derived from the trie.
+    /// Return the bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
         self.matcher.bytes() + self.chars.as_ref().map_or(0, CodePointMap::memory)
     }
 
-    /// The id of a word of one character.
+    /// Return the id of a word of one character.
     #[inline]
     pub fn id_of_char(&self, c: char) -> u32 {
         self.chars.as_ref().map_or(self.unk_id, |chars| chars.get(c))
@@ -121,13 +123,13 @@ impl WordPiece {
         }
     }
 
-    /// Whether a word has more characters than `max_input_chars_per_word`.
+    /// Return whether a word has more characters than `max_input_chars_per_word`.
     #[inline]
     fn is_too_long(&self, word: &[u8]) -> bool {
         word.len() > self.max_chars && char_count(word) as usize > self.max_chars
     }
 
-    /// Segment words of `bytes` in turns. Returns `false` for settings that only [`WordPiece::run`] supports.
+    /// Segment words of `bytes` in turns. Return `false` for settings that only [`WordPiece::run`] supports.
     pub(super) fn run_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) -> bool {
         let is_plain = matches!((self.segmentation, self.unk), (Segmentation::Greedy, UnknownUnit::Word));
         if is_plain {
@@ -200,7 +202,7 @@ impl WordPiece {
         }
     }
 
-    /// Append the failure pops of a state; returns its failure link, `None` at a dead end.
+    /// Append the failure pops of a state; return its failure link, `None` at a dead end.
     #[inline]
     fn pop(&self, state: u32, done: &mut u32, out: &mut impl TokenSink) -> Option<u32> {
         let (pops, next) = self.matcher.failure(state);
@@ -213,7 +215,7 @@ impl WordPiece {
     }
 }
 
-/// The ids of the tokens of one character; other characters have the id `unknown`.
+/// Return the ids of the tokens of one character; other characters have the id `unknown`.
 fn ids_of_chars(vocab: &Vocab, unknown: u32) -> CodePointMap<u32> {
     let mut ids = CodePointMapBuilder::new(unknown);
     for (token, id) in vocab.iter() {

@@ -26,7 +26,7 @@ pub(super) struct FewestTokens<'t> {
 }
 
 impl FewestTokens<'_> {
-    /// Segment a word. Returns `false`, with nothing appended, if it has no segmentation.
+    /// Segment a word. Return `false`, with nothing appended, if it has no segmentation.
     pub(super) fn append(&self, word: &str, best: &mut Vec<BestSuffix>, out: &mut impl TokenSink) -> bool {
         let end = word.len();
         best.clear();
@@ -64,7 +64,7 @@ impl FewestTokens<'_> {
         chosen
     }
 
-    /// The suffix whose first character is unknown, if unknown characters are allowed.
+    /// Return the suffix whose first character is unknown, if unknown characters are allowed.
     fn unknown_char_from(&self, start: usize, end: usize, best: &[BestSuffix]) -> BestSuffix {
         let (unknown, pieces) = best[end].cost;
         let cost = match self.unk {

@@ -24,7 +24,7 @@ fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     out.iter().map(|piece| vocab.token_of(piece.id).unwrap().to_string()).collect()
 }
 
-/// The longest match by trying every end.
+/// Return the longest match by trying every end.
 fn naive(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     let known = |token: &str| spec.vocab.iter().any(|(t, _)| t == token);
     let (mut out, mut start) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Matches many tokens at once: the leftmost match, then the longest (Aho & Corasick 1975).
+//! Match many tokens at once: the leftmost match, then the longest (Aho & Corasick 1975).
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
@@ -26,7 +26,7 @@ const MAX_DENSE_BYTES: usize = 2048;
 const MAX_TOTAL_BYTES: usize = 1 << 26;
 
 impl Matcher {
-    /// Compiles (form, index of the token) entries; ignores empty forms.
+    /// Compile (form, index of the token) entries; ignores empty forms.
     pub(super) fn compile(mut forms: Vec<(String, usize)>) -> Result<Option<Self>, Error> {
         forms.retain(|(form, _)| !form.is_empty());
         if forms.is_empty() {
@@ -43,7 +43,7 @@ impl Matcher {
         Ok(Some(Self { automaton, token_forms: renumbered(&token_forms, &searched) }))
     }
 
-    /// Returns the leftmost, then longest match from byte `from` on, among those for whose token, start
+    /// Return the leftmost, then longest match from byte `from` on, among those for whose token, start
     /// and end `recognizes` holds.
     #[inline]
     pub(super) fn find(
@@ -67,7 +67,7 @@ impl Matcher {
     }
 }
 
-/// Returns for each sorted form its longest prefix among the forms.
+/// Return for each sorted form its longest prefix among the forms.
 fn with_prefixes(forms: &[(String, usize)]) -> Vec<TokenForm> {
     let mut token_forms = Vec::with_capacity(forms.len());
     let mut prefixes: Vec<usize> = Vec::new();
@@ -81,7 +81,7 @@ fn with_prefixes(forms: &[(String, usize)]) -> Vec<TokenForm> {
     token_forms
 }
 
-/// Moves the forms at the indices `first` to the front.
+/// Move the forms at the indices `first` to the front.
 fn renumbered(token_forms: &[TokenForm], first: &[usize]) -> Vec<TokenForm> {
     let mut order = first.to_vec();
     let mut is_first = vec![false; token_forms.len()];

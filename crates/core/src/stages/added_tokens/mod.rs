@@ -45,7 +45,7 @@ pub struct PermittedSpans {
 }
 
 impl PermittedSpans {
-    /// Whether a match of `token` at a byte span is permitted.
+    /// Return whether a match of `token` at a byte span is permitted.
     fn permit(&self, token: &AddedToken, (start, end): (u32, u32)) -> bool {
         if self.everywhere.contains(&token.id) {
             return true;
@@ -56,20 +56,20 @@ impl PermittedSpans {
 }
 
 impl Selector {
-    /// Selects the special tokens with these ids.
+    /// Select the special tokens with these ids.
     #[must_use]
     pub fn only(ids: Vec<u32>) -> Self {
         Self::Only(ids.into_iter().collect())
     }
 
-    /// Selects matches within byte spans of the original text, which are in order and do not overlap, and
+    /// Select matches within byte spans of the original text, which are in order and do not overlap, and
     /// `everywhere` those of the tokens with these ids.
     #[must_use]
     pub fn within(spans: Vec<(u32, u32)>, everywhere: Vec<u32>) -> Self {
         Self::Within(PermittedSpans { spans, everywhere: everywhere.into_iter().collect() })
     }
 
-    /// Whether a match depends on its position in the original text.
+    /// Return whether a match depends on its position in the original text.
     #[must_use]
     pub fn is_positional(&self) -> bool {
         matches!(self, Self::Within(_))
@@ -82,7 +82,7 @@ impl Selector {
         }
     }
 
-    /// Whether `token` may match where `source` returns its byte span in the original text.
+    /// Return whether `token` may match where `source` returns its byte span in the original text.
     fn permits(&self, token: &AddedToken, source: impl Fn() -> (u32, u32)) -> bool {
         match self {
             Self::Within(permitted) => permitted.permit(token, source()),
@@ -101,7 +101,7 @@ pub enum Segment {
 }
 
 impl AddedTokens {
-    /// Compiles added tokens; `normalize` is the tokenizer's normalizer on a whole text.
+    /// Compile added tokens; `normalize` is the tokenizer's normalizer on a whole text.
     ///
     /// Fails if two tokens have the same content. Of two tokens with the same normalized form, only the
     /// one with the lower id matches; a token with an empty normalized form never matches.
@@ -143,31 +143,31 @@ impl AddedTokens {
         })
     }
 
-    /// Whether the token of this id is special.
+    /// Return whether the token of this id is special.
     #[must_use]
     pub fn is_special(&self, id: u32) -> bool {
         self.skipped_by_decoding.contains(&id)
     }
 
-    /// Returns the added tokens in the order of their ids.
+    /// Return the added tokens in the order of their ids.
     #[must_use]
     pub fn tokens(&self) -> &[AddedToken] {
         &self.tokens
     }
 
-    /// Returns the text that the decoder gets for a token, if its normalized form differs from its content.
+    /// Return the text that the decoder gets for a token, if its normalized form differs from its content.
     #[must_use]
     pub fn normalized_form(&self, id: u32) -> Option<&str> {
         self.normalized_forms.get(&id).map(String::as_str)
     }
 
-    /// Whether any token is matched in normalized text.
+    /// Return whether any token is matched in normalized text.
     #[must_use]
     pub fn has_normalized(&self) -> bool {
         self.normalized.is_some()
     }
 
-    /// Whether `selector` includes a special token that is matched in normalized text.
+    /// Return whether `selector` includes a special token that is matched in normalized text.
     #[must_use]
     pub fn recognizes_normalized_special(&self, selector: &Selector) -> bool {
         self.has_normalized()
@@ -177,7 +177,7 @@ impl AddedTokens {
                 .any(|token| token.special && token.normalized && selector.recognizes(token))
     }
 
-    /// Splits a whole raw text into plain text and added tokens, in order, without empty segments.
+    /// Split a whole raw text into plain text and added tokens, in order, without empty segments.
     ///
     /// A token that `selector` excludes does not match.
     pub fn split_raw(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
@@ -185,7 +185,7 @@ impl AddedTokens {
         self.split(self.raw.as_ref(), text, selector, source, emit);
     }
 
-    /// Splits normalized text at the tokens that are matched in normalized text.
+    /// Split normalized text at the tokens that are matched in normalized text.
     ///
     /// The selector must not be positional.
     pub fn split_normalized(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
@@ -193,7 +193,7 @@ impl AddedTokens {
         self.split(self.normalized.as_ref(), text, selector, |_, _| (0, u32::MAX), emit);
     }
 
-    /// Splits normalized text whose sources in the original are known, for every selector.
+    /// Split normalized text whose sources in the original are known, for every selector.
     pub fn split_aligned(&self, text: &Aligned, selector: &Selector, emit: impl FnMut(Segment)) {
         let source = |start, end| text.source_of(start, end);
         self.split(self.normalized.as_ref(), text.text(), selector, source, emit);
@@ -261,18 +261,18 @@ fn check_form(form: &str, at: usize) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Format, place, found, format!("at most {MAX_CONTENT_BYTES}")))
 }
 
-/// Whether a word character (`\w`) is directly before or after the span.
+/// Return whether a word character (`\w`) is directly before or after the span.
 fn touches_word(text: &str, start: usize, end: usize) -> bool {
     text[..start].chars().next_back().is_some_and(regex_syntax::is_word_character)
         || text[end..].chars().next().is_some_and(regex_syntax::is_word_character)
 }
 
-/// Returns where the whitespace before byte `start` begins, at the earliest at byte `done`, the end of the token before.
+/// Return where the whitespace before byte `start` begins, at the earliest at byte `done`, the end of the token before.
 fn whitespace_start(text: &str, done: usize, start: usize) -> usize {
     text.get(done..start).map_or(done, |before| done + before.trim_end().len())
 }
 
-/// Returns where the whitespace after byte `end` ends. `last_end` is the last end of a token so far: a token that ends
+/// Return where the whitespace after byte `end` ends. `last_end` is the last end of a token so far: a token that ends
 /// before it is within whitespace that ends there, which is not read again.
 fn whitespace_end(text: &str, end: usize, last_end: usize) -> usize {
     if end <= last_end {

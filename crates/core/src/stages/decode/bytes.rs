@@ -3,7 +3,7 @@
 use super::token_texts::TokenTexts;
 use crate::text::push_bytes_of_printable;
 
-/// `ByteLevel`: maps printable characters back to bytes and joins all tokens. A token with any other
+/// `ByteLevel`: map printable characters back to bytes and join all tokens. A token with any other
 /// character is its own text; bytes that are not UTF-8 become replacement characters.
 pub(super) fn byte_level<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     let mut bytes = Vec::new();
@@ -11,7 +11,7 @@ pub(super) fn byte_level<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut To
     out.push(&String::from_utf8_lossy(&bytes));
 }
 
-/// `ByteFallback`: joins adjacent byte tokens such as `<0x0A>`. A run that is not UTF-8 becomes one
+/// `ByteFallback`: join adjacent byte tokens such as `<0x0A>`. A run that is not UTF-8 becomes one
 /// replacement character for each byte.
 pub(super) fn byte_fallback<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     let mut bytes = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn byte_fallback<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut
     flush(&mut bytes, out);
 }
 
-/// Returns the byte of a byte token; `<0x+A>` is one too, as in tokenizers.
+/// Return the byte of a byte token; `<0x+A>` is one too, as in tokenizers.
 pub(super) fn byte_of_token(token: &str) -> Option<u8> {
     let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
     u8::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 2)
@@ -41,7 +41,7 @@ fn flush(bytes: &mut Vec<u8>, out: &mut TokenTexts) {
     bytes.clear();
 }
 
-/// Appends the text of one run of bytes.
+/// Append the text of one run of bytes.
 pub(super) fn push_fallback_text(bytes: &[u8], text: &mut Vec<u8>) {
     match std::str::from_utf8(bytes) {
         Ok(_) => text.extend_from_slice(bytes),

@@ -1,4 +1,4 @@
-//! Cleans up tokenization spaces: removes spaces before punctuation and English contractions.
+//! Clean up tokenization spaces: removes spaces before punctuation and English contractions.
 
 /// Texts and their replacements, in the order of application.
 const CLEAN_UP: [(&str, &str); 11] = [
@@ -15,7 +15,7 @@ const CLEAN_UP: [(&str, &str); 11] = [
     (" 're", "'re"),
 ];
 
-/// Cleans up the text from byte `start` on.
+/// Clean up the text from byte `start` on.
 pub(super) fn clean_up_from(text: &mut String, start: usize) {
     if !may_need_clean_up(&text.as_bytes()[start..]) {
         return;
@@ -29,7 +29,7 @@ pub(super) fn clean_up_from(text: &mut String, start: usize) {
     }
 }
 
-/// Whether the text contains the first two bytes of a text to replace.
+/// Return whether the text contains the first two bytes of a text to replace.
 fn may_need_clean_up(bytes: &[u8]) -> bool {
     let begins =
         |two: &[u8]| two[0] == b' ' && matches!(two[1], b'.' | b'?' | b'!' | b',' | b'\'' | b'n' | b'd');

@@ -17,7 +17,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Compiles a decoder; fails for invalid regular expressions.
+    /// Compile a decoder; fails for invalid regular expressions.
     pub fn compile(spec: Option<&DecoderSpec>) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         if let Some(spec) = spec {
@@ -27,19 +27,19 @@ impl Decoder {
         Ok(Self { spec: spec.cloned(), stages, places })
     }
 
-    /// Returns the specification that it was compiled from.
+    /// Return the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<DecoderSpec> {
         self.spec.clone()
     }
 
-    /// Whether the only stage is `ByteLevel`.
+    /// Return whether the only stage is `ByteLevel`.
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
         matches!(self.stages.as_slice(), [DecoderStage::ByteLevel])
     }
 
-    /// Returns SentencePiece's decoder, if it is the only stage.
+    /// Return SentencePiece's decoder, if it is the only stage.
     pub(super) fn sentencepiece(&self) -> Option<&SentencePieceDecoder> {
         match self.stages.as_slice() {
             [DecoderStage::SentencePiece(decoder)] => Some(decoder),
@@ -47,7 +47,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes tokens to text; `clean_up` overrides the decoders' own settings.
+    /// Decode tokens to text; `clean_up` overrides the decoders' own settings.
     ///
     /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]
     /// of the tokens' bytes, plus one for each token.
@@ -72,7 +72,7 @@ impl Decoder {
         Ok(pieces.into_text())
     }
 
-    /// Returns the error of a stage.
+    /// Return the error of a stage.
     fn error(&self, fault: DecodeStageError, stage: usize) -> Error {
         match fault {
             DecodeStageError::TooLong { max } => {

@@ -3,7 +3,7 @@
 use super::token_texts::{DecodeStageError, TokenTexts};
 use crate::text::Pattern;
 
-/// `Replace`: replaces every match by `content`; empty tokens stay empty. Fails as soon as the output
+/// `Replace`: replace every match by `content`; empty tokens stay empty. Fails as soon as the output
 /// exceeds `max` bytes.
 pub(super) fn replace<'t>(
     tokens: impl Iterator<Item = &'t str>,
@@ -35,7 +35,7 @@ pub(super) fn replace<'t>(
     Ok(())
 }
 
-/// `Strip`: removes up to `start` characters `content` at the beginning of each token, then up to `stop` at
+/// `Strip`: remove up to `start` characters `content` at the beginning of each token, then up to `stop` at
 /// its end.
 pub(super) fn strip<'t>(
     tokens: impl Iterator<Item = &'t str>,
@@ -57,7 +57,7 @@ pub(super) fn strip<'t>(
     }
 }
 
-/// `Fuse`: joins all tokens.
+/// `Fuse`: join all tokens.
 pub(super) fn fuse<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     out.open().extend(tokens);
     out.end();

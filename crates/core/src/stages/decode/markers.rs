@@ -3,7 +3,7 @@
 use super::clean_up::clean_up_from;
 use super::token_texts::TokenTexts;
 
-/// `WordPiece`: puts a space before every token except the first and continuations.
+/// `WordPiece`: put a space before every token except the first and continuations.
 pub(super) fn word_piece<'t>(
     tokens: impl Iterator<Item = &'t str>,
     prefix: &str,
@@ -25,7 +25,7 @@ pub(super) fn word_piece<'t>(
     }
 }
 
-/// `BPEDecoder`: replaces every `suffix` by a space, and by nothing in the last token.
+/// `BPEDecoder`: replace every `suffix` by a space, and by nothing in the last token.
 pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: &mut TokenTexts) {
     let mut tokens = tokens.peekable();
     while let Some(token) = tokens.next() {
@@ -38,7 +38,7 @@ pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: 
     }
 }
 
-/// `Metaspace`: replaces every `replacement` by a space, and by nothing in the first token if
+/// `Metaspace`: replace every `replacement` by a space, and by nothing in the first token if
 /// `strips_first` is set.
 pub(super) fn metaspace<'t>(
     tokens: impl Iterator<Item = &'t str>,
@@ -58,7 +58,7 @@ pub(super) fn metaspace<'t>(
     }
 }
 
-/// `CTC` (connectionist temporal classification): removes repeated tokens and blanks; with `clean_up` also
+/// `CTC` (connectionist temporal classification): remove repeated tokens and blanks; with `clean_up` also
 /// cleans up and replaces word delimiters by spaces.
 pub(super) fn ctc<'t>(
     tokens: impl Iterator<Item = &'t str>,

@@ -21,7 +21,7 @@ impl SentencePieceDecoder {
         Self { spec: spec.clone(), control: spec.control_symbols.iter().cloned().collect() }
     }
 
-    /// Writes the text of pieces; stops after `max` bytes.
+    /// Write the text of pieces; stop after `max` bytes.
     pub(super) fn run<'t>(&self, pieces: impl Iterator<Item = &'t str>, max: usize, out: &mut TokenTexts) {
         let mut writer = TextOfPieces { text: out.open(), bytes: Vec::new(), awaits_text: true };
         for piece in pieces {
@@ -34,8 +34,8 @@ impl SentencePieceDecoder {
         out.end();
     }
 
-    /// Writes the first pieces to an empty `text`, until the text of the rest no longer depends on its
-    /// position. Returns the number of pieces written; `None` is a skipped token.
+    /// Write the first pieces to an empty `text`, until the text of the rest no longer depends on its
+    /// position. Return the number of pieces written; `None` is a skipped token.
     pub(super) fn begin<'t>(
         &self,
         pieces: impl ExactSizeIterator<Item = Option<&'t str>>,
@@ -54,7 +54,7 @@ impl SentencePieceDecoder {
         begun
     }
 
-    /// Writes a piece. Returns whether it dropped the space that the normalizer added.
+    /// Write a piece. Return whether it dropped the space that the normalizer added.
     pub(super) fn push(&self, piece: &str, is_first: bool, text: &mut String) -> bool {
         let spec = &self.spec;
         if self.control.contains(piece) {
@@ -102,7 +102,7 @@ impl TextOfPieces<'_> {
     }
 }
 
-/// Writes a piece with spaces instead of metaspaces; most pieces have one, at the beginning.
+/// Write a piece with spaces instead of metaspaces; most pieces have one, at the beginning.
 fn push_with_spaces(piece: &str, text: &mut String) {
     let rest = piece.strip_prefix(METASPACE).unwrap_or(piece);
     text.push_str(if rest.len() < piece.len() { " " } else { "" });
@@ -112,7 +112,7 @@ fn push_with_spaces(piece: &str, text: &mut String) {
     }
 }
 
-/// Writes bytes as text; each invalid byte becomes a replacement character.
+/// Write bytes as text; each invalid byte becomes a replacement character.
 pub(super) fn push_text(bytes: &[u8], text: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         text.extend_from_slice(chunk.valid().as_bytes());

@@ -23,7 +23,7 @@ pub(super) enum DecoderStage {
 }
 
 impl DecoderStage {
-    /// Appends the decoded tokens, at most `max` bytes.
+    /// Append the decoded tokens, at most `max` bytes.
     pub(super) fn run<'t>(
         &self,
         tokens: impl Iterator<Item = &'t str>,
@@ -57,7 +57,7 @@ impl DecoderStage {
     }
 }
 
-/// Appends the stages of a specification and their places in the file; a sequence is its members.
+/// Append the stages of a specification and their places in the file; a sequence is its members.
 pub(super) fn compile_into(
     spec: &DecoderSpec,
     place: &str,

@@ -47,20 +47,20 @@ const MAX_STATE: usize = 4 * MAX_WINDOW;
 const MIN_WINDOW: usize = 8;
 
 impl DecodeStream {
-    /// Starts a stream at the beginning of a text.
+    /// Start a stream at the beginning of a text.
     #[must_use]
     pub fn new(skip_special_tokens: bool) -> Self {
         Self { skip_special_tokens, ..Self::default() }
     }
 
-    /// Returns what the stream remembers.
+    /// Return what the stream remembers.
     #[must_use]
     pub fn state(&self) -> StreamState {
         let (ids, returned) = (self.ids.clone(), self.returned.clone());
         (ids, returned, self.boundaries.clone(), self.returned_since_boundary, self.pending)
     }
 
-    /// Continues where the stream with this state was; `None` for a state that no stream has.
+    /// Continue where the stream with this state was; `None` for a state that no stream has.
     #[must_use]
     pub fn of_state(skip_special_tokens: bool, state: StreamState) -> Option<Self> {
         let (ids, returned, boundaries, returned_since_boundary, pending) = state;
@@ -77,7 +77,7 @@ impl DecodeStream {
         is_valid.then_some(stream)
     }
 
-    /// Continues after ids whose text is known, such as a prompt; their text is not returned again.
+    /// Continue after ids whose text is known, such as a prompt; their text is not returned again.
     ///
     /// A character that they leave unfinished is returned with the id that completes it.
     pub fn prefill(
@@ -117,7 +117,7 @@ impl DecodeStream {
         Ok(())
     }
 
-    /// Adds an id and returns the text that it adds: `None` if it adds none, or if a character is
+    /// Add an id and return the text that it adds: `None` if it adds none, or if a character is
     /// unfinished.
     pub fn step(
         &mut self,
@@ -128,7 +128,7 @@ impl DecodeStream {
         self.advance(id, &|ids: &[u32]| decode(ids, skip))
     }
 
-    /// Returns the remaining text and resets the stream.
+    /// Return the remaining text and resets the stream.
     pub fn finish(
         &mut self,
         decode: impl Fn(&[u32], bool) -> Result<String, Error>,
@@ -169,7 +169,7 @@ impl DecodeStream {
         Ok(Some(rest[..certain].to_owned()).filter(|text| !text.is_empty()))
     }
 
-    /// Returns the text of the window that has not been returned; drops ids from the window if its text
+    /// Return the text of the window that has not been returned; drops ids from the window if its text
     /// contradicts the returned text.
     fn rest(
         &mut self,
@@ -199,7 +199,7 @@ impl DecodeStream {
         Ok(text[shared..].to_owned())
     }
 
-    /// Whether the last id changes the text, or decodes to text on its own; skipped and empty tokens do
+    /// Return whether the last id changes the text, or decodes to text on its own; skipped and empty tokens do
     /// neither.
     fn adds_bytes(
         &self,
@@ -210,7 +210,7 @@ impl DecodeStream {
         Ok(decode(&self.ids[..self.ids.len() - 1])? != text || !decode(&[id])?.is_empty())
     }
 
-    /// Records that no character is unfinished, and shortens a long window.
+    /// Record that no character is unfinished, and shorten a long window.
     fn record_boundary(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
         self.pending = 0;
         self.returned_since_boundary = 0;
@@ -229,7 +229,7 @@ impl DecodeStream {
         Ok(())
     }
 
-    /// Returns the ids before `end` that stay as context: none if visible text follows, else the last
+    /// Return the ids before `end` that stay as context: none if visible text follows, else the last
     /// visible ones, else the last with text, else the first.
     fn anchor(
         &self,
@@ -269,7 +269,7 @@ impl DecodeStream {
     }
 }
 
-/// Returns the start of the window before `end`, at a character boundary if one is found.
+/// Return the start of the window before `end`, at a character boundary if one is found.
 fn window_start(
     ids: &[u32],
     end: usize,
@@ -284,7 +284,7 @@ fn window_start(
     Ok(latest)
 }
 
-/// Returns the length of the longest common prefix in bytes.
+/// Return the length of the longest common prefix in bytes.
 fn shared_prefix(one: &str, other: &str) -> usize {
     let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b);
     same.map(|(c, _)| c.len_utf8()).sum()

@@ -26,7 +26,7 @@ fn replace(pattern: PatternSpec, content: &str) -> DecoderSpec {
     DecoderSpec::Replace { pattern, content: content.into() }
 }
 
-/// What Llama's tokenizers decode with.
+/// Return what Llama's tokenizers decode with.
 fn llama() -> DecoderSpec {
     DecoderSpec::Sequence(vec![
         replace(PatternSpec::Text("▁".into()), " "),

@@ -10,40 +10,40 @@ pub(super) struct TokenTexts {
 }
 
 impl TokenTexts {
-    /// Iterates over the strings.
+    /// Iterate over the strings.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end])
     }
 
-    /// Returns the length of all strings in bytes.
+    /// Return the length of all strings in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Removes all strings and keeps their memory.
+    /// Remove all strings and keep their memory.
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
     }
 
-    /// Appends a string.
+    /// Append a string.
     pub(super) fn push(&mut self, piece: &str) {
         self.text.push_str(piece);
         self.end();
     }
 
-    /// Returns the buffer, to append to the next string; [`Self::end`] ends it.
+    /// Return the buffer, to append to the next string; [`Self::end`] ends it.
     pub(super) fn open(&mut self) -> &mut String {
         &mut self.text
     }
 
-    /// Ends the string that was written last.
+    /// End the string that was written last.
     pub(super) fn end(&mut self) {
         self.ends.push(self.text.len());
     }
 
-    /// Joins all strings.
+    /// Join all strings.
     pub(super) fn into_text(self) -> String {
         self.text
     }

@@ -23,7 +23,7 @@ pub struct BertNormalizer {
 }
 
 impl BertNormalizer {
-    /// Compiles the settings.
+    /// Compile the settings.
     #[must_use]
     pub fn compile(spec: &BertNormalizerSpec) -> Self {
         let strip_accents = spec.strip_accents.unwrap_or(spec.lowercase);
@@ -40,25 +40,25 @@ impl BertNormalizer {
         Self { spec: spec.clone(), strip_accents, touched }
     }
 
-    /// Returns the settings.
+    /// Return the settings.
     #[must_use]
     pub fn spec(&self) -> BertNormalizerSpec {
         self.spec.clone()
     }
 
-    /// Whether the normalizer lowercases.
+    /// Return whether the normalizer lowercases.
     #[must_use]
     pub fn lowercases(&self) -> bool {
         self.spec.lowercase
     }
 
-    /// Whether the normalizer follows the original code and not `tokenizers`.
+    /// Return whether the normalizer follows the original code and not `tokenizers`.
     #[must_use]
     pub fn is_original(&self) -> bool {
         self.spec.cleaning == Cleaning::Original
     }
 
-    /// Normalizes `text`, which begins at byte `start` of the original.
+    /// Normalize `text`, which begins at byte `start` of the original.
     pub fn run(&self, text: &str, start: u32, out: &mut impl NormalizedSink) {
         let mut marks = Marks { final_sigmas: self.final_sigmas(text, start), ..Marks::default() };
         for (at, c) in text.char_indices() {
@@ -75,7 +75,7 @@ impl BertNormalizer {
         self.flush(&mut marks, out);
     }
 
-    /// Cleans one character, spaces it out, and passes it to the next step.
+    /// Clean one character, spaces it out, and passes it to the next step.
     fn step(
         &self,
         c: char,
@@ -108,7 +108,7 @@ impl BertNormalizer {
         class.has(Class::CJK) || (self.is_original() && ORIGINAL_CJK.contains(&c))
     }
 
-    /// Returns where the original code lowercases Σ to ς, as bytes of the original text.
+    /// Return where the original code lowercases Σ to ς, as bytes of the original text.
     fn final_sigmas(&self, text: &str, start: u32) -> Vec<u32> {
         if !(self.is_original() && self.spec.lowercase) {
             return Vec::new();
@@ -116,7 +116,7 @@ impl BertNormalizer {
         final_sigmas(text, start, |c| self.drops(c, class_of(c)))
     }
 
-    /// Decomposes a character and removes nonspacing marks.
+    /// Decompose a character and remove nonspacing marks.
     fn strip(&self, c: char, place: CharContext<'_>, marks: &mut Marks, out: &mut impl NormalizedSink) {
         if !self.strip_accents {
             self.lower(c, place.source, marks, out);
@@ -141,7 +141,7 @@ impl BertNormalizer {
         });
     }
 
-    /// Starts a run of marks with the removed marks before its first remaining one.
+    /// Start a run of marks with the removed marks before its first remaining one.
     fn gather_marks(&self, place: CharContext<'_>, is_first: bool, marks: &mut Marks) {
         marks.last_source = place.source;
         if !is_first {
@@ -167,7 +167,7 @@ impl BertNormalizer {
         }
     }
 
-    /// Writes the remaining marks of a run in canonical order.
+    /// Write the remaining marks of a run in canonical order.
     fn flush(&self, marks: &mut Marks, out: &mut impl NormalizedSink) {
         if marks.is_empty() {
             return;
@@ -212,12 +212,12 @@ fn source_of(c: char, start: u32, at: usize) -> (u32, u32) {
     (at, at + c.len_utf8() as u32)
 }
 
-/// Whether a character is of category Co, whose ranges are fixed.
+/// Return whether a character is of category Co, whose ranges are fixed.
 fn is_private_use(c: char) -> bool {
     matches!(c, '\u{E000}'..='\u{F8FF}' | '\u{F0000}'..='\u{FFFFD}' | '\u{100000}'..='\u{10FFFD}')
 }
 
-/// Returns the combining class of the first part of a character.
+/// Return the combining class of the first part of a character.
 fn first_class(c: char) -> u8 {
     let mut first = None;
     decompose(c, |part| first = first.or(Some(combining_class(part))));
@@ -251,7 +251,7 @@ impl Marks {
         self.sources.clear();
     }
 
-    /// Adds a part; the first part of a character brings its source.
+    /// Add a part; the first part of a character brings its source.
     fn push(&mut self, part: char, source: Option<(u32, u32)>) {
         let combining_class = combining_class(part);
         self.parts.push(Mark { part, combining_class, is_first: source.is_some() });

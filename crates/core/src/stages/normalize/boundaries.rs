@@ -34,7 +34,7 @@ const PREPENDED: [(u32, u32); 15] = [
 ];
 
 impl Normalizer {
-    /// Returns the whitespace that is a boundary for words between whitespace, for any length of the
+    /// Return the whitespace that is a boundary for words between whitespace, for any length of the
     /// whitespace.
     #[must_use]
     pub fn boundary_whitespace(&self) -> Boundaries {
@@ -42,7 +42,7 @@ impl Normalizer {
         both(&whitespace, &self.boundaries())
     }
 
-    /// Whether a word normalizes differently after a space.
+    /// Return whether a word normalizes differently after a space.
     #[must_use]
     pub fn depends_on_space(&self, word: &str) -> bool {
         match self {
@@ -52,7 +52,7 @@ impl Normalizer {
         }
     }
 
-    /// Returns the ASCII characters that stay unchanged among each other, in text without whitespace.
+    /// Return the ASCII characters that stay unchanged among each other, in text without whitespace.
     #[must_use]
     pub fn kept_among_ascii(&self) -> Boundaries {
         match self {
@@ -93,13 +93,13 @@ impl Normalizer {
     }
 }
 
-/// Returns the ASCII characters that a replaced text does not contain: none if it is empty, which is found everywhere.
+/// Return the ASCII characters that a replaced text does not contain: none if it is empty, which is found everywhere.
 fn chars_outside(text: &str) -> Boundaries {
     std::array::from_fn(|byte| !text.is_empty() && !text.contains(char::from(byte as u8)))
 }
 
 impl SentencePieceNormalizer {
-    /// Returns the characters that become a space and are boundaries; none if a rule writes a metaspace.
+    /// Return the characters that become a space and are boundaries; none if a rule writes a metaspace.
     #[must_use]
     pub fn boundary_spaces(&self) -> Boundaries {
         if self.writes_metaspace() {
@@ -112,7 +112,7 @@ impl SentencePieceNormalizer {
         })
     }
 
-    /// Returns for each ASCII character the one that it becomes beside any ASCII text and within symbols,
+    /// Return for each ASCII character the one that it becomes beside any ASCII text and within symbols,
     /// or `None` if it becomes something else or depends on its neighbours.
     #[must_use]
     pub fn ascii_alone(&self) -> [Option<u8>; 128] {
@@ -132,7 +132,7 @@ impl SentencePieceNormalizer {
 }
 
 impl Normalizer {
-    /// Returns for each ASCII character the one that it becomes beside any ASCII text, or `None` if it
+    /// Return for each ASCII character the one that it becomes beside any ASCII text, or `None` if it
     /// becomes something else or depends on its neighbours.
     #[must_use]
     pub fn ascii_alone(&self) -> [Option<u8>; 128] {

@@ -7,17 +7,17 @@ use piecework_unicode::lowercase as lowercase_of;
 
 use crate::text::{printable_of, NormalizedSink};
 
-/// `Lowercase`: lowercases every character, without context (Unicode 17, as in tokenizers 0.23).
+/// `Lowercase`: lowercase every character, without context (Unicode 17, as in tokenizers 0.23).
 pub(super) fn lowercase(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(text, start, out, |c| class_of(c).has(Class::HAS_LOWERCASE), |c, emit| lowercase_of(c, emit));
 }
 
-/// `StripAccents`: removes combining marks (category M of Unicode 9) without decomposing.
+/// `StripAccents`: remove combining marks (category M of Unicode 9) without decomposing.
 pub(super) fn strip_accents(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(text, start, out, |c| !c.is_ascii() && FormTraits::of(c).is_mark(), |_, _| {});
 }
 
-/// `Nmt`: removes control characters and replaces others by spaces, by the `nmt` rules of SentencePiece.
+/// `Nmt`: remove control characters and replace others by spaces, by the `nmt` rules of SentencePiece.
 pub(super) fn nmt(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(
         text,
@@ -43,7 +43,7 @@ fn is_space(c: char) -> bool {
     )
 }
 
-/// `ByteLevel`: maps every byte to a printable character of GPT-2's alphabet.
+/// `ByteLevel`: map every byte to a printable character of GPT-2's alphabet.
 pub(super) fn byte_level(text: &str, start: u32, out: &mut impl NormalizedSink) {
     map_chars(
         text,
@@ -56,7 +56,7 @@ pub(super) fn byte_level(text: &str, start: u32, out: &mut impl NormalizedSink) 
     );
 }
 
-/// Copies text, except that `map` replaces the characters for which `is_touched` holds.
+/// Copy text, except that `map` replaces the characters for which `is_touched` holds.
 fn map_chars(
     text: &str,
     start: u32,

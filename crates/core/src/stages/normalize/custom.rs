@@ -15,17 +15,17 @@ pub struct CustomNormalizer {
 }
 
 impl CustomNormalizer {
-    /// Compiles the settings of the stage at `place`.
+    /// Compile the settings of the stage at `place`.
     pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
     }
 
-    /// Returns the settings.
+    /// Return the settings.
     pub(super) fn spec(&self) -> &CustomSpec {
         &self.spec
     }
 
-    /// Normalizes `text`, which begins at byte `start` of the original.
+    /// Normalize `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,

@@ -4,7 +4,7 @@ use piecework_unicode::{class_of, Class};
 
 use crate::text::NormalizedSink;
 
-/// `Strip`: removes whitespace (`White_Space`) at the ends.
+/// `Strip`: remove whitespace (`White_Space`) at the ends.
 pub(super) fn strip(left: bool, right: bool, text: &str, start: u32, out: &mut impl NormalizedSink) {
     let is_space = |c| class_of(c).has(Class::WHITESPACE);
     let kept = if left { text.trim_start_matches(is_space) } else { text };
@@ -13,7 +13,7 @@ pub(super) fn strip(left: bool, right: bool, text: &str, start: u32, out: &mut i
     out.push_unchanged(kept, start + skipped);
 }
 
-/// `Prepend`: adds a prefix to a text that is not empty, with the source of its first character.
+/// `Prepend`: add a prefix to a text that is not empty, with the source of its first character.
 pub(super) fn prepend(new: &str, text: &str, start: u32, out: &mut impl NormalizedSink) {
     if let Some(first) = text.chars().next() {
         let source = (start, start + first.len_utf8() as u32);

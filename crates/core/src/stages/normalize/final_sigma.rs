@@ -1,9 +1,9 @@
-//! The last Σ of a word, which lowercases to ς (Unicode 17, section 3.13, `Final_Sigma`): a cased letter precedes it and
-//! none follows, not counting case-ignorable characters such as marks and apostrophes.
+//! The last Σ of a word, which lowercases to ς (Unicode 17, section 3.13, `Final_Sigma`): a cased letter precedes it
+//! and none follows, not counting case-ignorable characters such as marks and apostrophes.
 //!
 //! The classes come from `str::to_lowercase`, because only this rule needs them.
 
-/// Returns the bytes of `text` at which a final Σ begins, from `start` on; dropped characters do not count. Linear time.
+/// Return the bytes of `text` at which a final Σ begins, from `start` on; dropped characters do not count. Linear time.
 pub(super) fn final_sigmas(text: &str, start: u32, drops: impl Fn(char) -> bool) -> Vec<u32> {
     let mut found = Vec::new();
     if !text.contains('Σ') {
@@ -20,12 +20,12 @@ pub(super) fn final_sigmas(text: &str, start: u32, drops: impl Fn(char) -> bool)
     found
 }
 
-/// Whether the first character that is not case-ignorable is cased.
+/// Return whether the first character that is not case-ignorable is cased.
 fn precedes_cased(rest: &str, drops: impl Fn(char) -> bool) -> bool {
     rest.chars().filter(|&c| !drops(c)).find_map(class_after).unwrap_or(false)
 }
 
-/// Returns whether a character is cased; `None` if it is case-ignorable.
+/// Return whether a character is cased; `None` if it is case-ignorable.
 fn class_after(c: char) -> Option<bool> {
     if c.is_ascii_alphanumeric() {
         return Some(c.is_ascii_alphabetic());

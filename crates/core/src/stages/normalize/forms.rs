@@ -8,7 +8,7 @@ use piecework_unicode::{compose, decompose_for, FormTraits, NormalForm};
 use super::source_counter::SourceCounter;
 use crate::text::NormalizedSink;
 
-/// Normalizes `text`, which begins at byte `start` of the original, to a form.
+/// Normalize `text`, which begins at byte `start` of the original, to a form.
 pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl NormalizedSink) {
     let mut parts = Vec::new();
     let mut done = 0;
@@ -25,7 +25,7 @@ pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl Norma
     out.push_unchanged(&text[done..], start + done as u32);
 }
 
-/// Returns the byte span of the first segment at or after `from` that may change; no character outside
+/// Return the byte span of the first segment at or after `from` that may change; no character outside
 /// moves into it or composes with it.
 fn next_segment(form: NormalForm, text: &str, from: usize) -> Option<(usize, usize)> {
     let (mut segment, mut last_class) = (from, 0);
@@ -60,7 +60,7 @@ struct DecomposedChar {
     replaces: usize,
 }
 
-/// Decomposes a segment and sorts it into canonical order; the first part of each character replaces it.
+/// Decompose a segment and sort it into canonical order; the first part of each character replaces it.
 fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<DecomposedChar>) {
     parts.clear();
     for c in segment.chars() {
@@ -79,7 +79,7 @@ fn decompose_segment(form: NormalForm, segment: &str, parts: &mut Vec<Decomposed
     }
 }
 
-/// Composes each starter with the unblocked marks after it, and adds up the characters that they replace.
+/// Compose each starter with the unblocked marks after it, and add up the characters that they replace.
 fn compose_segment(parts: &mut Vec<DecomposedChar>) {
     let mut starter: Option<usize> = None;
     let mut kept = 0;

@@ -9,13 +9,13 @@ pub(super) trait Intermediate: NormalizedSink + Default {
     where
         Self: 'a;
 
-    /// Removes the text and keeps its memory.
+    /// Remove the text and keep its memory.
     fn clear(&mut self);
 
-    /// Returns the text.
+    /// Return the text.
     fn text(&self) -> &str;
 
-    /// Returns the sink for the next text; this text comes from byte `start` of the original on.
+    /// Return the sink for the next text; this text comes from byte `start` of the original on.
     fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> Self::Traced<'a, S>;
 }
 

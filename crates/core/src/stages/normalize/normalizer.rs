@@ -52,12 +52,12 @@ pub enum Normalizer {
 }
 
 impl Normalizer {
-    /// Compiles a normalizer; `None` is the identity.
+    /// Compile a normalizer; `None` is the identity.
     pub fn compile(spec: Option<&NormalizerSpec>) -> Result<Self, Error> {
         spec.map_or(Ok(Self::Identity), |spec| Self::compile_at(spec, "normalizer"))
     }
 
-    /// Compiles the normalizer at `place` in its file.
+    /// Compile the normalizer at `place` in its file.
     fn compile_at(spec: &NormalizerSpec, place: &str) -> Result<Self, Error> {
         Ok(match spec {
             NormalizerSpec::Bert(spec) => Self::Bert(BertNormalizer::compile(spec)),
@@ -86,7 +86,7 @@ impl Normalizer {
         })
     }
 
-    /// Returns the end offset that SentencePiece reports for a text that normalizes to nothing, if it
+    /// Return the end offset that SentencePiece reports for a text that normalizes to nothing, if it
     /// reports one.
     #[must_use]
     pub fn end_of_empty(&self, text: &str) -> Option<usize> {
@@ -96,7 +96,7 @@ impl Normalizer {
         }
     }
 
-    /// Normalizes `text`, which begins at byte `start` of the original, into `out`.
+    /// Normalize `text`, which begins at byte `start` of the original, into `out`.
     ///
     /// Fails if a regular expression exceeds its step bound, the output exceeds the expansion limit, or a
     /// function of the user fails.
@@ -107,7 +107,7 @@ impl Normalizer {
         }
     }
 
-    /// Runs a single normalizer within the expansion limit.
+    /// Run a single normalizer within the expansion limit.
     fn run_within(
         &self,
         text: &str,
@@ -136,7 +136,7 @@ impl Normalizer {
         Ok(())
     }
 
-    /// Returns the specification that it was compiled from.
+    /// Return the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<NormalizerSpec> {
         Some(match self {
@@ -171,7 +171,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Compiles the sequence at `place` in its file.
+    /// Compile the sequence at `place` in its file.
     fn compile(spec: &[NormalizerSpec], place: &str) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         for (index, stage) in spec.iter().enumerate() {
@@ -191,17 +191,17 @@ impl Sequence {
         Ok(Self { spec: spec.to_vec(), stages, places })
     }
 
-    /// Returns the specification that it was compiled from.
+    /// Return the specification that it was compiled from.
     fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Sequence(self.spec.clone())
     }
 
-    /// Returns the normalizers.
+    /// Return the normalizers.
     pub(super) fn stages(&self) -> &[Normalizer] {
         &self.stages
     }
 
-    /// Normalizes `text`, which begins at byte `start` of the original.
+    /// Normalize `text`, which begins at byte `start` of the original.
     fn run<S: NormalizedSink>(&self, text: &str, start: u32, out: &mut S) -> Result<(), Error> {
         if S::KEEPS_SOURCES {
             self.run_through::<Aligned>(text, start, out)
@@ -241,7 +241,7 @@ impl Sequence {
     }
 }
 
-/// Runs a normalizer on the output of an earlier one, whose input begins at byte `start` of the original.
+/// Run a normalizer on the output of an earlier one, whose input begins at byte `start` of the original.
 fn run_traced<I: Intermediate>(
     stage: &Normalizer,
     earlier: &I,

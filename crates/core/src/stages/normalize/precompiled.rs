@@ -25,41 +25,41 @@ pub struct Precompiled {
 }
 
 impl Precompiled {
-    /// Compiles the rules at `place` in their file.
+    /// Compile the rules at `place` in their file.
     pub(super) fn compile(blob: &[u8], place: &str) -> Result<Self, Error> {
         let rules = Charsmap::parse(blob, place)?;
         let keeps = std::array::from_fn(|byte| rules.shortest_match(&[byte as u8]).is_none());
         Ok(Self { blob: blob.to_vec(), rules, keeps })
     }
 
-    /// Returns the specification that it was compiled from.
+    /// Return the specification that it was compiled from.
     pub(super) fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Precompiled { charsmap: self.blob.clone() }
     }
 
-    /// Returns the ASCII characters that no rule changes.
+    /// Return the ASCII characters that no rule changes.
     pub(super) fn kept_ascii(&self) -> [bool; 128] {
         std::array::from_fn(|byte| self.keeps[byte] && byte != usize::from(b'\r'))
     }
 
-    /// Whether a rule matches the beginning of this character.
+    /// Return whether a rule matches the beginning of this character.
     pub(super) fn changes(&self, c: char) -> bool {
         self.rules.shortest_match(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some()
     }
 
-    /// Appends the replacement of a single character.
+    /// Append the replacement of a single character.
     pub(super) fn rewrite_alone(&self, c: char, out: &mut String) {
         let mut bytes = [0; 4];
         let old = &*c.encode_utf8(&mut bytes);
         out.push_str(self.rules.shortest_match(old.as_bytes()).unwrap_or(old));
     }
 
-    /// Whether a rule of several characters contains this ASCII character.
+    /// Return whether a rule of several characters contains this ASCII character.
     pub(super) fn is_within_longer(&self, byte: u8) -> bool {
         self.rules.is_within_longer(byte)
     }
 
-    /// Normalizes `text`, which begins at byte `start` of the original.
+    /// Normalize `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,
@@ -84,7 +84,7 @@ impl Precompiled {
         Ok(())
     }
 
-    /// Returns the end of the unchanged ASCII characters at `from` that are whole clusters.
+    /// Return the end of the unchanged ASCII characters at `from` that are whole clusters.
     fn kept_ascii_end(&self, text: &[u8], from: usize) -> usize {
         let end = text[from..]
             .iter()
@@ -122,7 +122,7 @@ impl Precompiled {
     }
 }
 
-/// Returns the first certain cluster boundary after `from`: between ASCII characters, except CR LF.
+/// Return the first certain cluster boundary after `from`: between ASCII characters, except CR LF.
 fn next_cluster_boundary(text: &[u8], from: usize) -> usize {
     let pairs = text.get(from..).unwrap_or_default().windows(2);
     let is_boundary = |pair: &[u8]| pair[0].is_ascii() && pair[1].is_ascii() && pair != b"\r\n";

@@ -16,7 +16,7 @@ pub struct Replace {
 }
 
 impl Replace {
-    /// Compiles the pattern at `place` in its file.
+    /// Compile the pattern at `place` in its file.
     pub(super) fn compile(spec: &PatternSpec, content: &str, place: &str) -> Result<Self, Error> {
         let pattern = match spec {
             // The empty text matches between any two characters, as an empty regular expression does.
@@ -28,22 +28,22 @@ impl Replace {
         Ok(Self { spec: spec.clone(), pattern, content: content.to_owned() })
     }
 
-    /// Returns the pattern.
+    /// Return the pattern.
     pub(super) fn pattern(&self) -> &PatternSpec {
         &self.spec
     }
 
-    /// Returns the replacement.
+    /// Return the replacement.
     pub(super) fn content(&self) -> &str {
         &self.content
     }
 
-    /// Returns the specification that it was compiled from.
+    /// Return the specification that it was compiled from.
     pub(super) fn spec(&self) -> NormalizerSpec {
         NormalizerSpec::Replace { pattern: self.spec.clone(), content: self.content.clone() }
     }
 
-    /// Normalizes `text`, which begins at byte `start` of the original.
+    /// Normalize `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,
         text: &str,

@@ -13,19 +13,19 @@ pub(super) struct SourceCounter<'t> {
 }
 
 impl<'t> SourceCounter<'t> {
-    /// Starts at the beginning of `text`, which begins at byte `start` of the original.
+    /// Start at the beginning of `text`, which begins at byte `start` of the original.
     pub(super) fn new(text: &'t str, start: u32) -> Self {
         Self { rest: text.chars(), last: (start, start) }
     }
 
-    /// Writes a character that replaces the next `count` old ones, or is inserted if `count` is 0.
+    /// Write a character that replaces the next `count` old ones, or is inserted if `count` is 0.
     pub(super) fn push(&mut self, c: char, count: usize, out: &mut impl NormalizedSink) {
         self.skip(count.min(1));
         out.push_from(c, self.last);
         self.skip(count.saturating_sub(1));
     }
 
-    /// Copies the next old characters, `text`.
+    /// Copy the next old characters, `text`.
     pub(super) fn keep(&mut self, text: &str, out: &mut impl NormalizedSink) {
         let Some(last) = text.chars().next_back() else { return };
         out.push_unchanged(text, self.last.1);
@@ -34,7 +34,7 @@ impl<'t> SourceCounter<'t> {
         self.rest = self.rest.as_str()[text.len()..].chars();
     }
 
-    /// Skips deleted old characters.
+    /// Skip deleted old characters.
     pub(super) fn skip(&mut self, count: usize) {
         for c in self.rest.by_ref().take(count) {
             self.last = (self.last.1, self.last.1 + c.len_utf8() as u32);

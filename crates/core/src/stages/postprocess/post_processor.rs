@@ -37,7 +37,7 @@ struct FrameItems {
 const MAX_OVERFLOWING: usize = 1 << 26;
 
 impl PostProcessor {
-    /// Compiles a post-processor; fails if it names an undefined special token, omits a sequence, or cannot
+    /// Compile a post-processor; fails if it names an undefined special token, omits a sequence, or cannot
     /// follow another processor.
     pub fn compile(spec: Option<&PostProcessorSpec>) -> Result<Self, Error> {
         check_steps(spec.map_or(0, step_count), "post_processor")?;
@@ -50,26 +50,26 @@ impl PostProcessor {
         Ok(Self { spec: spec.map(in_order_of_names), single: arrangement(1)?, pair: arrangement(2)? })
     }
 
-    /// Returns the specification that it was compiled from, with the tokens of templates in the order of their names.
+    /// Return the specification that it was compiled from, with the tokens of templates in the order of their names.
     #[must_use]
     pub fn spec(&self) -> Option<PostProcessorSpec> {
         self.spec.clone()
     }
 
-    /// Returns the number of tokens that it inserts.
+    /// Return the number of tokens that it inserts.
     #[must_use]
     pub fn inserted(&self, is_pair: bool) -> usize {
         self.items(is_pair, true).iter().map(FrameItem::inserted).sum()
     }
 
-    /// Whether it assigns type ids other than 0.
+    /// Return whether it assigns type ids other than 0.
     #[must_use]
     pub fn has_type_ids(&self, is_pair: bool) -> bool {
         let both = [true, false].map(|framed| self.items(is_pair, framed));
         both.into_iter().flatten().any(|item| item.type_id() != 0)
     }
 
-    /// Whether it trims the offsets of any sequence.
+    /// Return whether it trims the offsets of any sequence.
     #[must_use]
     pub fn trims(&self) -> bool {
         [&self.single, &self.pair]
@@ -79,7 +79,7 @@ impl PostProcessor {
             .any(FrameItem::trims)
     }
 
-    /// Returns the ids around one sequence, unless the sequence is repeated.
+    /// Return the ids around one sequence, unless the sequence is repeated.
     #[must_use]
     pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
         let items = self.items(false, add_special_tokens);
@@ -91,7 +91,7 @@ impl PostProcessor {
         comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
     }
 
-    /// Calls `emit` for each run of ids with its type id; omits special tokens unless `add_special_tokens`
+    /// Call `emit` for each run of ids with its type id; omits special tokens unless `add_special_tokens`
     /// is set.
     pub fn frame_ids(
         &self,
@@ -109,7 +109,7 @@ impl PostProcessor {
         }
     }
 
-    /// Joins encodings and special tokens, including overflowing windows.
+    /// Join encodings and special tokens, including overflowing windows.
     ///
     /// `spaces_of` returns the spaces of an input token, which trimming excludes. Fails if there are too
     /// many overflowing windows.
@@ -143,7 +143,7 @@ impl PostProcessor {
         Ok(framed)
     }
 
-    /// Calls `emit` for each run of tokens; windows are not built.
+    /// Call `emit` for each run of tokens; windows are not built.
     pub fn frame_tokens(
         &self,
         sequences: &mut [Vec<Token>],
@@ -183,7 +183,7 @@ impl PostProcessor {
     }
 }
 
-/// Returns a specification with the tokens of templates in the order of their names, in which files have them.
+/// Return a specification with the tokens of templates in the order of their names, in which files have them.
 fn in_order_of_names(spec: &PostProcessorSpec) -> PostProcessorSpec {
     match spec {
         PostProcessorSpec::Sequence(stages) => {
@@ -198,7 +198,7 @@ fn in_order_of_names(spec: &PostProcessorSpec) -> PostProcessorSpec {
     }
 }
 
-/// Returns the number of processors, without sequences of them.
+/// Return the number of processors, without sequences of them.
 fn step_count(spec: &PostProcessorSpec) -> usize {
     match spec {
         PostProcessorSpec::Sequence(stages) => stages.iter().map(step_count).sum(),
@@ -206,7 +206,7 @@ fn step_count(spec: &PostProcessorSpec) -> usize {
     }
 }
 
-/// Returns the ids of inserted tokens.
+/// Return the ids of inserted tokens.
 fn inserted(items: &[FrameItem]) -> Vec<u32> {
     let ids = items.iter().filter_map(|item| match item {
         FrameItem::Special { ids, .. } => Some(ids.as_slice()),
@@ -215,7 +215,7 @@ fn inserted(items: &[FrameItem]) -> Vec<u32> {
     ids.flatten().copied().collect()
 }
 
-/// Returns the items for one sequence or two.
+/// Return the items for one sequence or two.
 fn arrange(
     spec: Option<&PostProcessorSpec>,
     sequences: usize,
@@ -231,7 +231,7 @@ fn arrange(
     Ok(items)
 }
 
-/// Whether items include a sequence.
+/// Return whether items include a sequence.
 fn has_sequence(items: &[FrameItem], sequence: usize) -> bool {
     items.iter().any(|item| matches!(item, FrameItem::Sequence { index, .. } if *index == sequence))
 }
@@ -242,7 +242,7 @@ fn set_type_id(encoding: &mut Encoding, type_id: u32) {
     windows.flatten().for_each(|token| token.type_id = type_id);
 }
 
-/// Returns an error if combining the windows of both encodings takes too much memory.
+/// Return an error if combining the windows of both encodings takes too much memory.
 fn check_overflow(first: &Encoding, second: &Encoding) -> Result<(), Error> {
     let total = |encoding: &Encoding| -> usize {
         encoding.overflowing.iter().map(|window| window.tokens.len()).sum()

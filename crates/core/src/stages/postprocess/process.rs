@@ -5,7 +5,7 @@ use super::template;
 use crate::error::Error;
 use crate::spec::{ByteLevelSpec, PostProcessorSpec};
 
-/// Applies one processor to the encodings of the ones before it.
+/// Apply one processor to the encodings of the ones before it.
 pub(super) fn process(
     spec: &PostProcessorSpec,
     place: &str,
@@ -37,7 +37,7 @@ fn bert(encodings: Vec<SubEncoding>, sep: u32, cls: u32) -> Vec<SubEncoding> {
     encodings.into_iter().enumerate().map(frame).collect()
 }
 
-/// Trims offsets if set, and sets every type id to 0.
+/// Trim offsets if set, and set every type id to 0.
 fn roberta_offsets(
     encodings: Vec<SubEncoding>,
     trim_offsets: bool,
@@ -57,7 +57,7 @@ fn roberta(encodings: Vec<SubEncoding>, sep: u32, cls: u32) -> Vec<SubEncoding> 
     encodings.into_iter().enumerate().map(frame).collect()
 }
 
-/// `ByteLevel`: trims offsets if set.
+/// `ByteLevel`: trim offsets if set.
 fn byte_level(encodings: Vec<SubEncoding>, spec: ByteLevelSpec) -> Vec<SubEncoding> {
     if !spec.trim_offsets {
         return encodings;
@@ -65,7 +65,7 @@ fn byte_level(encodings: Vec<SubEncoding>, spec: ByteLevelSpec) -> Vec<SubEncodi
     encodings.into_iter().map(|encoding| encoding.trimmed(spec.add_prefix_space)).collect()
 }
 
-/// `Sequence`: applies every processor in order.
+/// `Sequence`: apply every processor in order.
 fn sequence(
     stages: &[PostProcessorSpec],
     place: &str,

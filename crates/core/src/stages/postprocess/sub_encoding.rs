@@ -36,7 +36,7 @@ impl FrameItem {
         }
     }
 
-    /// Whether it is a sequence whose offsets are trimmed.
+    /// Return whether it is a sequence whose offsets are trimmed.
     pub(super) fn trims(&self) -> bool {
         matches!(self, Self::Sequence { trims, .. } if !trims.is_empty())
     }
@@ -63,13 +63,13 @@ impl SubEncoding {
         Self { items: vec![FrameItem::Special { ids, type_id }] }
     }
 
-    /// Sets one type id for all items.
+    /// Set one type id for all items.
     pub(super) fn typed(mut self, type_id: u32) -> Self {
         self.items.iter_mut().for_each(|item| item.set_type_id(type_id));
         self
     }
 
-    /// Trims the offsets of its sequences.
+    /// Trim the offsets of its sequences.
     pub(super) fn trimmed(mut self, add_prefix_space: bool) -> Self {
         for (at, item) in self.items.iter_mut().enumerate() {
             if let FrameItem::Sequence { trims, .. } = item {
@@ -79,7 +79,7 @@ impl SubEncoding {
         self
     }
 
-    /// Adds tokens around it.
+    /// Add tokens around it.
     pub(super) fn between(mut self, before: Option<FrameItem>, after: FrameItem) -> Self {
         self.items.splice(0..0, before);
         self.items.push(after);
@@ -87,7 +87,7 @@ impl SubEncoding {
     }
 }
 
-/// Returns an error for ids above the limit.
+/// Return an error for ids above the limit.
 pub(super) fn check_ids(ids: &[u32], place: &str) -> Result<(), Error> {
     match ids.iter().find(|&&id| id > MAX_ID) {
         Some(id) => Err(Error::new(ErrorKind::Format, place, format!("id {id}"), "a smaller id")),
@@ -95,7 +95,7 @@ pub(super) fn check_ids(ids: &[u32], place: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns an error for too many items, or inserted tokens.
+/// Return an error for too many items, or inserted tokens.
 pub(super) fn check_items<'i>(items: impl Iterator<Item = &'i FrameItem> + Clone) -> Result<(), Error> {
     let inserted: usize = items.clone().map(FrameItem::inserted).sum();
     let count = items.count();

@@ -6,7 +6,7 @@ use super::sub_encoding::{check_ids, SubEncoding, MAX_ITEMS};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{TemplatePiece, TemplateSpec};
 
-/// Arranges one encoding or two by the template for that number.
+/// Arrange one encoding or two by the template for that number.
 ///
 /// Each piece of the template becomes an encoding of its own.
 pub(super) fn frame(
@@ -57,7 +57,7 @@ pub(super) fn frame(
     Ok(framed)
 }
 
-/// Returns an error for type ids that do not fit the bytes of a batch.
+/// Return an error for type ids that do not fit the bytes of a batch.
 fn checked(type_id: u32, place: &str) -> Result<u32, Error> {
     if type_id < 256 {
         return Ok(type_id);
@@ -76,7 +76,7 @@ fn check_sequences(pieces: &[TemplatePiece], sequences: usize, place: &str) -> R
     Ok(())
 }
 
-/// Returns the ids of each special token; of two with one name, those of the first.
+/// Return the ids of each special token; of two with one name, those of the first.
 fn ids_by_name(template: &TemplateSpec) -> HashMap<&str, &[u32]> {
     let tokens = template.special_tokens.iter().rev();
     tokens.map(|token| (token.name.as_str(), token.ids.as_slice())).collect()

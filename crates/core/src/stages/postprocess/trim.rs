@@ -1,4 +1,4 @@
-//! Trims offsets of byte-level tokens: excludes their leading and trailing spaces.
+//! Trim offsets of byte-level tokens: excludes their leading and trailing spaces.
 
 use piecework_unicode::char_count;
 
@@ -13,7 +13,7 @@ pub(super) struct Trim {
     pub(super) leads: bool,
 }
 
-/// Trims the tokens of an encoding and of its overflowing windows.
+/// Trim the tokens of an encoding and of its overflowing windows.
 pub(super) fn trim_encoding(
     trims: &[Trim],
     encoding: &mut Encoding,
@@ -23,7 +23,7 @@ pub(super) fn trim_encoding(
     encoding.overflowing.iter_mut().for_each(|window| trim_tokens(trims, &mut window.tokens, spaces_of));
 }
 
-/// Trims tokens by each of `trims` in order.
+/// Trim tokens by each of `trims` in order.
 pub(super) fn trim_tokens(trims: &[Trim], tokens: &mut [Token], spaces_of: &impl Fn(&Token) -> EdgeSpaces) {
     if trims.is_empty() {
         return;
@@ -35,7 +35,7 @@ pub(super) fn trim_tokens(trims: &[Trim], tokens: &mut [Token], spaces_of: &impl
 }
 
 impl Trim {
-    /// Excludes the spaces of a token from its offsets.
+    /// Exclude the spaces of a token from its offsets.
     fn apply(self, at: usize, token: &mut Token, EdgeSpaces { mut leading, trailing }: EdgeSpaces) {
         let is_first = (at == 0 && self.leads) || token.start == 0;
         if is_first && self.add_prefix_space && leading == 1 {
@@ -56,7 +56,7 @@ pub struct EdgeSpaces {
 }
 
 impl EdgeSpaces {
-    /// Counts those of the text of a token.
+    /// Count those of the text of a token.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self {
@@ -78,7 +78,7 @@ pub struct EdgeSpaceReader {
 }
 
 impl EdgeSpaceReader {
-    /// Counts those of the token at bytes `start..end` of the text.
+    /// Count those of the token at bytes `start..end` of the text.
     pub fn read(&mut self, text: &str, start: usize, end: usize) -> EdgeSpaces {
         if end == self.end {
             // A token that begins within the one before and ends with it is whitespace.
@@ -94,7 +94,7 @@ impl EdgeSpaceReader {
     }
 }
 
-/// Whether a character is whitespace, or the byte-level character of a space.
+/// Return whether a character is whitespace, or the byte-level character of a space.
 fn is_space_mark(c: char) -> bool {
     c == 'Ġ' || c.is_whitespace()
 }

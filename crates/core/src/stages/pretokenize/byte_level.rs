@@ -7,7 +7,7 @@ use super::scanners::Scanner;
 use crate::spec::ByteLevelSpec;
 use crate::text::{printable_of, NormalizedSink, PreTokenizedText};
 
-/// Splits every word by the pattern and maps its bytes to printable characters.
+/// Split every word by the pattern and map its bytes to printable characters.
 pub(super) fn run(spec: ByteLevelSpec, words: &mut PreTokenizedText) {
     if spec.add_prefix_space {
         words.rewrite(|text, _, out| {

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
 use crate::text::Pattern;
 
-/// Appends the stages of a specification and their places in the file; a nested sequence is its members.
+/// Append the stages of a specification and their places in the file; a nested sequence is its members.
 pub(super) fn compile_into(
     spec: &PreTokenizerSpec,
     place: &str,
@@ -84,7 +84,7 @@ fn scanner_of(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> O
     Scanner::of(isolated(pattern, behavior, invert)?)
 }
 
-/// Returns the expression of a pattern whose matches are isolated.
+/// Return the expression of a pattern whose matches are isolated.
 fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Option<&str> {
     match pattern {
         PatternSpec::Regex(source) if behavior == SplitBehavior::Isolated && !invert => Some(source),
@@ -92,7 +92,7 @@ fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Opt
     }
 }
 
-/// Returns one scanner for the first members of a sequence, with the rest of the last one's work, and how
+/// Return one scanner for the first members of a sequence, with the rest of the last one's work, and how
 /// many members it replaces.
 fn scanner_of_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<PreTokenizerStage>, usize)> {
     if starts_with(members, &DEEPSEEK) {
@@ -119,7 +119,7 @@ fn scanner_of_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<PreTokenizer
     Some((stages, 2))
 }
 
-/// Returns a byte-level stage without its pattern.
+/// Return a byte-level stage without its pattern.
 fn without_regex(member: &PreTokenizerSpec) -> Option<PreTokenizerStage> {
     match *member {
         PreTokenizerSpec::ByteLevel(
@@ -140,7 +140,7 @@ fn starts_with(members: &[PreTokenizerSpec], patterns: &[&str]) -> bool {
         && members.iter().zip(patterns).all(|(member, pattern)| isolated_in(member) == Some(pattern))
 }
 
-/// Returns the expression of a `Split` that only isolates its matches.
+/// Return the expression of a `Split` that only isolates its matches.
 fn isolated_in(member: &PreTokenizerSpec) -> Option<&str> {
     match member {
         PreTokenizerSpec::Split { pattern, behavior, invert } => isolated(pattern, *behavior, *invert),

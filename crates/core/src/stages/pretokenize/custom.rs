@@ -14,12 +14,12 @@ pub(super) struct CustomPreTokenizer {
 }
 
 impl CustomPreTokenizer {
-    /// Compiles the settings of the stage at `place`.
+    /// Compile the settings of the stage at `place`.
     pub(super) fn compile(spec: &CustomSpec, place: &str) -> Self {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
     }
 
-    /// Emits the byte span of every word of `text`.
+    /// Emit the byte span of every word of `text`.
     pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
         let words = self.spec.function.split(text);
         match words.map_err(|error| Error { place: self.place.clone(), ..error })? {

@@ -1,10 +1,10 @@
-//! Rejects patterns that match the empty text: where only matches become words, they would lose text.
+//! Reject patterns that match the empty text: where only matches become words, they would lose text.
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::{PatternSpec, PreTokenizerSpec};
 use crate::text::Pattern;
 
-/// Returns an error if a split pattern of a pre-tokenizer matches the empty text.
+/// Return an error if a split pattern of a pre-tokenizer matches the empty text.
 pub fn refuse_empty_matches(spec: &PreTokenizerSpec) -> Result<(), Error> {
     match spec {
         PreTokenizerSpec::Sequence(members) => members.iter().try_for_each(refuse_empty_matches),

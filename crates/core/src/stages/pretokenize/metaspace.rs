@@ -4,7 +4,7 @@ use super::split::split_at_chars;
 use crate::spec::{MetaspaceSpec, PrependScheme, SplitBehavior};
 use crate::text::{NormalizedSink, PreTokenizedText};
 
-/// Replaces the spaces of every word, then splits before each metaspace.
+/// Replace the spaces of every word, then split before each metaspace.
 pub(super) fn run(spec: MetaspaceSpec, words: &mut PreTokenizedText) {
     let mark = spec.replacement;
     words.rewrite(|text, is_first, out| {

@@ -35,12 +35,12 @@ pub struct PreTokenizerStages {
 }
 
 impl PreTokenizer {
-    /// Compiles a pre-tokenizer; `None` leaves the text whole.
+    /// Compile a pre-tokenizer; `None` leaves the text whole.
     pub fn compile(spec: Option<&PreTokenizerSpec>) -> Result<Self, Error> {
         spec.map_or(Ok(Self::Whole), |spec| Self::compile_at(spec, "pre_tokenizer"))
     }
 
-    /// Compiles the pre-tokenizer at `place` in its file.
+    /// Compile the pre-tokenizer at `place` in its file.
     pub fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         compile_into(spec, place, &mut stages, &mut places)?;
@@ -54,7 +54,7 @@ impl PreTokenizer {
         })
     }
 
-    /// Splits every word, and rewrites it if the kind does so.
+    /// Split every word, and rewrite it if the kind does so.
     ///
     /// Fails if a regular expression exceeds its step bound, a function of the user fails, or a stage
     /// writes more than `max` bytes: [`crate::text::max_grown_len`] of the raw text.
@@ -69,7 +69,7 @@ impl PreTokenizer {
         Ok(())
     }
 
-    /// Emits the byte span of every word, for the kinds that only split.
+    /// Emit the byte span of every word, for the kinds that only split.
     ///
     /// For `Stages`, which may rewrite the text or fail, the whole text is one span; use `split_words`
     /// instead.
@@ -81,7 +81,7 @@ impl PreTokenizer {
         }
     }
 
-    /// Returns the specification that it was compiled from.
+    /// Return the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<PreTokenizerSpec> {
         match self {

@@ -1,4 +1,4 @@
-//! Splits without rewriting. If a pre-tokenizer ends with the byte level, the words are spans of the raw
+//! Split without rewriting. If a pre-tokenizer ends with the byte level, the words are spans of the raw
 //! text, and the caller maps each distinct word to printable characters itself.
 
 use super::pre_tokenizer::PreTokenizer;
@@ -10,7 +10,7 @@ use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
 
 impl PreTokenizer {
-    /// Whether `split_raw` returns the words of `split_words` before `write_printable`.
+    /// Return whether `split_raw` returns the words of `split_words` before `write_printable`.
     #[must_use]
     pub fn splits_raw(&self) -> bool {
         let Self::Stages(compiled) = self else { return false };
@@ -20,13 +20,13 @@ impl PreTokenizer {
         !last.add_prefix_space && !before.iter().any(PreTokenizerStage::rewrites)
     }
 
-    /// Whether words are spans of the text, possibly after a space before it is added.
+    /// Return whether words are spans of the text, possibly after a space before it is added.
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
         self.splits_raw() || matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages))
     }
 
-    /// Calls `take` for each window of the text with its start and the spans of its words; requires
+    /// Call `take` for each window of the text with its start and the spans of its words; requires
     /// `is_byte_level`.
     pub fn split_raw(
         &self,
@@ -54,7 +54,7 @@ impl PreTokenizer {
 }
 
 impl ScanScratch {
-    /// Splits a text by the first stage and each word by the next.
+    /// Split a text by the first stage and each word by the next.
     fn split_by(&mut self, stages: &[PreTokenizerStage], text: &str) -> Result<(), Error> {
         let Self { starts, ends, words, .. } = self;
         starts.clear();
@@ -81,12 +81,12 @@ impl ScanScratch {
     }
 }
 
-/// Whether a space is added before a text that does not begin with one.
+/// Return whether a space is added before a text that does not begin with one.
 fn adds_prefix_space(stages: &[PreTokenizerStage]) -> bool {
     matches!(stages, [PreTokenizerStage::ByteLevel(ByteLevelSpec { add_prefix_space: true, .. })])
 }
 
-/// Returns the scanner that does all the splitting, if one does.
+/// Return the scanner that does all the splitting, if one does.
 fn only_scanner(stages: &[PreTokenizerStage]) -> Option<Scanner> {
     match stages {
         [PreTokenizerStage::ByteLevel(ByteLevelSpec { use_regex: true, .. })] => Some(Scanner::GPT2),
@@ -97,7 +97,7 @@ fn only_scanner(stages: &[PreTokenizerStage]) -> Option<Scanner> {
     }
 }
 
-/// Appends a printable character for each byte of a word.
+/// Append a printable character for each byte of a word.
 pub fn write_printable(word: &str, out: &mut String) {
     out.extend(word.bytes().map(printable_of));
 }

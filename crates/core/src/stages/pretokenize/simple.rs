@@ -18,7 +18,7 @@ pub(super) const NUMERIC_CLASSES: [&str; 3] =
 static NUMERIC: LazyLock<CodePointMap<u8>> =
     LazyLock::new(|| CodePointMap::of_classes(NUMERIC_CLASSES.map(|class| (class, 1))));
 
-/// `Whitespace`: runs of word characters, and runs of other characters; removes whitespace.
+/// `Whitespace`: split runs of word characters and runs of other characters; remove whitespace.
 pub(super) fn split_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     let kinds = &*KINDS;
     let (mut start, mut kind) = (0, SPACE);
@@ -36,7 +36,7 @@ pub(super) fn split_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     }
 }
 
-/// `FixedLength`: words of `length` characters; the last may be shorter.
+/// `FixedLength`: split words of `length` characters; the last may be shorter.
 pub(super) fn split_lengths(text: &str, length: usize, emit: &mut dyn FnMut(usize, usize)) {
     let mut start = 0;
     for (at, _) in text.char_indices().step_by(length).skip(1) {
@@ -46,12 +46,12 @@ pub(super) fn split_lengths(text: &str, length: usize, emit: &mut dyn FnMut(usiz
     emit(start, text.len());
 }
 
-/// Returns the table in which numeric characters have the value 1.
+/// Return the table in which numeric characters have the value 1.
 pub(super) fn numeric() -> &'static CodePointMap<u8> {
     &NUMERIC
 }
 
-/// Removes characters of `removed` and isolates characters of `isolated`.
+/// Remove characters of `removed` and isolate characters of `isolated`.
 pub(super) fn split_at_classes(
     text: &str,
     removed: Option<Class>,
@@ -79,7 +79,7 @@ pub(super) fn split_at_classes(
     }
 }
 
-/// `UnicodeScripts`: runs of one script; removes text before the first character with a script.
+/// `UnicodeScripts`: split runs of one script; remove text before the first character with a script.
 pub(super) fn split_at_scripts(text: &str, emit: &mut dyn FnMut(usize, usize)) {
     let script_of = script_of();
     let (mut start, mut script) = (0, Script::NONE);

@@ -24,7 +24,7 @@ impl<'e> MatchSplitter<'e> {
         Self { behavior, invert, at: 0, pending: None, last_is_match: false, emit }
     }
 
-    /// Adds the next match, which may be empty.
+    /// Add the next match, which may be empty.
     #[inline]
     pub(super) fn matched(&mut self, start: usize, end: usize) {
         if self.at != start {
@@ -34,7 +34,7 @@ impl<'e> MatchSplitter<'e> {
         self.at = end;
     }
 
-    /// Ends the text.
+    /// End the text.
     pub(super) fn finish(mut self, len: usize) {
         if self.at != len {
             self.part(self.at, len, self.invert);
@@ -67,7 +67,7 @@ impl<'e> MatchSplitter<'e> {
     }
 }
 
-/// Splits a text at the characters for which `is_match` holds.
+/// Split a text at the characters for which `is_match` holds.
 pub(super) fn split_at_chars(
     text: &str,
     behavior: SplitBehavior,

@@ -45,7 +45,7 @@ impl PreTokenizerStage {
         Ok(())
     }
 
-    /// Splits a text; stages that only rewrite return it whole.
+    /// Split a text; stages that only rewrite return it whole.
     pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
         match self {
             Self::Classes { removed, isolated } => {
@@ -77,7 +77,7 @@ impl PreTokenizerStage {
         Ok(())
     }
 
-    /// Whether `split` may return more than the whole text.
+    /// Return whether `split` may return more than the whole text.
     pub(super) fn splits(&self) -> bool {
         !matches!(self, Self::ByteLevel(ByteLevelSpec { use_regex: false, .. }) | Self::Metaspace(_))
     }

@@ -6,7 +6,7 @@ use crate::spec::{
 };
 use crate::text::{NormalizedSink, PreTokenizedText};
 
-/// Returns the words of a text with their byte spans in it.
+/// Return the words of a text with their byte spans in it.
 fn traced_words(spec: &PreTokenizerSpec, text: &str) -> Vec<(String, (u32, u32))> {
     let mut words = PreTokenizedText::default();
     words.text.push_unchanged(text, 0);

@@ -10,7 +10,7 @@ pub struct WordSpans<'w> {
 }
 
 impl<'w> WordSpans<'w> {
-    /// Iterates over the spans.
+    /// Iterate over the spans.
     #[inline]
     pub fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'w {
         self.starts.iter().zip(self.ends).map(|(&start, &end)| (start as usize, end as usize))

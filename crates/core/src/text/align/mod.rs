@@ -1,4 +1,4 @@
-//! Aligns a text with its rewriting: finds the characters that correspond where no sources are known.
+//! Align a text with its rewriting: finds the characters that correspond where no sources are known.
 //!
 //! The common prefix and suffix are removed first. Between them, the search finds the fewest insertions and
 //! deletions that lead from a difference to the next match (Myers 1986, "An O(ND) difference algorithm"),
@@ -25,7 +25,7 @@ pub struct AlignedRun {
     pub one_for_one: bool,
 }
 
-/// Emits the runs of both texts from left to right; together they cover both.
+/// Emit the runs of both texts from left to right; together they cover both.
 pub fn align(old: &str, new: &str, mut emit: impl FnMut(AlignedRun)) {
     let head = common_prefix(old, new);
     let tail = common_suffix(&old[head..], &new[head..]);

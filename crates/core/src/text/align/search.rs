@@ -34,7 +34,7 @@ impl<'t> DiffSearch<'t> {
         Self { old, new, steps_left, reached: Vec::new(), found: Vec::new() }
     }
 
-    /// Finds the matching runs, from left to right.
+    /// Find the matching runs, from left to right.
     pub(super) fn run(mut self) -> Vec<MatchingRun> {
         let (mut i, mut j) = (0, 0);
         loop {
@@ -57,13 +57,13 @@ impl<'t> DiffSearch<'t> {
         }
     }
 
-    /// Returns the number of characters that match from (i, j) on, at most `most`.
+    /// Return the number of characters that match from (i, j) on, at most `most`.
     fn alike_from(&self, i: usize, j: usize, most: usize) -> usize {
         let pairs = self.old[i..].iter().zip(&self.new[j..]).take(most);
         pairs.take_while(|(a, b)| is_alike(**a, **b)).count()
     }
 
-    /// Returns the fewest edits after the difference at (i, j) that lead to a match or to the end, and
+    /// Return the fewest edits after the difference at (i, j) that lead to a match or to the end, and
     /// their diagonal.
     fn find_edits(&mut self, i: usize, j: usize) -> Option<(usize, isize)> {
         self.reached.clear();
@@ -83,7 +83,7 @@ impl<'t> DiffSearch<'t> {
         self.furthest(i, j)
     }
 
-    /// Extends one diagonal by one edit; returns whether it leads to a match or to the end.
+    /// Extend one diagonal by one edit; return whether it leads to a match or to the end.
     fn extend(&mut self, i: usize, j: usize, edits: usize, diagonal: isize) -> bool {
         let Some((from, _)) = self.after_edit(i, j, edits, diagonal) else { return false };
         let new_from = on_new(i, j, from, diagonal);
@@ -92,7 +92,7 @@ impl<'t> DiffSearch<'t> {
         len == ALIKE_CHARS || (from + len == self.old.len() && new_from + len == self.new.len())
     }
 
-    /// Returns the furthest position on a diagonal after the last of `edits`, and the diagonal before it.
+    /// Return the furthest position on a diagonal after the last of `edits`, and the diagonal before it.
     fn after_edit(&self, i: usize, j: usize, edits: usize, diagonal: isize) -> Option<(usize, isize)> {
         // A deletion from the old text, or an insertion into the new one.
         let ways = [(diagonal - 1, 1), (diagonal + 1, 0)];
@@ -107,7 +107,7 @@ impl<'t> DiffSearch<'t> {
         ways.iter().filter_map(place).reduce(|best, way| if way.0 > best.0 { way } else { best })
     }
 
-    /// Returns the path that leads furthest with all allowed edits, if more characters match on it than
+    /// Return the path that leads furthest with all allowed edits, if more characters match on it than
     /// differ.
     fn furthest(&self, i: usize, j: usize) -> Option<(usize, isize)> {
         let most = MAX_EDITS as isize;
@@ -120,7 +120,7 @@ impl<'t> DiffSearch<'t> {
         (length >= 3 * MAX_EDITS).then_some((MAX_EDITS, diagonal))
     }
 
-    /// Records the matches on the path from (i, j); returns its end.
+    /// Record the matches on the path from (i, j); return its end.
     fn follow(&mut self, i: usize, j: usize, edits: usize, diagonal: isize) -> (usize, usize) {
         let first = self.found.len();
         let mut at = self.reached[slot(edits, diagonal)].map_or(i, |at| at as usize);
@@ -137,18 +137,18 @@ impl<'t> DiffSearch<'t> {
     }
 }
 
-/// Returns the index of a diagonal in the row of a number of edits.
+/// Return the index of a diagonal in the row of a number of edits.
 fn slot(edits: usize, diagonal: isize) -> usize {
     (edits * edits + edits).wrapping_add_signed(diagonal)
 }
 
-/// Returns the position in the new text on a diagonal, counted from (i, j), for position `at` in the old
+/// Return the position in the new text on a diagonal, counted from (i, j), for position `at` in the old
 /// one.
 fn on_new(i: usize, j: usize, at: usize, diagonal: isize) -> usize {
     (at - i + j).wrapping_add_signed(-diagonal)
 }
 
-/// Whether two characters are equal except for case and accents.
+/// Return whether two characters are equal except for case and accents.
 pub(super) fn is_alike(a: char, b: char) -> bool {
     a == b || if a.is_ascii() && b.is_ascii() { a.eq_ignore_ascii_case(&b) } else { base(a) == base(b) }
 }

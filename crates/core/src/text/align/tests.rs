@@ -1,4 +1,4 @@
-//! Runs cover both texts with as few edits as possible.
+//! Run cover both texts with as few edits as possible.
 
 use super::search::is_alike;
 use super::*;
@@ -10,7 +10,7 @@ fn runs(old: &str, new: &str) -> Vec<AlignedRun> {
     runs
 }
 
-/// Returns the runs that differ, as old -> new.
+/// Return the runs that differ, as old -> new.
 fn changes(old: &str, new: &str) -> Vec<(String, String)> {
     let text = |run: AlignedRun| (old[run.old].to_owned(), new[run.new].to_owned());
     runs(old, new).into_iter().map(text).filter(|(a, b)| a != b).collect()
@@ -20,7 +20,7 @@ fn change(old: &str, new: &str) -> (String, String) {
     (old.to_owned(), new.to_owned())
 }
 
-/// The fewest insertions and deletions, by definition, row by row.
+/// Return the fewest insertions and deletions, by definition, row by row.
 fn distance(old: &[char], new: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=new.len()).collect();
     for (i, a) in old.iter().enumerate() {
@@ -34,7 +34,7 @@ fn distance(old: &[char], new: &[char]) -> usize {
     row[new.len()]
 }
 
-/// The cost of the runs as edits.
+/// Return the cost of the runs as edits.
 fn cost(old: &str, new: &str) -> usize {
     let cost = |run: AlignedRun| {
         let (a, b): (Vec<_>, Vec<_>) = (old[run.old].chars().collect(), new[run.new].chars().collect());

@@ -1,4 +1,4 @@
-//! Builds the tables of [`BacktrackingBpe`] from merges.
+//! Build the tables of [`BacktrackingBpe`] from merges.
 
 use super::split_table::SplitTable;
 use super::token_trie::TokenTrie;

@@ -1,4 +1,4 @@
-//! Merges what backtracking leaves of a byte-level word, with the same merge table.
+//! Merge what backtracking leaves of a byte-level word, with the same merge table.
 //!
 //! Tokens are numbered in the order of their merges, so the number of a merged token is the rank of its merge.
 
@@ -14,7 +14,7 @@ use super::BacktrackingBpe;
 const MAX_HEAP_BYTES: usize = 1 << 12;
 
 impl BacktrackingBpe {
-    /// Merge the rest of a word, with the bytes as first symbols; calls `found` with the id and the bytes of each
+    /// Merge the rest of a word, with the bytes as first symbols; call `found` with the id and the bytes of each
     /// token.
     #[cold]
     pub(in crate::model::bpe) fn merge_rest(

@@ -1,4 +1,4 @@
-//! Merges the words of a text in batches of interleaved words, short and longer words separately.
+//! Merge the words of a text in batches of interleaved words, short and longer words separately.
 //!
 //! Words are emitted in their order. When the next word of its length class is not merged yet, a batch of the
 //! following words of this class is, since all words of the previous batch have been emitted.
@@ -25,7 +25,7 @@ struct LengthClass<const SYMBOLS: usize, const CAPACITY: usize> {
 }
 
 impl BacktrackingBpe {
-    /// Append the ids of the first of `words`. Returns `false` for words that are too long. The caller passes all
+    /// Append the ids of the first of `words`. Return `false` for words that are too long. The caller passes all
     /// words of the text in their order.
     #[inline]
     pub(in crate::model::bpe) fn push_next(

@@ -40,7 +40,7 @@ impl MergeTable {
         self.pairs.prefetch(left, right);
     }
 
-    /// The number that two tokens merge to, or `NONE`.
+    /// Return the number that two tokens merge to, or `NONE`.
     #[inline]
     pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
         let (word, bits) = self.filter_bits(hash(left, right));
@@ -53,12 +53,12 @@ impl MergeTable {
         }
     }
 
-    /// The table without the filter.
+    /// Return the table without the filter.
     pub(super) fn pairs(&self) -> &PairMap {
         &self.pairs
     }
 
-    /// The table without the filter, by value.
+    /// Return the table without the filter, by value.
     pub(super) fn into_pairs(self) -> PairMap {
         self.pairs
     }
@@ -70,7 +70,7 @@ impl MergeTable {
         (word, 1 << (bits & 63) | 1 << (bits >> 6 & 63))
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.pairs.bytes() + size_of_val(self.filter.as_slice())
     }

@@ -12,6 +12,7 @@
 //! Source: the documentation of GitHub's `bpe` crate (van Antwerpen and Neubeck 2024, "So many tokens, so little
 //! time"). Short byte-level words are merged in batches instead (`piecework_kernels::merges`), with the same result.
 //!
+//! ```text
 //! compile           builds the tables
 //! split_table       the two parts of each token, and which pairs of tokens are valid
 //! merge_table       the number that two tokens merge to
@@ -22,6 +23,7 @@
 //! streaming         the decided prefix of a long word
 //! fallback          merges the rest of words that take too many steps
 //! interleaved       batches of short words
+//! ```
 //!
 //! Requirements:
 //! - The merge of the lowest rank comes first, the leftmost of equal ones, without dropout.
@@ -75,7 +77,7 @@ pub(in crate::model) struct BacktrackingBpe {
 }
 
 impl BacktrackingBpe {
-    /// Segment a word up to an unknown symbol; calls `found` with the id and the bytes of each token. Returns the
+    /// Segment a word up to an unknown symbol; call `found` with the id and the bytes of each token. Return the
     /// number of segmented bytes. If segmentation takes too many steps, it stops earlier, and the tokens up to there
     /// are right.
     pub(in crate::model) fn segment(
@@ -99,12 +101,12 @@ impl BacktrackingBpe {
         self.segment_from(word, longest, scratch, emit)
     }
 
-    /// Where words can be split before segmentation, if the model has such positions.
+    /// Return where words can be split before segmentation, if the model has such positions.
     pub(in crate::model) fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
         self.byte_adjacency.as_ref()
     }
 
-    /// Whether a word begins with a symbol of the model.
+    /// Return whether a word begins with a symbol of the model.
     pub(in crate::model) fn starts_with_symbol(&self, word: &[u8]) -> bool {
         self.trie.longest(word).0.len > 0
     }
@@ -138,7 +140,7 @@ impl BacktrackingBpe {
         }
     }
 
-    /// Push tokens until they reach byte `end` or an unknown symbol; returns where they end. `None` if that takes too
+    /// Push tokens until they reach byte `end` or an unknown symbol; return where they end. `None` if that takes too
     /// many steps.
     #[inline]
     fn extend_to(
@@ -160,7 +162,7 @@ impl BacktrackingBpe {
     }
 
     /// Push the longest valid token at byte `at` that is `next` or a prefix of it. At a dead end, goes back to the
-    /// previous token. Returns where the token ends; `None` if that takes too many steps.
+    /// previous token. Return where the token ends; `None` if that takes too many steps.
     #[inline]
     fn push_longest(
         &self,
@@ -186,7 +188,7 @@ impl BacktrackingBpe {
         }
     }
 
-    /// Whether a token and the last one are a valid pair.
+    /// Return whether a token and the last one are a valid pair.
     #[inline]
     fn is_valid_next(&self, next: TokenMatch, scratch: &mut BacktrackingScratch) -> bool {
         let BacktrackingScratch { tokens, steps_left, valid_pairs, .. } = scratch;
@@ -202,7 +204,7 @@ impl BacktrackingBpe {
         stored_trie::store(&self.trie, sections);
     }
 
-    /// The bytes of memory of the other tables.
+    /// Return the bytes of memory of the other tables.
     pub(in crate::model) fn bytes(&self) -> usize {
         self.split_table.bytes()
             + self.byte_pairs.as_ref().map_or(0, BytePairMap::bytes)

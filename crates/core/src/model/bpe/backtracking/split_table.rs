@@ -29,7 +29,7 @@ pub(in crate::model) struct SplitTable {
 }
 
 impl SplitTable {
-    /// A table of symbols, numbered from 0, with capacity for so many merges.
+    /// Return a table of symbols, numbered from 0, with capacity for so many merges.
     pub(in crate::model) fn with_symbols(symbols: usize, max_merges: usize) -> Self {
         Self {
             symbols: symbols as u32,
@@ -81,7 +81,7 @@ impl SplitTable {
         never_apply.then_some((split_table, entries))
     }
 
-    /// Whether a merge that needs tokens of later merges is never applied: one part is never made, the token has
+    /// Return whether a merge that needs tokens of later merges is never applied: one part is never made, the token has
     /// other parts, or another merge crosses the boundary between its parts.
     fn never_applies(&self, [left, right, merged]: [u32; 3]) -> bool {
         match merged {
@@ -91,13 +91,13 @@ impl SplitTable {
         }
     }
 
-    /// Whether a token has a number and these parts.
+    /// Return whether a token has a number and these parts.
     fn has_split(&self, number: u32, left: u32, right: u32) -> bool {
         let at = number as usize;
         number != NONE && number >= self.symbols && (self.lefts[at], self.rights[at]) == (left, right)
     }
 
-    /// Add a merge of two tokens that are a valid pair so far; returns the number of the merged token.
+    /// Add a merge of two tokens that are a valid pair so far; return the number of the merged token.
     pub(in crate::model) fn merge(&mut self, left: u32, right: u32) -> u32 {
         let merged = self.lefts.len() as u32;
         self.lefts.push(left);
@@ -106,28 +106,28 @@ impl SplitTable {
         merged
     }
 
-    /// The parts of each merged token, by number.
+    /// Return the parts of each merged token, by number.
     pub(super) fn splits(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.lefts.iter().copied().zip(self.rights.iter().copied()).skip(self.symbols as usize)
     }
 
-    /// The number of numbers.
+    /// Return the number of numbers.
     pub(super) fn numbers(&self) -> usize {
         self.lefts.len()
     }
 
-    /// The number that two tokens merge to, or `NONE`.
+    /// Return the number that two tokens merge to, or `NONE`.
     #[inline]
     pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
         self.merges.merged(left, right)
     }
 
-    /// The number of first symbols.
+    /// Return the number of first symbols.
     pub(super) fn symbols(&self) -> u32 {
         self.symbols
     }
 
-    /// The pairs of bytes that merge, if the first symbols are bytes.
+    /// Return the pairs of bytes that merge, if the first symbols are bytes.
     pub(in crate::model) fn byte_pairs(&self) -> BytePairMap {
         let byte = |number: u32| u8::try_from(number).ok().filter(|_| number < self.symbols);
         let merged = (self.symbols..).zip(self.splits());
@@ -136,17 +136,17 @@ impl SplitTable {
         )
     }
 
-    /// The merge table without its filter.
+    /// Return the merge table without its filter.
     pub(super) fn pairs(&self) -> &PairMap {
         self.merges.pairs()
     }
 
-    /// The same, by value.
+    /// Return the same, by value.
     pub(in crate::model) fn into_pairs(self) -> PairMap {
         self.merges.into_pairs()
     }
 
-    /// Whether no merge crosses the boundary between two tokens.
+    /// Return whether no merge crosses the boundary between two tokens.
     #[inline]
     pub(in crate::model) fn is_valid_token_pair(&self, mut left: u32, mut right: u32) -> bool {
         let mut limit = NONE;
@@ -167,14 +167,14 @@ impl SplitTable {
         }
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.merges.bytes()
     }
 }
 
 impl MergeIds {
-    /// The numbers of both parts and of the merged token.
+    /// Return the numbers of both parts and of the merged token.
     fn numbers(&self, numbers: &[u32]) -> [u32; 3] {
         [self.left, self.right, self.merged].map(|entry| numbers[entry as usize])
     }

@@ -13,7 +13,7 @@ fn split<'w>(model: &BacktrackingBpe, word: &'w str) -> Vec<&'w str> {
     spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
 }
 
-/// A model of all bytes and of merges of the bytes of `TEXT`, given by indices of symbols.
+/// Return a model of all bytes and of merges of the bytes of `TEXT`, given by indices of symbols.
 fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
     let mut texts: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut used: Vec<usize> = TEXT.bytes().map(usize::from).collect();

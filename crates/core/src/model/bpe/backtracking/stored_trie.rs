@@ -29,7 +29,7 @@ pub(super) fn restore(sections: &TableSections, texts: &[&[u8]], first_whole: u3
     has_exactly(&trie, texts, first_whole as usize).then_some(trie)
 }
 
-/// Whether a trie has exactly these texts.
+/// Return whether a trie has exactly these texts.
 fn has_exactly(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
     let TokenTrie { nodes, entries, next_prefix } = trie;
     let ends = nodes.iter().filter(|node| node.is_final()).count();
@@ -42,7 +42,7 @@ fn has_exactly(trie: &TokenTrie, texts: &[&[u8]], first_whole: usize) -> bool {
         && texts.iter().enumerate().all(|(number, text)| has_text(trie, number, text, first_whole))
 }
 
-/// Whether a text ends at its number, and its next prefix is right.
+/// Return whether a text ends at its number, and its next prefix is right.
 fn has_text(trie: &TokenTrie, number: usize, text: &[u8], first_whole: usize) -> bool {
     let (mut state, mut longest) = (ROOT, NO_MATCH);
     for (&byte, len) in text.iter().zip(0..) {

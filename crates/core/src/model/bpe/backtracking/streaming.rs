@@ -16,13 +16,13 @@ const BYTES_PER_CHECK: usize = 128;
 /// A check looks at so many of the last tokens, and two for each position.
 const MIN_TAIL: usize = 64;
 
-/// The bytes between two checks, by the length of the longest token.
+/// Return the bytes between two checks, by the length of the longest token.
 pub(super) fn chunk_len(longest: usize) -> usize {
     MIN_CHUNK_LEN.max(longest.saturating_mul(longest).saturating_mul(BYTES_PER_CHECK))
 }
 
 impl BacktrackingBpe {
-    /// The number of tokens up to byte `at` that are decided. Keeps the last decided one, since the next token
+    /// Return the number of tokens up to byte `at` that are decided. Keep the last decided one, since the next token
     /// depends on it.
     #[cold]
     pub(super) fn decided_count(&self, word: &[u8], at: usize, scratch: &mut BacktrackingScratch) -> usize {
@@ -38,7 +38,7 @@ impl BacktrackingBpe {
         common_prefix.and_then(|count| count.checked_sub(1)).map_or(0, |count| first + count)
     }
 
-    /// The positions after each first symbol of a word.
+    /// Return the positions after each first symbol of a word.
     fn symbol_ends<'w>(&'w self, word: &'w [u8]) -> impl Iterator<Item = usize> + 'w {
         let end_of_next = |&at: &usize| {
             let (mut found, _) = self.trie.longest(&word[at..]);
@@ -52,8 +52,8 @@ impl BacktrackingBpe {
         std::iter::successors(end_of_next(&0), end_of_next)
     }
 
-    /// The number of tokens that the segmentation of a word shares with `entries`. Segments only the end of the word
-    /// again, from the last of these tokens.
+    /// Return the number of tokens that the segmentation of a word shares with `entries`. Segment only the end of the
+    /// word again, from the last of these tokens.
     fn common_prefix(
         &self,
         word: &[u8],
@@ -81,12 +81,12 @@ mod tests {
 
     use super::super::{test_models, BacktrackingBpe, BacktrackingScratch};
 
-    /// A model of the letters a to c with these merges, by indices of symbols.
+    /// Return a model of the letters a to c with these merges, by indices of symbols.
     fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
         test_models::linear(*b"abc", pairs, 12)
     }
 
-    /// The ids, the segmented bytes, and the capacity for pending tokens.
+    /// Return the ids, the segmented bytes, and the capacity for pending tokens.
     fn segmented(model: &BacktrackingBpe, word: &str) -> (Vec<u32>, usize, usize) {
         let (mut scratch, mut found) = (BacktrackingScratch::default(), Vec::new());
         let done = model.segment(word.as_bytes(), &mut scratch, |entry, _| found.push(entry));

@@ -3,7 +3,7 @@
 use super::{BacktrackingBpe, MergeIds, MergeRules};
 use crate::table_sections::TableSections;
 
-/// A model of these bytes with these merges, given by indices of symbols, of tokens shorter than `bound`.
+/// Return a model of these bytes with these merges, given by indices of symbols, of tokens shorter than `bound`.
 pub(super) fn linear(bytes: [u8; 3], pairs: &[(usize, usize)], bound: usize) -> Option<BacktrackingBpe> {
     let mut texts = bytes.map(|byte| vec![byte]).to_vec();
     let mut merges = Vec::new();

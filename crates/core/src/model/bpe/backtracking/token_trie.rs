@@ -45,7 +45,7 @@ impl TokenTrie {
         Some(Self { nodes, entries, next_prefix })
     }
 
-    /// The longest token at the start of `bytes`, and the number of bytes read.
+    /// Return the longest token at the start of `bytes`, and the number of bytes read.
     #[inline]
     pub(super) fn longest(&self, bytes: &[u8]) -> (TokenMatch, u32) {
         let (mut node, mut state, mut len, mut read_len) = (self.nodes[ROOT], ROOT, 0, 0);
@@ -63,7 +63,7 @@ impl TokenTrie {
         (TokenMatch { entry: self.entries[state], len }, read_len)
     }
 
-    /// The token with exactly these bytes.
+    /// Return the token with exactly these bytes.
     pub(super) fn whole(&self, bytes: &[u8]) -> Option<u32> {
         let mut state = ROOT;
         for &byte in bytes {
@@ -75,7 +75,7 @@ impl TokenTrie {
         Some(self.entries[state]).filter(|&entry| entry != NONE)
     }
 
-    /// The longest other token that a token begins with; of length 0 without one.
+    /// Return the longest other token that a token begins with; of length 0 without one.
     #[inline]
     pub(super) fn next_prefix(&self, entry: u32) -> TokenMatch {
         self.next_prefix[entry as usize]

@@ -17,7 +17,7 @@ const FREE: u32 = u32::MAX;
 pub(super) struct ValidPairCache(Vec<u32>);
 
 impl ValidPairCache {
-    /// The cached decision about a pair, or the result of `find`, which is cached.
+    /// Return the cached decision about a pair, or the result of `find`, which is cached.
     #[inline]
     pub(super) fn get_or_compute(&mut self, left: u32, right: u32, find: impl FnOnce() -> bool) -> bool {
         if self.0.is_empty() {

@@ -1,4 +1,4 @@
-//! Merges short words of ASCII and metaspaces in batches of interleaved words (`piecework_kernels::merges`).
+//! Merge short words of ASCII and metaspaces in batches of interleaved words (`piecework_kernels::merges`).
 //!
 //! Numbers are in the order of merges, after the ASCII characters; the space stands for the metaspace. A merge of
 //! such text makes such text, so these merges are all that such a word needs.
@@ -54,7 +54,7 @@ impl AsciiMerges {
         rows.merge_words(words, &self.bytes, &self.pairs);
     }
 
-    /// Call `emit` with the ids of one of these words. Returns `false`, perhaps after some, if one of its characters
+    /// Call `emit` with the ids of one of these words. Return `false`, perhaps after some, if one of its characters
     /// has no id.
     #[inline]
     pub(super) fn entries(&self, rows: &ShortWordBatch, row: usize, mut emit: impl FnMut(u32)) -> bool {
@@ -64,7 +64,7 @@ impl AsciiMerges {
         })
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.bytes() + self.pairs.bytes() + size_of_val(self.entries.as_slice())
     }

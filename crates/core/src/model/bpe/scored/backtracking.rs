@@ -83,7 +83,7 @@ impl ScoredBacktracking {
         self.bpe.store(sections);
     }
 
-    /// Segment a text; returns the segmented bytes, which are fewer if it takes too many steps.
+    /// Segment a text; return the segmented bytes, which are fewer if it takes too many steps.
     pub(super) fn run(
         &self,
         text: &str,
@@ -104,7 +104,7 @@ impl ScoredBacktracking {
         out.at
     }
 
-    /// Segment a text up to byte `stop`; returns `false` if it takes too many steps.
+    /// Segment a text up to byte `stop`; return `false` if it takes too many steps.
     fn run_up_to(
         &self,
         stop: usize,
@@ -133,7 +133,7 @@ impl ScoredBacktracking {
         true
     }
 
-    /// Whether short words can be merged in batches.
+    /// Return whether short words can be merged in batches.
     pub(super) fn merges_in_batches(&self) -> bool {
         self.ascii.is_some()
     }
@@ -145,7 +145,7 @@ impl ScoredBacktracking {
         }
     }
 
-    /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
+    /// Append the ids of one word of the last batch; return `false` if the batch cannot segment it.
     pub(super) fn push_merged(
         &self,
         row: usize,
@@ -165,7 +165,7 @@ impl ScoredBacktracking {
         is_complete
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         self.bpe.bytes() + self.ascii.as_ref().map_or(0, AsciiMerges::bytes)
     }
@@ -228,7 +228,7 @@ impl CharTokens {
         Some(Self { entries, extra_chars, extra_entries })
     }
 
-    /// The id of each character.
+    /// Return the id of each character.
     fn chars<'s>(&'s self, pieces: &'s [ScoredPiece]) -> impl Iterator<Item = (u32, char)> + 's {
         self.entries.iter().filter_map(|&entry| match pieces.get(entry as usize) {
             Some(piece) => Some((entry, piece.text.chars().next()?)),
@@ -241,8 +241,8 @@ fn is_normal(piece: &ScoredPiece) -> bool {
     piece.kind == PieceType::Normal
 }
 
-/// The pieces of more than one character, the highest score first, and separately those of the lowest score if there
-/// are several. `None` if other pieces have equal scores, or if all splits would take long to list.
+/// Return the pieces of more than one character, the highest score first, and separately those of the lowest score if
+/// there are several. `None` if other pieces have equal scores, or if all splits would take long to list.
 fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
     let is_merged = |piece: &ScoredPiece| is_normal(piece) && piece.text.chars().nth(1).is_some();
     let merged = (0..).zip(pieces).filter(|(_, piece)| is_merged(piece));
@@ -259,13 +259,13 @@ fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Ve
     (are_apart && bytes <= MAX_SPLIT_BYTES).then_some((order, equals))
 }
 
-/// Whether one of the first merges needs the result of one of the others.
+/// Return whether one of the first merges needs the result of one of the others.
 fn needs_result_of(merges: &[MergeIds], others: &[MergeIds]) -> bool {
     let made: FxHashSet<u32> = others.iter().map(|merge| merge.merged).collect();
     merges.iter().any(|merge| made.contains(&merge.left) || made.contains(&merge.right))
 }
 
-/// All splits of these pieces in two.
+/// Return all splits of these pieces in two.
 fn splits_of(
     order: &[u32],
     pieces: &[ScoredPiece],

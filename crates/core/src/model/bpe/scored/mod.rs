@@ -60,7 +60,7 @@ pub(crate) struct ScoredBpeScratch {
 const FIXED: u32 = u32::MAX;
 
 impl ScoredBpe {
-    /// Check the pieces and build the tables; reads those that `sections` contains.
+    /// Check the pieces and build the tables; read those that `sections` contains.
     pub(in crate::model) fn restore(
         spec: &SentencePieceSpec,
         vocab: &Vocab,
@@ -78,7 +78,7 @@ impl ScoredBpe {
         })
     }
 
-    /// The pieces of the model.
+    /// Return the pieces of the model.
     #[must_use]
     pub fn pieces(&self) -> &Pieces {
         &self.pieces
@@ -91,7 +91,7 @@ impl ScoredBpe {
         }
     }
 
-    /// The bytes of memory of the other tables of backtracking.
+    /// Return the bytes of memory of the other tables of backtracking.
     pub(in crate::model) fn derived_bytes(&self) -> usize {
         self.backtracking.as_ref().map_or(0, ScoredBacktracking::bytes)
     }
@@ -118,7 +118,7 @@ impl ScoredBpe {
         writer.finish();
     }
 
-    /// Whether short words can be merged in batches.
+    /// Return whether short words can be merged in batches.
     #[must_use]
     pub fn merges_in_batches(&self) -> bool {
         self.backtracking.as_ref().is_some_and(ScoredBacktracking::merges_in_batches)
@@ -132,7 +132,7 @@ impl ScoredBpe {
         }
     }
 
-    /// Append the ids of one word of the last batch; returns `false` if the batch cannot segment it.
+    /// Append the ids of one word of the last batch; return `false` if the batch cannot segment it.
     pub(crate) fn push_merged(
         &self,
         row: usize,
@@ -210,7 +210,7 @@ impl MergeLookup for ScoredMerges<'_> {
     }
 }
 
-/// The ranks of scores, the highest first; equal scores have the same rank.
+/// Return the ranks of scores, the highest first; equal scores have the same rank.
 fn ranks(pieces: &[ScoredPiece]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     let score = |&at: &usize| pieces[at].score;

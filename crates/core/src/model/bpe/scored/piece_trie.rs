@@ -20,7 +20,7 @@ impl PieceTrie {
         Ok(Self { trie: Trie::build([keys])?.0 })
     }
 
-    /// The id of the piece with this text.
+    /// Return the id of the piece with this text.
     #[inline]
     pub(super) fn id_of(&self, text: &str) -> Option<u32> {
         let state = text.bytes().try_fold(0, |state, byte| self.trie.child(state, byte))?;

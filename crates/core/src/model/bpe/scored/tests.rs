@@ -27,7 +27,7 @@ fn bpe_merges_by_score_and_splits_unused_pieces() {
     assert_eq!(texts(&spec, "abcc"), ["ab", "c", "c"]);
 }
 
-/// The tokens of a text by the heap alone.
+/// Return the tokens of a text by the heap alone.
 fn merged_by_heap(spec: &SentencePieceSpec, text: &str) -> Vec<TokenSpan> {
     let (model, vocab) = scored_bpe(spec);
     let mut out = Vec::new();
@@ -37,7 +37,7 @@ fn merged_by_heap(spec: &SentencePieceSpec, text: &str) -> Vec<TokenSpan> {
     out
 }
 
-/// The ids of a text that is segmented part by part.
+/// Return the ids of a text that is segmented part by part.
 fn segmented_in_parts(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     let (model, vocab) = scored_bpe(spec);
     let (mut scratch, mut ids, mut start) = (ScoredBpeScratch::default(), Vec::new(), 0);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::text::byte_entry;
 
-/// A vocabulary with tokens for all letters and unknown characters.
+/// Return a vocabulary with tokens for all letters and unknown characters.
 fn with_unknown(mut spec: BpeSpec) -> BpeSpec {
     for token in ["é", "<unk>"] {
         if spec.vocab.iter().all(|(other, _)| other != token) {

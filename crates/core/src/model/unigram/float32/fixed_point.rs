@@ -62,7 +62,7 @@ impl Default for ViterbiScratch {
 }
 
 impl FixedPointScores {
-    /// The pieces of a trie with their scores by id; the unknown piece has the score of an unknown character.
+    /// Return the pieces of a trie with their scores by id; the unknown piece has the score of an unknown character.
     pub(super) fn of(trie: &Trie, scores: &[f64], unk_id: u32, worst: f64) -> Self {
         let scored = |id: u32| ScoredId { id, score: to_fixed_point(scores[id as usize]) };
         let nodes = if worst <= MAX_MAGNITUDE { trie.nodes() } else { None }.unwrap_or_default();
@@ -76,17 +76,17 @@ impl FixedPointScores {
         }
     }
 
-    /// Whether parts can be segmented.
+    /// Return whether parts can be segmented.
     pub(super) fn is_available(&self) -> bool {
         !self.nodes.is_empty()
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.nodes.as_slice()) + size_of_val(self.scored_ids.as_slice())
     }
 
-    /// Find the best path through the part that begins at `floor`. Returns its end and its score; `None` instead of
+    /// Find the best path through the part that begins at `floor`. Return its end and its score; `None` instead of
     /// the score, and no path, for a part that is too long.
     #[inline]
     pub(super) fn find_path(
@@ -120,7 +120,7 @@ impl FixedPointScores {
     }
 
     /// Try every piece that begins at offset `from` of a part, where `rest` begins with a character of `char_len`
-    /// bytes. Returns the length of the longest; `None` if it is too long.
+    /// bytes. Return the length of the longest; `None` if it is too long.
     #[inline]
     fn relax_pieces(
         &self,
@@ -143,7 +143,7 @@ impl FixedPointScores {
     }
 
     /// Call `take` with the length and the data of every piece that a text begins with, the shortest first, and last
-    /// with an unknown character if the first character, of `char_len` bytes, is no piece. Returns the length of the
+    /// with an unknown character if the first character, of `char_len` bytes, is no piece. Return the length of the
     /// longest; `None` once `take` returns `None`.
     #[inline(always)]
     pub(super) fn for_each_piece(
@@ -199,7 +199,7 @@ impl FixedPointScores {
         }
     }
 
-    /// The end of a part whose pieces before the character at `at` reach `furthest`.
+    /// Return the end of a part whose pieces before the character at `at` reach `furthest`.
     #[cold]
     fn end_of(&self, text: &str, mut at: usize, mut furthest: usize) -> usize {
         while !self.nodes.is_empty() {
@@ -213,7 +213,7 @@ impl FixedPointScores {
         text.len()
     }
 
-    /// The length of the longest piece that a text begins with.
+    /// Return the length of the longest piece that a text begins with.
     fn longest(&self, text: &[u8]) -> usize {
         let (mut node, mut longest) = (self.nodes[0], 0);
         for (len, &byte) in (1..).zip(text) {
@@ -229,7 +229,7 @@ impl FixedPointScores {
     }
 }
 
-/// A score in fixed point.
+/// Return a score in fixed point.
 fn to_fixed_point(score: f64) -> i32 {
     (score * ONE).round() as i32
 }

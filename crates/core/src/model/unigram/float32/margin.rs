@@ -42,14 +42,14 @@ pub struct PathScore {
 }
 
 impl Default for PathScore {
-    /// The score of an empty part.
+    /// Return the score of an empty part.
     fn default() -> Self {
         Self { margin: MAX_MARGIN, cost: 0, has_unknown: false }
     }
 }
 
 impl PathScore {
-    /// The score of two adjacent parts.
+    /// Return the score of two adjacent parts.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl PathScore {
     }
 }
 
-/// The limit of the absolute score before a part, in 64ths, by class.
+/// Return the limit of the absolute score before a part, in 64ths, by class.
 fn limits(worst: f64) -> [u64; MAX_MARGIN as usize + 1] {
     let most = f64::from(MAX_SCORE) - max_deviation(worst, MAX_CHARS);
     std::array::from_fn(|margin| match margin as Margin {
@@ -70,7 +70,7 @@ fn limits(worst: f64) -> [u64; MAX_MARGIN as usize + 1] {
     })
 }
 
-/// An absolute score in 64ths, rounded up.
+/// Return an absolute score in 64ths, rounded up.
 pub(super) fn in_64ths(score: f64) -> u64 {
     (score.abs() * 64.0).ceil() as u64
 }
@@ -87,7 +87,7 @@ pub(super) struct MarginLimits {
 }
 
 impl MarginLimits {
-    /// The limits of a model with this largest absolute score.
+    /// Return the limits of a model with this largest absolute score.
     pub(super) fn of(worst: f64) -> Self {
         let max_deviations =
             std::array::from_fn(|char_count| (max_deviation(worst, char_count) * 64.0).ceil() as u64);
@@ -95,7 +95,7 @@ impl MarginLimits {
         Self { limits: limits(worst), max_deviations, max_score_before }
     }
 
-    /// The margin of a part of so many characters whose decisions all have at least this lead.
+    /// Return the margin of a part of so many characters whose decisions all have at least this lead.
     #[inline]
     pub(super) fn margin_of(&self, lead: i64, char_count: usize) -> Margin {
         const MOST: u64 = MAX_SCORE as u64 * 64;
@@ -108,20 +108,20 @@ impl MarginLimits {
     }
 }
 
-/// An upper bound of what a part adds to the absolute score, in 64ths: rounded up, and with the rounding of sums, less
-/// than a 64th for each piece.
+/// Return an upper bound of what a part adds to the absolute score, in 64ths: rounded up, and with the rounding of
+/// sums, less than a 64th for each piece.
 #[inline]
 pub(super) fn cost_of(score: u64, pieces: usize) -> u32 {
     const BITS: u32 = ONE_BITS - 6;
     u32::try_from(score.div_ceil(1 << BITS) + pieces as u64).unwrap_or(u32::MAX)
 }
 
-/// The same for one piece.
+/// Return the same for one piece.
 pub(super) fn cost(score: f64) -> u32 {
     in_64ths(score) as u32 + 1
 }
 
-/// How far sums within a part may differ from the score before it, with rounding.
+/// Return how far sums within a part may differ from the score before it, with rounding.
 pub(super) fn max_deviation(worst: f64, char_count: usize) -> f64 {
     worst * (char_count + 1) as f64 + 1.0
 }

@@ -79,7 +79,7 @@ pub(crate) struct UnigramF32Scratch {
 }
 
 impl UnigramF32 {
-    /// Check the pieces and build the tables; reads those that `sections` contains.
+    /// Check the pieces and build the tables; read those that `sections` contains.
     pub(in crate::model) fn restore(
         spec: &SentencePieceSpec,
         vocab: &Vocab,
@@ -117,13 +117,13 @@ impl UnigramF32 {
         Ok(Self { pieces, automaton, longest, rescored, scores, unknown_score, fixed_point })
     }
 
-    /// The pieces of the model.
+    /// Return the pieces of the model.
     #[must_use]
     pub fn pieces(&self) -> &Pieces {
         &self.pieces
     }
 
-    /// The lattice of a text; reuses the memory of `states`.
+    /// Return the lattice of a text; reuse the memory of `states`.
     fn lattice<'w>(&'w self, text: &'w str, states: Vec<u32>) -> PieceLattice<'w> {
         let unknown = Some((self.pieces.unk_id(), f64::from(self.unknown_score)));
         PieceLattice::new(
@@ -133,7 +133,7 @@ impl UnigramF32 {
         )
     }
 
-    /// The score that a piece adds to a listed or sampled segmentation.
+    /// Return the score that a piece adds to a listed or sampled segmentation.
     fn listed_score(&self, id: u32) -> f64 {
         match id == self.pieces.unk_id() {
             true => f64::from(self.unknown_score),
@@ -146,7 +146,7 @@ impl UnigramF32 {
         self.automaton.store(sections);
     }
 
-    /// The bytes of memory without the trie.
+    /// Return the bytes of memory without the trie.
     pub(in crate::model) fn derived_bytes(&self) -> usize {
         self.automaton.derived_bytes() + size_of_val(self.scores.as_slice()) + self.fixed_point.bytes()
     }
@@ -172,18 +172,18 @@ impl UnigramF32 {
     }
 }
 
-/// The longest piece or unknown character in bytes.
+/// Return the longest piece or unknown character in bytes.
 fn longest_of(found: &[(&str, f64)]) -> usize {
     found.iter().map(|(text, _)| text.len()).max().unwrap_or(0).max(4)
 }
 
-/// The lowest score of the normal pieces.
+/// Return the lowest score of the normal pieces.
 fn lowest(pieces: &[ScoredPiece]) -> f32 {
     let normal = pieces.iter().filter(|piece| piece.kind == PieceType::Normal);
     normal.fold(f32::MAX, |lowest, piece| lowest.min(piece.score))
 }
 
-/// The score of a user-defined piece, above all others: it grows with each further byte, in listed and sampled
+/// Return the score of a user-defined piece, above all others: it grows with each further byte, in listed and sampled
 /// segmentations with each further character.
 fn user_defined_score(length: usize) -> f64 {
     let score = USER_DEFINED_BONUS * (length as f64 - 1.0);

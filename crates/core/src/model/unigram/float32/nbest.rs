@@ -23,7 +23,7 @@ const MAX_PARTIALS: usize = 100_000;
 const MAX_PATHS: usize = 500_000;
 const MAX_PRUNINGS: usize = 10;
 
-/// The `n` best paths through all words, the best first.
+/// Return the `n` best paths through all words, the best first.
 pub(super) fn nbest(words: &[PieceLattice<'_>], n: usize) -> Vec<Path> {
     if words.is_empty() {
         return vec![Path::default()];
@@ -78,7 +78,7 @@ impl<'l, 'w> AgendaSearch<'l, 'w> {
         }
     }
 
-    /// The paths, or `None` if the search fails.
+    /// Return the paths, or `None` if the search fails.
     fn run(mut self) -> Option<Vec<Path>> {
         let mut found = Vec::new();
         while let Some((rank, at)) = self.agenda.pop() {
@@ -131,7 +131,7 @@ impl<'l, 'w> AgendaSearch<'l, 'w> {
         self.seen += 1;
     }
 
-    /// The number of paths that a pruning keeps.
+    /// Return the number of paths that a pruning keeps.
     fn min_agenda(&self) -> usize {
         MIN_AGENDA.min(10 * self.wanted).max(self.wanted)
     }
@@ -153,7 +153,7 @@ impl<'l, 'w> AgendaSearch<'l, 'w> {
         (self.agenda, self.partials) = (agenda, partials);
     }
 
-    /// Copy a path with its rest unless it is copied already; returns its index.
+    /// Copy a path with its rest unless it is copied already; return its index.
     fn copy(&self, at: u32, partials: &mut Vec<Partial>, copied: &mut FxHashMap<u32, u32>) -> u32 {
         let first = partials.len();
         let mut from = at;
@@ -182,7 +182,7 @@ impl<'l, 'w> AgendaSearch<'l, 'w> {
     }
 }
 
-/// The position after the first `count` words.
+/// Return the position after the first `count` words.
 fn end_of(words: &[PieceLattice<'_>], count: usize) -> Position {
     match count.checked_sub(1) {
         Some(last) => (last as u32, words[last].end()),
@@ -226,7 +226,7 @@ impl Agenda {
         Some(first)
     }
 
-    /// Move the hole at the top to the bottom by promoting the greater child; returns its index.
+    /// Move the hole at the top to the bottom by promoting the greater child; return its index.
     fn sink(&mut self) -> usize {
         let (mut hole, len) = (0, self.heap.len());
         while 2 * hole + 2 < len {

@@ -23,7 +23,7 @@ impl UnigramF32 {
         writer.finish();
     }
 
-    /// Segment the part that begins at byte `start` without the score before it. Returns its end and the score with
+    /// Segment the part that begins at byte `start` without the score before it. Return its end and the score with
     /// the margin within which the segmentation is right; `None` if it is unknown. No piece crosses the end of a
     /// part. Unknown characters may: `is_after_unknown` fuses the first token with those before.
     #[inline]
@@ -44,7 +44,7 @@ impl UnigramF32 {
         (end, score)
     }
 
-    /// Segment the part that begins at byte `start` with the score before it. Returns its end; `None` if only
+    /// Segment the part that begins at byte `start` with the score before it. Return its end; `None` if only
     /// [`UnigramF32::run_next`] can segment it.
     pub(crate) fn segment_part_f32(
         &self,
@@ -66,14 +66,14 @@ impl UnigramF32 {
         self.pieces.fuse_unknown(from, is_after_unknown, out);
     }
 
-    /// An upper bound of what a piece, or one unknown character, adds to the absolute score, in 64ths; `None` without
-    /// margins.
+    /// Return an upper bound of what a piece, or one unknown character, adds to the absolute score, in 64ths; `None`
+    /// without margins.
     #[must_use]
     pub fn cost(&self, id: u32) -> Option<u32> {
         self.fixed_point.is_available().then(|| margin::cost(self.scores[id as usize].into()))
     }
 
-    /// The bound of the absolute score by margin, in 64ths.
+    /// Return the bound of the absolute score by margin, in 64ths.
     #[must_use]
     pub fn limits(&self) -> [u64; 16] {
         let mut limits = [0; 16];
@@ -97,13 +97,13 @@ impl UnigramF32 {
         scratch.score = self.score_after(scratch.score, ids.iter().copied());
     }
 
-    /// The absolute score of the text so far, in 64ths, rounded up.
+    /// Return the absolute score of the text so far, in 64ths, rounded up.
     #[must_use]
     pub(crate) fn score_magnitude(&self, scratch: &UnigramF32Scratch) -> u64 {
         margin::in_64ths(scratch.score.into())
     }
 
-    /// The score after these pieces.
+    /// Return the score after these pieces.
     fn score_after(&self, score: f32, ids: impl Iterator<Item = u32>) -> f32 {
         ids.fold(score, |sum, id| sum + self.scores[id as usize])
     }

@@ -25,7 +25,7 @@ fn small() -> SentencePieceSpec {
     spec(SentencePieceKind::Unigram, &all)
 }
 
-/// The scores of pieces in listed segmentations.
+/// Return the scores of pieces in listed segmentations.
 fn score(piece: &ScoredPiece) -> f64 {
     match piece.kind {
         DEFINED => f64::from((0.1 * (piece.text.chars().count() as f64 - 1.0)) as f32),
@@ -33,7 +33,7 @@ fn score(piece: &ScoredPiece) -> f64 {
     }
 }
 
-/// Every path through a text from byte `start` on.
+/// Return every path through a text from byte `start` on.
 fn enumerated(spec: &SentencePieceSpec, text: &str, start: usize) -> Enumerated {
     let Some(c) = text[start..].chars().next() else { return vec![(Vec::new(), 0.0)] };
     let normal = spec.pieces.iter().filter(|piece| piece.kind == NORMAL);

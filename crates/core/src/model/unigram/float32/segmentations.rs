@@ -25,7 +25,8 @@ impl<'w> BestPaths<PieceLattice<'w>> for ListedPaths<'w> {
 }
 
 impl ListedPaths<'_> {
-    /// The model's own segmentation, with unknown characters apart and its score summed from the right as in lists.
+    /// Return the model's own segmentation, with unknown characters apart and its score summed from the right as in
+    /// lists.
     fn chosen(&self) -> Path {
         let (mut tokens, mut streaming) = (Vec::new(), StreamingViterbi::default());
         for word in &self.words {
@@ -39,13 +40,13 @@ impl ListedPaths<'_> {
 }
 
 impl UnigramF32 {
-    /// All segmentations of the words of a text.
+    /// Return all segmentations of the words of a text.
     pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> impl Segmentations + 'w {
         let lattices = words.iter().map(|word| self.lattice(word, Vec::new())).collect();
         WordLattices { words: lattices, best: ListedPaths { model: self, words: words.to_vec() } }
     }
 
-    /// The score that a piece adds to a segmentation. The bytes of a character add up to the score of an unknown
+    /// Return the score that a piece adds to a segmentation. The bytes of a character add up to the score of an unknown
     /// character.
     #[must_use]
     pub fn score_of(&self, id: u32) -> Option<f64> {

@@ -104,7 +104,7 @@ fn in_parts(model: &UnigramF32, known: &mut CachedParts, text: &str) -> Vec<u32>
     out
 }
 
-/// The ids of all parts of a word, and their score.
+/// Return the ids of all parts of a word, and their score.
 fn segmented_alone(model: &UnigramF32, word: &str) -> (Vec<u32>, Option<PathScore>) {
     let (mut scratch, mut ids) = (UnigramF32Scratch::default(), Vec::new());
     let (mut at, mut all) = (0, Some(PathScore::default()));

@@ -23,7 +23,7 @@ impl<'a> TextScorer<'a> {
     }
 }
 
-/// The initial state of a text after this score.
+/// Return the initial state of a text after this score.
 pub(super) fn begin(score: f32) -> (f32, ScoreResets) {
     let (mut first, mut resets) = (Backpointer { score, id: 0, start: 0 }, ScoreResets::new());
     reset_large_score(&mut first, 0, &mut resets);
@@ -100,7 +100,7 @@ fn reset_large_score(reached: &mut Backpointer<f32>, position: usize, resets: &m
     }
 }
 
-/// The sum of two 32-bit floats, one of them stored in 64 bits; rounded once, like a 32-bit sum.
+/// Return the sum of two 32-bit floats, one of them stored in 64 bits; rounded once, like a 32-bit sum.
 #[inline]
 fn plus(sum: f32, score: f64) -> f32 {
     (f64::from(sum) + score) as f32

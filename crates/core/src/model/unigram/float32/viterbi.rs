@@ -15,7 +15,7 @@ const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 
 
 impl UnigramF32 {
     /// Find the best path through the part that begins at `floor`, after a text with this score, and add the part to
-    /// the score. Returns the end of the part; `None` if it is too long or a sum may be reset.
+    /// the score. Return the end of the part; `None` if it is too long or a sum may be reset.
     pub(super) fn best_path_after(
         &self,
         text: &str,
@@ -44,7 +44,7 @@ impl UnigramF32 {
         Some(at)
     }
 
-    /// Try every piece that begins at offset `from` of the part, where `rest` begins. Returns the length of the
+    /// Try every piece that begins at offset `from` of the part, where `rest` begins. Return the length of the
     /// longest; `None` if it is too long.
     fn relax_pieces_f32(
         &self,

@@ -50,7 +50,7 @@ fn pieces_of(sums: &Whole, text: &str, chunk_len: usize) -> Option<(Vec<TokenSpa
     Some((out, score))
 }
 
-/// The path with all backpointers in memory.
+/// Return the path with all backpointers in memory.
 fn naive(sums: &Whole, text: &str) -> Option<(Vec<TokenSpan>, i64)> {
     pieces_of(sums, text, text.len() + 1)
 }

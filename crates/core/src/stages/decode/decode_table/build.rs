@@ -1,4 +1,4 @@
-//! Builds the decode table of a decoder.
+//! Build the decode table of a decoder.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::text::{push_bytes_of_printable, MAX_GROWTH};
 const MAX_TEXTS: usize = 1 << 28;
 
 impl Decoder {
-    /// Builds the table of a decoder, if it has one; `token_of` returns the token of an id and whether it
+    /// Build the table of a decoder, if it has one; `token_of` returns the token of an id and whether it
     /// is special.
     #[must_use]
     pub fn decode_table<'t>(
@@ -75,7 +75,7 @@ impl Decoder {
         })
     }
 
-    /// Appends the text that a token adds in the middle of a text, and returns its flags. Returns `None` if
+    /// Append the text that a token adds in the middle of a text, and return its flags. Return `None` if
     /// a stage fails, or makes the token more than [`MAX_GROWTH`] times longer: then the stages run, which
     /// check their output. `pieces` is scratch.
     fn append_token(
@@ -110,7 +110,7 @@ impl Decoder {
     }
 }
 
-/// Returns the short form of a text, if it fits.
+/// Return the short form of a text, if it fits.
 fn short(text: &[u8], flags: u32) -> [u8; COPIED] {
     let mut short = [0; COPIED];
     let is_short = text.len() <= LEN_WITHOUT_SPECIAL && flags & BYTE == 0;
@@ -123,7 +123,7 @@ fn short(text: &[u8], flags: u32) -> [u8; COPIED] {
     short
 }
 
-/// Appends a token after replacements; a byte token becomes its byte if the decoder reads bytes.
+/// Append a token after replacements; a byte token becomes its byte if the decoder reads bytes.
 fn append_replaced(
     stages: &[DecoderStage],
     token: &str,

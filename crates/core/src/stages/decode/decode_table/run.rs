@@ -1,4 +1,4 @@
-//! Decodes ids by a table.
+//! Decode ids by a table.
 
 use super::layout::{
     Assembly, DecodeTable, TextEntry, BYTE, COPIED, FLAGS, LEN, LEN_WITHOUT_SPECIAL, MISSING, NOT_SHORT,
@@ -24,7 +24,7 @@ pub struct DecodeInput<'t, F> {
 }
 
 impl DecodeTable {
-    /// Appends the text of ids. It is UTF-8, except for decoders that only read bytes; their caller
+    /// Append the text of ids. It is UTF-8, except for decoders that only read bytes; their caller
     /// replaces invalid bytes.
     pub fn run<'t>(
         &self,
@@ -74,7 +74,7 @@ impl DecodeTable {
         self.entries.get(id as usize).map_or(MISSING, |entry| entry.len_and_flags & FLAGS)
     }
 
-    /// Appends the texts of ids; `push_text` writes each run of bytes.
+    /// Append the texts of ids; `push_text` writes each run of bytes.
     fn append_with_bytes(
         &self,
         mut ids: &[u32],
@@ -99,7 +99,7 @@ impl DecodeTable {
         }
     }
 
-    /// Appends the texts of ids up to the first byte; returns the number of ids.
+    /// Append the texts of ids up to the first byte; return the number of ids.
     fn append(&self, ids: &[u32], skipped: u32, out: &mut Vec<u8>) -> usize {
         if skipped & SPECIAL == 0 {
             self.append_by::<LEN>(ids, out)
@@ -108,7 +108,7 @@ impl DecodeTable {
         }
     }
 
-    /// Appends texts, with the lengths of short texts at `LEN_AT`.
+    /// Append texts, with the lengths of short texts at `LEN_AT`.
     fn append_by<const LEN_AT: usize>(&self, ids: &[u32], out: &mut Vec<u8>) -> usize {
         let mut end = out.len();
         for (group, number) in ids.chunks(GROUP).zip(0..) {
@@ -138,14 +138,14 @@ impl DecodeTable {
     }
 }
 
-/// Reserves memory for the short texts of a group after byte `end`.
+/// Reserve memory for the short texts of a group after byte `end`.
 fn make_room(out: &mut Vec<u8>, end: usize) {
     if out.len() < end + GROUP * COPIED {
         out.resize(end + GROUP * COPIED, 0);
     }
 }
 
-/// Removes up to `start` characters `content` after byte `from`, and up to `stop` at the end.
+/// Remove up to `start` characters `content` after byte `from`, and up to `stop` at the end.
 fn strip_ends(out: &mut Vec<u8>, from: usize, content: char, start: usize, stop: usize) {
     let mut content_bytes = [0; 4];
     let content = content.encode_utf8(&mut content_bytes).as_bytes();

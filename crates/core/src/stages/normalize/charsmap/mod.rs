@@ -37,7 +37,7 @@ struct FirstChar {
 }
 
 impl Charsmap {
-    /// Parses and checks a blob at `place` in its file; O(units).
+    /// Parse and check a blob at `place` in its file; O(units).
     pub(in crate::stages::normalize) fn parse(blob: &[u8], place: &str) -> Result<Self, Error> {
         Self::parse_parts(blob)
             .map_err(|(found, expected)| Error::new(ErrorKind::Format, place, found, expected))
@@ -68,7 +68,7 @@ impl Charsmap {
         Ok(charsmap)
     }
 
-    /// Looks up the nodes of all first characters.
+    /// Look up the nodes of all first characters.
     fn first_nodes(&self) -> CodePointMap<Option<FirstChar>> {
         let (mut first_chars, mut steps) = (CodePointMapBuilder::new(None), usize::MAX);
         self.each_char(self.root(), &mut steps, &mut |c, below, value| {
@@ -78,7 +78,7 @@ impl Charsmap {
         first_chars.build()
     }
 
-    /// Returns the replacement of the shortest prefix of `key` that has one.
+    /// Return the replacement of the shortest prefix of `key` that has one.
     pub(in crate::stages::normalize) fn shortest_match(&self, key: &[u8]) -> Option<&str> {
         let mut base = self.root();
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
@@ -91,28 +91,28 @@ impl Charsmap {
         None
     }
 
-    /// Whether a rule is this byte, or begins with it alone or before another ASCII character.
+    /// Return whether a rule is this byte, or begins with it alone or before another ASCII character.
     pub(in crate::stages::normalize) fn touches_ascii(&self, byte: u8) -> bool {
         let Some((below, value)) = self.child(self.root(), byte) else { return false };
         value.is_some() || (1..=0x7F).any(|next| self.child(below, next).is_some())
     }
 
-    /// Whether a rule of several characters contains this ASCII character.
+    /// Return whether a rule of several characters contains this ASCII character.
     pub(in crate::stages::normalize) fn is_within_longer(&self, byte: u8) -> bool {
         self.is_within_longer[usize::from(byte & 0x7F)]
     }
 
-    /// Whether a rule contains an ASCII character after its first character.
+    /// Return whether a rule contains an ASCII character after its first character.
     pub(in crate::stages::normalize) fn continues_with_ascii(&self) -> bool {
         self.next_bytes.first().is_some_and(u8::is_ascii)
     }
 
-    /// Whether a replacement contains this character.
+    /// Return whether a replacement contains this character.
     pub(in crate::stages::normalize) fn writes(&self, c: char) -> bool {
         self.replacements.contains(c)
     }
 
-    /// Returns the length of the longest rule that begins `text`, and its replacement.
+    /// Return the length of the longest rule that begins `text`, and its replacement.
     ///
     /// A rule that ends within a character, or is longer than `MAX_SOURCE_BYTES`, never matches.
     pub(in crate::stages::normalize) fn longest_match<'a>(
@@ -133,20 +133,20 @@ impl Charsmap {
         longest.and_then(|(len, value)| Some((len, self.replacement(value)?)))
     }
 
-    /// Whether a rule begins with a character.
+    /// Return whether a rule begins with a character.
     #[inline]
     pub(in crate::stages::normalize) fn begin_with(&self, c: char) -> bool {
         self.first_chars.get(c).is_some()
     }
 
-    /// Returns the node of the first character of a text and its length, if a rule begins with it.
+    /// Return the node of the first character of a text and its length, if a rule begins with it.
     #[inline]
     fn first_at(&self, text: &str) -> Option<(FirstChar, usize)> {
         let c = text.chars().next()?;
         Some((self.first_chars.get(c)?, c.len_utf8()))
     }
 
-    /// Visits every character after a node in at most `steps` steps, with the base of its node's children
+    /// Visit every character after a node in at most `steps` steps, with the base of its node's children
     /// and its value if it ends a rule.
     pub(in crate::stages::normalize) fn each_char(
         &self,
@@ -167,7 +167,7 @@ impl Charsmap {
         }
     }
 
-    /// Visits the characters that continue with a byte: `prefix` holds the bits so far, `tail` the number of
+    /// Visit the characters that continue with a byte: `prefix` holds the bits so far, `tail` the number of
     /// bytes after it.
     fn each_ending(
         &self,
@@ -186,12 +186,12 @@ impl Charsmap {
         }
     }
 
-    /// Returns the base of the root's children.
+    /// Return the base of the root's children.
     pub(in crate::stages::normalize) fn root(&self) -> usize {
         self.trie.root()
     }
 
-    /// Returns the base of the children of the child by `byte`, and its value if it ends a rule.
+    /// Return the base of the children of the child by `byte`, and its value if it ends a rule.
     pub(in crate::stages::normalize) fn child(
         &self,
         base: usize,
@@ -200,13 +200,13 @@ impl Charsmap {
         self.trie.child(base, byte)
     }
 
-    /// Returns the replacement at byte `from`.
+    /// Return the replacement at byte `from`.
     pub(in crate::stages::normalize) fn replacement(&self, from: usize) -> Option<&str> {
         self.replacements.get(from..)?.split('\0').next()
     }
 }
 
-/// Splits a blob into trie and replacements.
+/// Split a blob into trie and replacements.
 fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), InvalidCharsmap> {
     const EXPECTED: &str = "the length of the trie, the trie and its replacements";
     let short = || (format!("{} bytes", blob.len()), EXPECTED);
@@ -218,7 +218,7 @@ fn parts(blob: &[u8]) -> Result<(&[u8], &[u8]), InvalidCharsmap> {
     Ok(rest.split_at(len))
 }
 
-/// Whether a rule of several characters begins with an ASCII character.
+/// Return whether a rule of several characters begins with an ASCII character.
 fn begins_longer(trie: &CharsmapTrie, byte: u8) -> bool {
     let node = trie.child(trie.root(), byte);
     node.is_some_and(|(below, _)| (1..=255).any(|next| trie.child(below, next).is_some()))
@@ -230,7 +230,7 @@ mod tests {
 
     use super::*;
 
-    /// The longest match by definition, node by node.
+    /// Return the longest match by definition, node by node.
     fn naive<'r>(rules: &'r Charsmap, text: &str) -> Option<(usize, &'r str)> {
         let (mut base, mut longest) = (rules.root(), None);
         for (at, byte) in text.bytes().enumerate().take_while(|&(_, byte)| byte != 0) {

@@ -14,18 +14,18 @@ pub(super) struct CharsmapTrie {
 }
 
 impl CharsmapTrie {
-    /// Reads the units, four bytes each.
+    /// Read the units, four bytes each.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let unit = |unit: &[u8]| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]);
         Self { units: bytes.chunks_exact(4).map(unit).collect() }
     }
 
-    /// Returns the base of the root's children.
+    /// Return the base of the root's children.
     pub(super) fn root(&self) -> usize {
         self.units.first().map_or(0, |&root| offset(root))
     }
 
-    /// Returns the base of the children of the child by `byte`, and its value if it ends a rule.
+    /// Return the base of the children of the child by `byte`, and its value if it ends a rule.
     #[inline]
     pub(super) fn child(&self, base: usize, byte: u8) -> Option<(usize, Option<usize>)> {
         let at = base ^ usize::from(byte);
@@ -35,8 +35,8 @@ impl CharsmapTrie {
         Some((below, value))
     }
 
-    /// Visits every node that a key can reach, each once, and checks that its children are inside the trie and its
-    /// value inside the replacements. Returns the bytes that rules have after their first one.
+    /// Visit every node that a key can reach, each once, and check that its children are inside the trie and its
+    /// value inside the replacements. Return the bytes that rules have after their first one.
     pub(super) fn check(&self, replacements: &str) -> Result<[bool; 256], InvalidCharsmap> {
         let root = *self.units.first().ok_or(("an empty trie".to_owned(), "a trie with a root"))?;
         let mut visited = vec![false; self.units.len()];

@@ -20,7 +20,7 @@ pub struct CharAction<'r> {
 }
 
 impl CharAction<'_> {
-    /// Whether its replacement is empty or contains a space.
+    /// Return whether its replacement is empty or contains a space.
     #[must_use]
     pub fn is_gap(&self) -> bool {
         self.replacement.is_some_and(is_gap)
@@ -34,7 +34,7 @@ pub type CharActions<'r> = FxHashMap<char, CharAction<'r>>;
 const MAX_STEPS: usize = 1 << 18;
 
 impl SentencePieceNormalizer {
-    /// Returns the effect of the rules on each character that they contain. `None` if a rule continues with
+    /// Return the effect of the rules on each character that they contain. `None` if a rule continues with
     /// an ASCII character, if a rule writes nothing or a space where its first character alone does not, or
     /// if there are too many rules.
     #[must_use]
@@ -91,7 +91,7 @@ struct LaterChars {
 }
 
 impl LaterChars {
-    /// Adds the characters that follow a node; returns whether there are any.
+    /// Add the characters that follow a node; return whether there are any.
     fn add(&mut self, rules: &Charsmap, node: RuleNode) -> bool {
         if let Some(&has_next) = self.visited.get(&node) {
             return has_next;

@@ -28,13 +28,13 @@ pub(in crate::stages::normalize) enum ByteAction {
     ApplyRules,
 }
 
-/// Returns an error for symbols that are too long for their automaton.
+/// Return an error for symbols that are too long for their automaton.
 fn check_symbols(symbols: &[String], place: &str) -> Result<(), Error> {
     check_lens(symbols.iter().map(String::len), MAX_VOCAB_BYTES, |at| format!("{place}[{at}]"))
 }
 
 impl SentencePieceNormalizer {
-    /// Compiles the settings at `place` in their file.
+    /// Compile the settings at `place` in their file.
     pub(in crate::stages::normalize) fn compile(
         spec: &SentencePieceNormalizerSpec,
         place: &str,
@@ -50,13 +50,13 @@ impl SentencePieceNormalizer {
         Ok(Self { spec: spec.clone(), rules, symbols, byte_actions })
     }
 
-    /// Returns the settings.
+    /// Return the settings.
     #[must_use]
     pub fn spec(&self) -> &SentencePieceNormalizerSpec {
         &self.spec
     }
 
-    /// Normalizes `text`, which begins at byte `start` of the original.
+    /// Normalize `text`, which begins at byte `start` of the original.
     pub(in crate::stages::normalize) fn run(
         &self,
         text: &str,
@@ -105,7 +105,7 @@ impl SentencePieceNormalizer {
         Ok(())
     }
 
-    /// Returns the end of the spaces at the beginning, if the normalizer removes them.
+    /// Return the end of the spaces at the beginning, if the normalizer removes them.
     pub(in crate::stages::normalize) fn first_kept(&self, text: &str) -> usize {
         let mut at = 0;
         while self.spec.remove_extra_whitespaces && at < text.len() {
@@ -118,7 +118,7 @@ impl SentencePieceNormalizer {
         at
     }
 
-    /// For a text that normalizes to nothing: returns the first space that was removed at its end, or the
+    /// For a text that normalizes to nothing: return the first space that was removed at its end, or the
     /// end of the text; `None` if all was removed at the beginning.
     pub(in crate::stages::normalize) fn end_of_empty(&self, text: &str) -> Option<usize> {
         let mut at = self.first_kept(text);
@@ -135,7 +135,7 @@ impl SentencePieceNormalizer {
         Some(at)
     }
 
-    /// Applies a symbol or rule at byte `at`; returns the replacement and its end, or `None` if the
+    /// Apply a symbol or rule at byte `at`; return the replacement and its end, or `None` if the
     /// character stays unchanged.
     #[inline]
     pub(in crate::stages::normalize) fn change<'t>(
@@ -150,7 +150,7 @@ impl SentencePieceNormalizer {
         Some((new, at + len))
     }
 
-    /// Whether certainly no symbol and no rule begins with a character.
+    /// Return whether certainly no symbol and no rule begins with a character.
     #[inline]
     pub(in crate::stages::normalize) fn is_untouched(&self, c: char) -> bool {
         let first = c.encode_utf8(&mut [0; 4]).as_bytes()[0];
@@ -158,7 +158,7 @@ impl SentencePieceNormalizer {
             && self.rules.as_ref().is_none_or(|rules| !rules.begin_with(c))
     }
 
-    /// Returns the replacement of the text at byte `at`, and its end.
+    /// Return the replacement of the text at byte `at`, and its end.
     pub(in crate::stages::normalize) fn prefix<'t>(&'t self, text: &'t str, at: usize) -> (&'t str, usize) {
         self.change(text, at).unwrap_or_else(|| {
             let len = text[at..].chars().next().map_or(0, char::len_utf8);
@@ -166,12 +166,12 @@ impl SentencePieceNormalizer {
         })
     }
 
-    /// Whether a rule writes a metaspace.
+    /// Return whether a rule writes a metaspace.
     pub(in crate::stages::normalize) fn writes_metaspace(&self) -> bool {
         self.rules.as_ref().is_some_and(|rules| rules.writes(METASPACE))
     }
 
-    /// Returns the ASCII characters that stay unchanged among ASCII.
+    /// Return the ASCII characters that stay unchanged among ASCII.
     pub(in crate::stages::normalize) fn kept_ascii(&self) -> [bool; 128] {
         std::array::from_fn(|byte| self.byte_actions[byte] == ByteAction::Copy)
     }
@@ -180,23 +180,23 @@ impl SentencePieceNormalizer {
         self.rules.as_ref()
     }
 
-    /// Whether there are rules.
+    /// Return whether there are rules.
     #[must_use]
     pub fn has_rules(&self) -> bool {
         self.rules.is_some()
     }
 
-    /// Whether a rule contains an ASCII character after its first character.
+    /// Return whether a rule contains an ASCII character after its first character.
     pub(in crate::stages::normalize) fn continues_with_ascii(&self) -> bool {
         self.rules.as_ref().is_some_and(Charsmap::continues_with_ascii)
     }
 
-    /// Whether a rule or symbol of several characters contains this ASCII character.
+    /// Return whether a rule or symbol of several characters contains this ASCII character.
     pub(in crate::stages::normalize) fn is_within_longer(&self, byte: u8) -> bool {
         self.rules.as_ref().is_some_and(|rules| rules.is_within_longer(byte)) || self.is_within_symbol(byte)
     }
 
-    /// Whether a symbol of several characters contains this ASCII character.
+    /// Return whether a symbol of several characters contains this ASCII character.
     pub(in crate::stages::normalize) fn is_within_symbol(&self, byte: u8) -> bool {
         let is_longer = |symbol: &String| symbol.len() > 1 && symbol.as_bytes().contains(&byte);
         self.spec.user_defined_symbols.iter().any(is_longer)
@@ -210,7 +210,7 @@ impl SentencePieceNormalizer {
         }
     }
 
-    /// Returns the end of the unchanged characters from `at` on; there is at least one.
+    /// Return the end of the unchanged characters from `at` on; there is at least one.
     #[inline]
     fn kept_end(&self, text: &[u8], at: usize) -> usize {
         let is_kept = |&byte: &u8| self.byte_actions[usize::from(byte)] == ByteAction::Copy;

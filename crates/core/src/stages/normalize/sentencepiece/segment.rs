@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::text::{ExpansionLimit, METASPACE};
 
 impl SentencePieceNormalizer {
-    /// Normalizes the text between two boundary characters, without adding a space. With `continues`, the
+    /// Normalize the text between two boundary characters, without adding a space. With `continues`, the
     /// segment follows a character that is not a space and that no rule joins with it, so spaces at its
     /// beginning stay.
     ///
-    /// Writes the same as `run_with_prefix` without a prefix.
+    /// Write the same as `run_with_prefix` without a prefix.
     pub fn normalize_segment(&self, text: &str, continues: bool, out: &mut String) -> Result<(), Error> {
         let mut limit = ExpansionLimit::of(text.len());
         let mut writer = StringWriter::new(self.spec(), continues, out);
@@ -31,7 +31,7 @@ impl SentencePieceNormalizer {
         Ok(())
     }
 
-    /// Returns the end of the unchanged characters, other than spaces, from `at` on.
+    /// Return the end of the unchanged characters, other than spaces, from `at` on.
     #[inline]
     fn kept(&self, text: &str, mut at: usize) -> usize {
         let bytes = text.as_bytes();

@@ -38,7 +38,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         }
     }
 
-    /// Copies unchanged ASCII characters, other than spaces, from byte `at` of the text.
+    /// Copy unchanged ASCII characters, other than spaces, from byte `at` of the text.
     #[inline]
     pub(super) fn keep(&mut self, run: &str, at: usize) {
         let from = self.start + at as u32;
@@ -49,7 +49,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         self.after_space = false;
     }
 
-    /// Writes a space of the text.
+    /// Write a space of the text.
     #[inline]
     pub(super) fn push_space(&mut self, at: usize) {
         if !self.after_space {
@@ -58,7 +58,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         }
     }
 
-    /// Writes the replacement of the text at byte `at`.
+    /// Write the replacement of the text at byte `at`.
     pub(super) fn rewrite(&mut self, new: &str, at: usize) -> Result<(), Error> {
         self.limit.take(new.len())?;
         let kept = if self.after_space { new.trim_start_matches(' ') } else { new };
@@ -71,7 +71,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         Ok(())
     }
 
-    /// Writes a character whose source begins at byte `at`.
+    /// Write a character whose source begins at byte `at`.
     pub(super) fn push(&mut self, c: char, at: usize) {
         let from = self.start + at as u32;
         if self.trims && c == self.space {
@@ -81,7 +81,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         self.last = Some((c, from));
     }
 
-    /// Writes everything held back; the next character begins at `end`.
+    /// Write everything held back; the next character begins at `end`.
     #[inline]
     fn flush(&mut self, end: u32) {
         if let Some((c, from)) = self.last.take() {
@@ -94,7 +94,7 @@ impl<'a, S: NormalizedSink> AlignedWriter<'a, S> {
         self.spaces.clear();
     }
 
-    /// Ends the text at byte `at`.
+    /// End the text at byte `at`.
     pub(super) fn finish(&mut self, at: usize, adds_suffix: bool) {
         let end = self.spaces.first().copied().unwrap_or(self.start + at as u32);
         self.spaces.clear();

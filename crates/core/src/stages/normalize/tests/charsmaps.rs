@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A charsmap of few rules: a trie whose node of depth one for each byte stands at its own block.
+/// Return a charsmap of few rules: a trie whose node of depth one for each byte stands at its own block.
 fn charsmap(rules: &[(u8, &str)]) -> Vec<u8> {
     let mut units = vec![0_u32; 256 * (rules.len() + 2)];
     let mut replacements = Vec::new();

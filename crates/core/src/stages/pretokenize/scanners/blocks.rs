@@ -68,19 +68,19 @@ pub(super) struct BlockContext {
 }
 
 impl BlockContext {
-    /// Returns the bytes that follow a byte of the class.
+    /// Return the bytes that follow a byte of the class.
     #[inline(always)]
     pub(super) fn after(&self, of: impl Fn(&BlockClasses) -> u64) -> u64 {
         of(&self.current) << 1 | of(&self.previous) >> 63
     }
 
-    /// Returns the bytes that a byte of the class follows at a distance of `by`.
+    /// Return the bytes that a byte of the class follows at a distance of `by`.
     #[inline(always)]
     pub(super) fn before(&self, by: u32, of: impl Fn(&BlockClasses) -> u64) -> u64 {
         of(&self.current) >> by | of(&self.next) << (64 - by)
     }
 
-    /// Returns the first bytes of runs of the class.
+    /// Return the first bytes of runs of the class.
     #[inline(always)]
     pub(super) fn first(&self, of: impl Fn(&BlockClasses) -> u64) -> u64 {
         of(&self.current) & !self.after(of)

@@ -17,13 +17,13 @@ pub(super) const BLOOM: &str = r" ?[^(\s|[.,!?…。，、।۔،])]+";
 pub(in super::super) const DEEPSEEK_CODER: [&str; 4] =
     ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"];
 
-/// Splits a text by BLOOM's pattern, character by character.
+/// Split a text by BLOOM's pattern, character by character.
 pub(super) fn split_bloom(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let leads = |at: usize, kind: u8| kind & SPACE != 0 && text.byte(at) == b' ';
     split_words(text, LETTER, leads, |_| false, emit);
 }
 
-/// Splits a text by DeepSeek Coder's patterns, character by character.
+/// Split a text by DeepSeek Coder's patterns, character by character.
 pub(super) fn split_deepseek_coder(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let leads = |_, kind: u8| kind & SPACE != 0;
     let is_alone = |kind: u8| kind & (NEWLINE | NUMBER) != 0;
@@ -41,7 +41,7 @@ pub(super) fn split_deepseek_coder(text: &KindText, emit: &mut dyn FnMut(usize, 
     });
 }
 
-/// Splits a text into words of one of the kinds `words`, each with a leading character for which `leads`
+/// Split a text into words of one of the kinds `words`, each with a leading character for which `leads`
 /// holds; characters for which `is_alone` holds; and the text between them.
 fn split_words(
     text: &KindText,

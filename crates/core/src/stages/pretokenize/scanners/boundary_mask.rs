@@ -30,7 +30,7 @@ impl BoundaryMask<'_> {
         self.is(IS_SPACE, at) && !self.is(FIRST, at)
     }
 
-    /// Whether line ends after a byte belong to its word: after other characters, and for DeepSeek only
+    /// Return whether line ends after a byte belong to its word: after other characters, and for DeepSeek only
     /// those outside Han, kana and unclassified characters.
     pub(super) fn takes_line_ends(&self, at: usize) -> bool {
         let is_other = !(self.is(IS_LETTER, at) || self.is(IS_NUMBER, at) || self.is(IS_SPACE, at));
@@ -49,7 +49,7 @@ impl BoundaryMask<'_> {
         self.starts[at / BLOCK] &= !(1 << (at % BLOCK));
     }
 
-    /// Returns the first byte of the character that a byte belongs to.
+    /// Return the first byte of the character that a byte belongs to.
     pub(super) fn lead(&self, at: usize) -> usize {
         (at.saturating_sub(3)..=at).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(at)
     }

@@ -9,7 +9,7 @@ use super::classes::ClassMasks;
 use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
 
 impl Scanner {
-    /// Appends the boundary mask of a text and collects its ambiguous bytes.
+    /// Append the boundary mask of a text and collect its ambiguous bytes.
     pub(super) fn find_boundaries(
         self,
         masks: &[ClassMasks],
@@ -51,7 +51,7 @@ impl Scanner {
         }
     }
 
-    /// Returns the starts of numbers with as many digits as the pattern allows.
+    /// Return the starts of numbers with as many digits as the pattern allows.
     #[inline(always)]
     pub(super) fn numbers(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
         self.starts_of(|b| b.number, context, ambiguous)
@@ -79,7 +79,7 @@ impl Scanner {
         first
     }
 
-    /// Returns the starts of numbers and of runs of Chinese characters. A Chinese numeral after a digit
+    /// Return the starts of numbers and of runs of Chinese characters. A Chinese numeral after a digit
     /// continues the number.
     #[inline(always)]
     fn numbers_and_han(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
@@ -182,7 +182,7 @@ impl Scanner {
     }
 }
 
-/// Calls `rule` for each block with its neighbours and appends the mask that it returns.
+/// Call `rule` for each block with its neighbours and append the mask that it returns.
 #[inline(always)]
 fn for_each_block(
     masks: &[ClassMasks],

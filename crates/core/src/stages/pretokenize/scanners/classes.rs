@@ -87,7 +87,7 @@ impl ClassTable {
         }
     }
 
-    /// Builds the table from the classes of each kind, and the classes that `more` adds for ASCII bytes.
+    /// Build the table from the classes of each kind, and the classes that `more` adds for ASCII bytes.
     fn new(
         kinds: &'static CodePointMap<u8>,
         classes_of: impl Fn(u8) -> u8,
@@ -107,7 +107,7 @@ impl ClassTable {
         Self { ascii, lead_bytes, of_common, of_kind, kinds }
     }
 
-    /// Computes the class masks of a text.
+    /// Compute the class masks of a text.
     pub(super) fn classify(&self, text: &str, masks: &mut Vec<ClassMasks>, scratch: &mut NonAsciiScratch) {
         masks.clear();
         class_masks(text.as_bytes(), &self.ascii, masks);
@@ -124,7 +124,7 @@ impl ClassTable {
         }
     }
 
-    /// Finds the lead bytes of common characters.
+    /// Find the lead bytes of common characters.
     fn find_lead_bytes(&self, bytes: &[u8], NonAsciiScratch { turned, lead_bytes }: &mut NonAsciiScratch) {
         turned.clear();
         turned.extend(bytes.iter().map(|byte| byte ^ 0x80));
@@ -132,8 +132,8 @@ impl ClassTable {
         class_masks(turned, &self.lead_bytes, lead_bytes);
     }
 
-    /// Adds the classes of the non-ASCII characters of a block. The bits `begun` belong to a character of
-    /// the previous block, `common` to common characters. Returns the bits of the next block that belong to
+    /// Add the classes of the non-ASCII characters of a block. The bits `begun` belong to a character of
+    /// the previous block, `common` to common characters. Return the bits of the next block that belong to
     /// a character of this one.
     fn classify_non_ascii(
         &self,
@@ -161,7 +161,7 @@ impl ClassTable {
     }
 }
 
-/// Adds bytes of a block and of the next one to some classes; returns the bytes of the next one.
+/// Add bytes of a block and of the next one to some classes; return the bytes of the next one.
 fn add(mut classes: u8, bytes: u128, masks: &mut [ClassMasks]) -> u64 {
     let (within, beyond) = (bytes as u64, (bytes >> BLOCK) as u64);
     while classes != 0 {
@@ -179,7 +179,7 @@ fn plain_space(byte: u8) -> u8 {
     u8::from(byte == b' ') << SECOND
 }
 
-/// Sets the masks of the ASCII space, apostrophes and slashes.
+/// Set the masks of the ASCII space, apostrophes and slashes.
 fn set_apart(byte: u8) -> u8 {
     plain_space(byte) | u8::from(byte == b'\'') << FIRST | u8::from(byte == b'/') << SECOND
 }
@@ -249,7 +249,7 @@ mod tests {
         Classification::DeepSeekCoder,
     ];
 
-    /// Every non-ASCII character, with others between them at varying distances.
+    /// Return every non-ASCII character, with others between them at varying distances.
     fn all_wide_chars() -> String {
         let codes = 0x80..=u32::from(char::MAX);
         let near = codes.clone().filter_map(char::from_u32);

@@ -17,12 +17,12 @@ pub(in super::super) const CLIP: &str =
 
 const SPECIAL: [&str; 2] = ["<|startoftext|>", "<|endoftext|>"];
 
-/// Returns the end of the special token at a byte, if there is one.
+/// Return the end of the special token at a byte, if there is one.
 fn special_end(text: &str, at: usize) -> Option<usize> {
     SPECIAL.iter().find(|special| text[at..].starts_with(**special)).map(|special| at + special.len())
 }
 
-/// Splits a text character by character, with whitespace as words.
+/// Split a text character by character, with whitespace as words.
 pub(super) fn split(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     let mut start = 0;
     while let Some((kind, next)) = text.at(start) {
@@ -53,7 +53,7 @@ fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> usize {
 }
 
 impl Scanner {
-    /// Runs of one class, and single digits.
+    /// Run of one class, and single digits.
     #[inline(always)]
     pub(super) fn clip(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
         let now = &context.current;
@@ -65,7 +65,7 @@ impl Scanner {
 }
 
 impl BoundaryMask<'_> {
-    /// Sets boundaries at the ends of special tokens.
+    /// Set boundaries at the ends of special tokens.
     pub(super) fn specials(&mut self) {
         let text = self.text;
         for at in memchr::memmem::find_iter(text.as_bytes(), "<|") {

@@ -21,12 +21,12 @@ pub(in super::super) const DEEPSEEK: [&str; 3] = [
     ),
 ];
 
-/// Splits a text zone by zone, character by character.
+/// Split a text zone by zone, character by character.
 pub(super) fn split(text: &KindText, most_digits: usize, emit: &mut dyn FnMut(usize, usize)) {
     split_zones(text, NUMBER | EAST, most_digits, split_zone, emit);
 }
 
-/// Splits numbers into words of at most `most_digits` digits, and calls `split_zone` for every run of other
+/// Split numbers into words of at most `most_digits` digits, and call `split_zone` for every run of other
 /// characters that agree in `zones`.
 pub(super) fn split_zones(
     whole: &KindText,
@@ -52,12 +52,12 @@ pub(super) fn split_zones(
     }
 }
 
-/// Splits a zone at the matches of the third pattern.
+/// Split a zone at the matches of the third pattern.
 fn split_zone(text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
     text.split_matches(|at, kind, next| word_end(text, at, kind, next), emit);
 }
 
-/// Returns the end of the match that begins at byte `start`; `kind` is the kind of its first character,
+/// Return the end of the match that begins at byte `start`; `kind` is the kind of its first character,
 /// `next` the byte after that.
 fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> Option<usize> {
     if text.byte(start).is_ascii_punctuation() && text.byte(next).is_ascii_alphabetic() {
@@ -109,7 +109,7 @@ impl BlockClasses {
 }
 
 impl Scanner {
-    /// Returns the starts of words in a block. `led` carries over from the block before whether punctuation
+    /// Return the starts of words in a block. `led` carries over from the block before whether punctuation
     /// leads the letters at its end.
     #[inline(always)]
     pub(super) fn deepseek(

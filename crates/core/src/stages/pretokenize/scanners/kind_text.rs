@@ -11,7 +11,7 @@ pub(super) struct KindText<'t> {
 }
 
 impl KindText<'_> {
-    /// Returns the kind of the character at a byte, and the byte after it.
+    /// Return the kind of the character at a byte, and the byte after it.
     #[inline(always)]
     pub(super) fn at(&self, at: usize) -> Option<(u8, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
@@ -27,13 +27,13 @@ impl KindText<'_> {
         Some((self.kinds.get(c), at + c.len_utf8()))
     }
 
-    /// Returns a byte, or 0 at the end of the text.
+    /// Return a byte, or 0 at the end of the text.
     #[inline]
     pub(super) fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
 
-    /// Returns the end of a run of at most `most` characters that have one of `kinds`.
+    /// Return the end of a run of at most `most` characters that have one of `kinds`.
     #[inline]
     pub(super) fn run(&self, from: usize, kinds: u8, most: usize) -> usize {
         let (mut end, mut count) = (from, 0);
@@ -47,7 +47,7 @@ impl KindText<'_> {
         end
     }
 
-    /// Returns the end of a run of characters that agree with `kind` in the bits of `kinds`.
+    /// Return the end of a run of characters that agree with `kind` in the bits of `kinds`.
     #[inline]
     pub(super) fn alike(&self, from: usize, kind: u8, kinds: u8) -> usize {
         let mut end = from;
@@ -57,7 +57,7 @@ impl KindText<'_> {
         end
     }
 
-    /// Splits the text at all matches. `match_end` gets the first byte of a character, its kind and the
+    /// Split the text at all matches. `match_end` gets the first byte of a character, its kind and the
     /// byte after it, and returns the end of the match.
     pub(super) fn split_matches(
         &self,
@@ -81,7 +81,7 @@ impl KindText<'_> {
         }
     }
 
-    /// `\s*[\r\n]+|\s+(?!\S)|\s+`: returns the end after the last newline of the run if `newline` selects
+    /// `\s*[\r\n]+|\s+(?!\S)|\s+`: return the end after the last newline of the run if `newline` selects
     /// any, else the end without the last character.
     pub(super) fn spaces_end(&self, start: usize, newline: u8) -> usize {
         let (mut end, mut last, mut after_newline) = (start, start, None);
@@ -102,7 +102,7 @@ impl KindText<'_> {
     }
 }
 
-/// Returns the end of a contraction (`'s|'t|'re|'ve|'m|'ll|'d`) at byte `from`, or `from` if there is none.
+/// Return the end of a contraction (`'s|'t|'re|'ve|'m|'ll|'d`) at byte `from`, or `from` if there is none.
 /// With `ignore_case` the long s is an s.
 #[inline]
 pub(super) fn contraction_end(text: &str, from: usize, ignore_case: bool) -> usize {

@@ -81,7 +81,7 @@ const GPT2: [&str; 3] = [
 ];
 
 impl Scanner {
-    /// Returns the scanner of a pattern, if it is known.
+    /// Return the scanner of a pattern, if it is known.
     pub(in super::super) fn of(pattern: &str) -> Option<Self> {
         let escaped = pattern.replace('\r', r"\r").replace('\n', r"\n");
         if GPT2.contains(&escaped.as_str()) {
@@ -95,7 +95,7 @@ impl Scanner {
         scanner.filter(|_| rest.is_empty())
     }
 
-    /// Returns the scanner for this pattern after a split at numbers, if there is one.
+    /// Return the scanner for this pattern after a split at numbers, if there is one.
     pub(in super::super) fn between_numbers(self, digits: NumberSplit) -> Option<Self> {
         let (classification, max_digits) = match digits {
             NumberSplit::Numeric if self.classification != Classification::Unicode => return None,
@@ -160,7 +160,7 @@ pub(in super::super) enum NumberSplit {
 }
 
 impl NumberSplit {
-    /// Returns the split of a pattern, if it splits at numbers.
+    /// Return the split of a pattern, if it splits at numbers.
     pub(in super::super) fn of(pattern: &str) -> Option<Self> {
         match pattern {
             r"\p{N}" => Some(Self::Numbers(1)),
@@ -170,7 +170,7 @@ impl NumberSplit {
     }
 }
 
-/// Removes one of the spellings from the beginning of a pattern and returns its meaning.
+/// Remove one of the spellings from the beginning of a pattern and return its meaning.
 fn take<M: Copy>(rest: &mut &str, spellings: &[(&str, M)]) -> Option<M> {
     spellings.iter().find_map(|&(text, meaning)| {
         *rest = rest.strip_prefix(text)?;

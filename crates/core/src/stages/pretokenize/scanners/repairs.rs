@@ -1,4 +1,4 @@
-//! Repairs the boundary mask at ambiguous bytes.
+//! Repair the boundary mask at ambiguous bytes.
 
 use super::ambiguous::AmbiguousBytes;
 use super::boundary_mask::BoundaryMask;
@@ -8,7 +8,7 @@ use super::scanner::{PatternFamily, Scanner};
 use super::windows::is_certain_boundary;
 
 impl Scanner {
-    /// Decides the boundaries at all ambiguous bytes.
+    /// Decide the boundaries at all ambiguous bytes.
     pub(super) fn repair(
         self,
         text: &str,
@@ -34,7 +34,7 @@ impl Scanner {
         }
     }
 
-    /// Runs the scalar scanner from the last certain boundary before each byte to the next one after it.
+    /// Run the scalar scanner from the last certain boundary before each byte to the next one after it.
     fn rescan(self, ambiguous: &[u32], found: &mut BoundaryMask) {
         let (text, mut done) = (found.text, 0);
         for &at in ambiguous {
@@ -52,7 +52,7 @@ impl Scanner {
 }
 
 impl BoundaryMask<'_> {
-    /// Moves the start of the last whitespace character of a run from its last byte to its first.
+    /// Move the start of the last whitespace character of a run from its last byte to its first.
     fn non_ascii_spaces(&mut self, ambiguous: &[u32]) {
         for &at in ambiguous {
             self.clear(at as usize);
@@ -60,7 +60,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Makes contractions words: clears the bit after the apostrophe and sets the bit after the end.
+    /// Make contractions words: clear the bit after the apostrophe and set the bit after the end.
     fn contractions(&mut self, ambiguous: &[u32], ignore_case: bool) {
         for &at in ambiguous {
             let at = at as usize;
@@ -72,7 +72,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Adds contractions to the word before them, unless that ends with a contraction.
+    /// Add contractions to the word before them, unless that ends with a contraction.
     fn contractions_within(&mut self, ambiguous: &[u32]) {
         let mut last_end = 0;
         for &at in ambiguous {
@@ -86,7 +86,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Splits long numbers; clears bits within digits that are not ASCII.
+    /// Split long numbers; clears bits within digits that are not ASCII.
     fn numbers(&mut self, ambiguous: &[u32], max_digits: usize) {
         for &at in ambiguous {
             let at = at as usize;
@@ -108,7 +108,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Clears the start of a letter after a single non-ASCII character that starts a word.
+    /// Clear the start of a letter after a single non-ASCII character that starts a word.
     fn non_ascii_leads(&mut self, ambiguous: &[u32]) {
         for &at in ambiguous {
             if self.is_start(self.lead(at as usize - 1)) {
@@ -117,7 +117,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Joins whitespace up to its last line end: the whitespace after a line end starts no word, unless
+    /// Join whitespace up to its last line end: the whitespace after a line end starts no word, unless
     /// that line end belongs to the characters before it.
     fn blank_lines(&mut self, ambiguous: &[u32]) {
         for &newline in ambiguous {
@@ -133,7 +133,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Joins the whitespace at the end of the text into one word.
+    /// Join the whitespace at the end of the text into one word.
     fn last_spaces(&mut self) {
         let mut later = None;
         for at in (0..self.text.len()).rev() {

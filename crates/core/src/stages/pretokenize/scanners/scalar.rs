@@ -7,7 +7,7 @@ use super::scanner::{PatternFamily, Scanner, TrailingChars};
 use super::{bloom, clip, deepseek};
 
 impl Scanner {
-    /// Splits a text into words; the words of CLIP omit whitespace.
+    /// Split a text into words; the words of CLIP omit whitespace.
     pub(super) fn split_scalar(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         if self.family != PatternFamily::Clip {
             return self.split_scalar_whole(text, emit);
@@ -20,7 +20,7 @@ impl Scanner {
         });
     }
 
-    /// Splits a text at every match; the matches cover the text.
+    /// Split a text at every match; the matches cover the text.
     pub(super) fn split_scalar_whole(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         let whole = KindText { text, kinds: ClassTable::of(self.classification).kinds };
         match self.family {
@@ -46,7 +46,7 @@ impl Scanner {
         }
     }
 
-    /// Returns the end of the match that begins at byte `start`; `kind` is the kind of its first character,
+    /// Return the end of the match that begins at byte `start`; `kind` is the kind of its first character,
     /// `next` the byte after that.
     #[inline]
     fn word_end(self, text: &KindText, start: usize, kind: u8, next: usize) -> usize {
@@ -71,7 +71,7 @@ impl Scanner {
         }
     }
 
-    /// Returns the end of a run of whitespace.
+    /// Return the end of a run of whitespace.
     fn spaces_end(self, text: &KindText, start: usize) -> usize {
         let all = if self.joins_last_spaces { text.run(start, SPACE, usize::MAX) } else { 0 };
         if all == text.text.len() {
@@ -80,7 +80,7 @@ impl Scanner {
         text.spaces_end(start, NEWLINE)
     }
 
-    /// Returns the end of a word of capitals, then small letters, with any one character before; either
+    /// Return the end of a word of capitals, then small letters, with any one character before; either
     /// part may be empty.
     ///
     /// The pattern tries words that end with small letters first, with and without the leading character;
@@ -125,7 +125,7 @@ impl KindText<'_> {
         self.alike(end, kind, CLASSES)
     }
 
-    /// A contraction, or `[^\r\n\p{L}\p{N}]?\p{L}+`.
+    /// Return a contraction, or `[^\r\n\p{L}\p{N}]?\p{L}+`.
     #[inline]
     fn cl100k_word(&self, start: usize, kind: u8, next: usize, contractions: bool) -> Option<usize> {
         let end = contraction_end(self.text, start, true);

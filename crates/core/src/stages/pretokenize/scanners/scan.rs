@@ -1,4 +1,4 @@
-//! Scans a text: class masks, boundary mask, then words.
+//! Scan a text: class masks, boundary mask, then words.
 
 use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
@@ -31,7 +31,7 @@ pub struct ScanScratch {
 }
 
 impl Scanner {
-    /// Emits the byte span of every word.
+    /// Emit the byte span of every word.
     pub(in crate::stages::pretokenize) fn split(self, text: &str, emit: &mut dyn FnMut(usize, usize)) {
         if text.len() < MIN_MASKED_LEN {
             return self.split_scalar(text, emit);
@@ -41,7 +41,7 @@ impl Scanner {
         });
     }
 
-    /// Calls `take` for each window of the text with its start and its words.
+    /// Call `take` for each window of the text with its start and its words.
     pub(in crate::stages::pretokenize) fn for_each_window(
         self,
         text: &str,
@@ -59,7 +59,7 @@ impl Scanner {
         }
     }
 
-    /// Returns the words between the bounds; CLIP's omit whitespace.
+    /// Return the words between the bounds; CLIP's omit whitespace.
     fn words(self, scratch: &mut ScanScratch) -> WordSpans<'_> {
         let ScanScratch { masks, bounds, starts, ends, .. } = scratch;
         let all = WordSpans { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
@@ -76,7 +76,7 @@ impl Scanner {
         WordSpans { starts, ends }
     }
 
-    /// Writes the bounds of all words of a window, not empty, to the scratch.
+    /// Write the bounds of all words of a window, not empty, to the scratch.
     fn bounds(self, text: &str, table: &ClassTable, scratch: &mut ScanScratch) {
         let ScanScratch { masks, non_ascii, boundary_mask, ambiguous, bounds, .. } = scratch;
         table.classify(text, masks, non_ascii);

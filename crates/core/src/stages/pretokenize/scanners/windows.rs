@@ -8,7 +8,7 @@ use super::scanner::{PatternFamily, Scanner};
 const WINDOW: usize = if cfg!(test) { 192 } else { 16 << 10 };
 
 impl Scanner {
-    /// Returns the end of the window that begins at a byte.
+    /// Return the end of the window that begins at a byte.
     pub(super) fn window_end(self, text: &str, from: usize) -> usize {
         let bytes = text.as_bytes();
         if bytes.len() - from <= WINDOW {
@@ -20,7 +20,7 @@ impl Scanner {
         backwards.chain(onwards).find(|&at| self.splits_at_space(text, at)).unwrap_or(bytes.len())
     }
 
-    /// Whether the pattern always splits before the ASCII space at a byte. BLOOM and DeepSeek Coder do so
+    /// Return whether the pattern always splits before the ASCII space at a byte. BLOOM and DeepSeek Coder do so
     /// after a letter.
     fn splits_at_space(self, text: &str, at: usize) -> bool {
         match self.family {
@@ -33,7 +33,7 @@ impl Scanner {
     }
 }
 
-/// Whether every pattern, except BLOOM's and DeepSeek Coder's, splits before byte `at` without looking at
+/// Return whether every pattern, except BLOOM's and DeepSeek Coder's, splits before byte `at` without looking at
 /// it for the text before: at an ASCII space after a word, or after a single line end, except before a
 /// slash.
 pub(super) fn is_certain_boundary(text: &str, at: usize) -> bool {
