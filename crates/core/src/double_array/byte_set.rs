@@ -1,4 +1,4 @@
-//! Set of bytes, and the bases in a block of 256 slots whose slots for given bytes are free.
+//! Sets of bytes, and the bases in a block of 256 slots whose slots for given bytes are free.
 
 /// A set of bytes, or of the offsets in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -141,7 +141,7 @@ proptest! {
     }
 }
 
-/// Run of a letter and pairs of letters with random 64-bit scores: sums of the same pieces in another order differ
+/// Runs of a letter and pairs of letters with random 64-bit scores: sums of the same pieces in another order differ
 /// by rounding alone.
 fn tie_pieces() -> impl Strategy<Value = Vec<(String, f64)>> {
     let pieces = prop::collection::btree_map("0{1,4}|a{1,3}|[0a]{2,3}|b|漢{1,2}", -12.0..-0.5f64, 1..16);

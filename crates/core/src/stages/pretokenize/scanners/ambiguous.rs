@@ -27,37 +27,38 @@ impl AmbiguousBytes {
 
     #[inline(always)]
     pub(super) fn add_contractions(&mut self, base: usize, bits: u64) {
-        note(&mut self.contractions, base, bits);
+        push_positions(&mut self.contractions, base, bits);
     }
 
     #[inline(always)]
     pub(super) fn add_numbers(&mut self, base: usize, bits: u64) {
-        note(&mut self.numbers, base, bits);
+        push_positions(&mut self.numbers, base, bits);
     }
 
     #[inline(always)]
     pub(super) fn add_non_ascii_spaces(&mut self, base: usize, bits: u64) {
-        note(&mut self.non_ascii_spaces, base, bits);
+        push_positions(&mut self.non_ascii_spaces, base, bits);
     }
 
     #[inline(always)]
     pub(super) fn add_non_ascii_leads(&mut self, base: usize, bits: u64) {
-        note(&mut self.non_ascii_leads, base, bits);
+        push_positions(&mut self.non_ascii_leads, base, bits);
     }
 
     #[inline(always)]
     pub(super) fn add_blank_lines(&mut self, base: usize, bits: u64) {
-        note(&mut self.blank_lines, base, bits);
+        push_positions(&mut self.blank_lines, base, bits);
     }
 
     #[inline(always)]
     pub(super) fn add_rescans(&mut self, base: usize, bits: u64) {
-        note(&mut self.rescans, base, bits);
+        push_positions(&mut self.rescans, base, bits);
     }
 }
 
+/// Append the position of each bit.
 #[inline(always)]
-fn note(list: &mut Vec<u32>, base: usize, mut bits: u64) {
+fn push_positions(list: &mut Vec<u32>, base: usize, mut bits: u64) {
     while bits != 0 {
         list.push(base as u32 + bits.trailing_zeros());
         bits &= bits - 1;

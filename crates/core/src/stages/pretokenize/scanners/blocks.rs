@@ -53,7 +53,7 @@ impl BlockClasses {
         }
     }
 
-    /// Characters other than whitespace.
+    /// Return characters other than whitespace.
     pub(super) fn word(&self) -> u64 {
         self.letter | self.number | self.other
     }

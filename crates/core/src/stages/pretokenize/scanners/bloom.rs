@@ -67,12 +67,12 @@ impl BlockClasses {
         self.apostrophe
     }
 
-    /// Characters of the range of scripts, except numbers.
+    /// Return characters of the range of scripts, except numbers.
     fn coder_east(&self) -> u64 {
         self.uncased | self.plain_space | self.slash
     }
 
-    /// Characters between words.
+    /// Return characters between words.
     fn coder_gap(&self) -> u64 {
         self.blank | self.other & !self.coder_symbol()
     }
@@ -81,9 +81,9 @@ impl BlockClasses {
 impl Scanner {
     #[inline(always)]
     pub(super) fn bloom(context: &BlockContext) -> u64 {
-        let led = context.after(|b| b.plain_space);
+        let after_space = context.after(|b| b.plain_space);
         let leading = context.current.plain_space & context.before(1, |b| b.letter);
-        context.first(|b| b.letter) & !led | context.first(|b| b.space) | leading
+        context.first(|b| b.letter) & !after_space | context.first(|b| b.space) | leading
     }
 
     #[inline(always)]

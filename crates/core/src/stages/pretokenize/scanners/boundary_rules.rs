@@ -35,12 +35,12 @@ impl Scanner {
                 for_each_block(masks, len, starts, |context| self.deepseek_coder(context, ambiguous));
             }
             PatternFamily::DeepSeek => {
-                let mut led = false;
-                for_each_block(masks, len, starts, |context| self.deepseek(context, &mut led, ambiguous));
+                let mut carry = false;
+                for_each_block(masks, len, starts, |context| self.deepseek(context, &mut carry, ambiguous));
             }
             PatternFamily::O200k => for_each_block(masks, len, starts, |context| {
                 let starts = self.run_starts(context, ambiguous);
-                self.note_o200k(context, ambiguous);
+                self.collect_o200k_ambiguous(context, ambiguous);
                 let capitals = context.current.capital & context.after(|b| b.small);
                 let numbers = match self.classification {
                     Classification::CasedAndHan => self.numbers_and_han(context, ambiguous),
@@ -57,6 +57,7 @@ impl Scanner {
         self.starts_of(|b| b.number, context, ambiguous)
     }
 
+    /// Return the starts of the runs of `number` with as many digits as the pattern allows.
     #[inline(always)]
     fn starts_of(
         self,
@@ -91,7 +92,7 @@ impl Scanner {
         context.first(han) | self.starts_of(digit, context, ambiguous)
     }
 
-    /// Characters before which the last space of a run starts a word, in the text that the pattern sees.
+    /// Return the characters before which the last space of a run starts a word, in the text that the pattern sees.
     #[inline(always)]
     fn non_space(self, block: &BlockClasses) -> u64 {
         if self.between_numbers {
@@ -101,7 +102,7 @@ impl Scanner {
         }
     }
 
-    /// GPT-2: runs of one class, each with an ASCII space before; in a run of whitespace, the last
+    /// Return the starts of GPT-2's words: runs of one class, each with an ASCII space before; in a run of whitespace, the last
     /// character starts a word if another class follows.
     #[inline(always)]
     fn gpt2<const BETWEEN_NUMBERS: bool>(
@@ -123,6 +124,7 @@ impl Scanner {
         words | apart | context.first(|b| b.space) | last_space
     }
 
+    /// Return the starts of the words of cl100k.
     #[inline(always)]
     fn cl100k(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
         let starts = self.run_starts(context, ambiguous);
@@ -133,7 +135,7 @@ impl Scanner {
         starts.all() | self.numbers(context, ambiguous)
     }
 
-    /// `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, without numbers.
+    /// Return the starts of `[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, without numbers.
     ///
     /// A run of other characters includes a space before it and the line ends after it. A run of letters
     /// includes the whitespace character before it, which is the last of its run, or a single other
@@ -142,15 +144,16 @@ impl Scanner {
     #[inline(always)]
     fn run_starts(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> RunStarts {
         let now = &context.current;
-        let other_first = |b: &BlockClasses, before: u64, space: u64| b.other & !before & !space;
-        let others = other_first(now, context.after(|b| b.other), context.after(|b| b.plain_space));
+        let starts_others =
+            |b: &BlockClasses, after_other: u64, after_space: u64| b.other & !after_other & !after_space;
+        let others = starts_others(now, context.after(|b| b.other), context.after(|b| b.plain_space));
         // Whether the last byte of the previous block starts a run of other characters depends on the byte
         // before it.
         let last = &context.previous;
-        let last_others = other_first(last, last.other << 1, last.plain_space << 1);
-        let led_by_other = others << 1 | last_others >> 63;
+        let last_others = starts_others(last, last.other << 1, last.plain_space << 1);
+        let after_leading_other = others << 1 | last_others >> 63;
         let after_blank = context.after(|b| b.blank);
-        let letters = context.first(|b| b.letter) & !after_blank & !led_by_other;
+        let letters = context.first(|b| b.letter) & !after_blank & !after_leading_other;
         let last_blank = now.blank & context.before(1, |b| self.non_space(b));
         let trailing = if self.trailing == TrailingChars::Nothing {
             0
@@ -165,8 +168,9 @@ impl Scanner {
         RunStarts { letters, others, spaces }
     }
 
+    /// Collect the bytes that the rules of o200k do not decide.
     #[inline(always)]
-    fn note_o200k(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) {
+    fn collect_o200k_ambiguous(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) {
         let now = &context.current;
         if self.contractions {
             let inside = context.after(|b| b.letter) & context.before(1, |b| b.letter);
@@ -194,17 +198,18 @@ fn for_each_block(
         64.. => u64::MAX,
         rest => (1 << rest) - 1,
     };
-    let of = |block: usize| {
-        masks.get(block).map_or_else(BlockClasses::default, |it| BlockClasses::of(it, is_text(block)))
+    let classes_of = |block: usize| match masks.get(block) {
+        Some(masks) => BlockClasses::of(masks, is_text(block)),
+        None => BlockClasses::default(),
     };
     let mut context = BlockContext {
         previous: BlockClasses::default(),
-        current: of(0),
+        current: classes_of(0),
         next: BlockClasses::default(),
         base: 0,
     };
     for block in 0..masks.len() {
-        context.next = of(block + 1);
+        context.next = classes_of(block + 1);
         context.base = block * BLOCK;
         starts.push(rule(&context));
         context.previous = context.current;

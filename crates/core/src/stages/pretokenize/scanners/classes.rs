@@ -184,7 +184,7 @@ fn set_apart(byte: u8) -> u8 {
     plain_space(byte) | u8::from(byte == b'\'') << FIRST | u8::from(byte == b'/') << SECOND
 }
 
-/// Classes of patterns that ignore case.
+/// Return the classes of patterns that ignore case.
 fn plain_classes(kind: u8) -> u8 {
     if kind & SPACE != 0 {
         1 << IS_SPACE | u8::from(kind & NEWLINE != 0) << FIRST
@@ -195,7 +195,7 @@ fn plain_classes(kind: u8) -> u8 {
     }
 }
 
-/// Classes of patterns in which capitals begin words and marks belong to words.
+/// Return the classes of patterns in which capitals begin words and marks belong to words.
 fn cased_classes(kind: u8) -> u8 {
     match kind & (UPPER | LOWER) {
         0 => plain_classes(kind),
@@ -217,7 +217,7 @@ fn han_classes(kind: u8) -> u8 {
     }
 }
 
-/// Classes of DeepSeek-V3: the first mask holds Han and kana, the second characters of no class, whitespace
+/// Return the classes of DeepSeek-V3: the first mask holds Han and kana, the second characters of no class, whitespace
 /// aside.
 fn deepseek_classes(kind: u8) -> u8 {
     if kind & (SPACE | NUMBER) != 0 {
@@ -227,7 +227,7 @@ fn deepseek_classes(kind: u8) -> u8 {
     plain_classes(kind) | u8::from(kind & EAST != 0) << FIRST | u8::from(is_odd) << SECOND
 }
 
-/// Classes of DeepSeek Coder: the first mask holds punctuation, the second characters of its range of
+/// Return the classes of DeepSeek Coder: the first mask holds punctuation, the second characters of its range of
 /// scripts, numbers aside.
 fn deepseek_coder_classes(kind: u8) -> u8 {
     let symbol = u8::from(kind & SYMBOL != 0) << FIRST;

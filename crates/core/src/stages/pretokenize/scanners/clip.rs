@@ -53,7 +53,7 @@ fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> usize {
 }
 
 impl Scanner {
-    /// Run of one class, and single digits.
+    /// Return the starts of runs of one class, and of single digits.
     #[inline(always)]
     pub(super) fn clip(self, context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {
         let now = &context.current;

@@ -79,12 +79,12 @@ fn word_end(text: &KindText, start: usize, kind: u8, next: usize) -> Option<usiz
 
 /// The classes of DeepSeek-V3, by the masks that have another meaning in other families.
 impl BlockClasses {
-    /// Han and kana.
+    /// Return Han and kana.
     fn east(&self) -> u64 {
         self.capital | self.apostrophe
     }
 
-    /// Characters that are neither letters, numbers, whitespace, punctuation nor symbols.
+    /// Return characters that are neither letters, numbers, whitespace, punctuation nor symbols.
     fn odd(&self) -> u64 {
         self.slash
     }
@@ -93,12 +93,12 @@ impl BlockClasses {
         self.other & !self.odd()
     }
 
-    /// Punctuation and symbols outside Han and kana, which may take more symbols or line ends after them.
+    /// Return punctuation and symbols outside Han and kana, which may take more symbols or line ends after them.
     fn western_symbol(&self) -> u64 {
         self.symbol() & !self.east()
     }
 
-    /// Letters, symbols and unclassified characters outside Han and kana.
+    /// Return letters, symbols and unclassified characters outside Han and kana.
     fn western(&self) -> u64 {
         (self.letter | self.other) & !self.east()
     }
@@ -109,13 +109,13 @@ impl BlockClasses {
 }
 
 impl Scanner {
-    /// Return the starts of words in a block. `led` carries over from the block before whether punctuation
-    /// leads the letters at its end.
+    /// Return the starts of words in a block. `carry` tells across blocks whether ASCII
+    /// punctuation leads the letters at the end of the block before.
     #[inline(always)]
     pub(super) fn deepseek(
         self,
         context: &BlockContext,
-        led: &mut bool,
+        carry: &mut bool,
         ambiguous: &mut AmbiguousBytes,
     ) -> u64 {
         let now = &context.current;
@@ -125,31 +125,31 @@ impl Scanner {
             text & (now.east() ^ context.after(BlockClasses::east) | now.number ^ context.after(number));
         let after_symbol = context.after(BlockClasses::symbol) | context.after(|b| b.plain_space);
         let symbols = now.symbol() & !after_symbol;
-        let letters = letters(context, zones, led);
+        let letters = letters(context, zones, carry);
         let spaces = spaces(context, ambiguous);
         zones | symbols | letters | spaces | self.numbers(context, ambiguous)
     }
 }
 
-/// Starts of runs of letters without a leading character, and of letters after ASCII letters that
+/// Return the starts of runs of letters without a leading character, and of letters after ASCII letters that
 /// punctuation leads.
 #[inline(always)]
-fn letters(context: &BlockContext, zones: u64, led: &mut bool) -> u64 {
+fn letters(context: &BlockContext, zones: u64, carry: &mut bool) -> u64 {
     let (now, last) = (&context.current, &context.previous);
     let leading = |b: &BlockClasses, symbol: u64, space: u64| b.symbol() & !b.non_ascii & !symbol & !space;
     let leads = leading(now, context.after(BlockClasses::western_symbol), context.after(|b| b.plain_space));
     let last_leads = leading(last, last.western_symbol() << 1, last.plain_space << 1);
     let ascii = now.ascii_letter();
-    let led_by_symbol = (leads << 1 | last_leads >> 63) & ascii;
+    let after_leading_symbol = (leads << 1 | last_leads >> 63) & ascii;
     // Adding a bit at the first letter of a run carries it to the byte after the last one.
-    let (sum, over) = ascii.overflowing_add(led_by_symbol);
-    let (sum, over_too) = sum.overflowing_add(u64::from(*led));
-    *led = over | over_too;
-    let led_by_other = context.after(|b| b.blank | b.odd()) & !zones;
-    context.first(|b| b.letter) & !led_by_symbol & !led_by_other | sum & !ascii & now.letter
+    let (sum, over) = ascii.overflowing_add(after_leading_symbol);
+    let (sum, over_too) = sum.overflowing_add(u64::from(*carry));
+    *carry = over | over_too;
+    let after_leading_other = context.after(|b| b.blank | b.odd()) & !zones;
+    context.first(|b| b.letter) & !after_leading_symbol & !after_leading_other | sum & !ascii & now.letter
 }
 
-/// Starts of runs of whitespace and of unclassified characters; the last one of a run leads the word after
+/// Return the starts of runs of whitespace and of unclassified characters; the last one of a run leads the word after
 /// it in its zone.
 #[inline(always)]
 fn spaces(context: &BlockContext, ambiguous: &mut AmbiguousBytes) -> u64 {

@@ -5,13 +5,17 @@
 //! of the pattern turn class masks into a boundary mask, which has a bit for each byte where a word starts.
 //! The few bytes that their neighbours do not decide are repaired afterwards. Linear in the text.
 //!
-//! - `recognize`: pattern text to scanner.
-//! - `scan`: the whole scan, one window of a long text after the other (`windows`).
-//! - `classes`, `blocks`: class masks, and the masks of a block with its neighbours.
-//! - `boundary_rules`, `deepseek`, `clip`, `bloom`: the rules of each family.
-//! - `ambiguous`, `boundary_mask`, `repairs`: bytes that the rules leave open.
-//! - `scalar`, `kind_text`, `kinds`: the same patterns character by character. This is the definition, and
-//!   it scans short texts.
+//! ```text
+//! recognize                               pattern text to scanner
+//! scan, windows                           the whole scan, one window of a long text after the other
+//! classes, blocks                         class masks, and the masks of a block with its neighbours
+//! boundary_rules, deepseek, clip, bloom   the rules of each family
+//! ambiguous, boundary_mask, repairs       bytes that the rules do not decide
+//! scalar, kind_text, kinds                the patterns character by character: the definition, which also scans
+//!                                         short texts
+//! ```
+//!
+//! A *leading* character is one of another class that a word includes before its run, such as a space before letters.
 //!
 //! GPT-2, cl100k and o200k patterns may follow a split at every number, as in StarCoder.
 
