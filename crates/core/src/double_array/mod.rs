@@ -8,8 +8,7 @@
 //! ```text
 //! byte_set     sets of bytes, and the bases of a block that fit some bytes
 //! allocator    assigns bases and slots
-//! sorted_keys  keys in the order of their bytes
-//! builder      places the states of a trie breadth first
+//! builder      sorts keys and places the states of their trie breadth first
 //! node         a state in four bytes
 //! trie         a trie whose states name their parents
 //! stored_trie  the table sections of such a trie
@@ -19,13 +18,11 @@ mod allocator;
 mod builder;
 mod byte_set;
 mod node;
-mod sorted_keys;
 mod stored_trie;
 mod trie;
 
 pub use allocator::Allocator;
 pub(crate) use allocator::BLOCK;
-pub(crate) use builder::{build_breadth_first, TrieLayout, TrieStep};
+pub(crate) use builder::{build_breadth_first, sorted_keys, SortedKey, TrieLayout, TrieStep};
 pub(crate) use node::{CompactNode, MAX_BASE};
-pub(crate) use sorted_keys::{sorted_keys, SortedKey};
 pub(crate) use trie::Trie;

@@ -5,9 +5,8 @@
 
 use piecework_kernels::array::Array;
 
-use super::builder::{build_breadth_first, TrieLayout, TrieStep};
+use super::builder::{build_breadth_first, sorted_keys, SortedKey, TrieLayout, TrieStep};
 use super::node::CompactNode;
-use super::sorted_keys::{sorted_keys, SortedKey};
 use crate::error::{Error, ErrorKind};
 
 pub(super) const NONE: u32 = u32::MAX;

@@ -12,8 +12,7 @@
 //! merge_by_scan    merges of a short word
 //! merge_by_heap    merges of any word, O(n log n)
 //! merge_by_rank    merges of any word, rank by rank, for merges in order
-//! dropout          BPE-dropout
-//! pair_order       the pairs that dropout selects from
+//! dropout          BPE-dropout, and the order of pairs that it selects from
 //! ```
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
@@ -28,18 +27,17 @@ mod merge_by_rank;
 mod merge_by_scan;
 mod merge_ranks;
 mod merges;
-mod pair_order;
 mod scored;
 mod symbols;
 
 use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeBatches};
 use self::char_level::CharLevel;
+use self::dropout::PairOrder;
 use self::initial_symbols::InitialSymbols;
 use self::merge_by_heap::MergeQueue;
 use self::merge_by_rank::RankQueue;
 use self::merge_ranks::MergeRanks;
 use self::merges::Merges;
-use self::pair_order::PairOrder;
 pub use self::scored::ScoredBpe;
 pub(crate) use self::scored::ScoredBpeScratch;
 use self::symbols::{push_all, rank_all, Symbol, SymbolLinks};

@@ -4,7 +4,6 @@
 //! are joined by spaces.
 
 mod bytes;
-mod clean_up;
 mod decode_table;
 mod decoder;
 mod edits;

@@ -4,11 +4,11 @@ use piecework_unicode::NormalForm;
 
 use super::bert::BertNormalizer;
 use super::custom::CustomNormalizer;
+use super::edits::{self, Replace};
 use super::intermediate::Intermediate;
 use super::precompiled::Precompiled;
-use super::replace::Replace;
 use super::sentencepiece::SentencePieceNormalizer;
-use super::{char_maps, ends, forms};
+use super::{char_maps, forms};
 use crate::error::Error;
 use crate::spec::{check_steps, NormalizerSpec};
 use crate::text::{Aligned, ExpansionLimit, NormalizedSink};
@@ -120,12 +120,12 @@ impl Normalizer {
             Self::Bert(bert) => bert.run(text, start, out),
             Self::Form(form) => forms::run(*form, text, start, out),
             Self::Lowercase => char_maps::lowercase(text, start, out),
-            Self::Strip { left, right } => ends::strip(*left, *right, text, start, out),
+            Self::Strip { left, right } => edits::strip(*left, *right, text, start, out),
             Self::StripAccents => char_maps::strip_accents(text, start, out),
             Self::Replace(replace) => replace.run(text, start, limit, out)?,
             Self::Prepend(prepend) => {
                 limit.check(prepend.len())?;
-                ends::prepend(prepend, text, start, out);
+                edits::prepend(prepend, text, start, out);
             }
             Self::Nmt => char_maps::nmt(text, start, out),
             Self::Precompiled(rules) => rules.run(text, start, limit, out)?,

@@ -2,9 +2,8 @@
 //! text, and the caller maps each distinct word to printable characters itself.
 
 use super::pre_tokenizer::PreTokenizer;
-use super::scanners::{ScanScratch, Scanner};
+use super::scanners::{ScanScratch, Scanner, WordSpans};
 use super::stage::PreTokenizerStage;
-use super::words::WordSpans;
 use crate::error::Error;
 use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;

@@ -5,7 +5,7 @@ use piecework_unicode::{class_of, Class};
 use super::custom::CustomPreTokenizer;
 use super::scanners::Scanner;
 use super::split::{split_at_chars, MatchSplitter};
-use super::{byte_level, metaspace, simple};
+use super::{rewrite, simple};
 use crate::error::Error;
 use crate::spec::{ByteLevelSpec, MetaspaceSpec, SplitBehavior};
 use crate::text::{Pattern, PreTokenizedText};
@@ -38,8 +38,8 @@ pub(super) enum PreTokenizerStage {
 impl PreTokenizerStage {
     pub(super) fn run(&self, words: &mut PreTokenizedText) -> Result<(), Error> {
         match self {
-            Self::ByteLevel(spec) => byte_level::run(*spec, words),
-            Self::Metaspace(spec) => metaspace::run(*spec, words),
+            Self::ByteLevel(spec) => rewrite::byte_level(*spec, words),
+            Self::Metaspace(spec) => rewrite::metaspace(*spec, words),
             _ => return words.try_split(|text, emit| self.split(text, emit)),
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::layout::{
+use super::{
     Assembly, DecodeTable, TextEntry, BYTE, COPIED, FLAGS, LEN, LEN_WITHOUT_SPECIAL, MISSING, NOT_SHORT,
     SPECIAL,
 };

@@ -1,6 +1,6 @@
 //! Decode ids by a table.
 
-use super::layout::{
+use super::{
     Assembly, DecodeTable, TextEntry, BYTE, COPIED, FLAGS, LEN, LEN_WITHOUT_SPECIAL, MISSING, NOT_SHORT,
     SPECIAL,
 };

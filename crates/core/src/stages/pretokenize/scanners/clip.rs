@@ -6,9 +6,9 @@
 
 use super::ambiguous::AmbiguousBytes;
 use super::blocks::BlockContext;
-use super::boundary_mask::BoundaryMask;
 use super::kind_text::{contraction_end, KindText};
 use super::kinds::{CLASSES, NUMBER};
+use super::repairs::BoundaryMask;
 use super::scanner::Scanner;
 
 /// The pattern; matches are kept and the text between them is removed.

@@ -7,10 +7,10 @@
 //!
 //! ```text
 //! recognize                               pattern text to scanner
-//! scan, windows                           the whole scan, one window of a long text after the other
+//! scan                                    the whole scan, one window of a long text after the other
 //! classes, blocks                         class masks, and the masks of a block with its neighbours
 //! boundary_rules, deepseek, clip, bloom   the rules of each family
-//! ambiguous, boundary_mask, repairs       bytes that the rules do not decide
+//! ambiguous, repairs                      bytes that the rules do not decide
 //! scalar, kind_text, kinds                the patterns character by character: the definition, which also scans
 //!                                         short texts
 //! ```
@@ -22,7 +22,6 @@
 mod ambiguous;
 mod blocks;
 mod bloom;
-mod boundary_mask;
 mod boundary_rules;
 mod classes;
 mod clip;
@@ -36,11 +35,10 @@ mod scan;
 mod scanner;
 #[cfg(test)]
 mod tests;
-mod windows;
 
 pub(super) use bloom::DEEPSEEK_CODER;
 pub(super) use clip::CLIP;
 pub(super) use deepseek::DEEPSEEK;
 pub(super) use recognize::NumberSplit;
-pub use scan::ScanScratch;
+pub use scan::{ScanScratch, WordSpans};
 pub(super) use scanner::Scanner;

@@ -5,11 +5,32 @@ use piecework_kernels::positions;
 
 use super::ambiguous::AmbiguousBytes;
 use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
+use super::kinds::LETTER;
 use super::scanner::{PatternFamily, Scanner};
-use crate::stages::pretokenize::words::WordSpans;
 
 /// Texts shorter than this, in bytes, use the scalar scanner if there is no scratch.
 const MIN_MASKED_LEN: usize = 256;
+
+/// The size of a window in bytes, if it contains a certain boundary. Long texts are scanned in windows, which end where
+/// the pattern splits whatever the neighbours are.
+const WINDOW: usize = if cfg!(test) { 192 } else { 16 << 10 };
+
+/// The spans of words, as two arrays of byte positions.
+#[derive(Clone, Copy, Debug)]
+pub struct WordSpans<'w> {
+    /// The start of each word.
+    pub starts: &'w [u32],
+    /// The end of each word.
+    pub ends: &'w [u32],
+}
+
+impl<'w> WordSpans<'w> {
+    /// Iterate over the spans.
+    #[inline]
+    pub fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'w {
+        self.starts.iter().zip(self.ends).map(|(&start, &end)| (start as usize, end as usize))
+    }
+}
 
 /// Scratch for splitting texts.
 #[derive(Clone, Debug, Default)]
@@ -87,4 +108,46 @@ impl Scanner {
         positions::list(boundary_mask, bounds);
         bounds.push(text.len() as u32);
     }
+}
+
+impl Scanner {
+    /// Return the end of the window that begins at a byte.
+    fn window_end(self, text: &str, from: usize) -> usize {
+        let bytes = text.as_bytes();
+        if bytes.len() - from <= WINDOW {
+            return bytes.len();
+        }
+        let limit = from + WINDOW;
+        let backwards = memchr::memrchr_iter(b' ', &bytes[from + 1..limit]).map(|at| from + 1 + at);
+        let onwards = memchr::memchr_iter(b' ', &bytes[limit..]).map(|at| limit + at);
+        backwards.chain(onwards).find(|&at| self.splits_at_space(text, at)).unwrap_or(bytes.len())
+    }
+
+    /// Return whether the pattern always splits before the ASCII space at a byte. BLOOM and DeepSeek Coder do so
+    /// after a letter.
+    fn splits_at_space(self, text: &str, at: usize) -> bool {
+        match self.family {
+            PatternFamily::Bloom | PatternFamily::DeepSeekCoder => {
+                let kinds = ClassTable::of(self.classification).kinds;
+                text[..at].chars().next_back().is_some_and(|c| kinds.get(c) & LETTER != 0)
+            }
+            _ => follows_word(text, at),
+        }
+    }
+}
+
+/// Return whether every pattern, except BLOOM's and DeepSeek Coder's, splits before byte `at` without looking at
+/// it for the text before: at an ASCII space after a word, or after a single line end, except before a
+/// slash.
+pub(super) fn is_certain_boundary(text: &str, at: usize) -> bool {
+    match text.as_bytes()[..=at] {
+        [.., b' '] => follows_word(text, at),
+        [.., b'\n', b'/'] => false,
+        [.., b'\n', _] => follows_word(text, at - 1) && !text[at..].starts_with(char::is_whitespace),
+        _ => false,
+    }
+}
+
+fn follows_word(text: &str, at: usize) -> bool {
+    text[..at].chars().next_back().is_some_and(|c| !c.is_whitespace())
 }

@@ -1,14 +1,15 @@
-//! `ByteLevel`: words by GPT-2's pattern, then a printable character for each byte.
+//! `ByteLevel` and `Metaspace`: pre-tokenizers that rewrite the text.
 //!
-//! The pattern is that of GPT-2's published encoder,
+//! The pattern of `ByteLevel` is that of GPT-2's published encoder,
 //! `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
 
 use super::scanners::Scanner;
-use crate::spec::ByteLevelSpec;
+use super::split::split_at_chars;
+use crate::spec::{ByteLevelSpec, MetaspaceSpec, PrependScheme, SplitBehavior};
 use crate::text::{printable_of, NormalizedSink, PreTokenizedText};
 
-/// Split every word by the pattern and map its bytes to printable characters.
-pub(super) fn run(spec: ByteLevelSpec, words: &mut PreTokenizedText) {
+/// `ByteLevel`: split every word by GPT-2's pattern and map its bytes to printable characters.
+pub(super) fn byte_level(spec: ByteLevelSpec, words: &mut PreTokenizedText) {
     if spec.add_prefix_space {
         words.rewrite(|text, _, out| {
             if let Some(first) = text.chars().next().filter(|&first| first != ' ') {
@@ -28,6 +29,29 @@ pub(super) fn run(spec: ByteLevelSpec, words: &mut PreTokenizedText) {
             }
         }
     });
+}
+
+/// `Metaspace`: replace the spaces of every word by a metaspace and write one before the text, then split before each metaspace.
+pub(super) fn metaspace(spec: MetaspaceSpec, words: &mut PreTokenizedText) {
+    let mark = spec.replacement;
+    words.rewrite(|text, is_first, out| {
+        let prepends = match spec.prepend_scheme {
+            PrependScheme::Always => true,
+            PrependScheme::First => is_first,
+            PrependScheme::Never => false,
+        };
+        for (at, c) in text.char_indices() {
+            let source = (at as u32, (at + c.len_utf8()) as u32);
+            let marked = if c == ' ' { mark } else { c };
+            if at == 0 && prepends && marked != mark {
+                out.push_from(mark, source);
+            }
+            out.push_from(marked, source);
+        }
+    });
+    if spec.split {
+        words.split(|text, emit| split_at_chars(text, SplitBehavior::MergedWithNext, emit, |c| c == mark));
+    }
 }
 
 #[cfg(test)]
