@@ -1,16 +1,37 @@
-//! Margins: how large the score of the preceding text may be before rounding changes the segmentation of a part.
+//! Margins: why the segmentation of a part of a text may be cached, although SentencePiece's depends on all the text
+//! before it. This is the whole argument; the engine's files on cached Unigram words rely on it.
 //!
-//! SentencePiece sums 32-bit floats from the beginning of the text, so the text before a word takes part in the
-//! rounding of its sums. Let a part have `n` characters, so that no path through it has more than `n` pieces, and let
-//! the absolute value of all sums stay below a power of two, `P = 2^p`. Floats below `P` are at most `2^(p - 24)`
-//! apart, a sum is rounded by at most half of that, and the sums of two paths between the same positions differ by at
-//! most `2n * 2^(p - 25)` from exact numbers. A larger lead decides as exact numbers do, whatever the text before:
-//! with fewer than `2^k` characters a lead of `2^(p - 24 + k)` is sufficient, so one of `2^(p - 18)` for the at most
-//! 63 characters.
+//! **The problem.** SentencePiece sums 32-bit floats from the beginning of the text, so the score of the text before a
+//! part takes part in the rounding of its sums and may change which path wins.
 //!
-//! Leads are taken of fixed-point numbers of `2^-20`, which are not exact either: they differ by up to `2^-21` a
-//! piece, so by less than `2^-14` for two paths of 63. The rest is `2^(p - 24)`, and `p` is at least 11. So the
-//! absolute score of the text before the part may have any value below `P`, less what the part itself may add.
+//! **Rounding.** Let a part have `n` characters, so that no path through it has more than `n` pieces, and let the absolute
+//! value of all sums stay below a power of two, `P = 2^p`. Floats below `P` are at most `2^(p - 24)` apart, a sum is
+//! rounded by at most half of that, and the sums of two paths between the same positions differ by at most `2n * 2^(p -
+//! 25)` from exact numbers. A larger lead decides as exact numbers do, whatever the text before: with fewer than `2^k`
+//! characters a lead of `2^(p - 24 + k)` is sufficient, so one of `2^(p - 18)` for the at most 63 characters.
+//!
+//! **Leads** are taken of fixed-point numbers of `2^-20` ([`super::fixed_point`]), which are not exact either: they
+//! differ by up to `2^-21` a piece, so by less than `2^-14` for two paths of 63. The rest is `2^(p - 24)`, and `p` is at
+//! least 11. So the absolute score of the text before the part may have any value below `P`, less what the part itself
+//! may add ([`max_deviation`]).
+//!
+//! **Classes.** [`Margin`] rounds that value down to one of nine limits ([`limits`]). No limit is so high that a sum within
+//! the part could be reset, which SentencePiece does beyond [`MAX_SCORE`].
+//!
+//! **The bound.** The engine does not sum scores while words are cached. It adds the cost of each word to an upper bound
+//! of the absolute score so far, in 64ths. A cost is rounded up, and a 64th for each piece covers the rounding of sums
+//! ([`cost_of`]). A cached word is valid if the bound with its cost is below the limit of its class. Then every sum
+//! within it is below `P`, and its ids are those that SentencePiece gives at this position. Otherwise the exact score is
+//! made up for by the same additions in the same order, the part is segmented with it ([`super::viterbi`]), and the bound
+//! becomes exact.
+//!
+//! **What a cache entry keeps** is the class, the cost and whether there are unknown characters, all exactly: a word
+//! whose cost does not fit the entry is not cached.
+//!
+//! **Unknown characters** are fused with those before them, so ids do not determine the score of a word that has some.
+//! Such a word is segmented again where its exact score is needed. It stays valid: fusing changes no sum.
+//!
+//! **Single characters** are in no longer piece, so a run of them has one path, no decision, and the highest class.
 
 /// A class of absolute scores of the preceding text up to which a part has the segmentation it has alone; higher
 /// classes allow more. 0 is for parts that must be segmented in their context.
