@@ -159,7 +159,7 @@ impl Bpe {
         rank_all(symbols, &mut &self.pairs);
         match rng {
             Some(rng) => {
-                dropout::merge(symbols, &self.pairs, (&mut merging.links, &mut merging.pair_order), rng)
+                dropout::merge(symbols, &self.pairs, (&mut merging.links, &mut merging.pair_order), rng);
             }
             None => self.merge(symbols, merging),
         }
