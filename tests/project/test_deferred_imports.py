@@ -58,6 +58,7 @@ TERMINAL = {"rich.console", "rich.progress", "piecework.analysis.block_drawing",
 # Standard modules of several milliseconds, for one format or one error.
 FORMATS = {
     "base64",
+    "copy",
     "gzip",
     "hashlib",
     "json",
