@@ -27,20 +27,7 @@ from piecework.train.setting_fields import (
     setting,
 )
 from piecework.train.trainer import Resumption, VocabularyTrainer
-from piecework.train.trainers.common import (
-    ALPHABET_ORDERS,
-    INITIAL_ALPHABET,
-    LIMIT_ALPHABET,
-    MAX_TOKEN_LENGTH,
-    MIN_FREQUENCY,
-    SPECIAL_TOKENS,
-    UNK_TOKEN,
-    VOCAB_SIZE,
-    add_unknown_token,
-    check_counts,
-    resumable,
-    vocabulary_of,
-)
+from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
@@ -104,36 +91,36 @@ class BPETrainer(_AnyBPETrainer):
     title = "BPE"
 
     TIES: ClassVar[tuple[str, ...]] = _TIES
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ALPHABET_ORDERS
+    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = common.ALPHABET_ORDERS
 
-    vocab_size: int = setting(30_000, VOCAB_SIZE)
-    min_frequency: int = setting(2, MIN_FREQUENCY)
-    limit_alphabet: int | None = setting(None, LIMIT_ALPHABET)
-    initial_alphabet: tuple[str, ...] = setting((), INITIAL_ALPHABET)
-    special_tokens: tuple[str, ...] = setting(("<unk>",), SPECIAL_TOKENS)
+    vocab_size: int = setting(30_000, common.VOCAB_SIZE)
+    min_frequency: int = setting(2, common.MIN_FREQUENCY)
+    limit_alphabet: int | None = setting(None, common.LIMIT_ALPHABET)
+    initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
+    special_tokens: tuple[str, ...] = setting(("<unk>",), common.SPECIAL_TOKENS)
     continuing_subword_prefix: str = setting(
         "", Text("Prefix of each character except the first of a word.", metavar="PREFIX")
     )
     end_of_word_suffix: str = setting(
         "", Text("Suffix of the last character of a word, such as </w>.", metavar="SUFFIX")
     )
-    max_token_length: int | None = setting(None, MAX_TOKEN_LENGTH)
+    max_token_length: int | None = setting(None, common.MAX_TOKEN_LENGTH)
     ties: str = setting("lowest-ids", _TIE_CHOICE)
     unk_token: str | None = setting(
-        "<unk>", replace(UNK_TOKEN, none="unknown characters are dropped")
+        "<unk>", replace(common.UNK_TOKEN, none="unknown characters are dropped")
     )
     alphabet_order: str = setting(
         "sorted",
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
             "that of the initial alphabet.",
-            names=ALPHABET_ORDERS,
+            names=common.ALPHABET_ORDERS,
         ),
     )
 
     def __post_init__(self) -> None:
         check_settings(self)
-        add_unknown_token(self)
+        common.add_unknown_token(self)
 
     def model_of(self, learned: LearnedVocabulary) -> BPE:
         """Return the model of a learned vocabulary, with the warning of `learn`."""
@@ -190,8 +177,8 @@ class BPETrainer(_AnyBPETrainer):
         checkpoint: PathLike | None = None,
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge with its count; learns on one thread."""
-        check_counts(counts)
-        with resumable(self, counts, progress, checkpoint) as run:
+        common.check_counts(counts)
+        with common.resumable(self, counts, progress, checkpoint) as run:
             learned = learn_bpe(
                 counts._raw,
                 {
@@ -234,9 +221,9 @@ class ByteBPETrainer(_AnyBPETrainer):
     TIES: ClassVar[tuple[str, ...]] = _TIES
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ("sorted", "byte-values")
 
-    vocab_size: int = setting(50_257, VOCAB_SIZE)
-    min_frequency: int = setting(2, MIN_FREQUENCY)
-    special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), SPECIAL_TOKENS)
+    vocab_size: int = setting(50_257, common.VOCAB_SIZE)
+    min_frequency: int = setting(2, common.MIN_FREQUENCY)
+    special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), common.SPECIAL_TOKENS)
     max_token_length: int | None = setting(
         None, Integer("Longest entry to learn, in bytes.", least=1, none="no limit")
     )
@@ -246,7 +233,7 @@ class ByteBPETrainer(_AnyBPETrainer):
         Choice(
             "Order of the bytes in the vocabulary: by the characters that stand for them, as in GPT-2, or by "
             "value.",
-            names=ALPHABET_ORDERS,
+            names=common.ALPHABET_ORDERS,
         ),
     )
 
@@ -301,7 +288,7 @@ def _model(
         message = f"stopped early: {learned.stopped_early}"
         warnings.warn(message, TrainingWarning, stacklevel=4)
     return BPE(
-        vocab=vocabulary_of(learned.entries),
+        vocab=common.vocabulary_of(learned.entries),
         # A learner can merge one pair twice; the first merge decides the rank.
         merges=tuple(dict.fromkeys((merge.left, merge.right) for merge in learned.merges)),
         unk_token=unk_token,

@@ -15,16 +15,7 @@ from piecework.spec import Model
 from piecework.train.counts import Counts
 from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.setting_fields import check_settings, setting
-from piecework.train.trainers.common import (
-    MIN_FREQUENCY,
-    SPECIAL_TOKENS,
-    UNK_TOKEN,
-    VOCAB_SIZE,
-    add_unknown_token,
-    check_counts,
-    vocabulary_of,
-    warn_without_checkpoints,
-)
+from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_ranking
 
 
@@ -37,17 +28,19 @@ class RankingTrainer(PresetTrainer):
 
     vocab_size: int | None = setting(
         None,
-        replace(VOCAB_SIZE, help="Size, special tokens included.", none="all units of the corpus"),
+        replace(
+            common.VOCAB_SIZE, help="Size, special tokens included.", none="all units of the corpus"
+        ),
     )
     min_frequency: int = setting(
-        1, replace(MIN_FREQUENCY, help="Leave out units that occur less often.")
+        1, replace(common.MIN_FREQUENCY, help="Leave out units that occur less often.")
     )
-    special_tokens: tuple[str, ...] = setting(("[UNK]",), SPECIAL_TOKENS)
-    unk_token: str = setting("[UNK]", UNK_TOKEN)
+    special_tokens: tuple[str, ...] = setting(("[UNK]",), common.SPECIAL_TOKENS)
+    unk_token: str = setting("[UNK]", common.UNK_TOKEN)
 
     def __post_init__(self) -> None:
         check_settings(self)
-        add_unknown_token(self)
+        common.add_unknown_token(self)
         checks.optional_number("vocab_size", self.vocab_size, len(self.special_tokens) + 1)
 
     def learn(
@@ -62,9 +55,9 @@ class RankingTrainer(PresetTrainer):
 
         Ranking takes seconds, so it warns if a `checkpoint` is given and starts again after an interruption.
         """
-        check_counts(counts)
+        common.check_counts(counts)
         if checkpoint is not None:
-            warn_without_checkpoints(self)
+            common.warn_without_checkpoints(self)
         return self.model_of(self._vocabulary(self.units(counts)))
 
     @abstractmethod
@@ -86,7 +79,7 @@ class RankingTrainer(PresetTrainer):
 
     def smallest_model(self) -> Model:
         """Return a model with the special tokens and one entry."""
-        return self.model_of(vocabulary_of(dict.fromkeys((*self.special_tokens, "a"))))
+        return self.model_of(common.vocabulary_of(dict.fromkeys((*self.special_tokens, "a"))))
 
     def _vocabulary(self, counts: Iterable[tuple[str, int]]) -> dict[str, int]:
         """Return the special tokens, then the units by decreasing count and by code points."""
@@ -96,4 +89,4 @@ class RankingTrainer(PresetTrainer):
         if len(entries) == len(self.special_tokens):
             problem = f"={self.min_frequency} is too high: nothing in the corpus occurs as often"
             raise TrainingError("min_frequency", problem)
-        return vocabulary_of(entries)
+        return common.vocabulary_of(entries)

@@ -45,16 +45,7 @@ from piecework.train.setting_fields import (
     setting,
 )
 from piecework.train.trainer import Resumption, Trainer
-from piecework.train.trainers.common import (
-    BYTE_FALLBACK,
-    CHARACTER_COVERAGE,
-    SHRINKING_FACTOR,
-    USER_DEFINED_SYMBOLS,
-    check_counts,
-    learn_at_most,
-    resumable,
-    warn_of_few,
-)
+from piecework.train.trainers import common
 from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
 from piecework.train.trainers.sentencepiece_settings import (
     ROLES,
@@ -176,7 +167,7 @@ class SentencePieceTrainer(Trainer):
         False, Switch("Put the metaspace at the end of words.")
     )
 
-    character_coverage: float = setting(0.9995, CHARACTER_COVERAGE)
+    character_coverage: float = setting(0.9995, common.CHARACTER_COVERAGE)
     required_chars: str = setting(
         "", Text("Characters to include even if the corpus lacks them.", metavar="CHARS")
     )
@@ -215,11 +206,11 @@ class SentencePieceTrainer(Trainer):
     control_symbols_file: PathLike | None = setting(
         None, File("File of further control symbols, one per line.")
     )
-    user_defined_symbols: tuple[str, ...] = setting((), USER_DEFINED_SYMBOLS)
+    user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
     user_defined_symbols_file: PathLike | None = setting(
         None, File("File of further user-defined symbols, one per line.")
     )
-    byte_fallback: bool = setting(False, BYTE_FALLBACK)
+    byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
 
     input_format: Literal["text", "tsv"] = setting(
         "text", Choice("text, or tsv: sentence, tab, count.", names=("text", "tsv"))
@@ -249,7 +240,7 @@ class SentencePieceTrainer(Trainer):
     seed_sentencepieces_file: PathLike | None = setting(
         None, File("File of pieces to start from: piece, tab, count (unigram).")
     )
-    shrinking_factor: float = setting(0.75, SHRINKING_FACTOR)
+    shrinking_factor: float = setting(0.75, common.SHRINKING_FACTOR)
     num_sub_iterations: int = setting(
         2, Integer("EM iterations before each pruning step (unigram).", least=1, most=10)
     )
@@ -354,7 +345,7 @@ class SentencePieceTrainer(Trainer):
         learned = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
         pieces = with_learned(self.meta_pieces, learned)
         if self.hard_vocab_limit is None and not self.use_all_vocab and self.model_type != "char":
-            warn_of_few(len(pieces), self.vocab_size, "the corpus has no more pieces")
+            common.warn_of_few(len(pieces), self.vocab_size, "the corpus has no more pieces")
         return self._model_of(pieces, rest=settings_as_bytes(self, len(pieces)))
 
     def learn_pieces(
@@ -366,8 +357,8 @@ class SentencePieceTrainer(Trainer):
         checkpoint: PathLike | None = None,
     ) -> LearnedPieces:
         """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
-        check_counts(counts)
-        with resumable(self, counts, progress, checkpoint) as run:
+        common.check_counts(counts)
+        with common.resumable(self, counts, progress, checkpoint) as run:
 
             def learn(vocab_size: int) -> CorePieces:
                 sized = (
@@ -376,7 +367,7 @@ class SentencePieceTrainer(Trainer):
                 return sized._run(counts, num_threads, **run)
 
             if self.hard_vocab_limit is None:
-                return LearnedPieces._of(learn_at_most(self.vocab_size, learn))
+                return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
             return LearnedPieces._of(learn(self.vocab_size))
 
     def specification(self, model: SentencePiece, preset: AnyPreset | None = None) -> TokenizerSpec:

@@ -15,21 +15,7 @@ from piecework.train.counts import Counts
 from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.setting_fields import Integer, Number, check_settings, documented, setting
 from piecework.train.trainer import Resumption
-from piecework.train.trainers.common import (
-    BYTE_FALLBACK,
-    CHARACTER_COVERAGE,
-    INITIAL_ALPHABET,
-    SHRINKING_FACTOR,
-    SPECIAL_TOKENS,
-    UNK_TOKEN,
-    USER_DEFINED_SYMBOLS,
-    VOCAB_SIZE,
-    add_unknown_token,
-    check_counts,
-    learn_at_most,
-    resumable,
-    warn_of_few,
-)
+from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
 
 SEEDS_PER_ENTRY = 16
@@ -88,12 +74,12 @@ class UnigramTrainer(PresetTrainer):
     model_class = Unigram
     title = "Unigram"
 
-    vocab_size: int = setting(8_000, VOCAB_SIZE)
-    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), SPECIAL_TOKENS)
-    user_defined_symbols: tuple[str, ...] = setting((), USER_DEFINED_SYMBOLS)
-    byte_fallback: bool = setting(False, BYTE_FALLBACK)
-    character_coverage: float = setting(0.9995, CHARACTER_COVERAGE)
-    initial_alphabet: tuple[str, ...] = setting((), INITIAL_ALPHABET)
+    vocab_size: int = setting(8_000, common.VOCAB_SIZE)
+    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), common.SPECIAL_TOKENS)
+    user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
+    byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
+    character_coverage: float = setting(0.9995, common.CHARACTER_COVERAGE)
+    initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
     seed_vocab_size: int | None = setting(
         None,
         Integer("Number of substrings to start from.", least=1, none="16 for each entry"),
@@ -101,12 +87,12 @@ class UnigramTrainer(PresetTrainer):
     max_piece_length: int = setting(
         16, Integer("Longest piece to learn, in characters.", least=1, most=512)
     )
-    shrinking_factor: float = setting(0.75, SHRINKING_FACTOR)
+    shrinking_factor: float = setting(0.75, common.SHRINKING_FACTOR)
     num_sub_iterations: int = setting(
         2, Integer("EM iterations before each pruning step.", least=1)
     )
     unk_token: str | None = setting(
-        "<unk>", replace(UNK_TOKEN, none="unknown characters have no token")
+        "<unk>", replace(common.UNK_TOKEN, none="unknown characters have no token")
     )
     count_exponent: float = setting(
         1.0,
@@ -120,7 +106,7 @@ class UnigramTrainer(PresetTrainer):
 
     def __post_init__(self) -> None:
         check_settings(self)
-        add_unknown_token(self)
+        common.add_unknown_token(self)
 
     def learn(
         self,
@@ -136,7 +122,7 @@ class UnigramTrainer(PresetTrainer):
         words.
         """
         pieces = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
-        warn_of_few(len(pieces), self.vocab_size, "no more substrings occur 2 times")
+        common.warn_of_few(len(pieces), self.vocab_size, "no more substrings occur 2 times")
         return self._model_of(pieces)
 
     def learn_pieces(
@@ -148,13 +134,13 @@ class UnigramTrainer(PresetTrainer):
         checkpoint: PathLike | None = None,
     ) -> LearnedPieces:
         """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
-        check_counts(counts)
-        with resumable(self, counts, progress, checkpoint) as run:
+        common.check_counts(counts)
+        with common.resumable(self, counts, progress, checkpoint) as run:
 
             def learn(vocab_size: int) -> CorePieces:
                 return self._run(counts, vocab_size, num_threads, **run)
 
-            return LearnedPieces._of(learn_at_most(self.vocab_size, learn))
+            return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
 
     @property
     def presets(self) -> tuple[str, ...]:

@@ -34,20 +34,7 @@ from piecework.train.setting_fields import (
     setting,
 )
 from piecework.train.trainer import Resumption, VocabularyTrainer
-from piecework.train.trainers.common import (
-    ALPHABET_ORDERS,
-    INITIAL_ALPHABET,
-    LIMIT_ALPHABET,
-    MAX_TOKEN_LENGTH,
-    MIN_FREQUENCY,
-    SPECIAL_TOKENS,
-    UNK_TOKEN,
-    VOCAB_SIZE,
-    add_unknown_token,
-    check_counts,
-    resumable,
-    vocabulary_of,
-)
+from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -80,9 +67,9 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     model_class = WordPiece
     title = "WordPiece"
 
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*ALPHABET_ORDERS, "word-starts-first")
+    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*common.ALPHABET_ORDERS, "word-starts-first")
 
-    vocab_size: int = setting(30_000, VOCAB_SIZE)
+    vocab_size: int = setting(30_000, common.VOCAB_SIZE)
     learner: Learner = setting(
         DEFAULT_LEARNER,
         Variant(
@@ -92,24 +79,27 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         ),
     )
     min_frequency: int = setting(
-        2, replace(MIN_FREQUENCY, help="Do not learn pairs or substrings that occur less often.")
+        2,
+        replace(
+            common.MIN_FREQUENCY, help="Do not learn pairs or substrings that occur less often."
+        ),
     )
-    limit_alphabet: int | None = setting(None, LIMIT_ALPHABET)
-    initial_alphabet: tuple[str, ...] = setting((), INITIAL_ALPHABET)
-    special_tokens: tuple[str, ...] = setting(BERT_SPECIAL_TOKENS, SPECIAL_TOKENS)
+    limit_alphabet: int | None = setting(None, common.LIMIT_ALPHABET)
+    initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
+    special_tokens: tuple[str, ...] = setting(BERT_SPECIAL_TOKENS, common.SPECIAL_TOKENS)
     continuing_subword_prefix: str = setting(
         "##", Text("Prefix of the entries that continue a word.", metavar="PREFIX")
     )
     max_token_length: int | None = setting(
-        None, replace(MAX_TOKEN_LENGTH, none="no limit with merges, else 50")
+        None, replace(common.MAX_TOKEN_LENGTH, none="no limit with merges, else 50")
     )
-    unk_token: str = setting("[UNK]", UNK_TOKEN)
+    unk_token: str = setting("[UNK]", common.UNK_TOKEN)
     alphabet_order: str = setting(
         "sorted",
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, "
             "that of the initial alphabet, or starts of words first.",
-            names=ALPHABET_ORDERS,
+            names=common.ALPHABET_ORDERS,
         ),
     )
 
@@ -182,7 +172,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     def __post_init__(self) -> None:
         check_settings(self)
         self.learner.check(self.vocab_size)
-        add_unknown_token(self, can_be_empty=True)
+        common.add_unknown_token(self, can_be_empty=True)
 
     def model_of(self, learned: LearnedVocabulary) -> WordPiece:
         """Return the model of a learned vocabulary, with the warnings of `learn`."""
@@ -192,7 +182,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         for message in messages:
             warnings.warn(message, TrainingWarning, stacklevel=3)
         return WordPiece(
-            vocab=vocabulary_of(learned.entries),
+            vocab=common.vocabulary_of(learned.entries),
             unk_token=self.unk_token,
             continuing_subword_prefix=self.continuing_subword_prefix,
             segmentation=self.learner.model_segmentation,
@@ -275,8 +265,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         further: Mapping[str, object] | None = None,
     ) -> list[LearnedVocabulary]:
         """Return the vocabulary, or that of each size; `further` are settings of the core's learner."""
-        check_counts(counts)
-        with resumable(self, counts, progress, checkpoint, sizes or ()) as run:
+        common.check_counts(counts)
+        with common.resumable(self, counts, progress, checkpoint, sizes or ()) as run:
             learned = self._run(counts, num_threads, further, sizes=sizes, **run)
         return [LearnedVocabulary._of(one) for one in learned]
 
