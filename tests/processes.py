@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import sys
+
+# The command in a shell: the path of the interpreter may have spaces.
+PIECEWORK = f"{shlex.quote(sys.executable)} -m piecework"
 
 
 def heed_signals() -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import ExplainedWord, explain
+from piecework.analysis.explain import Explainer
 from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from tests.data import need
@@ -107,12 +108,13 @@ def test_merges_end_at_the_tokens_of_published_models(name: str) -> None:
     path = need(f"vocab/{name}/tokenizer.json.gz")
     tok = pw.Tokenizer.from_str(gzip.decompress(path.read_bytes()).decode())
     lines = need("corpora/blns.txt").read_text(encoding="utf-8").split("\n")
+    explainer = Explainer(tok)
+    names = {token.content for token in tok.added_tokens}
     compared = 0
     for line in filter(None, lines if "PIECEWORK_FULL" in os.environ else lines[:120]):
-        found = explain(tok, line)
+        found = explainer.explain(line)
         if any(word.merges is None for word in found.words):
             continue
-        names = {token.content for token in tok.added_tokens}
         ends = [symbol for word in found.words if word.symbols for symbol in last_symbols(word)]
         tokens = [t.token for t in found.tokens if t.word is not None and t.token not in names]
         assert ends == tokens, line

@@ -17,6 +17,7 @@ from piecework.analysis.peers import PEERS, Peer
 from piecework.analysis.verify import shortened
 from piecework.cli.verify import verify as verify_command
 from tests.data import need
+from tests.differential import peer
 
 Run = Callable[..., tuple[int, str, str]]
 Encode = Callable[[list[str]], list[list[int]]]
@@ -173,10 +174,8 @@ def test_bad_arguments_raise_typed_errors(
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> str:
-    """The declaration of human rights in all languages, as JSON lines, with spaces and line breaks."""
-    text = gzip.decompress(need("corpora/udhr-all-languages.tsv.gz").read_bytes()).decode()
-    texts = [line.partition("\t")[2][:2000] for line in text.split("\n")[::4]]
-    documents = [text.replace(". ", ".\n\n  ") for text in texts]
+    """Documents of all corpora, as JSON lines, with spaces and line breaks."""
+    documents = [text.replace(". ", ".\n\n  ") for text in peer.sample_documents(40)]
     documents += [
         "  two  spaces ",
         "\ttab\n",

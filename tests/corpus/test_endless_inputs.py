@@ -12,6 +12,7 @@ import pytest
 import piecework as pw
 from piecework.errors import FileError, MemoryLimitError
 from piecework.io import read_file
+from tests.processes import PIECEWORK
 
 pytestmark = pytest.mark.skipif(
     not os.path.exists("/dev/zero"), reason="the system has no /dev/zero"
@@ -103,7 +104,7 @@ def test_a_named_pipe_in_a_corpus_directory_is_refused_and_read_when_it_is_named
 
 def test_a_corpus_is_read_from_the_pipe_of_a_shell(tmp_path: Path) -> None:
     TOKENIZER.save(tmp_path / "tokenizer.json")
-    command = f"{sys.executable} -m piecework encode {tmp_path}/tokenizer.json <(echo hug)"
+    command = f"{PIECEWORK} encode {tmp_path}/tokenizer.json <(echo hug)"
     done = subprocess.run(["bash", "-c", command], capture_output=True)
     assert (done.stdout, done.stderr) == (b"1\n", b"")
 

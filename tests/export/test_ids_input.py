@@ -18,6 +18,7 @@ import pytest
 import piecework as pw
 from piecework.export import ids_reader as ids_input
 from piecework.export import read_ids
+from tests.processes import PIECEWORK
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -87,8 +88,7 @@ def test_decode_reads_from_a_pipe_what_encode_writes_to_it(
     if form in ("arrow", "parquet"):
         pytest.importorskip("pyarrow")
     tok.save(tmp_path / "t.json")
-    command = f"{sys.executable} -m piecework"
-    pipe = f"{command} encode t.json --keep-empty --format {form} | {command} decode t.json"
+    pipe = f"{PIECEWORK} encode t.json --keep-empty --format {form} | {PIECEWORK} decode t.json"
     done = subprocess.run(
         ["sh", "-c", pipe],
         cwd=tmp_path,

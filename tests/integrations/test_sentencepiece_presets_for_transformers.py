@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import random
@@ -19,6 +18,7 @@ import piecework as pw
 from piecework.errors import PortabilityWarning
 from piecework.vocabulary.nearest_components import SAMPLE_TEXTS
 from tests import data
+from tests.differential import peer
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 transformers = pytest.importorskip("transformers")
@@ -83,12 +83,12 @@ def texts() -> list[str]:
 
 
 def real_texts() -> list[str]:
-    corpora = data.need("corpora")
-    book = (corpora / "botchan.txt").read_text().splitlines()
-    naughty = json.loads((corpora / "blns.json").read_text())
-    rights = gzip.decompress((corpora / "udhr-all-languages.tsv.gz").read_bytes()).decode()
-    sentences = [s for row in rights.splitlines() for s in row.split("\t", 1)[1].split(". ")]
-    return [*book, *naughty, *sentences[::12]]
+    book, naughty = (
+        data.need(f"corpora/{name}.txt").read_text("utf-8").splitlines()
+        for name in ("botchan", "blns")
+    )
+    sentences = [s for document in peer.sample_documents(20) for s in document.split(". ")]
+    return [*book, *naughty, *sentences]
 
 
 def quietly_saved(tok: pw.Tokenizer, path: str) -> None:

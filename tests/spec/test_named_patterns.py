@@ -59,6 +59,6 @@ def test_unknown_name_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("name", sorted(pw.spec.NAMED_PATTERNS.keys() - {"deepseek-v3"}))
 def test_core_holds_its_scanner_to_the_very_text_of_the_pattern(name: str) -> None:
-    scanners = data.ROOT / "crates" / "core" / "src" / "pretokenize" / "scanners"
+    scanners = data.ROOT / "crates" / "core" / "src" / "stages" / "pretokenize" / "scanners"
     tested = (scanners / "tests" / "published.rs").read_text(encoding="utf-8")
     assert f'r"{pw.spec.NAMED_PATTERNS[name][0]}"' in tested

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import piecework as pw
 from tests.cli.commands.streams import NEEDS_SIGNALS, PMI, Run, assert_one_line
+from tests.processes import PIECEWORK
 
 
 def test_bad_usage_is_one_line_and_code_two(
@@ -161,7 +161,7 @@ def test_a_failure_while_encoding_leaves_the_old_output(
 @pytest.mark.parametrize("verb", ["encode", "train"])
 def test_a_closed_stdin_is_an_error(tokenizer: str, verb: str) -> None:
     arguments = "train - -o -" if verb == "train" else f"encode {tokenizer} -"
-    shell = f"exec {sys.executable} -m piecework {arguments} <&-"
+    shell = f"exec {PIECEWORK} {arguments} <&-"
     result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
     assert_one_line(result.stderr, "cannot read <stdin>: the stream is closed")

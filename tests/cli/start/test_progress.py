@@ -13,6 +13,7 @@ import piecework as pw
 from piecework._internal import progress as bars
 from piecework.cli.app import run
 from tests.cli.start.command_names import Run, command_named
+from tests.processes import PIECEWORK
 
 LONG = "train count encode decode find-drift compare verify bench extend prune convert normalize".split()
 
@@ -125,10 +126,10 @@ def test_the_former_name_of_progress_is_an_error() -> None:
 
 def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
     out = tmp_path / "c.tsv"
-    shell = f"exec {sys.executable} -m piecework count {corpus} -o {out} 2>&-"
+    shell = f"exec {PIECEWORK} count {corpus} -o {out} 2>&-"
     assert subprocess.run(["sh", "-c", shell], check=False, timeout=60).returncode == 0
     assert out.exists()
-    shell = f"exec {sys.executable} -m piecework count missing -o {out} 2>&-"
+    shell = f"exec {PIECEWORK} count missing -o {out} 2>&-"
     done = subprocess.run(["sh", "-c", shell], check=False, timeout=60, capture_output=True)
     assert (done.returncode, done.stdout) == (2, b"")
 
@@ -140,7 +141,7 @@ def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
 def test_a_closed_stdout_is_an_error(corpus: str, tmp_path: Path, verb: str) -> None:
     path = tmp_path / "t.json"
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
-    shell = f"exec {sys.executable} -m piecework {verb.format(path, corpus)} >&-"
+    shell = f"exec {PIECEWORK} {verb.format(path, corpus)} >&-"
     done = subprocess.run(
         ["sh", "-c", shell], input=b"hug " * 99, check=False, timeout=60, capture_output=True
     )
@@ -154,7 +155,7 @@ def test_tables_go_nowhere_where_stdout_is_closed(corpus: str, tmp_path: Path) -
     path = tmp_path / "t.json"
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
     for verb in (f"compare {path} --corpus {corpus}", f"explain {path} hug", f"inspect {path}"):
-        shell = f"exec {sys.executable} -m piecework {verb} >&-"
+        shell = f"exec {PIECEWORK} {verb} >&-"
         done = subprocess.run(["sh", "-c", shell], check=False, timeout=60, capture_output=True)
         assert (done.returncode, done.stderr) == (0, b"")
 
