@@ -338,7 +338,7 @@ def lost_origin(text: str) -> TemplateError:
     """Return the error for characters that are both of the template and of a message.
 
     >>> lost_origin("ab").found
-    "text whose characters have an unknown origin: 'ab'"
+    ": the text 'ab' has characters of unknown origin"
     """
     shown = text if len(text) <= 40 else f"{text[:40]}..."
     problem = (

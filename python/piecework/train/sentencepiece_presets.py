@@ -151,7 +151,7 @@ def sentencepiece_preset_of(pipeline: Pipeline) -> SentencePiecePreset | None:
 def preprocessing_rules(preprocessing: tuple[spec.Normalizer, ...]) -> NormalizationRules:
     """Return rules for these normalizers, then for `` and '' as one quote, then for nmt_nfkc.
 
-    >>> rules = preprocessing_rules((NFKD(), StripAccents(), Lowercase()))
+    >>> rules = preprocessing_rules((spec.NFKD(), spec.StripAccents(), spec.Lowercase()))
     >>> rules.normalize("``É''  ½"), rules.normalize("E\u0301")
     ('"e"  1⁄2', 'e')
 
