@@ -116,7 +116,7 @@ fn change(file: &mut [u8], start: usize, len: usize, width: usize, random: &mut 
     file[at..at + width].copy_from_slice(&changed.to_le_bytes()[..width]);
 }
 
-/// Returns a little-endian number of `width` bytes.
+/// Return a little-endian number of `width` bytes.
 fn number(file: &[u8], at: usize, width: usize) -> u64 {
     file[at..at + width].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

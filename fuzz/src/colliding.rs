@@ -8,7 +8,7 @@ use crate::kinds::Kind;
 const TOKENS: usize = 20_000;
 const DIGITS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-+";
 
-/// Returns a file of each kind that names its tokens.
+/// Return a file of each kind that names its tokens.
 pub(crate) fn files() -> Vec<(Kind, Vec<u8>)> {
     let tokens = tokens();
     let lines = format!("[UNK]\n{}\n", tokens.join("\n"));
@@ -27,7 +27,7 @@ pub(crate) fn files() -> Vec<(Kind, Vec<u8>)> {
     ]
 }
 
-/// Returns tokens of 32 bytes with equal hashes under `FxHasher`: the last eight bytes are its state after the first
+/// Return tokens of 32 bytes with equal hashes under `FxHasher`: the last eight bytes are its state after the first
 /// sixteen, so that its last product is zero.
 fn tokens() -> Vec<String> {
     let tokens = (0u64..).filter_map(|number| {
@@ -41,7 +41,7 @@ fn tokens() -> Vec<String> {
     tokens.take(TOKENS).collect()
 }
 
-/// Returns the bytes of a number as text, if all are visible.
+/// Return the bytes of a number as text, if all are visible.
 fn printable(number: u64) -> Option<String> {
     let bytes = number.to_le_bytes();
     bytes.iter().all(u8::is_ascii_graphic).then(|| String::from_utf8_lossy(&bytes).into_owned())

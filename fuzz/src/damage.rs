@@ -81,7 +81,7 @@ pub(crate) fn lines(file: &[u8], random: &mut Rng) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
-/// Returns the fields of a message, each with a tag of one byte and fewer than 2^14 bytes.
+/// Return the fields of a message, each with a tag of one byte and fewer than 2^14 bytes.
 fn split_fields(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let mut fields = Vec::new();
     while let [tag, first, rest @ ..] = bytes {
@@ -98,7 +98,7 @@ fn split_fields(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     fields
 }
 
-/// Returns a field with its tag and length.
+/// Return a field with its tag and length.
 fn message(tag: u8, inner: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     let mut len = inner.len();
@@ -161,7 +161,7 @@ fn damage_tree(tree: &mut Value, random: &mut Rng) {
     }
 }
 
-/// Returns a list nested in sequences of stages, or a list of stages that double the text.
+/// Return a list nested in sequences of stages, or a list of stages that double the text.
 fn nested(items: Vec<Value>, random: &mut Rng) -> Value {
     if random.bool() {
         let step = json!({ "type": "Replace", "pattern": { "Regex": "." }, "content": "aa" });
@@ -174,7 +174,7 @@ fn nested(items: Vec<Value>, random: &mut Rng) -> Value {
     value
 }
 
-/// Returns a random value that a reader may not expect.
+/// Return a random value that a reader may not expect.
 fn any_value(random: &mut Rng) -> Value {
     let numbers = [0, 1, 2, 255, 256, 65_535, 4_294_967_295, 4_294_967_296, u64::MAX, 1 << 28, 1 << 24];
     let texts = [

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a file by its extension.
+    /// Return the kind of a file by its extension.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "json" => Some(Self::Json),
@@ -43,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// Returns the name of the file that stores a failing case.
+    /// Return the name of the file that stores a failing case.
     pub(crate) fn fault(self) -> &'static str {
         match self {
             Self::Json => "fault.json",
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// Returns a damaged copy of a file.
+    /// Return a damaged copy of a file.
     pub(crate) fn damaged(self, file: &[u8], random: &mut Rng) -> Vec<u8> {
         match self {
             Self::Json => damage::json(file, random),
@@ -107,7 +107,7 @@ fn read_gguf(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     roles.map(|_| spec)
 }
 
-/// Returns GPT-2's pre-tokenizer.
+/// Return GPT-2's pre-tokenizer.
 fn byte_level() -> PreTokenizerSpec {
     PreTokenizerSpec::ByteLevel(ByteLevelSpec {
         add_prefix_space: false,

@@ -85,12 +85,12 @@ impl Options {
     }
 }
 
-/// Returns the path of a folder or file in `fuzz/`.
+/// Return the path of a folder or file in `fuzz/`.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Returns the files of the corpus and the regressions with their kinds, sorted by path.
+/// Return the files of the corpus and the regressions with their kinds, sorted by path.
 fn seed_files() -> Vec<(PathBuf, Kind)> {
     let files = ["corpus", "regressions"].into_iter().filter_map(|name| fs::read_dir(folder(name)).ok());
     let paths = files.flatten().flatten().map(|entry| entry.path());

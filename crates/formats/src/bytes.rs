@@ -28,7 +28,7 @@ pub(crate) fn check_alphabet(place: &str, has: impl Fn(u8) -> bool) -> Result<()
     }
 }
 
-/// A byte-level tokenizer without normalizer and post-processor.
+/// Return a byte-level tokenizer without normalizer and post-processor.
 pub(crate) fn tokenizer(
     model: BpeSpec,
     pre_tokenizer: PreTokenizerSpec,
@@ -46,12 +46,12 @@ pub(crate) fn tokenizer(
     }
 }
 
-/// The settings of a byte-level stage without `add_prefix_space`.
+/// Return the settings of a byte-level stage without `add_prefix_space`.
 pub(crate) fn byte_level(use_regex: bool) -> ByteLevelSpec {
     ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex }
 }
 
-/// A pre-tokenizer that splits at the matches of a pattern and maps bytes to printable characters.
+/// Return a pre-tokenizer that splits at the matches of a pattern and maps bytes to printable characters.
 pub(crate) fn split_bytes(pattern: String, behavior: SplitBehavior, invert: bool) -> PreTokenizerSpec {
     let split = PreTokenizerSpec::Split { pattern: PatternSpec::Regex(pattern), behavior, invert };
     PreTokenizerSpec::Sequence(vec![split, PreTokenizerSpec::ByteLevel(byte_level(false))])

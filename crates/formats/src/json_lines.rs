@@ -122,7 +122,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
         formatter.write_str("an object")
     }
 
-    /// The last of several members with one name counts, as in Python.
+    /// Take the last of several members with one name, as in Python.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let (mut exact, mut nested) = (None, None);
         while let Some(member) = map.next_key_seed(MemberSeed(&self))? {

@@ -34,7 +34,7 @@ fn split_merge(number: usize, line: &str) -> Result<Merge<'_>, Error> {
     }
 }
 
-/// The place of a line in errors.
+/// Return the place of a line in errors.
 pub(crate) fn line_of(number: usize) -> String {
     format!("line {number}")
 }

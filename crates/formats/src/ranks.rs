@@ -54,7 +54,7 @@ impl Ranks {
         Ok(Self { tokens: entries.into_iter().map(|entry| (entry.token, entry.rank)).collect() })
     }
 
-    /// The tokens of a vocabulary with ids as ranks; fails for an entry that is not byte-level.
+    /// Return the tokens of a vocabulary with ids as ranks; fails for an entry that is not byte-level.
     pub(crate) fn of_vocab<'v>(vocab: impl Iterator<Item = (&'v str, u32)>) -> Result<Self, Error> {
         let entry = |(text, rank): (&str, u32)| match from_printable(text) {
             Some(token) => Ok(RankedToken { token, rank, number: rank as usize }),
@@ -70,7 +70,7 @@ impl Ranks {
         self.tokens.iter().map(|(token, rank)| (token.as_slice(), *rank))
     }
 
-    /// The byte where each token of more than one byte is cut into its canonical pair.
+    /// Return the byte where each token of more than one byte is cut into its canonical pair.
     pub(crate) fn cuts(&self) -> impl Iterator<Item = (&[u8], Option<usize>)> {
         let table = RankTable::new(&self.tokens);
         let mut symbols = RankMerger::default();
@@ -78,7 +78,7 @@ impl Ranks {
         longer.map(move |token| (token, symbols.last_boundary(token, &table)))
     }
 
-    /// The canonical pairs in the order of the ranks, as printable text.
+    /// Return the canonical pairs in the order of the ranks, as printable text.
     pub(crate) fn merges(&self) -> Vec<(String, String)> {
         let pair = |(token, cut): (&[u8], Option<usize>)| {
             let (left, right) = token.split_at(cut?);
@@ -87,7 +87,7 @@ impl Ranks {
         self.cuts().filter_map(pair).collect()
     }
 
-    /// The model that encodes as the ranks do; each id is the rank and `shift`.
+    /// Return the model that encodes as the ranks do; each id is the rank and `shift`.
     pub(crate) fn into_model(self, shift: u32) -> BpeSpec {
         BpeSpec {
             vocab: self.iter().map(|(token, rank)| (printable(token), rank + shift)).collect(),

@@ -67,7 +67,7 @@ impl TextRows {
         joined
     }
 
-    /// The number of texts.
+    /// Return the number of texts.
     #[must_use]
     pub fn len(&self) -> usize {
         self.spans.len()
@@ -85,12 +85,12 @@ impl TextRows {
         self.text(&self.spans[row])
     }
 
-    /// The texts, in order.
+    /// Return the texts, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.spans.iter().map(|span| self.text(span))
     }
 
-    /// The size of each text in bytes.
+    /// Return the size of each text in bytes.
     pub fn sizes(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         self.spans.iter().map(|span| span.bytes.len())
     }

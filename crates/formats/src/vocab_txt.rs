@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
     })
 }
 
-/// A BERT tokenizer without normalizer, special tokens and post-processor.
+/// Return a BERT tokenizer without normalizer, special tokens and post-processor.
 pub(crate) fn tokenizer(vocab: VocabSpec, unk_token: String) -> TokenizerSpec {
     TokenizerSpec {
         truncation: None,

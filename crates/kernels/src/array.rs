@@ -38,7 +38,7 @@ pub trait Plain: sealed::Plain {}
 
 impl<T: sealed::Plain> Plain for T {}
 
-/// The bytes of some numbers.
+/// Return the bytes of some numbers.
 fn bytes_of(numbers: &mut [u64]) -> &mut [u8] {
     let bytes = size_of_val(numbers);
     // SAFETY: numbers have no padding, and any bytes are some.
@@ -78,7 +78,7 @@ impl<T: Plain> Deref for Array<T> {
 }
 
 impl<T: Plain> Array<T> {
-    /// The same memory as bytes, in the order of this machine.
+    /// Return the same memory as bytes, in the order of this machine.
     #[must_use]
     pub fn bytes(&self) -> Array<u8> {
         // `Plain` values have no padding, so all of their bytes may be read.
@@ -112,7 +112,7 @@ impl Array<u8> {
         Ok(Self { start, len: filled, owner })
     }
 
-    /// The values in a range of the bytes; `None` if the range is out of bounds or not aligned to values.
+    /// Return the values in a range of the bytes; `None` if the range is out of bounds or not aligned to values.
     #[must_use]
     pub fn view<T: Plain>(&self, range: Range<usize>) -> Option<Array<T>> {
         let bytes = self.get(range)?;
@@ -155,7 +155,7 @@ impl Text {
         Ok(Self(bytes))
     }
 
-    /// The bytes, which share the memory.
+    /// Return the bytes, which share the memory.
     #[must_use]
     pub fn bytes(&self) -> &Array<u8> {
         &self.0

@@ -77,7 +77,7 @@ impl Column {
         Self { chunks, starts }
     }
 
-    /// The number of rows.
+    /// Return the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
@@ -89,7 +89,7 @@ impl Column {
         self.len() == 0
     }
 
-    /// The bytes of a row; `None` for a null and beyond the end.
+    /// Return the bytes of a row; `None` for a null and beyond the end.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<&[u8]> {
         let at = self.starts.partition_point(|&start| start <= row).checked_sub(1)?;
@@ -164,7 +164,7 @@ impl ColumnChunk {
             .is_some_and(|bits| unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0)
     }
 
-    /// The bytes of a row, whose index must be below the length.
+    /// Return the bytes of a row, whose index must be below the length.
     fn get(&self, row: usize) -> Option<&[u8]> {
         if row >= self.len() || self.is_null(row) {
             return None;
@@ -207,7 +207,7 @@ impl ColumnChunk {
         Some(unsafe { std::slice::from_raw_parts(data.add(start), len) })
     }
 
-    /// A value by its view: length, then the value itself up to 12 bytes, else its first four, the buffer and
+    /// Return a value by its view: length, then the value itself up to 12 bytes, else its first four, the buffer and
     /// the offset there.
     fn viewed(&self, at: usize) -> Option<&[u8]> {
         // SAFETY: there is a view for every value.

@@ -60,13 +60,13 @@ mod active {
 }
 
 impl Level {
-    /// The levels of this processor, the best last.
+    /// Return the levels of this processor, the best last.
     #[must_use]
     pub fn supported() -> Vec<Self> {
         ALL.into_iter().filter(|set| set.is_supported()).map(Self).collect()
     }
 
-    /// The active level: the best, or the one that was activated.
+    /// Return the active level: the best, or the one that was activated.
     #[inline]
     #[must_use]
     pub fn active() -> Self {
@@ -81,7 +81,7 @@ impl Level {
         active::set(self.0 as u8);
     }
 
-    /// The name: `scalar`, `neon`, `avx2` or `avx512`.
+    /// Return the name: `scalar`, `neon`, `avx2` or `avx512`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {

@@ -16,7 +16,7 @@ pub mod positions;
 pub mod prefetch;
 pub mod utf16;
 
-/// The number of cases of a test: the first, or the second where Miri interprets it.
+/// Return the number of cases of a test: the first, or the second where Miri interprets it.
 #[cfg(test)]
 const fn cases(compiled: usize, interpreted: usize) -> usize {
     if cfg!(miri) {

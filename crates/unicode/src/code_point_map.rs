@@ -25,14 +25,14 @@ pub struct CodePointMap<T> {
 }
 
 impl<T: Copy> CodePointMap<T> {
-    /// Returns the value of a character.
+    /// Return the value of a character.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, c: char) -> T {
         self.get_code(u32::from(c))
     }
 
-    /// Returns the value of a code point.
+    /// Return the value of a code point.
     ///
     /// # Panics
     ///
@@ -44,7 +44,7 @@ impl<T: Copy> CodePointMap<T> {
         self.pages[usize::from(self.numbers[code / PAGE])][code % PAGE]
     }
 
-    /// Returns the memory that the table takes, in bytes.
+    /// Return the memory that the table takes, in bytes.
     #[must_use]
     pub fn memory(&self) -> usize {
         size_of_val(&*self.numbers) + size_of_val(self.pages.as_slice())
@@ -52,7 +52,7 @@ impl<T: Copy> CodePointMap<T> {
 }
 
 impl CodePointMap<u8> {
-    /// Returns the map in which the members of each class have its value, and all other characters 0.
+    /// Return the map in which the members of each class have its value, and all other characters 0.
     ///
     /// Classes are written as in a regular expression; where they overlap, the last one wins.
     ///
@@ -79,18 +79,18 @@ pub struct CodePointMapBuilder<T> {
 }
 
 impl<T: Copy> CodePointMapBuilder<T> {
-    /// Starts a map in which every code point has the value `default`.
+    /// Start a map in which every code point has the value `default`.
     #[must_use]
     pub fn new(default: T) -> Self {
         Self { numbers: Box::new([0; PAGES]), pages: vec![[default; PAGE]] }
     }
 
-    /// Sets the value of a character.
+    /// Set the value of a character.
     pub fn set(&mut self, c: char, value: T) {
         self.page_mut(c as usize / PAGE)[c as usize % PAGE] = value;
     }
 
-    /// Sets the value of all characters of a range.
+    /// Set the value of all characters of a range.
     pub fn fill(&mut self, range: RangeInclusive<char>, value: T) {
         let (first, last) = (*range.start() as usize, *range.end() as usize);
         for page in first / PAGE..=last / PAGE {
@@ -100,7 +100,7 @@ impl<T: Copy> CodePointMapBuilder<T> {
         }
     }
 
-    /// Sets all values of the page of a code point to those of the page of another one. Later changes to one of these
+    /// Set all values of the page of a code point to those of the page of another one. Later changes to one of these
     /// pages change both.
     ///
     /// # Panics
@@ -110,13 +110,13 @@ impl<T: Copy> CodePointMapBuilder<T> {
         self.numbers[code as usize / PAGE] = self.numbers[of as usize / PAGE];
     }
 
-    /// Builds the map with the pages as they are, for values of which few pages are equal.
+    /// Build the map with the pages as they are, for values of which few pages are equal.
     #[must_use]
     pub fn build_as_is(self) -> CodePointMap<T> {
         CodePointMap { numbers: self.numbers, pages: self.pages }
     }
 
-    /// The page to write to; a page is allocated at its first write.
+    /// Return the page to write to; a page is allocated at its first write.
     fn page_mut(&mut self, page: usize) -> &mut [T; PAGE] {
         let number = &mut self.numbers[page];
         if *number == 0 {
@@ -128,7 +128,7 @@ impl<T: Copy> CodePointMapBuilder<T> {
 }
 
 impl<T: Copy + Eq + Hash> CodePointMapBuilder<T> {
-    /// Builds the map; equal pages become one.
+    /// Build the map; equal pages become one.
     #[must_use]
     pub fn build(self) -> CodePointMap<T> {
         let Self { mut numbers, pages: all } = self;

@@ -6,7 +6,7 @@ use proc_macro::TokenStream;
 use quote::ToTokens;
 use syn::{parse_macro_input, parse_quote, Block, ImplItem, Item, ReturnType, Signature, Type};
 
-/// Makes a function, or every function of an `impl` block, return an error if it panics.
+/// Make a function, or every function of an `impl` block, return an error if it panics.
 ///
 /// Write it above `#[pyfunction]` or `#[pymethods]`. The body runs in `crate::panics::caught`, which the crate
 /// defines. A function that returns `T` is changed to return `PyResult<T>`.

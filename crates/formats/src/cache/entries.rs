@@ -78,7 +78,7 @@ pub(super) fn get(vocab: &Vocab, sections: &TableSections) -> Result<ModelSpec, 
     Ok(model)
 }
 
-/// The model without its entries.
+/// Return the model without its entries.
 fn settings_of(model: &ModelSpec) -> ModelSpec {
     let vocab = VocabSpec::new();
     match model {

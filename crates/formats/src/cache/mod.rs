@@ -76,7 +76,7 @@ pub fn read(bytes: &Array<u8>) -> Result<CompiledCache, Error> {
     read_sections(container::read(bytes)?)
 }
 
-/// A number of 128 bits that tells sources apart: their bytes, and all that was said about them.
+/// Return a number of 128 bits that tells sources apart: their bytes, and all that was said about them.
 #[must_use]
 pub fn fingerprint(sources: &[&[u8]]) -> [u8; 16] {
     let mut hasher = Xxh3::new();

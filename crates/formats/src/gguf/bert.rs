@@ -44,7 +44,7 @@ pub(super) fn read(
     })
 }
 
-/// The token as in a `vocab.txt`.
+/// Return the token as in a `vocab.txt`.
 fn original(token: &str, kind: PieceType) -> String {
     let is_special = matches!(kind, PieceType::Control | PieceType::Unknown);
     // Older files leave tokens in brackets unmarked, such as [unused1].

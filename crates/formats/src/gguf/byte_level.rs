@@ -49,7 +49,7 @@ fn read_merges(keys: &Keys) -> Result<Vec<(String, String)>, Error> {
     lines.iter().enumerate().map(merge).collect()
 }
 
-/// The entries of the model: all tokens but those that only added tokens match.
+/// Return the entries of the model: all tokens but those that only added tokens match.
 ///
 /// A special token that is an entry would be emitted for a word of the same text, with `ignore_merges`.
 fn model_entries(vocabulary: &Vocabulary, merges: &[(String, String)]) -> Vec<(String, u32)> {

@@ -18,12 +18,12 @@ impl<R: Read + Seek> Cursor<R> {
         Self { reader, at: 0, len }
     }
 
-    /// The number of bytes before the position.
+    /// Return the number of bytes before the position.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    /// The number of bytes after the position.
+    /// Return the number of bytes after the position.
     pub(super) fn remaining(&self) -> u64 {
         self.len - self.at
     }
@@ -125,7 +125,7 @@ impl<R: Read + Seek> Cursor<R> {
     }
 }
 
-/// A key or field with its byte offset, for errors.
+/// Return a key or field with its byte offset, for errors.
 pub(super) fn placed(place: impl Display + Copy, at: u64) -> String {
     format!("{place} (byte {at})")
 }

@@ -20,7 +20,7 @@ pub(super) struct Defaults {
 /// A special token with its id.
 type Token = (String, u32);
 
-/// The post-processor of a file: `bos A eos`, and for pairs the form of the library that made the vocabulary.
+/// Return the post-processor of a file: `bos A eos`, and for pairs the form of the library that made the vocabulary.
 pub(super) fn read(
     keys: &Keys,
     vocabulary: &Vocabulary,

@@ -33,7 +33,7 @@ impl Keys {
         Section::read(std::io::Cursor::new(bytes), bytes.len() as u64, is_kept).map(Self)
     }
 
-    /// A string.
+    /// Return a string.
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>, Error> {
         self.typed(key, "a string", |value| match value {
             GgufValue::Text(text) => Some(text.as_str()),
@@ -41,7 +41,7 @@ impl Keys {
         })
     }
 
-    /// A flag.
+    /// Return a flag.
     pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, Error> {
         self.typed(key, "a bool", |value| match value {
             GgufValue::Flag(flag) => Some(*flag),
@@ -49,7 +49,7 @@ impl Keys {
         })
     }
 
-    /// An integer.
+    /// Return an integer.
     pub(super) fn integer(&self, key: &str) -> Result<Option<i128>, Error> {
         self.typed(key, "an integer", |value| match value {
             GgufValue::Integer(number) => Some(*number),
@@ -57,7 +57,7 @@ impl Keys {
         })
     }
 
-    /// A list of strings.
+    /// Return a list of strings.
     pub(super) fn texts(&self, key: &str) -> Result<Option<&[String]>, Error> {
         self.typed(key, "an array of string", |value| match value {
             GgufValue::Texts(texts) => Some(texts.as_slice()),
@@ -65,7 +65,7 @@ impl Keys {
         })
     }
 
-    /// A list of 32-bit floats.
+    /// Return a list of 32-bit floats.
     pub(super) fn floats(&self, key: &str) -> Result<Option<&[f32]>, Error> {
         self.typed(key, "an array of float32", |value| match value {
             GgufValue::Floats(floats) => Some(floats.as_slice()),
@@ -73,7 +73,7 @@ impl Keys {
         })
     }
 
-    /// A list of 32-bit integers.
+    /// Return a list of 32-bit integers.
     pub(super) fn integers(&self, key: &str) -> Result<Option<&[i32]>, Error> {
         self.typed(key, "an array of int32", |value| match value {
             GgufValue::Integers(integers) => Some(integers.as_slice()),
@@ -81,7 +81,7 @@ impl Keys {
         })
     }
 
-    /// A list of bytes.
+    /// Return a list of bytes.
     pub(super) fn bytes(&self, key: &str) -> Result<Option<&[u8]>, Error> {
         self.typed(key, "an array of uint8 or int8", |value| match value {
             GgufValue::Bytes(bytes) => Some(bytes.as_slice()),
@@ -89,12 +89,12 @@ impl Keys {
         })
     }
 
-    /// An error for the value of a key.
+    /// Return an error for the value of a key.
     pub(super) fn error(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> Error {
         self.error_at(key, "", found, expected)
     }
 
-    /// An error for a part of the value of a key, such as `[7]`.
+    /// Return an error for a part of the value of a key, such as `[7]`.
     pub(super) fn error_at(
         &self,
         key: &str,
@@ -109,7 +109,7 @@ impl Keys {
         Error::new(ErrorKind::Format, place, found, expected)
     }
 
-    /// An error for a key that the file lacks.
+    /// Return an error for a key that the file lacks.
     pub(super) fn missing(&self, key: &str, expected: &str) -> Error {
         self.error(key, "no such key", expected)
     }

@@ -46,7 +46,7 @@ pub fn is_gguf(head: &[u8]) -> bool {
     head.starts_with(section::MAGIC) && head.get(4..8).is_none_or(|version| version.contains(&0))
 }
 
-/// The length in bytes of the key-value section, from the start of a file of `len` bytes.
+/// Return the length in bytes of the key-value section, from the start of a file of `len` bytes.
 ///
 /// Memory is that of the keys: values are skipped. Errors name the key and the byte.
 pub fn section_len(reader: impl Read + Seek, len: u64) -> Result<u64, Error> {

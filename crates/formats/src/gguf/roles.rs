@@ -24,7 +24,7 @@ pub(super) const ROLES: [(Role, &str, &[&str]); 7] = [
 ];
 
 impl Role {
-    /// The key with the id of the token.
+    /// Return the key with the id of the token.
     pub(super) fn key(self) -> &'static str {
         ROLES.iter().find(|(role, _, _)| *role == self).map_or("", |(_, _, keys)| keys[0])
     }

@@ -164,7 +164,7 @@ fn read_type<R: Read + Seek>(cursor: &mut Cursor<R>, key: &str) -> Result<u32, E
     Ok(kind)
 }
 
-/// An integer of the type `name`, or `None` for a floating-point number.
+/// Return an integer of the type `name`, or `None` for a floating-point number.
 fn integer(name: &str, bytes: &[u8]) -> Option<i128> {
     let is_negative = name.starts_with("int") && bytes.last().is_some_and(|&high| high >= 0x80);
     let start = if is_negative { -1 } else { 0 };

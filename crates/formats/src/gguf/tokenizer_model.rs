@@ -37,7 +37,7 @@ impl TokenizerModel {
         model.ok_or_else(|| keys.error(MODEL, format!("{name:?}"), expected))
     }
 
-    /// The id that a role has in files that do not state it.
+    /// Return the id that a role has in files that do not state it.
     pub(super) fn default_id(self, role: Role) -> Option<u32> {
         let ids: &[(Role, u32)] = match self {
             Self::Gpt2 => &[],

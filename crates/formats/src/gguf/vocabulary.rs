@@ -44,30 +44,30 @@ impl Vocabulary {
         Ok(Self { tokens, types, roles })
     }
 
-    /// The id of the token of a role.
+    /// Return the id of the token of a role.
     pub(super) fn id_of(&self, role: Role) -> Option<u32> {
         self.roles.iter().find(|(known, _)| *known == role).map(|&(_, id)| id)
     }
 
-    /// The token of a role with its id; an error names the key.
+    /// Return the token of a role with its id; an error names the key.
     pub(super) fn required(&self, role: Role, keys: &Keys, reason: &str) -> Result<(String, u32), Error> {
         let id = self.id_of(role).ok_or_else(|| keys.missing(role.key(), reason))?;
         Ok((self.tokens[id as usize].clone(), id))
     }
 
-    /// The names of the roles with their tokens.
+    /// Return the names of the roles with their tokens.
     pub(super) fn roles(&self) -> Vec<(&'static str, &str)> {
         let token = |role| self.id_of(role).map(|id| self.tokens[id as usize].as_str());
         ROLES.iter().filter_map(|(role, name, _)| Some((*name, token(*role)?))).collect()
     }
 
-    /// The tokens with their ids and types.
+    /// Return the tokens with their ids and types.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, u32, PieceType)> {
         let each = self.tokens.iter().zip(&self.types);
         each.zip(0..).map(|((token, kind), id)| (token.as_str(), id, *kind))
     }
 
-    /// The tokens that are matched in text before the model runs, as the library that made the vocabulary does.
+    /// Return the tokens that are matched in text before the model runs, as the library that made the vocabulary does.
     ///
     /// A file does not state that a mask takes the spaces before it; `strips_mask` does.
     pub(super) fn added_tokens(&self, strips_mask: bool) -> Vec<AddedToken> {
@@ -116,7 +116,7 @@ pub(super) fn check_len(keys: &Keys, key: &str, found: usize, count: usize) -> R
     Err(keys.error(key, format!("{found} items"), format!("{count}, one for each token")))
 }
 
-/// The ids of the file, then the defaults of llama.cpp, which hold only for tokens that are no text.
+/// Return the ids of the file, then the defaults of llama.cpp, which hold only for tokens that are no text.
 fn read_roles(
     keys: &Keys,
     model: TokenizerModel,
@@ -157,7 +157,7 @@ fn read_id(keys: &Keys, key: &str, count: usize) -> Result<Option<u32>, Error> {
     }
 }
 
-/// The types of a file without them: tokens with a role are special, and `<0x0A>` is a byte.
+/// Return the types of a file without them: tokens with a role are special, and `<0x0A>` is a byte.
 fn inferred_types(model: TokenizerModel, tokens: &[String], roles: &[(Role, u32)]) -> Vec<PieceType> {
     let has_bytes = model == TokenizerModel::Llama;
     let kind = |token: &String| match byte_of_entry(token) {

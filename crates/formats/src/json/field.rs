@@ -30,12 +30,12 @@ impl<'a> Field<'a> {
         Self { value: tree.root(), path: FieldPath::Root }
     }
 
-    /// The error for an unexpected value.
+    /// Return the error for an unexpected value.
     pub(crate) fn error(&self, expected: impl Into<String>) -> Error {
         self.contradiction(summary(self.node()), expected)
     }
 
-    /// The error for a value that contradicts others.
+    /// Return the error for a value that contradicts others.
     pub(crate) fn contradiction(&self, found: impl Into<String>, expected: impl Into<String>) -> Error {
         Error::new(ErrorKind::Format, self.path.path(), found, expected)
     }
@@ -58,7 +58,7 @@ impl<'a> Field<'a> {
         Ok(())
     }
 
-    /// A required member, which must not be null.
+    /// Return a required member, which must not be null.
     pub(crate) fn get(&'a self, name: &'a str) -> Result<Field<'a>, Error> {
         match self.member(name)? {
             Some(field) if field.is_null() => Err(field.error("a value")),
@@ -70,12 +70,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A member that may be absent or null.
+    /// Return a member that may be absent or null.
     pub(crate) fn find(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
         Ok(self.member(name)?.filter(|field| !field.is_null()))
     }
 
-    /// A member that may be absent; null is a value.
+    /// Return a member that may be absent; null is a value.
     pub(crate) fn member(&'a self, name: &'a str) -> Result<Option<Field<'a>>, Error> {
         let found = self.members()?.find(|(known, _)| *known == name);
         Ok(found.map(|(_, value)| Field { value, path: FieldPath::Member(&self.path, name) }))
@@ -86,7 +86,7 @@ impl<'a> Field<'a> {
         Ok(self.members()?.any(|(known, _)| known == name))
     }
 
-    /// The entries of an object whose names are data; rejects repeated names.
+    /// Return the entries of an object whose names are data; rejects repeated names.
     pub(crate) fn entries(&'a self) -> Result<impl ExactSizeIterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
         let mut seen = HashSet::with_capacity(members.len());
@@ -106,7 +106,7 @@ impl<'a> Field<'a> {
         Ok(items.enumerate().map(item))
     }
 
-    /// An array of exactly two values.
+    /// Return an array of exactly two values.
     pub(crate) fn pair(&'a self, what: &str) -> Result<[Field<'a>; 2], Error> {
         let mut items = self.value.items().ok_or_else(|| self.error(what))?;
         let count = items.len();
@@ -179,7 +179,7 @@ impl<'a> Field<'a> {
         matches!(self.node(), Node::Null)
     }
 
-    /// The value of one of a few names.
+    /// Return the value of one of a few names.
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
         let text = self.text()?;
         let chosen = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
@@ -187,7 +187,7 @@ impl<'a> Field<'a> {
         chosen.ok_or_else(|| self.error(format!("one of {}", names())))
     }
 
-    /// The `type` of a component, one of `known`.
+    /// Return the `type` of a component, one of `known`.
     pub(crate) fn kind<'k>(&self, known: &[&'k str]) -> Result<&'k str, Error> {
         let expected = || format!("one of {}", known.join(", "));
         let Some(kind) = self.member("type")? else {

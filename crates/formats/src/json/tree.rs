@@ -65,7 +65,7 @@ impl<'t> Tree<'t> {
         (reader.at == text.len()).then_some(Self(reader.nodes))
     }
 
-    /// The outermost value.
+    /// Return the outermost value.
     pub(crate) fn root(&self) -> Value<'_> {
         Value(&self.0)
     }
@@ -85,7 +85,7 @@ impl<'a> Value<'a> {
         self.0.first().unwrap_or(&Node::Null)
     }
 
-    /// The values of an array.
+    /// Return the values of an array.
     pub(crate) fn items(self) -> Option<Values<'a>> {
         match self.node() {
             Node::Array(inside) => Some(Values { rest: self.after(1), count: inside.count }),
@@ -93,7 +93,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The names and values of an object.
+    /// Return the names and values of an object.
     pub(crate) fn members(self) -> Option<impl ExactSizeIterator<Item = (&'a str, Value<'a>)>> {
         let Node::Object(inside) = self.node() else { return None };
         let mut rest = self.after(1);
@@ -105,7 +105,7 @@ impl<'a> Value<'a> {
         }))
     }
 
-    /// The number of nodes of the value.
+    /// Return the number of nodes of the value.
     fn size(self) -> usize {
         match self.node() {
             Node::Array(inside) | Node::Object(inside) => 1 + inside.nodes,

@@ -64,7 +64,7 @@ impl<'a> Message<'a> {
         self.fields.iter().filter(move |(known, _)| *known == number).map(|(_, value)| value)
     }
 
-    /// The numbers of the fields, in file order.
+    /// Return the numbers of the fields, in file order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
         self.fields.iter().map(|(number, _)| *number)
     }
@@ -74,7 +74,7 @@ impl<'a> Message<'a> {
         self.all(number).next().is_some()
     }
 
-    /// A flag or a number that is not negative; the last value of the field.
+    /// Return a flag or a number that is not negative; the last value of the field.
     pub(super) fn number(&self, field: Field, default: u64) -> Result<u64, Error> {
         match self.all(field.0).last() {
             None => Ok(default),
@@ -83,12 +83,12 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// A flag.
+    /// Return a flag.
     pub(super) fn flag(&self, field: Field, default: bool) -> Result<bool, Error> {
         Ok(self.number(field, default.into())? != 0)
     }
 
-    /// A 32-bit float; 0 if absent.
+    /// Return a 32-bit float; 0 if absent.
     pub(super) fn float(&self, field: Field) -> Result<f32, Error> {
         match self.all(field.0).last() {
             None => Ok(0.0),
@@ -97,7 +97,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// A text.
+    /// Return a text.
     pub(super) fn text(&self, field: Field, default: &str) -> Result<String, Error> {
         let Some(value) = self.all(field.0).last() else { return Ok(default.to_owned()) };
         let WireValue::Bytes(bytes) = value else { return Err(self.unexpected(field, value, "a text")) };
@@ -108,7 +108,7 @@ impl<'a> Message<'a> {
         Ok(text.to_owned())
     }
 
-    /// The bytes of a field; repeated values of a message are concatenated, which merges them.
+    /// Return the bytes of a field; repeated values of a message are concatenated, which merges them.
     pub(super) fn merged(&self, field: Field) -> Result<Vec<u8>, Error> {
         let mut merged = Vec::new();
         for value in self.all(field.0) {
@@ -132,7 +132,7 @@ impl<'a> Message<'a> {
         self.fields.insert(at, (field.0, value));
     }
 
-    /// The path of a field of the message.
+    /// Return the path of a field of the message.
     pub(super) fn at(&self, name: &str) -> String {
         if self.place.is_empty() {
             name.to_owned()

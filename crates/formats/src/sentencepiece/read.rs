@@ -164,7 +164,7 @@ fn read_self_test(file: &Message<'_>) -> Result<Vec<(String, String)>, Error> {
     test.all(SAMPLES.0).enumerate().map(read).collect()
 }
 
-/// The name of a special piece; empty means the default.
+/// Return the name of a special piece; empty means the default.
 fn name(trainer: &Message<'_>, field: Field, default: &str) -> Result<String, Error> {
     let name = trainer.text(field, default)?;
     Ok(if name.is_empty() { default.to_owned() } else { name })

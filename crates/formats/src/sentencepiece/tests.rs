@@ -2,7 +2,7 @@ use super::message::{put_field, Message, WireValue};
 use super::*;
 use piecework_core::spec::{ModelSpec, TokenizerSpec};
 
-/// A small model: pieces, settings of all kinds and a field nobody knows.
+/// Return a small model: pieces, settings of all kinds and a field nobody knows.
 fn file() -> Vec<u8> {
     let mut out = Vec::new();
     for (text, score, kind) in

@@ -135,7 +135,7 @@ impl Serialize for ModelJson<'_> {
     }
 }
 
-/// Writes `unk` and `segmentation` only if they differ from the defaults.
+/// Write `unk` and `segmentation` only if they differ from the defaults.
 fn write_wordpiece<S: Serializer>(spec: &WordPieceSpec, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_map(None)?;
     fields.serialize_entry("type", "WordPiece")?;

@@ -37,12 +37,12 @@ pub(super) const FIELDS: [&str; 9] = [
     "model",
 ];
 
-/// A component without settings.
+/// Return a component without settings.
 pub(super) fn bare<T>(field: &Field, component: T) -> Result<T, Error> {
     field.fields(&["type"]).map(|()| component)
 }
 
-/// A member that may be absent or null, read by `read`.
+/// Return a member that may be absent or null, read by `read`.
 pub(super) fn optional<'a, T>(
     field: &'a Field<'a>,
     name: &'a str,

@@ -10,7 +10,7 @@ use super::{read, write};
 
 const CHARS: &str = r#"{"type":"BPE","dropout":null,"unk_token":"?","continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":false,"byte_fallback":false,"ignore_merges":false,"vocab":{"?":0},"merges":[]}"#;
 
-/// A document whose one stage is `stage`.
+/// Return a document whose one stage is `stage`.
 fn document(stage: &str, component: &str) -> String {
     let value = |name: &str| if name == stage { component } else { "null" };
     let model = if stage == "model" { component } else { CHARS };

@@ -45,7 +45,7 @@ pub fn column_of_array(
     Ok(unsafe { Column::from_array(schema, array) })
 }
 
-/// Returns the pointer of a capsule; Python checks its name.
+/// Return the pointer of a capsule; Python checks its name.
 fn pointer<T>(capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(name))?.cast())
 }

@@ -142,7 +142,7 @@ impl ArrowArray {
         self.n_buffers as usize
     }
 
-    /// The beginning of a buffer, if the array has it.
+    /// Return the beginning of a buffer, if the array has it.
     pub(super) fn buffer<T>(&self, number: usize) -> Option<*const T> {
         if self.buffers.is_null() || number >= self.buffers() {
             return None;
@@ -154,7 +154,7 @@ impl ArrowArray {
 }
 
 impl ArrowStream {
-    /// The schema of every chunk.
+    /// Return the schema of every chunk.
     pub(super) fn schema(&mut self) -> Result<ArrowSchema, ColumnError> {
         let mut schema = ArrowSchema {
             format: ptr::null(),
@@ -175,7 +175,7 @@ impl ArrowStream {
         }
     }
 
-    /// The next chunk; `None` after the last.
+    /// Return the next chunk; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<ArrowArray>, ColumnError> {
         let mut array = ArrowArray::EMPTY;
         let get = self.get_next.ok_or_else(incomplete)?;
@@ -221,7 +221,7 @@ impl ArrowSchema {
 
 #[cfg(test)]
 impl ArrowArray {
-    /// An array that lends `buffers`.
+    /// Return an array that lends `buffers`.
     ///
     /// # Safety
     /// The buffers must be as long as length, offset and offsets say, and outlive the array.
@@ -250,7 +250,7 @@ impl ArrowArray {
     }
 }
 
-/// A string of the interface; empty for a null pointer.
+/// Return a string of the interface; empty for a null pointer.
 ///
 /// # Safety
 /// `pointer` must be null or point to a string that ends with a zero and lives during the call.

@@ -21,7 +21,7 @@ pub fn append_hits(buckets: &[Bucket], lookups: &[Lookup], out: &mut Vec<u32>) -
     append_hits_at(Level::active(), buckets, lookups, out)
 }
 
-/// Runs [`append_hits`] with the instructions of one level.
+/// Run [`append_hits`] with the instructions of one level.
 #[inline]
 pub fn append_hits_at(level: Level, buckets: &[Bucket], lookups: &[Lookup], out: &mut Vec<u32>) -> usize {
     match level.set() {
@@ -34,7 +34,7 @@ pub fn append_hits_at(level: Level, buckets: &[Bucket], lookups: &[Lookup], out:
     }
 }
 
-/// Runs [`append_hits_with`] with AVX2.
+/// Run [`append_hits_with`] with AVX2.
 ///
 /// # Safety
 /// The processor has the features that the attribute names.
@@ -45,7 +45,7 @@ unsafe fn append_hits_avx2(buckets: &[Bucket], lookups: &[Lookup], out: &mut Vec
     append_hits_with(|keys, key| unsafe { find::find_avx2(keys, key) }, buckets, lookups, out)
 }
 
-/// Appends hits; `find` returns the slot of a key.
+/// Append hits; `find` returns the slot of a key.
 #[inline(always)]
 fn append_hits_with(
     find: impl Fn(&[u128; SLOTS], u128) -> Option<usize>,

@@ -36,14 +36,14 @@ impl Bucket {
     }
 }
 
-/// Returns the number of packed ids from the first of them.
+/// Return the number of packed ids from the first of them.
 #[inline(always)]
 #[must_use]
 pub fn count(first: u32) -> usize {
     (first >> COUNT_SHIFT) as usize + 1
 }
 
-/// Returns the first id from the first packed id.
+/// Return the first id from the first packed id.
 #[inline(always)]
 #[must_use]
 pub fn unpacked_first(first: u32) -> u32 {

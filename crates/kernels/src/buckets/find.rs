@@ -2,7 +2,7 @@
 
 use super::bucket::SLOTS;
 
-/// Returns the slot of a key. The key is not zero, and no two slots have the same key.
+/// Return the slot of a key. The key is not zero, and no two slots have the same key.
 #[inline(always)]
 pub(super) fn find(keys: &[u128; SLOTS], key: u128) -> Option<usize> {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -11,7 +11,7 @@ pub(super) fn find(keys: &[u128; SLOTS], key: u128) -> Option<usize> {
     find_scalar(keys, key)
 }
 
-/// The scalar definition of [`find`].
+/// Find by the scalar definition.
 #[cfg(any(test, miri, not(target_arch = "x86_64")))]
 #[inline(always)]
 pub(super) fn find_scalar(keys: &[u128; SLOTS], key: u128) -> Option<usize> {

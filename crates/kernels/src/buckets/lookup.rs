@@ -7,7 +7,7 @@ use crate::prefetch::prefetch_read;
 /// The number of buckets of a group.
 pub const GROUP: usize = 16;
 
-/// Returns the index of the home bucket of a hash. `bucket_count` is a power of two.
+/// Return the index of the home bucket of a hash. `bucket_count` is a power of two.
 ///
 /// In a table of twice the size, the home bucket has the same index or one that is larger by `bucket_count`.
 #[inline(always)]
@@ -17,7 +17,7 @@ pub fn home(hash: u64, bucket_count: usize) -> usize {
     hash.swap_bytes() as usize & (bucket_count - 1)
 }
 
-/// Returns the indices of the buckets of a hash: its home bucket, then the others of the group, in the order of probing.
+/// Return the indices of the buckets of a hash: its home bucket, then the others of the group, in the order of probing.
 #[inline]
 pub fn group(hash: u64, bucket_count: usize) -> impl Iterator<Item = usize> {
     let home = home(hash, bucket_count);
@@ -30,7 +30,7 @@ pub fn prefetch(buckets: &[Bucket], hash: u64) {
     prefetch_read(&buckets[home(hash, buckets.len())]);
 }
 
-/// Returns the packed ids of the word with this key and hash.
+/// Return the packed ids of the word with this key and hash.
 #[inline]
 #[must_use]
 pub fn get(buckets: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
@@ -42,7 +42,7 @@ pub fn get(buckets: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
     }
 }
 
-/// Returns the packed ids of a word from the other buckets of the group, up to the first that is not full.
+/// Return the packed ids of a word from the other buckets of the group, up to the first that is not full.
 #[cold]
 pub(super) fn get_outside_home(buckets: &[Bucket], key: u128, hash: u64) -> Option<&PackedIds> {
     for at in group(hash, buckets.len()).skip(1) {

@@ -7,7 +7,7 @@ fn random(i: u32) -> u64 {
     (u64::from(i) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(i % 61) ^ u64::from(i)
 }
 
-/// Returns keys, many of which differ in one half or one bit.
+/// Return keys, many of which differ in one half or one bit.
 fn some_keys(count: u32) -> Vec<u128> {
     let halves = |i: u32| (u128::from(random(i)), u128::from(random(i / 2)) << 64);
     (0..count)
@@ -41,7 +41,7 @@ fn every_instruction_set_finds_the_slot_of_a_key() {
     }
 }
 
-/// Returns a table with the words that fit; every fiftieth word has no ids in its slot.
+/// Return a table with the words that fit; every fiftieth word has no ids in its slot.
 fn some_table(bucket_count: usize, words: &[Lookup]) -> Vec<Bucket> {
     let mut table = vec![Bucket::EMPTY; bucket_count];
     for (number, word) in (0..).zip(words) {

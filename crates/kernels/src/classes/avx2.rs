@@ -40,7 +40,7 @@ pub(super) unsafe fn class_masks<const N: usize>(
     }
 }
 
-/// The masks of 64 bytes; bytes outside `is_text` have no class.
+/// Return the masks of 64 bytes; bytes outside `is_text` have no class.
 ///
 /// # Safety
 /// Needs AVX2, and 64 readable bytes.
@@ -58,7 +58,7 @@ unsafe fn masks_of<const N: usize>(block: *const u8, parts: &NibbleTables, is_te
     masks
 }
 
-/// The entries of 32 bytes; zero for those that are not ASCII.
+/// Return the entries of 32 bytes; zero for those that are not ASCII.
 ///
 /// A byte with the upper half of a part becomes, by the exclusive or, an index below 16; adding 0x70 with
 /// saturation sets the top bit of all others, and the shuffle answers those with zero.

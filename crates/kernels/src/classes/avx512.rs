@@ -35,7 +35,7 @@ pub(super) unsafe fn class_masks<const N: usize>(
     }
 }
 
-/// The masks of 64 bytes; only those of `is_text` are of any class.
+/// Return the masks of 64 bytes; only those of `is_text` are of any class.
 ///
 /// # Safety
 /// Needs the features named.

@@ -20,7 +20,7 @@ impl ByteClasses {
         Self { of_ascii }
     }
 
-    /// The classes of a byte; only bit 7 is set for a byte that is not ASCII.
+    /// Return the classes of a byte; only bit 7 is set for a byte that is not ASCII.
     #[inline]
     #[must_use]
     pub fn of(&self, byte: u8) -> u8 {

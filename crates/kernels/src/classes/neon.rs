@@ -38,7 +38,7 @@ pub(super) unsafe fn class_masks<const N: usize>(
     }
 }
 
-/// The masks of 64 bytes; only those of `is_text` are of any class.
+/// Return the masks of 64 bytes; only those of `is_text` are of any class.
 ///
 /// # Safety
 /// Needs NEON, and 64 readable bytes.
@@ -60,7 +60,7 @@ unsafe fn masks_of<const N: usize>(
     masks
 }
 
-/// The entries of 16 bytes; zero for those that are not ASCII.
+/// Return the entries of 16 bytes; zero for those that are not ASCII.
 #[inline]
 #[target_feature(enable = "neon")]
 fn look_up(bytes: uint8x16_t, table: (uint8x16x4_t, uint8x16x4_t)) -> uint8x16_t {

@@ -20,7 +20,7 @@ pub enum CodeUnits<'t> {
 }
 
 impl CodeUnits<'_> {
-    /// Returns the number of code points.
+    /// Return the number of code points.
     #[must_use]
     pub fn len(self) -> usize {
         match self {
@@ -85,7 +85,7 @@ mod tests {
 
     const BLOCK: usize = 32;
 
-    /// The text of units, the same at all levels.
+    /// Return the text of units, the same at all levels.
     fn written(units: CodeUnits<'_>) -> Option<String> {
         let mut found = Level::supported().into_iter().map(|level| {
             let mut text = "earlier".to_owned();

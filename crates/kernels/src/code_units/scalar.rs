@@ -9,7 +9,7 @@ const MAX_CHAR_BYTES: usize = 4;
 
 /// A code unit.
 pub(super) trait CodeUnit: Copy + Default + BitOr<Output = Self> + Into<u32> {
-    /// Returns the lowest byte.
+    /// Return the lowest byte.
     fn low_byte(self) -> u8;
 }
 

@@ -71,7 +71,7 @@ impl BytePairMap {
         self.0[usize::from(left) << 8 | usize::from(right)]
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())
@@ -133,7 +133,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> InterleavedWords<SYMBOLS, CAPA
         }
     }
 
-    /// The symbols of a word after all merges.
+    /// Return the symbols of a word after all merges.
     pub fn numbers(&self, index: usize) -> impl Iterator<Item = u32> + '_ {
         let WordMerges { numbers, remaining, .. } = &self.0[index];
         let mut left = remaining & !(1 | 1 << SYMBOLS);
@@ -208,7 +208,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> WordMerges<SYMBOLS, CAPACITY> 
         self.candidates[position % SYMBOLS] = Self::candidate(pairs.get_at(at[1], number, right), position);
     }
 
-    /// The number that two symbols merge to, above the position of the left one.
+    /// Return the number that two symbols merge to, above the position of the left one.
     #[inline(always)]
     fn candidate(merged: u32, position: usize) -> i32 {
         (merged << Self::POSITION_BITS) as i32 | position as i32

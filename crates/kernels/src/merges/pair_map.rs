@@ -33,7 +33,7 @@ pub struct PairMap {
 struct PairBucket([u64; BUCKET_SIZE]);
 
 impl PairMap {
-    /// An empty table for so many pairs.
+    /// Return an empty table for so many pairs.
     #[must_use]
     pub fn with_capacity(pairs: usize) -> Self {
         let count = pairs * BUCKETS / PAIRS_PER_BUCKETS + 1;
@@ -84,7 +84,7 @@ impl PairMap {
         }
     }
 
-    /// The most buckets that a lookup reads.
+    /// Return the most buckets that a lookup reads.
     #[cfg(test)]
     pub(super) fn longest_lookup(&self) -> usize {
         let full = |bucket: &PairBucket| bucket.0[BUCKET_SIZE - 1] != FREE;
@@ -92,7 +92,7 @@ impl PairMap {
         1 + runs.max().unwrap_or(0)
     }
 
-    /// The number that two numbers merge to, or `NUMBER_BOUND`.
+    /// Return the number that two numbers merge to, or `NUMBER_BOUND`.
     #[inline(always)]
     #[must_use]
     pub fn get(&self, left: u32, right: u32) -> u32 {
@@ -127,7 +127,7 @@ impl PairMap {
         }
     }
 
-    /// The bytes of memory.
+    /// Return the bytes of memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(self.buckets.as_slice())
@@ -154,7 +154,7 @@ impl PairMap {
     }
 }
 
-/// The hash of two numbers, of which the highest bits are the best.
+/// Return the hash of two numbers, of which the highest bits are the best.
 #[inline(always)]
 #[must_use]
 pub fn hash(left: u32, right: u32) -> u64 {

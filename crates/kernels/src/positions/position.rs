@@ -11,7 +11,7 @@ pub trait Position: Copy + Default + SimdPosition {
     /// The most masks whose positions are listed.
     const MAX_MASKS: usize;
 
-    /// The position of a bit of the mask that begins at position `base`.
+    /// Return the position of a bit of the mask that begins at position `base`.
     fn at(base: usize, bit: u32) -> Self;
 }
 

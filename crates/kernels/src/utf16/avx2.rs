@@ -64,7 +64,7 @@ fn kinds(bytes: __m128i) -> ByteMasks {
     }
 }
 
-/// The units of the characters whose last bytes are `ends`, bit 0 of them at byte `base`.
+/// Return the units of the characters whose last bytes are `ends`, bit 0 of them at byte `base`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn units(bytes: __m128i, ends: u8, base: i8) -> __m128i {

@@ -25,7 +25,7 @@ pub(super) struct CompleteChars {
 }
 
 impl ByteMasks {
-    /// The characters that end before byte `last`, if all are valid and have at most three bytes.
+    /// Return the characters that end before byte `last`, if all are valid and have at most three bytes.
     #[inline]
     pub(super) fn whole(self, last: usize) -> Option<CompleteChars> {
         let firsts = !self.following & u64::MAX >> (63 - last);
@@ -74,7 +74,7 @@ pub(super) fn append<const N: usize>(
     true
 }
 
-/// The characters that a block begins with, by the definition.
+/// Return the characters that a block begins with, by the definition.
 #[cold]
 fn plainly(block: &[u8], room: &mut [u8]) -> (usize, usize) {
     let text = block.utf8_chunks().next().map_or("", |chunk| chunk.valid());

@@ -61,7 +61,7 @@ fn kinds(bytes: uint8x16_t) -> ByteMasks {
     ByteMasks { following, leads, leads_two, rejected }
 }
 
-/// The mask of the bytes that are all ones among 64 bytes of ones or zeros: pairwise sums of bit weights.
+/// Return the mask of the bytes that are all ones among 64 bytes of ones or zeros: pairwise sums of bit weights.
 #[inline]
 #[target_feature(enable = "neon")]
 fn bits(bytes: [uint8x16_t; 4]) -> u64 {
@@ -72,7 +72,7 @@ fn bits(bytes: [uint8x16_t; 4]) -> u64 {
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)))
 }
 
-/// The units of the characters whose last bytes are `ends`, bit 0 of them at byte `base`.
+/// Return the units of the characters whose last bytes are `ends`, bit 0 of them at byte `base`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn units(bytes: uint8x16_t, ends: u8, base: u8) -> uint16x8_t {

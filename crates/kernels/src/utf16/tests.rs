@@ -32,7 +32,7 @@ fn check(text: &[u8]) {
     }
 }
 
-/// A text of `len` characters of some of `CHARS`, the same at every run.
+/// Return a text of `len` characters of some of `CHARS`, the same at every run.
 fn mixed(len: usize, mut state: u64, of: &[char]) -> String {
     let mut next = || {
         state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::Value as SerdeValue;
 
-/// The value as `serde_json` gives it: of members with the same name the last counts.
+/// Return the value as `serde_json` gives it: of members with the same name the last counts.
 fn plain(value: Value<'_>) -> SerdeValue {
     match value.node() {
         Node::Null => SerdeValue::Null,
