@@ -223,23 +223,23 @@ mod tests {
     }
 
     #[test]
-    fn the_pair_is_what_the_lower_ranks_leave() {
+    fn a_token_is_cut_where_lower_ranks_stop_merging() {
         assert_eq!(merges(&["bc", "ab", "abc"]), pairs(&[("b", "c"), ("a", "b"), ("a", "bc")]));
         assert_eq!(merges(&["ab", "bc", "abc"]), pairs(&[("a", "b"), ("b", "c"), ("ab", "c")]));
     }
 
     #[test]
-    fn parts_may_have_higher_ranks_than_the_whole() {
+    fn parts_may_have_higher_ranks_than_the_token() {
         assert_eq!(merges(&["abc", "ab"]), pairs(&[("ab", "c"), ("a", "b")]));
     }
 
     #[test]
-    fn the_leftmost_of_equals_is_joined_first() {
+    fn the_leftmost_pair_of_equal_rank_merges_first() {
         assert_eq!(merges(&["aa", "aaa"]), pairs(&[("a", "a"), ("aa", "a")]));
     }
 
     #[test]
-    fn a_token_that_is_never_formed_has_no_pair() {
+    fn a_token_that_no_merges_form_has_no_pair() {
         assert_eq!(merges(&["abcd", "bc"]), pairs(&[("b", "c")]));
         assert_eq!(ranks(&["abcd", "bc"]).cuts().next(), Some((b"abcd".as_slice(), None)));
     }

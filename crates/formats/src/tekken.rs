@@ -146,7 +146,7 @@ mod tests {
     const SIZES: &str = r#""default_vocab_size": 287, "default_num_special_tokens": 30, "version": "v3""#;
 
     #[test]
-    fn cuts_the_list_and_fills_up_the_special_tokens() {
+    fn truncates_the_list_and_completes_the_special_tokens() {
         let spec = read(file(SIZES, "").as_bytes()).unwrap();
         let ModelSpec::Bpe(model) = &spec.model else { panic!("ranks are BPE") };
         assert_eq!(model.vocab.last(), Some(&("in".to_owned(), 286)));

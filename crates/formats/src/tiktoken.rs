@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_merges_that_ranks_cannot_hold() {
+    fn rejects_merges_that_ranks_cannot_express() {
         let mut spec = read_all(&file(&["bc", "ab", "abc"])).unwrap();
         if let ModelSpec::Bpe(model) = &mut spec.model {
             model.merges[2] = ("ab".into(), "c".into());

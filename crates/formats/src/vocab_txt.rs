@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_line_of_what_is_no_token() {
+    fn names_the_line_of_an_invalid_token() {
         let message = |bytes: &[u8]| read(bytes, None).unwrap_err().to_string();
         assert!(
             message(b"\xEF\xBB\xBF[UNK]\na\n").starts_with("line 1: found the byte order mark of UTF-8")

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn views_hold_what_was_written() {
+    fn views_read_back_what_was_written() {
         let numbers = Array::from(vec![7u64, u64::MAX, 1 << 40]);
         let bytes = numbers.bytes();
         assert_eq!(*bytes.view::<u64>(8..24).unwrap(), numbers[1..]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_checked() {
+    fn text_is_validated() {
         assert!(Text::new(vec![0xFF].into()).is_err());
         assert_eq!(&*Text::from("žába".to_owned()), "žába");
     }

@@ -49,7 +49,7 @@ mod tests {
     use crate::cases;
 
     #[test]
-    fn vectors_are_empty_and_have_the_room() {
+    fn vectors_are_empty_with_the_requested_capacity() {
         for len in [0, 1, 1000, cases(LEAST_BYTES / 4, 0), cases(LEAST_BYTES + 12_345, 0)] {
             let mut vector = with_capacity::<u32>(len);
             assert!(vector.is_empty() && vector.capacity() >= len);
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_system_has_is_not_asked_for_twice() {
+    fn requests_an_impossible_size_once() {
         assert_eq!(with_capacity::<u64>(usize::MAX / 8).capacity(), 0);
     }
 }

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_activated_is_active() {
+    fn the_activated_level_is_active() {
         let supported = Level::supported();
         assert_eq!(supported[0].name(), "scalar");
         for level in supported {

@@ -120,7 +120,7 @@ fn bytes_after_the_section_are_not_read() {
 }
 
 #[test]
-fn every_cut_is_an_error() {
+fn every_truncated_file_is_an_error() {
     let bytes = llama().bytes();
     for len in 0..bytes.len() {
         assert!(section_len(Cursor::new(&bytes[..len]), len as u64).is_err(), "{len} bytes are read");

@@ -43,7 +43,7 @@ fn writes_the_file_that_it_read() {
 }
 
 #[test]
-fn writes_what_was_changed_and_keeps_the_rest() {
+fn writes_changes_and_keeps_other_fields() {
     let spec = edited(|spec| {
         let ModelSpec::SentencePiece(model) = &mut spec.model else { return };
         model.pieces.truncate(3);
@@ -80,7 +80,7 @@ fn names_the_field_at_fault() {
 }
 
 #[test]
-fn lines_are_no_model() {
+fn lines_are_not_a_model() {
     for text in ["\n[UNK]\na\n", "\n\n\n\n", "[PAD]\n", "", "\n", "\n\x04\n\x01a\n"] {
         assert!(!is_model(text.as_bytes()), "{text:?}");
     }

@@ -59,7 +59,7 @@ fn components_are_written_as_they_are_read() {
 }
 
 #[test]
-fn what_old_files_leave_out_is_written() {
+fn writes_defaults_that_old_files_omit() {
     let cases = [
         (
             "pre_tokenizer",
@@ -173,7 +173,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn many_repetitions_of_a_field_are_refused_at_once() {
+fn rejects_many_repetitions_of_a_field_at_once() {
     let model = format!("{{{}\"type\":\"BPE\"}}", "\"type\":\"BPE\",".repeat(100_000));
     assert!(fault(&document("model", &model)).starts_with("model.type: found this field again"));
 }

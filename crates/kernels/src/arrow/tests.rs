@@ -55,7 +55,7 @@ fn values_nulls_and_offsets() {
 }
 
 #[test]
-fn views_are_inline_or_elsewhere() {
+fn views_are_inline_or_in_buffers() {
     let data = *b"a value of twenty bytes";
     let inline = [3u32, u32::from_le_bytes(*b"abc\0"), 0, 0];
     let views = [inline, [20, u32::from_le_bytes(*b"alue"), 0, 3], [20, 0, 0, 4]];
@@ -68,7 +68,7 @@ fn views_are_inline_or_elsewhere() {
 }
 
 #[test]
-fn what_is_no_column_of_strings_is_refused() {
+fn rejects_columns_of_other_types() {
     let offsets = [0i64, 5, 3];
     let mut buffers = [std::ptr::null(), offsets.as_ptr().cast(), c"hello".as_ptr().cast::<c_void>()];
     assert!(lent!(c"U", 1, 0, &mut buffers).is_ok());
@@ -124,14 +124,14 @@ fn buffers_need_not_be_aligned() {
 }
 
 #[test]
-fn a_column_of_nulls_of_any_length_takes_no_time() {
+fn a_column_of_nulls_takes_constant_time() {
     let nulls = lent!(c"n", 1 << 48, 0, &mut []).unwrap();
     assert_eq!((nulls.len(), nulls.get(5)), (1 << 48, None));
     assert!(lent!(c"n", (1 << 48) + 1, 0, &mut []).is_err());
 }
 
 #[test]
-fn what_was_taken_before_is_gone() {
+fn an_array_is_imported_once() {
     let (offsets, data) = ([0i32, 1], *b"a");
     let mut buffers = [std::ptr::null(), offsets.as_ptr().cast(), data.as_ptr().cast::<c_void>()];
     let mut schema = ArrowSchema::made(c"u");

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_of_all_lengths_stand_side_by_side() {
+    fn converts_neighbouring_characters_of_all_lengths() {
         let chars = ['a', 'é', '’', '😀'];
         for number in (0..4_usize.pow(8)).step_by(cases(1, 997)) {
             let text: String = (0..8).map(|place| chars[number >> (2 * place) & 3]).collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn surrogates_and_large_numbers_are_no_text() {
+    fn rejects_surrogates_and_large_numbers() {
         for at in [0, 5, BLOCK - 1, BLOCK, 2 * BLOCK + 3] {
             for point in [0xD800, 0xDBFF, 0xDC00, 0xDFFF] {
                 let mut units = vec![u16::from(b'a'); 3 * BLOCK];

@@ -37,7 +37,7 @@ fn some_pairs(letters: u32) -> Vec<(u32, u32, u32)> {
 }
 
 #[test]
-fn every_pair_is_found_and_no_other() {
+fn finds_every_pair_and_no_other() {
     for count in [0, 1, 7, cases(1000, 50)] {
         let mut pairs = PairMap::with_capacity(count);
         let numbers = |i: usize| [random(i as u32), random(i as u32 + 77)].map(|n| n % NUMBER_BOUND);

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_beyond_the_last_number_are_left_out() {
+    fn ignores_masks_beyond_the_last_number() {
         let masks = vec![1; u16::MAX_MASKS + 2];
         for level in Level::supported() {
             let mut positions: Vec<u16> = Vec::new();

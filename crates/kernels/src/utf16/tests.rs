@@ -67,7 +67,7 @@ fn every_level_equals_scalar_at_every_length_and_place() {
 }
 
 #[test]
-fn every_level_refuses_what_is_no_text() {
+fn every_level_rejects_invalid_text() {
     let text = mixed(150, 5, &CHARS[..13]).into_bytes();
     for place in (0..text.len()).step_by(cases(1, 29)) {
         check(&text[..place]);
@@ -81,7 +81,7 @@ fn every_level_refuses_what_is_no_text() {
 }
 
 #[test]
-fn every_level_refuses_every_wrong_pair_and_half_a_character() {
+fn every_level_rejects_wrong_pairs_and_truncated_characters() {
     let pairs = (0x80..=0xFF).flat_map(|first| (0..=0xFF).map(move |second| (first, second)));
     for (first, second) in pairs.step_by(cases(1, 997)) {
         for place in [0, 13, 14, 15, 61, 62, 63] {

@@ -114,7 +114,7 @@ fn document() -> impl Strategy<Value = SerdeValue> {
 }
 
 #[test]
-fn it_is_as_deep_as_serde_json_goes() {
+fn accepts_the_depth_of_serde_json() {
     for depth in [126, 127, 128, 129, 100_000] {
         check(&("[".repeat(depth) + &"]".repeat(depth))).unwrap();
         check(&("{\"a\":".repeat(depth) + "1" + &"}".repeat(depth))).unwrap();
@@ -129,6 +129,6 @@ fn keeps_order_and_repeated_names() {
 }
 
 #[test]
-fn takes_no_more_room_than_it_must() {
+fn memory_is_bounded_by_the_values() {
     assert!(size_of::<Node<'_>>() <= 24);
 }
