@@ -49,54 +49,37 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use crate::batch::RawBatch;
-    #[pymodule_export]
-    use crate::bytes::{decode_bytes, encode_word_of_bytes, find_special, token_bytes, vocab_bytes};
-    #[pymodule_export]
-    use crate::caches::{fingerprint, is_cache, read_cache, write_cache};
-    #[pymodule_export]
-    use crate::checksums::Xxh128;
-    #[pymodule_export]
-    use crate::columns::TextColumn;
-    #[pymodule_export]
-    use crate::core::Core;
-    #[pymodule_export]
-    use crate::counting::{OrderedWords, RawCounts, WordCounter};
-    #[pymodule_export]
-    use crate::encoding::{missing_column, Encoding};
-    #[pymodule_export]
-    use crate::files::{
-        is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
-        read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges, sentencepiece_settings,
-        write_sentencepiece, write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
+    use crate::{
+        batch::RawBatch,
+        bytes::{decode_bytes, encode_word_of_bytes, find_special, token_bytes, vocab_bytes},
+        caches::{fingerprint, is_cache, read_cache, write_cache},
+        checksums::Xxh128,
+        columns::TextColumn,
+        core::Core,
+        counting::{OrderedWords, RawCounts, WordCounter},
+        encoding::{missing_column, Encoding},
+        files::{
+            is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
+            read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges,
+            sentencepiece_settings, write_sentencepiece, write_sentencepiece_vocab, write_tiktoken,
+            write_vocab_merges,
+        },
+        gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf},
+        learning::{
+            check_memory, continue_training, learn_bpe, learn_sentencepiece, learn_unigram,
+            learn_wordpiece, LearnedEntries, LearnedPieces,
+        },
+        learning_log::LearningLog,
+        levels::{kernel_levels, use_kernel_level},
+        panics_for_tests::{panic_for_tests, panic_in_loading_for_tests},
+        pieces::{normalize_with_offsets, piece_segmentations, pieces},
+        rules::RawRules,
+        sampling::SeededSampling,
+        segmentations::{entropy, scores, segmentations},
+        segments::{core_without_pieces, encode_within, symbol_ids},
+        stream::RawDecodeStream,
+        threads::available_processors,
     };
-    #[pymodule_export]
-    use crate::gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf};
-    #[pymodule_export]
-    use crate::learning::{
-        check_memory, continue_training, learn_bpe, learn_sentencepiece, learn_unigram, learn_wordpiece,
-        LearnedEntries, LearnedPieces,
-    };
-    #[pymodule_export]
-    use crate::learning_log::LearningLog;
-    #[pymodule_export]
-    use crate::levels::{kernel_levels, use_kernel_level};
-    #[pymodule_export]
-    use crate::panics_for_tests::{panic_for_tests, panic_in_loading_for_tests};
-    #[pymodule_export]
-    use crate::pieces::{normalize_with_offsets, piece_segmentations, pieces};
-    #[pymodule_export]
-    use crate::rules::RawRules;
-    #[pymodule_export]
-    use crate::sampling::SeededSampling;
-    #[pymodule_export]
-    use crate::segmentations::{entropy, scores, segmentations};
-    #[pymodule_export]
-    use crate::segments::{core_without_pieces, encode_within, symbol_ids};
-    #[pymodule_export]
-    use crate::stream::RawDecodeStream;
-    #[pymodule_export]
-    use crate::threads::available_processors;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
