@@ -194,6 +194,7 @@ lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/lint-imports --no-logo
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- --deny warnings
+	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --document-private-items --quiet
 
 bench: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --minutes 10 -o build/benchmarks/last.json

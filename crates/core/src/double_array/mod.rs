@@ -1,8 +1,8 @@
 //! Byte tries as double arrays (Aoe 1989, "An Efficient Digital Search Algorithm by Using a Double-Array Structure").
 //!
 //! The child of a state by a byte is in the slot `base ^ byte`, so all children of a state are in one block of 256
-//! slots. [`Allocator`] assigns bases and slots, [`build_breadth_first`] places the states of a trie with it, and
-//! [`Trie`] and [`CompactNode`] are two representations of the result: 8 bytes a state with its parent, and 4 bytes
+//! slots. `Allocator` assigns bases and slots, `build_breadth_first` places the states of a trie with it, and
+//! `Trie` and `CompactNode` are two representations of the result: 8 bytes a state with its parent, and 4 bytes
 //! with the byte that leads to it.
 //!
 //! ```text

@@ -18,7 +18,7 @@ pub(super) fn find_scalar(keys: &[u128; SLOTS], key: u128) -> Option<usize> {
     keys.iter().position(|&found| found == key)
 }
 
-/// [`find_scalar`] with SSE2: compares the quarters of the keys.
+/// `find_scalar` with SSE2: compares the quarters of the keys.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 pub(super) fn find_sse2(keys: &[u128; SLOTS], key: u128) -> Option<usize> {
@@ -34,7 +34,7 @@ pub(super) fn find_sse2(keys: &[u128; SLOTS], key: u128) -> Option<usize> {
     (is_first || is_second).then_some(usize::from(is_second))
 }
 
-/// [`find_scalar`] with AVX2: compares the halves of the keys.
+/// `find_scalar` with AVX2: compares the halves of the keys.
 ///
 /// # Safety
 /// The processor has the features that the attribute names.
