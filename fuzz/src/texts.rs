@@ -1,7 +1,7 @@
 //! Encodes and decodes texts that are difficult for tokenizers.
 
 use piecework_core::encoding::Encoding;
-use piecework_core::engine::{Choice, Input, Options, Scratch, Tokenizer};
+use piecework_core::engine::{Input, Options, Scratch, Selection, Tokenizer};
 use piecework_core::model::Sampling;
 use piecework_core::stages::added_tokens::Selector;
 
@@ -46,12 +46,12 @@ fn list_and_sample(tokenizer: &Tokenizer, options: Options<'_>, scratch: &mut Sc
         }
         let sampled = Options { sampling: Some(sampling), ..options };
         let _ = calls.time(|| tokenizer.encode(text, None, sampled, scratch));
-        for choice in [
-            Choice::Best,
-            Choice::Drawn(sampling),
-            Choice::WithoutReplacement { sampling, include_best: true },
+        for selection in [
+            Selection::Best,
+            Selection::Sampled(sampling),
+            Selection::WithoutReplacement { sampling, include_best: true },
         ] {
-            if let Ok(found) = calls.time(|| tokenizer.segmentations(text, 5, choice, options, scratch)) {
+            if let Ok(found) = calls.time(|| tokenizer.segmentations(text, 5, selection, options, scratch)) {
                 assert!(found.len() <= 5, "more segmentations than requested");
             }
         }
