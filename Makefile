@@ -39,6 +39,7 @@ help:
 	@echo "make build        build the package into .venv"
 	@echo "make wheel        build a wheel for this platform into dist/, install it without Rust, run it"
 	@echo "make sdist        build a source distribution into dist/, compile and install it, run it"
+	@echo "make rust-tests   compile the tests in Rust; with -j 2, beside \`make build\`"
 	@echo "make test         build if needed and run every test"
 	@echo "make test-fast    run the tests that are not marked slow"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
