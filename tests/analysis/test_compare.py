@@ -251,8 +251,33 @@ def test_sources_add_up_to_the_corpus(first: list[str], second: list[str]) -> No
         for name in ("texts", "words", "chars", "bytes"):
             assert getattr(source, name) == getattr(alone, name)
         for mine, measures in zip(source.measures, alone.measures, strict=True):
-            for name in ("name", "tokens", "fertility", "chars_per_token", "unknown_rate"):
+            names = "name tokens fertility chars_per_token unknown_rate single_token_rate"
+            for name in names.split():
                 assert getattr(mine, name) == getattr(measures, name)
+
+
+@given(TEXTS.filter(any))
+def test_the_single_token_rate_is_that_of_each_word_alone(texts: list[str]) -> None:
+    words = {word for text in texts for word in text.split() if len(word) <= 32}
+    for name, measures in zip(ALL, compare(ALL, texts).measures, strict=True):
+        retained = 0
+        for word in words:
+            encoding = ALL[name].encode(f" {word}", add_special_tokens=False)
+            ends = [end for start, end in encoding.offsets if end > max(start, 1)]
+            unknown = "[UNK]" in encoding.tokens[-len(ends) :] if ends else False
+            retained += len(ends) == 1 and not unknown
+        assert measures.single_token_rate == (retained / len(words) if words else 0)
+
+
+def test_token_costs_need_sources_of_as_many_texts() -> None:
+    found = compare(ALL, {"en": ["hug", "pug"], "de": ["hugs", "pugs hug"]})
+    characters = found.token_costs[1]
+    assert (characters.name, characters.premiums) == ("characters", (1.0, 2.0))
+    assert (characters.parity, characters.gini) == (2.0, pytest.approx(1 / 6))
+    assert found.to_dict()["token_costs"][1]["premiums"] == [1.0, 2.0]
+    assert compare(ALL, {"en": ["hug", "pug"], "de": ["hugs"]}).token_costs == ()
+    assert compare(ALL, ["hug", "pug"]).token_costs == ()
+    assert compare(ALL, {"en": ["hug"]}).token_costs == ()
 
 
 @given(TEXTS.filter(any), TEXTS.filter(any))

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from piecework.analysis.metrics import (
     SequenceLengths,
     frequency_at_95,
+    gini,
     mean_rank,
+    parity,
     rank_frequencies,
     ratio,
     renyi_efficiency,
@@ -122,7 +124,29 @@ def test_sequence_lengths_equal_their_naive_twin(lengths: list[int]) -> None:
     assert found.longest == ranked[-1]
 
 
+COSTS = st.lists(st.integers(1, 1_000), min_size=1, max_size=20)
+
+
+@given(COSTS)
+def test_gini_and_parity_equal_their_naive_twins(costs: list[int]) -> None:
+    n = len(costs)
+    differences = sum(abs(one - other) for one in costs for other in costs)
+    assert gini(costs) == pytest.approx(differences / (2 * n * sum(costs)), abs=1e-12)
+    assert parity(costs) == max(costs) / min(costs)
+
+
+def test_costs_of_nothing_are_even() -> None:
+    assert (gini([]), gini([0, 0]), parity([0, 0])) == (0, 0, 0)
+
+
 # ---- laws
+
+
+@given(COSTS, st.integers(2, 9))
+def test_gini_depends_on_shares_only(costs: list[int], times: int) -> None:
+    assert gini([cost * times for cost in costs]) == pytest.approx(gini(costs))
+    assert gini(costs * times) == pytest.approx(gini(costs), abs=1e-12)
+    assert 0 <= gini(costs) <= 1 - 1 / len(costs)
 
 
 @given(COUNTS)

@@ -82,10 +82,20 @@ def test_named_sources_and_words_have_tables() -> None:
     sources = {"first": TEXTS[:1], HOSTILE: TEXTS[1:]}
     found = compare({"pieces": pieces(), HOSTILE: characters()}, sources)
     titles = [table.title.partition(":")[0] for table in tables(found)]
-    assert titles == ["measures", "sources", "agreement", "token lengths", "token frequencies"]
-    by_source, agreement = tables(found)[1:3]
+    assert titles == [
+        "measures",
+        "sources",
+        "sources as translations",
+        "agreement",
+        "token lengths",
+        "token frequencies",
+    ]
+    by_source, costs, agreement = tables(found)[1:4]
     assert [row[0] for row in by_source.rows] == ["first", HOSTILE]
-    assert by_source.rows[0][1:] == ("1.0000 | 4.000", "4.0000 | 1.000")
+    assert by_source.rows[0][1:] == ("1.0000 | 4.000 | 100.0", "4.0000 | 1.000 | 0.0")
+    assert [row[0] for row in costs.rows] == ["first", HOSTILE, "parity: most / fewest", "Gini"]
+    premium = found.token_costs[1].premiums[1]
+    assert [row[2] for row in costs.rows[:2]] == ["1.00", f"{premium:.2f}"]
     assert agreement.rows[0][1] == "100.0"
     [words] = words_table(found)
     assert words.header == ("", "pieces", HOSTILE)
@@ -114,6 +124,19 @@ def test_findings_say_what_differs_by_how_much_and_where() -> None:
     ]
 
 
+def test_findings_say_which_source_of_a_parallel_text_is_costly() -> None:
+    letters = characters()
+    compared = compare(
+        {"letters": letters}, {"short": ["hug"], "long": ["hugs pugs"], "mid": ["hugs"]}
+    )
+    assert list(findings(compared))[-1] == (
+        "If the sources are translations, long costs 3.00 times the tokens of short with letters "
+        "(Gini 0.250)."
+    )
+    compared = compare({"letters": letters}, {"short": ["hug"], "long": ["hugs", "pug"]})
+    assert "translations" not in " ".join(findings(compared))
+
+
 def test_tokenizers_that_lose_text_are_not_ranked_with_lossless_ones() -> None:
     texts = {"plain": ["hug pug hug"] * 20, "other": ["hugs pugs"]}
     words = pw.Tokenizer.train_from_iterator(["hug pug"], model="word")
@@ -140,7 +163,8 @@ def test_lossy_tokenizers_are_ranked_among_themselves() -> None:
 def test_a_legend_says_which_direction_is_good(found: Comparison) -> None:
     _, *legend = (block.text for block in blocks(found) if isinstance(block, Paragraph))
     assert legend[0].startswith("F95: ")
-    assert [line.split(":")[0] for line in legend[1:4]] == ["tail", "mean rank", "Rényi"]
+    names = ["tail", "mean rank", "single-token words", "Rényi"]
+    assert [line.split(":")[0] for line in legend[1:5]] == names
     assert "less is better" in legend[1]
     assert all(line[:60] in str(found) for line in legend)
 

@@ -88,6 +88,7 @@ ANALYSIS_NAMES = {
     "SourceMeasures",
     "Speed",
     "SplitChange",
+    "TokenCosts",
     "TrainingEstimate",
     "TrainingExample",
     "TrainingLattice",

@@ -14,7 +14,7 @@ from piecework.analysis.explain import explain
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
 from piecework.analysis.lineage import Lineage, LineageMerge, lineage
-from piecework.analysis.measures import ComparedSource, Measures, SourceMeasures
+from piecework.analysis.measures import ComparedSource, Measures, SourceMeasures, TokenCosts
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
@@ -87,6 +87,7 @@ __all__ = [
     "SourceMeasures",
     "Speed",
     "SplitChange",
+    "TokenCosts",
     "TrainingEstimate",
     "TrainingExample",
     "TrainingLattice",

@@ -26,7 +26,7 @@ from piecework.analysis.round_trip import measure_round_trip
 from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
-from piecework.analysis.word_differences import word_differences
+from piecework.analysis.word_differences import single_token_rate, word_differences
 from piecework.corpus import Rows, corpus_files, read_corpus
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
@@ -195,6 +195,7 @@ class _Corpus:
         self._num_threads = num_threads
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
         self._frequent_words = FrequentWords()
+        self._source_words = FrequentWords()
         self._sources: list[ComparedSource] = []
         self._samples = [TextSample()]
         self._before = self._totals()
@@ -204,6 +205,7 @@ class _Corpus:
         texts = list(filter(None, rows.texts))
         words = self._count_words(texts)
         self._frequent_words.add(words)
+        self._source_words.add(words)
         self._samples[-1].add(texts)
         self._texts += len(texts)
         self._words += words.total
@@ -218,19 +220,22 @@ class _Corpus:
         before, now = self._before, self._totals()
         self._before = now
         self._samples.append(TextSample())
+        frequent_words, self._source_words = self._source_words.most_common(), FrequentWords()
         if name is None:
             return
         if now.texts == before.texts:
             raise CorpusError(f"source {name!r}", "has no texts that are not empty")
         words, chars = now.words - before.words, now.chars - before.chars
         measures = []
-        for at, tokenizer in enumerate(self._counts):
+        distinct = [word for word, _ in frequent_words]
+        for at, (tokenizer, counts) in enumerate(self._counts.items()):
             tokens = now.tokens[at] - before.tokens[at]
             unknown = now.unknown_tokens[at] - before.unknown_tokens[at]
             figures = (
                 metrics.ratio(tokens, words),
                 metrics.ratio(chars, tokens),
                 metrics.ratio(unknown, tokens),
+                single_token_rate(counts.tokenizer, distinct, self._num_threads),
             )
             measures.append(SourceMeasures(tokenizer, tokens, *figures))
         texts, size = now.texts - before.texts, now.bytes - before.bytes
@@ -251,6 +256,10 @@ class _Corpus:
         if not self._texts:
             raise CorpusError("corpus", "has no texts that are not empty")
         tokenizers = {name: counts.tokenizer for name, counts in self._counts.items()}
+        differences = word_differences(
+            tokenizers, self._frequent_words.most_common(), self._num_threads
+        )
+        rates = differences.single_token_rates
         return Comparison(
             texts=self._texts,
             words=self._words,
@@ -259,15 +268,16 @@ class _Corpus:
             replacements=self._replacements,
             gold_words=None if gold is None else len(gold.boundaries),
             measures=tuple(
-                self._measures(name, counts, gold) for name, counts in self._counts.items()
+                self._measures(name, counts, gold, rate)
+                for (name, counts), rate in zip(self._counts.items(), rates, strict=True)
             ),
             sources=tuple(self._sources),
-            word_differences=word_differences(
-                tokenizers, self._frequent_words.most_common(), self._num_threads
-            ),
+            word_differences=differences,
         )
 
-    def _measures(self, name: str, counts: CorpusCounts, gold: Gold | None) -> Measures:
+    def _measures(
+        self, name: str, counts: CorpusCounts, gold: Gold | None, single_token_rate: float
+    ) -> Measures:
         by_id, size, tokens = counts.id_counts, len(counts.entries), counts.tokens
         return Measures(
             name=name,
@@ -280,6 +290,7 @@ class _Corpus:
             bytes_per_token=metrics.ratio(self._bytes, tokens),
             unknown_tokens=counts.unknown_tokens,
             unknown_rate=metrics.ratio(counts.unknown_tokens, tokens),
+            single_token_rate=single_token_rate,
             used_share=metrics.used_share(by_id, size),
             tail_share=metrics.tail_share(by_id, size),
             frequency_at_95=metrics.frequency_at_95(by_id, size),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from piecework.analysis.gold import BoundaryScores
-from piecework.analysis.metrics import SequenceLengths
+from piecework.analysis.metrics import SequenceLengths, gini, parity, ratio
 from piecework.analysis.plain_data import plain
 from piecework.analysis.round_trip import RoundTrip
 from piecework.analysis.word_differences import WordDifferences
@@ -27,6 +28,7 @@ class Measures:
 
     Shares and rates are between 0 and 1. `token_lengths` has pairs of a length in characters and the
     number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
+    `single_token_rate` is the share of the distinct words that are one token, and not the unknown one.
     `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank. `round_trip` is
     what the first 1,000 texts of each source lose.
     """
@@ -41,6 +43,7 @@ class Measures:
     bytes_per_token: float
     unknown_tokens: int
     unknown_rate: float
+    single_token_rate: float
     used_share: float
     tail_share: float
     frequency_at_95: int
@@ -76,7 +79,10 @@ class Measures:
 class SourceMeasures:
     """What one tokenizer needs for one source of the corpus.
 
-    >>> SourceMeasures("a", tokens=6, fertility=1.5, chars_per_token=2.5, unknown_rate=0.0).tokens
+    >>> one = SourceMeasures(
+    ...     "a", tokens=6, fertility=1.5, chars_per_token=2.5, unknown_rate=0.0, single_token_rate=0.5
+    ... )
+    >>> one.tokens
     6
     """
 
@@ -85,6 +91,7 @@ class SourceMeasures:
     fertility: float
     chars_per_token: float
     unknown_rate: float
+    single_token_rate: float
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,23 @@ class ComparedSource:
     chars: int
     bytes: int
     measures: tuple[SourceMeasures, ...]
+
+
+@dataclass(frozen=True)
+class TokenCosts:
+    """How evenly the tokens of one tokenizer are spread over sources that are translations of each other.
+
+    >>> TokenCosts("a", premiums=(1.0, 2.5), parity=2.5, gini=0.214).premiums
+    (1.0, 2.5)
+
+    `premiums` are the tokens of each source divided by those of the first. `parity` is the largest number of
+    tokens divided by the smallest, and `gini` the Gini coefficient of the numbers.
+    """
+
+    name: str
+    premiums: tuple[float, ...]
+    parity: float
+    gini: float
 
 
 @dataclass(frozen=True)
@@ -129,8 +153,29 @@ class ComparedFigures:
         lossless = [one for one in self.measures if one.is_lossless]
         return tuple(sorted(lossless or self.measures, key=lambda one: one.tokens))
 
+    @property
+    def token_costs(self) -> tuple[TokenCosts, ...]:
+        """How evenly tokens are spread over a parallel text: sources with the same number of texts.
+
+        Empty unless there are two sources or more, and all have as many texts.
+        """
+        if len(self.sources) < 2 or len({source.texts for source in self.sources}) > 1:
+            return ()
+        by_tokenizer = zip(*(source.measures for source in self.sources), strict=True)
+        return tuple(map(_token_costs, by_tokenizer))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as dicts, lists, strings and numbers, for JSON."""
         value = plain(self)
         assert isinstance(value, dict)
-        return value | {"measures": [one.to_dict() for one in self.measures]}
+        return value | {
+            "measures": [one.to_dict() for one in self.measures],
+            "token_costs": plain(self.token_costs),
+        }
+
+
+def _token_costs(sources: Sequence[SourceMeasures]) -> TokenCosts:
+    """Return the costs of one tokenizer from its measures of all sources."""
+    tokens = [one.tokens for one in sources]
+    premiums = tuple(ratio(one, tokens[0]) for one in tokens)
+    return TokenCosts(sources[0].name, premiums, parity(tokens), gini(tokens))

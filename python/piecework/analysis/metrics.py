@@ -7,7 +7,7 @@ docs/explanation/analysis-measures.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log
 from typing import TypeAlias
@@ -87,6 +87,32 @@ def renyi_efficiency(counts: Counts, size: int, order: float = RENYI_ORDER) -> f
     else:
         entropy = log(float((shares**order).sum())) / (1 - order)
     return min(1.0, entropy / log(size))
+
+
+def gini(costs: Sequence[float]) -> float:
+    """Return the Gini coefficient of costs: 0 if all are equal, at most 1 - 1/n for n costs.
+
+    >>> gini([3, 3, 3]), gini([0, 0, 0, 8])
+    (0.0, 0.75)
+
+    It is half of the mean difference of two costs, divided by the mean cost.
+
+    Source: Foroutan et al. 2025, "Parity-Aware Byte-Pair Encoding", of the tokens of languages.
+    """
+    ranked = np.sort(np.asarray(costs, np.float64))
+    n = len(ranked)
+    return ratio(float((2 * np.arange(1, n + 1) - n - 1) @ ranked), n * float(ranked.sum()))
+
+
+def parity(costs: Sequence[float]) -> float:
+    """Return the largest cost divided by the smallest: 1 is parity.
+
+    >>> parity([100, 250, 200])
+    2.5
+
+    Source: Petrov et al. 2023, "Language Model Tokenizers Introduce Unfairness Between Languages".
+    """
+    return ratio(max(costs), min(costs))
 
 
 def rank_frequencies(counts: Counts) -> tuple[tuple[int, float], ...]:

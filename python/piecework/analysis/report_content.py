@@ -78,6 +78,7 @@ def findings(comparison: Comparison) -> Iterator[str]:
         yield from _differing_words(comparison)
     if len(ranked) > 1:
         yield from _where(comparison, ranked)
+    yield from _costs(comparison)
     unknown = [one for one in comparison.measures if one.unknown_tokens]
     if unknown:
         rates = ", ".join(f"{_name(one)} {100 * one.unknown_rate:.2g} %" for one in unknown)
@@ -153,6 +154,19 @@ def _where(comparison: Comparison, ranked: Sequence[Measures]) -> Iterator[str]:
             f"Words that occur less than 10 times are {_percent(occurrences)} of the text and "
             f"{_percent(share)} of the additional tokens of {_name(ranked[-1])}."
         )
+
+
+def _costs(comparison: Comparison) -> Iterator[str]:
+    """Yield how evenly tokens are spread over the sources, if these can be translations of each other."""
+    names = [escape_controls(source.name) for source in comparison.sources]
+    for one in comparison.token_costs:
+        if one.gini:
+            cheapest = names[one.premiums.index(min(one.premiums))]
+            costliest = names[one.premiums.index(max(one.premiums))]
+            yield (
+                f"If the sources are translations, {costliest} costs {one.parity:.2f} times the tokens of "
+                f"{cheapest} with {escape_controls(one.name)} (Gini {one.gini:.3f})."
+            )
 
 
 def _only_ranked(source: ComparedSource, ranked: Sequence[Measures]) -> ComparedSource:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from piecework._support import counted
 from piecework.analysis.blocks import Block, Grid, Paragraph
-from piecework.analysis.measures import ComparedFigures, Measures
+from piecework.analysis.measures import ComparedFigures, Measures, SourceMeasures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
 from piecework.analysis.word_differences import pieces
@@ -41,6 +41,7 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
     return [
         _table("measures", comparison, rows),
         *_source_table(comparison),
+        *_cost_table(comparison),
         *_agreement_table(comparison),
         _table(
             "token lengths: % of the vocabulary | % of the tokens",
@@ -117,6 +118,7 @@ _CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
     ("characters per token", lambda one: f"{one.chars_per_token:.3f}"),
     ("bytes per token", lambda one: f"{one.bytes_per_token:.3f}"),
     ("unknown %", lambda one: _percent(one.unknown_rate, 3)),
+    ("single-token words %", lambda one: _percent(one.single_token_rate)),
     ("used %", lambda one: _percent(one.used_share)),
     (f"tail (under {TAIL_BELOW}) %", lambda one: _percent(one.tail_share)),
     ("F95", lambda one: f"{one.frequency_at_95:,}"),
@@ -136,6 +138,7 @@ _LEGEND = (
     "F95: occurrences of the entry at 95 % of the vocabulary, by frequency; more is better.",
     f"tail: entries with fewer than {TAIL_BELOW} occurrences; less is better.",
     "mean rank: frequency rank of the average token, in % of the vocabulary; more means more even use.",
+    "single-token words: distinct words that are one token (STRR); more is better.",
     "Rényi: evenness of the frequencies of the entries, from 0 to 1; more is better.",
     "rank by tokens: 1 has the fewest; tokenizers that lose characters are not ranked with lossless ones.",
 )
@@ -159,11 +162,35 @@ def _source_table(comparison: ComparedFigures) -> list[Grid]:
     rows = tuple(
         (
             escape_controls(source.name),
-            *(f"{one.fertility:.4f} | {one.chars_per_token:.3f}" for one in source.measures),
+            *map(_source_cell, source.measures),
         )
         for source in comparison.sources
     )
-    return [_grid("sources: tokens per word | characters per token", comparison, rows)]
+    title = "sources: tokens per word | characters per token | single-token words %"
+    return [_grid(title, comparison, rows)]
+
+
+def _source_cell(one: SourceMeasures) -> str:
+    rate = _percent(one.single_token_rate)
+    return f"{one.fertility:.4f} | {one.chars_per_token:.3f} | {rate}"
+
+
+def _cost_table(comparison: ComparedFigures) -> list[Grid]:
+    """Return the costs of a parallel text; nothing if the sources are none."""
+    costs = comparison.token_costs
+    if not costs:
+        return []
+    premiums = zip(*(one.premiums for one in costs), strict=True)
+    rows = (
+        *(
+            (escape_controls(source.name), *(f"{premium:.2f}" for premium in row))
+            for source, row in zip(comparison.sources, premiums, strict=True)
+        ),
+        ("parity: most / fewest", *(f"{one.parity:.2f}" for one in costs)),
+        ("Gini", *(f"{one.gini:.3f}" for one in costs)),
+    )
+    title = "sources as translations: tokens, as multiples of those of the first source"
+    return [_grid(title, comparison, rows)]
 
 
 def _agreement_table(comparison: ComparedFigures) -> list[Grid]:

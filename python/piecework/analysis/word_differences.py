@@ -86,6 +86,8 @@ class WordDifferences:
     - `tokens_per_word` has, for each tokenizer, pairs of a number of tokens and the occurrences of words that
       have so many.
     - `by_length` groups words by characters, `by_frequency` by their count in the corpus.
+    - `single_token_rates` has, for each tokenizer, the share of the distinct words that are one token, and
+      not the unknown one.
     - `most` are the words with the largest products of `count` and `differences`, at most 60.
     """
 
@@ -95,6 +97,7 @@ class WordDifferences:
     differing_occurrences: int
     agreement: tuple[tuple[float, ...], ...]
     tokens_per_word: tuple[tuple[tuple[int, int], ...], ...]
+    single_token_rates: tuple[float, ...]
     by_length: tuple[WordBand, ...]
     by_frequency: tuple[WordBand, ...]
     most: tuple[DifferingWord, ...]
@@ -182,6 +185,7 @@ def word_differences(
         differing_occurrences=int(counts[differences > 0].sum()),
         agreement=_agreement(splits, counts),
         tokens_per_word=tuple(_histogram(one.tokens, counts) for one in splits),
+        single_token_rates=tuple(map(_single_token_rate, splits)),
         by_length=_bands(_LENGTHS, lengths, counts, splits),
         by_frequency=_bands(_FREQUENCIES, counts, counts, splits),
         most=tuple(
@@ -198,6 +202,30 @@ def word_differences(
             if differences[at]
         ),
     )
+
+
+def single_token_rate(
+    tokenizer: Tokenizer, words: Sequence[str], num_threads: int | None = None
+) -> float:
+    """Return the share of distinct words that are one token after a space, and not the unknown one.
+
+    >>> import piecework as pw
+    >>> model = pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})
+    >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+    >>> single_token_rate(tok, ["hug", "hugs", "pug", "bug"])
+    0.25
+
+    Source: Nayeem et al. 2025, "Beyond Fertility: Analyzing STRR as a Metric for Multilingual Tokenization
+    Evaluation".
+    """
+    lengths = np.array([len(word) for word in words], np.int64)
+    texts = [f" {word}" for word in words]
+    return _single_token_rate(_split(tokenizer, texts, lengths, num_threads))
+
+
+def _single_token_rate(split: _Split) -> float:
+    retained = np.count_nonzero((split.tokens == 1) & ~split.has_unknown)
+    return ratio(int(retained), len(split.tokens))
 
 
 def _split(

@@ -99,7 +99,8 @@ def compare(
     """Measure several TOKENIZERs on a corpus and print a table.
 
     The measures are fertility (tokens per word), compression, unknown tokens, use of the vocabulary,
-    lengths and frequencies of tokens, and the words that are split differently.
+    lengths and frequencies of tokens, and the words that are split differently. Sources with as many texts
+    each, such as translations, also have the costs of each relative to the first.
     docs/explanation/analysis-measures.md defines them.
     """
     if html_path == "-" and as_json:
