@@ -28,7 +28,10 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class PieceworkError(Exception):
@@ -313,7 +316,7 @@ class FileError(PieceworkError, OSError):
         return cls._of_system("write", str(path), error, expected)
 
     @classmethod
-    def while_reading(cls, path: object, expected: str = "a readable file") -> Translation:
+    def while_reading(cls, path: object, expected: str = "a readable file") -> _Translation:
         """Return a context in which an `OSError` becomes the error of `reading`.
 
         >>> with FileError.while_reading("a.txt"):
@@ -321,16 +324,16 @@ class FileError(PieceworkError, OSError):
         Traceback (most recent call last):
         piecework.errors.FileError: cannot read a.txt: no such file or directory
         """
-        return Translation(
+        return _Translation(
             lambda error: cls.reading(path, error, expected) if isinstance(error, OSError) else None
         )
 
     @classmethod
     def while_writing(
         cls, path: object, expected: str = "a path that can be written"
-    ) -> Translation:
+    ) -> _Translation:
         """Return a context in which an `OSError` becomes the error of `writing`."""
-        return Translation(
+        return _Translation(
             lambda error: cls.writing(path, error, expected) if isinstance(error, OSError) else None
         )
 
@@ -357,7 +360,7 @@ class FileError(PieceworkError, OSError):
         return getattr(self, "_declared_class", type(self)), given, state
 
 
-class Translation:
+class _Translation:
     """A context that raises what a function returns for an error of Python, unless that is None."""
 
     def __init__(self, translated: Callable[[BaseException], PieceworkError | None]) -> None:

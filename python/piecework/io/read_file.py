@@ -10,7 +10,7 @@ from piecework.errors import (
     FormatError,
     MemoryLimitError,
     PieceworkError,
-    Translation,
+    _Translation,
 )
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ def json_object(source: str) -> dict[str, Any]:
     return value
 
 
-def errors_of_reading(name: str, expected: str) -> Translation:
+def errors_of_reading(name: str, expected: str) -> _Translation:
     """Return a context that raises `FileError`, or `MemoryLimitError` for a file that is too large."""
 
     def translated(error: BaseException) -> PieceworkError | None:
@@ -68,7 +68,7 @@ def errors_of_reading(name: str, expected: str) -> Translation:
             return too_large(name)
         return FileError.reading(name, error, expected) if isinstance(error, OSError) else None
 
-    return Translation(translated)
+    return _Translation(translated)
 
 
 def check_that_it_ends(path: str, expected: str) -> bool:

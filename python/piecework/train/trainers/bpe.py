@@ -114,7 +114,7 @@ class BPETrainer(_AnyBPETrainer):
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
             "that of the initial alphabet.",
-            names=common.ALPHABET_ORDERS,
+            names=ALPHABET_ORDERS,
         ),
     )
 
@@ -233,7 +233,7 @@ class ByteBPETrainer(_AnyBPETrainer):
         Choice(
             "Order of the bytes in the vocabulary: by the characters that stand for them, as in GPT-2, or by "
             "value.",
-            names=common.ALPHABET_ORDERS,
+            names=ALPHABET_ORDERS,
         ),
     )
 

@@ -99,7 +99,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, "
             "that of the initial alphabet, or starts of words first.",
-            names=common.ALPHABET_ORDERS,
+            names=ALPHABET_ORDERS,
         ),
     )
 
