@@ -134,7 +134,8 @@ def public_names(module: ModuleType) -> Iterable[str]:
     if hasattr(module, "__all__"):
         return list(module.__all__)
     found = inspect.getmembers(module, inspect.isclass)
-    return [name for name, cls in found if cls.__module__ == module.__name__]
+    own = [name for name, cls in found if cls.__module__ == module.__name__]
+    return [name for name in own if not name.startswith("_")]
 
 
 def table(heading: str, documented: object, rows: Iterable[str]) -> str:

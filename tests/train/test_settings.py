@@ -143,3 +143,12 @@ def test_values_are_stored_in_one_form() -> None:
     stored = Example(integer=np.int64(3), tokens=["b", "a"], characters="aba")
     assert (type(stored.integer), stored.integer) == (int, 3)
     assert (stored.tokens, stored.characters) == (("b", "a"), ("a", "b"))
+
+
+def test_each_trainer_has_its_own_alphabet_orders() -> None:
+    orders = {
+        trainer: settings_of(trainer)["alphabet_order"][0].names  # type: ignore[attr-defined]
+        for trainer in (pw.BPETrainer, pw.ByteBPETrainer, pw.WordPieceTrainer)
+    }
+    assert orders == {trainer: trainer.ALPHABET_ORDERS for trainer in orders}
+    assert len(set(orders.values())) == 3
