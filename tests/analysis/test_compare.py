@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import Comparison, Measures, compare, compare_files, corpus_counts
-from piecework.corpus import iterables
+from piecework.analysis import Comparison, Measures, compare, corpus_counts
+from piecework.corpus import iterables, read_corpus
 
 HUGS = pw.Tokenizer(
     pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2, "pug": 3, "12": 4}),
@@ -80,7 +80,7 @@ def test_words_characters_and_pieces_trade_size_for_length(english_corpus: Path)
         "characters": train(english_corpus, model="char", vocab_size=200),
         "pieces": train(english_corpus, preset="bert-cased", vocab_size=2000),
     }
-    words, characters, pieces = compare_files(tokenizers, english_corpus).measures
+    words, characters, pieces = compare(tokenizers, read_corpus(english_corpus)).measures
     assert [one.family for one in (words, characters, pieces)] == ["word", "character", "WordPiece"]
     assert characters.vocab_size < pieces.vocab_size == words.vocab_size
     assert words.sequence.mean < pieces.sequence.mean < characters.sequence.mean
@@ -313,9 +313,8 @@ def test_batches_are_of_no_account(texts: list[str]) -> None:
 @pytest.mark.parametrize("num_threads", [1, 3])
 def test_threads_are_of_no_account(num_threads: int, english_corpus: Path) -> None:
     tokenizers = {"pieces": pw.Tokenizer.train(english_corpus, vocab_size=500)}
-    assert compare_files(tokenizers, english_corpus, num_threads=num_threads) == compare_files(
-        tokenizers, english_corpus
-    )
+    texts = read_corpus(english_corpus)
+    assert compare(tokenizers, texts, num_threads=num_threads) == compare(tokenizers, texts)
 
 
 # ---- what is left out, and what is given
@@ -348,22 +347,22 @@ def test_files_are_lines_whatever_holds_them(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress("hug hugs\n\nhé pug".encode()))
     lines.write_text("".join(json.dumps({"body": text}) + "\n" for text in texts))
     expected = compare(ALL, texts)
-    assert compare_files(ALL, plain) == expected
-    assert compare_files(ALL, [packed]) == expected
-    assert compare_files(ALL, lines, field="body") == expected
-    assert compare_files(ALL, [plain, lines], field="body").texts == 4
+    assert compare(ALL, read_corpus(plain)) == expected
+    assert compare(ALL, read_corpus([packed])) == expected
+    assert compare(ALL, read_corpus(lines, field="body")) == expected
+    assert compare(ALL, read_corpus([plain, lines], field="body")).texts == 4
 
 
 def test_invalid_utf8_is_replaced_and_counted_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"hug \xff\xef\xbf\xbd hug\n")
-    found = compare_files(ALL, path)
+    found = compare(ALL, read_corpus(path))
     assert found.replacements == 1
     assert replace(found, replacements=0) == compare(ALL, ["hug \ufffd\ufffd hug"])
     with pytest.raises(
         pw.errors.InvalidUtf8Error, match=r"a\.txt line 1: found invalid UTF-8 at byte 4"
     ):
-        compare_files(ALL, path, encoding_errors="strict")
+        compare(ALL, read_corpus(path, encoding_errors="strict"))
     assert compare(ALL, ["hug \ud800"]).replacements == 1
 
 
@@ -381,8 +380,8 @@ def test_progress_over_the_files_of_sources_never_falls(tmp_path: Path) -> None:
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("hug hugs\n" * 9)
     told: list[tuple[int, int]] = []
-    paths = {"a": tmp_path / "a.txt", "b": [tmp_path / "b.txt"]}
-    found = compare_files(ALL, paths, progress=lambda done, total: told.append((done, total)))
+    texts = {name: read_corpus(tmp_path / f"{name}.txt") for name in "ab"}
+    found = compare(ALL, texts, progress=lambda done, total: told.append((done, total)))
     assert [source.texts for source in found.sources] == [9, 9]
     assert told[-1] == (162, 162)
     assert told == sorted(told)

@@ -10,7 +10,8 @@ import pytest
 import tokenizers
 
 import piecework as pw
-from piecework.analysis import plan_prune, plan_prune_files
+from piecework.analysis import plan_prune
+from piecework.corpus import read_corpus
 from tests.data import need
 from tests.vocabulary.test_changed_vocabularies import (
     MAKERS,
@@ -73,7 +74,7 @@ def test_a_size_keeps_the_most_used_tokens(name: str, tmp_path: Path) -> None:
 def test_files_are_planned_as_texts_are(tmp_path: Path) -> None:
     tok = MAKERS["byte-level BPE"]()
     (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
-    one = plan_prune_files(tok, tmp_path / "corpus.txt", min_count=3, keep=["hug"])
+    one = plan_prune(tok, read_corpus(tmp_path / "corpus.txt"), min_count=3, keep=["hug"])
     two = plan_prune(tok, TEXTS, min_count=3, keep=["hug"])
     assert (one.tokenizer, one.id_map, str(one)) == (two.tokenizer, two.id_map, str(two))
 
@@ -166,6 +167,6 @@ def test_settings_that_contradict_each_other_are_named(settings: dict, message: 
         plan_prune(MAKERS["BPE"](), "text", min_count=1)
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="paths must be files, which are read twice; '-' is the standard input",
+        match="texts must be files, which are read twice; '-' is the standard input",
     ):
-        plan_prune_files(MAKERS["BPE"](), ["-"], min_count=1)
+        plan_prune(MAKERS["BPE"](), read_corpus("-"), min_count=1)

@@ -419,8 +419,9 @@ def test_compare_prints_plain_columns_to_a_pipe(cli: Run, paths: dict[str, str])
 def test_compare_prints_json(cli: Run, paths: dict[str, str]) -> None:
     code, out, _ = cli("compare", paths["pieces"], "--corpus", paths["corpus"], "--json")
     assert code == 0
-    expected = pw.analysis.compare_files(
-        {"pieces.json": pw.Tokenizer.load(paths["pieces"])}, paths["corpus"]
+    expected = pw.analysis.compare(
+        {"pieces.json": pw.Tokenizer.load(paths["pieces"])},
+        pw.corpus.read_corpus(paths["corpus"]),
     )
     assert json.loads(out) == expected.to_dict()
 

@@ -98,7 +98,9 @@ def test_a_dry_run_prints_the_loss_and_writes_nothing(
     before = sorted(Path(".").iterdir())
     arguments = ("--size", "22", "--corpus", "other.txt", "--dry-run")
     assert run(["prune", "tok.json", *arguments]) == 0
-    plan = pw.analysis.plan_prune_files(pw.Tokenizer.load("tok.json"), "other.txt", size=22)
+    plan = pw.analysis.plan_prune(
+        pw.Tokenizer.load("tok.json"), pw.corpus.read_corpus("other.txt"), size=22
+    )
     assert capsys.readouterr().out == f"{plan}\n"
     assert len(plan.tokenizer) == 22
     assert sorted(Path(".").iterdir()) == before

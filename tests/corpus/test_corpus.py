@@ -384,7 +384,7 @@ def test_binary_input_is_named_and_refused(tmp_path: Path, kind: str, name: str)
         lambda: list(read_corpus(path)),
         lambda: pw.Tokenizer.train(path),
         lambda: pw.encode_files(tok, path, tmp_path / "out"),
-        lambda: pw.analysis.compare_files({"a": tok}, path),
+        lambda: pw.analysis.compare({"a": tok}, read_corpus(path)),
     ):
         with pytest.raises(pw.errors.CorpusError, match=rf"{name}: found {kind}"):
             use()

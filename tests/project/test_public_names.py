@@ -107,13 +107,11 @@ ANALYSIS_NAMES = {
     "boundary_scores",
     "charts",
     "compare",
-    "compare_files",
     "explain",
     "explain_training",
     "html_report",
     "inspect",
     "plan_prune",
-    "plan_prune_files",
     "read_gold",
     "save_plots",
     "token_counts",
@@ -173,7 +171,15 @@ TRAIN_NAMES = {
     *(learner.__name__ for learner in pw.train.LEARNERS.values()),
 }
 
-CORPUS_NAMES = {"FORMATS", "Format", "Rows", "corpus_files", "formats_text", "read_corpus"}
+CORPUS_NAMES = {
+    "FORMATS",
+    "Corpus",
+    "Format",
+    "Rows",
+    "corpus_files",
+    "formats_text",
+    "read_corpus",
+}
 
 VOCABULARY_NAMES = {
     "bos_eos_template",
@@ -436,3 +442,20 @@ def test_version_is_the_one_of_the_distribution() -> None:
     from importlib.metadata import version
 
     assert pw.__version__ == version("piecework")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "home"),
+    [
+        (
+            "analysis",
+            "compare_files",
+            r"compare\(tokenizers, piecework\.corpus\.read_corpus\(paths\)\)",
+        ),
+        ("analysis", "plan_prune_files", r"plan_prune\(tokenizer, piecework\.corpus\.read_corpus"),
+        ("train", "read_corpus", r"piecework\.corpus\.read_corpus"),
+    ],
+)
+def test_a_name_that_moved_says_where_it_is(module: str, name: str, home: str) -> None:
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': use {home}"):
+        getattr(getattr(pw, module), name)

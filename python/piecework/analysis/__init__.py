@@ -7,9 +7,12 @@
 (7, 1)
 """
 
+from typing import TYPE_CHECKING
+
+from piecework._support import moved_names
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.charts import Chart, charts
-from piecework.analysis.compare import Comparison, compare, compare_files
+from piecework.analysis.compare import Comparison, compare
 from piecework.analysis.explain import explain
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
@@ -18,7 +21,7 @@ from piecework.analysis.measures import ComparedSource, Measures, SourceMeasures
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
-from piecework.analysis.prune_plan import PrunePlan, RemovedToken, plan_prune, plan_prune_files
+from piecework.analysis.prune_plan import PrunePlan, RemovedToken, plan_prune
 from piecework.analysis.report import html_report
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 from piecework.analysis.side_by_side import Side, SideBySide, SideToken, side_by_side
@@ -49,6 +52,15 @@ from piecework.analysis.verify import verify, verify_files
 from piecework.analysis.vocabulary_report import Inspection, inspect
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordDifferences
 from piecework.analysis.word_search import PrefixSearch, WordSearch
+
+if not TYPE_CHECKING:
+    __getattr__ = moved_names(
+        __name__,
+        {
+            "compare_files": "compare(tokenizers, piecework.corpus.read_corpus(paths))",
+            "plan_prune_files": "plan_prune(tokenizer, piecework.corpus.read_corpus(paths))",
+        },
+    )
 
 __all__ = [
     "EXAMPLES",
@@ -106,7 +118,6 @@ __all__ = [
     "boundary_scores",
     "charts",
     "compare",
-    "compare_files",
     "explain",
     "explain_training",
     "html_report",
@@ -114,7 +125,6 @@ __all__ = [
     "lineage",
     "measure_round_trip",
     "plan_prune",
-    "plan_prune_files",
     "read_gold",
     "save_plots",
     "side_by_side",

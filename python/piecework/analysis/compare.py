@@ -7,10 +7,10 @@ texts do not change the result, except for words of a corpus with more than 200,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple
 
 from piecework import Tokenizer
 from piecework import _support as support
@@ -19,6 +19,7 @@ from piecework.analysis import metrics
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
+from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import Gold, boundary_scores
 from piecework.analysis.measures import ComparedFigures, ComparedSource, Measures, SourceMeasures
@@ -27,11 +28,9 @@ from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import single_token_rate, word_differences
-from piecework.corpus import Rows, corpus_files, read_corpus
+from piecework.corpus import Rows
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
-
-Paths: TypeAlias = support.PathLike | Sequence[support.PathLike]
 
 
 class Comparison(ComparedFigures):
@@ -63,7 +62,7 @@ class Comparison(ComparedFigures):
 
 def compare(
     tokenizers: Mapping[str, Tokenizer],
-    texts: Iterable[str | Sequence[str]] | Mapping[str, Iterable[str | Sequence[str]]],
+    texts: Texts | Mapping[str, Texts],
     *,
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
@@ -83,92 +82,35 @@ def compare(
 
     Texts are encoded without special tokens, truncation, padding and dropout. Special tokens written in a
     text are plain text. Empty texts are skipped. `words` defines a word, the same for all tokenizers: the
-    name of a preset or a `Pipeline`. `gold` adds boundary scores. `progress=True` shows
-    a bar; a function receives numbers of texts, the total is 0 if it is unknown.
+    name of a preset or a `Pipeline`. `gold` adds boundary scores.
 
-    With a mapping of names to texts, such as languages or domains, each of these sources is also measured.
+    `corpus.read_corpus` reads the texts of files: `compare(tokenizers, read_corpus("corpus.txt"))`. With a
+    mapping of names to texts, such as languages or domains, each of these sources is also measured.
+    `progress=True` shows a bar; a function receives the bytes of files read, or numbers of texts, and the
+    total, which is 0 if it is unknown.
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` if there is no text, or none in a source.
     """
     corpus = _Corpus(tokenizers, words, num_threads)
-    sources = _named(texts, "texts")
-    totals = [support.text_total(one) for one in sources.values()]
-    total = sum(totals) if all(totals) else 0
-    done = 0
-    with support.progress_bar("comparing", progress) as update:
+    sources = _named(texts)
+    with reading("comparing", list(sources.values()), progress) as rows_of:
         for name, source in sources.items():
-            for rows in support.rows_of_texts(source):
+            for rows in rows_of(source):
                 corpus.add(rows)
-                done += len(rows)
-                update(done, total)
             corpus.end_source(name)
     return corpus.comparison(gold)
 
 
-@support.renamed_arguments(errors="encoding_errors")
-def compare_files(
-    tokenizers: Mapping[str, Tokenizer],
-    paths: Paths | Mapping[str, Paths],
-    *,
-    gold: Gold | None = None,
-    words: Pipeline | str = "whitespace",
-    field: str | None = None,
-    encoding_errors: support.Utf8Errors = "replace",
-    on_error: support.OnError = "fail",
-    num_threads: int | None = None,
-    progress: support.Progress = None,
-) -> Comparison:
-    """Measure tokenizers on files: plain text with one text a line, or a format with records.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import piecework as pw
-    >>> path = Path(tempfile.mkdtemp()) / "corpus.txt"
-    >>> _ = path.write_text("abba\\nabc\\n")
-    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> found = compare_files({"characters": tok}, path)
-    >>> found.texts, found.measures[0].sequence.mean
-    (2, 3.5)
-
-    `paths`, `field`, `encoding_errors` and `on_error` are those of `count_files`, the other arguments those
-    of `compare`. With a mapping of names to paths, each of these sources is also measured. Texts exclude
-    line breaks. `progress=True` shows a bar; a function receives the bytes read and the total.
-
-    Raises `FileError`, `InvalidUtf8Error`, and the errors of `compare`.
-    """
-    corpus = _Corpus(tokenizers, words, num_threads)
-    given: Mapping[str | None, Paths] = _named(paths, "paths")
-    sources = {name: corpus_files(one) for name, one in given.items()}
-    total_bytes = support.corpus_bytes(list(chain.from_iterable(sources.values())))
-    bytes_before = 0
-    with support.progress_bar("comparing", progress, in_bytes=True) as update:
-        for name, files in sources.items():
-            bytes_read = 0
-            for rows in read_corpus(
-                files, field=field, encoding_errors=encoding_errors, on_error=on_error
-            ):
-                corpus.add(rows)
-                bytes_read = rows.file_bytes_read
-                support.show_source(update, rows.name)
-                update(bytes_before + bytes_read, total_bytes)
-            bytes_before += bytes_read
-            corpus.end_source(name)
-    return corpus.comparison(gold)
-
-
-Given = TypeVar("Given")
-
-
-def _named(given: Given | Mapping[str, Given], argument: str) -> Mapping[str | None, Given]:
+def _named(texts: Texts | Mapping[str, Texts]) -> Mapping[str | None, Texts]:
     """Return the named sources of a corpus; one without a name is named None."""
-    if not isinstance(given, Mapping):
-        return {None: given}
-    if not given:
-        raise ArgumentError(argument, "must have at least one name with its texts or paths")
-    for name in given:
+    if not isinstance(texts, Mapping):
+        return {None: texts}
+    if not texts:
+        raise ArgumentError("texts", "must have at least one name with its texts or paths")
+    for name in texts:
         if not isinstance(name, str):
-            raise InputTypeError(argument, f": the names of sources must be str, not {name!r}")
-    return {**given}
+            raise InputTypeError("texts", f": the names of sources must be str, not {name!r}")
+    return {**texts}
 
 
 class _Totals(NamedTuple):

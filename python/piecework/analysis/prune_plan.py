@@ -12,12 +12,12 @@ import numpy.typing as npt
 from piecework import Tokenizer
 from piecework import _support as support
 from piecework.analysis.corpus_counts import CorpusCounts
-from piecework.corpus import corpus_files, read_corpus
-from piecework.errors import ArgumentError, InputTypeError
+from piecework.analysis.corpus_texts import Texts, reading
+from piecework.corpus import Corpus
+from piecework.errors import ArgumentError
 from piecework.vocabulary import IdMap, prune
 
 _SHOWN = 10  # removed tokens in the text of a plan
-_BATCH = 1000  # texts
 
 
 class RemovedToken(NamedTuple):
@@ -83,7 +83,7 @@ class PrunePlan:
 
 def plan_prune(
     tokenizer: Tokenizer,
-    texts: Iterable[str],
+    texts: Texts,
     *,
     min_count: int | None = None,
     size: int | None = None,
@@ -91,6 +91,7 @@ def plan_prune(
     residues: bool = False,
     keep_alphabet: bool = True,
     num_threads: int | None = None,
+    progress: support.Progress = None,
 ) -> PrunePlan:
     """Prune a vocabulary by its use in texts, and measure the loss in tokens.
 
@@ -109,70 +110,27 @@ def plan_prune(
       that others are merged from, if other merges can make those. Text whose merges used a residue
       can have other tokens.
 
+    Texts and progress are those of `compare`; `corpus.read_corpus` reads files, twice.
+
     The tokens that `vocabulary.prune` always keeps are kept. Raises `ArgumentError` for settings that
     contradict each other, and for a size below the number of tokens that are always kept.
     """
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise InputTypeError("texts", type(texts).__name__, "a collection of texts")
-    stored = list(texts)
-
-    def batches() -> Iterator[Sequence[str]]:
-        yield from (stored[at : at + _BATCH] for at in range(0, len(stored), _BATCH))
-
+    source = _source(texts)
     chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)
-    return _plan(tokenizer, batches, chosen, num_threads)
+    with reading("pruning", [source, source], progress) as rows_of:
+        return _plan(
+            tokenizer, lambda: (rows.to_list() for rows in rows_of(source)), chosen, num_threads
+        )
 
 
-@support.renamed_arguments(errors="encoding_errors")
-def plan_prune_files(
-    tokenizer: Tokenizer,
-    paths: support.PathLike | Sequence[support.PathLike],
-    *,
-    min_count: int | None = None,
-    size: int | None = None,
-    keep: Iterable[str | int] = (),
-    residues: bool = False,
-    keep_alphabet: bool = True,
-    field: str | None = None,
-    encoding_errors: support.Utf8Errors = "replace",
-    on_error: support.OnError = "fail",
-    num_threads: int | None = None,
-    progress: support.Progress = None,
-) -> PrunePlan:
-    """Prune a vocabulary by its use in files, which are read twice, and measure the loss in tokens.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import piecework as pw
-    >>> path = Path(tempfile.mkdtemp()) / "corpus.txt"
-    >>> _ = path.write_text("abba\\nabc\\n")
-    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2, "d": 3}))
-    >>> plan_prune_files(tok, path, min_count=1).tokenizer.get_vocab()
-    {'[UNK]': 0, 'a': 1, 'b': 2}
-
-    The settings are those of `plan_prune`; `paths`, `field`, `encoding_errors` and `on_error` those of
-    `count_files`. `progress=True` shows a bar; a function receives the bytes read and the total. Raises
-    `FileError` and `InvalidUtf8Error` too.
-    """
-    files = corpus_files(paths)
-    if "-" in files:
-        problem = "must be files, which are read twice; '-' is the standard input"
-        raise ArgumentError("paths", problem)
-    total, passes = 2 * support.corpus_bytes(files), 0
-
-    def batches() -> Iterator[Sequence[str]]:
-        nonlocal passes
-        for rows in read_corpus(
-            files, field=field, encoding_errors=encoding_errors, on_error=on_error
-        ):
-            yield rows.to_list()
-            support.show_source(update, rows.name)
-            update(passes * total // 2 + rows.file_bytes_read, total)
-        passes += 1
-
-    chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)
-    with support.progress_bar("pruning", progress, in_bytes=True) as update:
-        return _plan(tokenizer, batches, chosen, num_threads)
+def _source(texts: Texts) -> Texts:
+    """Return texts that can be read twice."""
+    if isinstance(texts, Corpus):
+        if "-" in texts.files:
+            problem = "must be files, which are read twice; '-' is the standard input"
+            raise ArgumentError("texts", problem)
+        return texts
+    return texts if isinstance(texts, str | bytes) or not isinstance(texts, Iterable) else [*texts]
 
 
 class _Settings(NamedTuple):

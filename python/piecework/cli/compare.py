@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -11,7 +12,7 @@ from piecework._support import atomic_stream
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
-from piecework.cli.options import ALL_PRESETS, Reading, reading_options
+from piecework.cli.options import ALL_PRESETS, Reading, in_one_thread, reading_options
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
     InputFile,
@@ -113,12 +114,12 @@ def compare(
         check_plots()
     named = load_each(names_of_files(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
-    found = pw.analysis.compare_files(
+    found = pw.analysis.compare(
         named,
-        sources_of_corpus(corpus),
+        _texts(corpus, reading),
         gold=standard,
         words=words,
-        **reading,
+        num_threads=reading["num_threads"],
         progress=not is_quiet(),
     )
     if html_path:
@@ -130,3 +131,13 @@ def compare(
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     elif html_path != "-":
         print_blocks(blocks(found), terminal_width())
+
+
+def _texts(
+    corpus: Sequence[NamedPath], reading: Reading
+) -> pw.corpus.Corpus | Mapping[str, pw.corpus.Corpus]:
+    """Return the texts of a corpus, or those of each source."""
+    sources, how = sources_of_corpus(corpus), in_one_thread(reading)
+    if isinstance(sources, Mapping):
+        return {name: pw.corpus.read_corpus(paths, **how) for name, paths in sources.items()}
+    return pw.corpus.read_corpus(sources, **how)

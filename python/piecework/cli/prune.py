@@ -8,7 +8,7 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note
-from piecework.cli.options import Reading, reading_options
+from piecework.cli.options import Reading, in_one_thread, reading_options
 from piecework.cli.parameters import InputFile, VocabSize, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
@@ -126,14 +126,14 @@ def _plan(
     reading: Reading,
 ) -> pw.analysis.PrunePlan:
     """Prune by the use in files, which are read twice."""
-    return pw.analysis.plan_prune_files(
+    return pw.analysis.plan_prune(
         loaded,
-        corpus,
+        pw.corpus.read_corpus(corpus, **in_one_thread(reading)),
         keep=keep,
         keep_alphabet=keep_alphabet,
+        num_threads=reading["num_threads"],
         progress=not is_quiet(),
         **chosen,
-        **reading,
     )
 
 
@@ -141,7 +141,10 @@ def _used_in_stdin(
     loaded: pw.Tokenizer, corpus: tuple[str, ...], min_count: int, reading: Reading
 ) -> list[int]:
     """Return the ids that a corpus uses, which is read once."""
-    counts = pw.analysis.token_counts(loaded, corpus, progress=not is_quiet(), **reading)
+    texts = pw.corpus.read_corpus(corpus, **in_one_thread(reading))
+    counts = pw.analysis.token_counts(
+        loaded, texts, num_threads=reading["num_threads"], progress=not is_quiet()
+    )
     ids: list[int] = (counts >= min_count).nonzero()[0].tolist()
     return ids
 

@@ -68,7 +68,7 @@ def _described(files: Sequence[str]) -> str:
 
 
 def _print_beginning(path: str, plan: Plan, reading: Reading) -> None:
-    rows = next(pw.corpus.read_corpus(path, **in_one_thread(reading)), None)
+    rows = next(iter(pw.corpus.read_corpus(path, **in_one_thread(reading))), None)
     text = next((text for text in rows.texts if text.strip()), None) if rows else None
     if text is None:
         _print_field("first text", f"none at the beginning of {path}")

@@ -10,7 +10,7 @@ makes rows of the texts of an iterator.
 
 from piecework.corpus.formats import FORMATS, Format, formats_text
 from piecework.corpus.paths import corpus_files
-from piecework.corpus.reader import read_corpus
+from piecework.corpus.reader import Corpus, read_corpus
 from piecework.corpus.rows import Rows
 
-__all__ = ["FORMATS", "Format", "Rows", "corpus_files", "formats_text", "read_corpus"]
+__all__ = ["FORMATS", "Corpus", "Format", "Rows", "corpus_files", "formats_text", "read_corpus"]

@@ -6,9 +6,10 @@ and read; compressed and binary data are detected by their first bytes. Memory i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
@@ -27,7 +28,7 @@ def read_corpus(
     encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     whole_lines: bool = False,
-) -> Iterator[Rows]:
+) -> Corpus:
     """Read files, directories, patterns, URLs and `-` (stdin) in order; each file is one source.
 
     >>> import pathlib, tempfile
@@ -36,7 +37,9 @@ def read_corpus(
     >>> [(rows.to_list(), list(rows.numbers)) for rows in read_corpus(path)]
     [(['hug pug', '', 'hugs'], [1, 2, 3])]
 
-    Yields `Rows` of bounded size: texts, the numbers of their lines or rows, and the name of the file.
+    Returns the texts as an iterable of `Rows` of bounded size: texts, the numbers of their lines or rows, and
+    the name of the file. Each iteration reads the files, when it reaches them; stdin can be read once.
+    `analysis.compare` and `analysis.plan_prune` take it as their texts.
 
     The suffix chooses a format of `piecework.corpus.FORMATS`; other files are plain text, in which a text is
     a line without its end (LF or CRLF). Formats of text can be compressed with gzip, Zstandard, xz or bzip2.
@@ -61,9 +64,27 @@ def read_corpus(
     UTF-16, invalid JSON or CSV, null, or damaged data, `MemoryLimitError` for a line over a 48th of the
     memory of the process, and `MissingExtraError`.
     """
-    options = ReadOptions.of(field, encoding_errors, on_error, whole_lines=whole_lines)
-    yield from CorpusReader(corpus_files(paths), options).rows()
-    options.warn_of_skipped()
+    options = partial(ReadOptions.of, field, encoding_errors, on_error, whole_lines=whole_lines)
+    options()  # checks the arguments
+    return Corpus(corpus_files(paths), options)
+
+
+class Corpus:
+    """The texts of files, which each iteration reads again: what `read_corpus` returns.
+
+    >>> Corpus(["-"], ReadOptions.of).files
+    ['-']
+    """
+
+    def __init__(self, files: Sequence[str], options: Callable[[], ReadOptions]) -> None:
+        self.files = files
+        self._options = options
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Read the files; at the end, warn if something was skipped."""
+        options = self._options()
+        yield from CorpusReader(self.files, options).rows()
+        options.warn_of_skipped()
 
 
 class CorpusReader:

@@ -52,7 +52,7 @@ def test_every_format_is_counted_encoded_and_compared(
     assert pw.count_files(path, preset="whitespace") == pw.count_texts(TEXTS, preset="whitespace")
     done = pw.encode_files(tok, path, tmp_path / "out")
     assert (done.lines_read, done.lines_written) == (len(expected), len(expected) - 1)
-    assert pw.analysis.compare_files({"a": tok}, path).texts == len(expected) - 1
+    assert pw.analysis.compare({"a": tok}, read_corpus(path)).texts == len(expected) - 1
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -101,8 +101,8 @@ def test_every_entry_point_skips(tmp_path: Path, tok: pw.Tokenizer) -> None:
     uses: list[Callable[[], object]] = [
         lambda: pw.count_files(path, on_error="skip"),
         lambda: pw.Tokenizer.train(path, model="word", on_error="skip"),
-        lambda: pw.analysis.compare_files({"a": tok}, path, on_error="skip"),
-        lambda: pw.analysis.token_counts(tok, path, on_error="skip"),
+        lambda: pw.analysis.compare({"a": tok}, pw.corpus.read_corpus(path, on_error="skip")),
+        lambda: pw.analysis.token_counts(tok, pw.corpus.read_corpus(path, on_error="skip")),
         lambda: pw.encode_files(tok, path, out, on_error="skip"),
         lambda: pw.encode_files(tok, path, out, format="jsonl", on_error="skip"),
     ]
