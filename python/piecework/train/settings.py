@@ -27,7 +27,7 @@ class RetrainSettings(TypedDict, total=False):
     continuing_subword_prefix: str
     max_token_length: int | None
     unk_token: str | None
-    alphabet_order: Literal["sorted", "first-seen", "given"]
+    alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
     end_of_word_suffix: str
     ties: Literal["lowest-ids", "greatest-strings", "first-seen"]
     user_defined_symbols: Sequence[str]
