@@ -311,7 +311,7 @@ def test_batches_are_of_no_account(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("num_threads", [1, 3])
-def test_threads_are_of_no_account(num_threads: int, english_corpus: Path) -> None:
+def test_the_number_of_threads_changes_no_figure(num_threads: int, english_corpus: Path) -> None:
     tokenizers = {"pieces": pw.Tokenizer.train(english_corpus, vocab_size=500)}
     texts = read_corpus(english_corpus)
     assert compare(tokenizers, texts, num_threads=num_threads) == compare(tokenizers, texts)
@@ -353,7 +353,7 @@ def test_files_are_lines_whatever_holds_them(tmp_path: Path) -> None:
     assert compare(ALL, read_corpus([plain, lines], field="body")).texts == 4
 
 
-def test_invalid_utf8_is_replaced_and_counted_or_refused(tmp_path: Path) -> None:
+def test_invalid_utf8_is_replaced_and_counted_or_rejected(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"hug \xff\xef\xbf\xbd hug\n")
     found = compare(ALL, read_corpus(path))

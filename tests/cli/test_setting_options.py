@@ -29,7 +29,7 @@ def test_no_setting_has_the_name_of_another_option(command: TrainingCommand, mod
 
 
 @pytest.mark.parametrize("flag", ["--balance", "--score", "--vocab-size", "--min-frequency"])
-def test_a_setting_with_the_name_of_another_option_is_refused(flag: str) -> None:
+def test_a_setting_with_the_name_of_another_option_is_rejected(flag: str) -> None:
     command = TrainingCommand("train", models=["wordpiece"], params=[Option([flag])])
     with pytest.raises(AssertionError, match=f"two options of a command are called {flag}, "):
         parameters(command, "wordpiece")

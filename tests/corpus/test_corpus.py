@@ -219,7 +219,7 @@ def test_a_missing_path_is_named(path: str, tmp_path: Path) -> None:
         list(read_corpus(str(tmp_path / path)))
 
 
-def test_a_directory_without_text_is_refused(tmp_path: Path) -> None:
+def test_a_directory_without_text_is_rejected(tmp_path: Path) -> None:
     write(tmp_path / "a.bin", "x")
     with pytest.raises(pw.errors.FileError, match=r"a directory without text files"):
         list(read_corpus(tmp_path))
@@ -231,7 +231,7 @@ def test_values_that_are_not_paths_are_rejected(paths: object) -> None:
         list(read_corpus(paths))
 
 
-def test_unknown_error_handling_is_refused(tmp_path: Path) -> None:
+def test_unknown_error_handling_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="encoding_errors must be .*, not 'ignore'"):
         list(read_corpus(tmp_path, encoding_errors="ignore"))
 
@@ -272,7 +272,7 @@ def test_an_endless_json_line_does_not_fill_the_memory(
 
 
 @pytest.mark.parametrize("line", [b'{"text": "a\xffb"}', b'{"text": "a\\ud800b"}'])
-def test_json_text_that_is_not_unicode_is_replaced_and_counted_or_refused(
+def test_json_text_that_is_not_unicode_is_replaced_and_counted_or_rejected(
     tmp_path: Path, line: bytes
 ) -> None:
     path = write(tmp_path / "a.jsonl", line)
@@ -284,7 +284,7 @@ def test_json_text_that_is_not_unicode_is_replaced_and_counted_or_refused(
 
 
 @pytest.mark.parametrize(("compress", "kind"), KINDS)
-def test_compressed_data_that_is_cut_short_is_refused(
+def test_compressed_data_that_is_cut_short_is_rejected(
     tmp_path: Path, compress: object, kind: str
 ) -> None:
     data: bytes = compress("".join(map(str, range(50_000))).encode())
@@ -294,14 +294,14 @@ def test_compressed_data_that_is_cut_short_is_refused(
 
 
 @pytest.mark.parametrize(("compress", "kind"), KINDS)
-def test_damaged_compressed_data_is_refused(tmp_path: Path, compress: object, kind: str) -> None:
+def test_damaged_compressed_data_is_rejected(tmp_path: Path, compress: object, kind: str) -> None:
     data = bytearray(compress(b"hug pug " * 1000))
     data[12:20] = b"\xff" * 8
     with pytest.raises(pw.errors.CorpusError, match=f"{kind} data"):
         list(read_corpus(write(tmp_path / "a", bytes(data))))
 
 
-def test_rubbish_after_compressed_data_is_refused(tmp_path: Path) -> None:
+def test_rubbish_after_compressed_data_is_rejected(tmp_path: Path) -> None:
     for compress in (gzip.compress, zstd, lzma.compress, bz2.compress):
         with pytest.raises(pw.errors.CorpusError, match="damaged|truncated"):
             list(read_corpus(write(tmp_path / "a", compress(b"hug") + b"rubbish")))
@@ -377,7 +377,7 @@ NOT_TEXT = {
 
 @pytest.mark.parametrize("kind", NOT_TEXT)
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
-def test_binary_input_is_named_and_refused(tmp_path: Path, kind: str, name: str) -> None:
+def test_binary_input_is_named_and_rejected(tmp_path: Path, kind: str, name: str) -> None:
     path = write(tmp_path / name, NOT_TEXT[kind]())
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
     for use in (
@@ -392,7 +392,7 @@ def test_binary_input_is_named_and_refused(tmp_path: Path, kind: str, name: str)
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, zstd])
-def test_binary_input_is_refused_inside_compressed_data(
+def test_binary_input_is_rejected_inside_compressed_data(
     tmp_path: Path, compress: Callable[[bytes], bytes]
 ) -> None:
     path = write(tmp_path / "a.txt", compress(tar_bytes()))
@@ -400,7 +400,7 @@ def test_binary_input_is_refused_inside_compressed_data(
         list(read_corpus(path))
 
 
-def test_binary_input_is_refused_on_stdin(
+def test_binary_input_is_rejected_on_stdin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(zip_bytes())))

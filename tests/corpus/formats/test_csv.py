@@ -41,7 +41,7 @@ def test_broken_csv_is_named_by_file_and_line(tmp_path: Path, data: str, message
         texts(write(tmp_path / "a.csv", data))
 
 
-def test_invalid_utf8_in_csv_is_replaced_and_counted_or_refused(tmp_path: Path) -> None:
+def test_invalid_utf8_in_csv_is_replaced_and_counted_or_rejected(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", b"text\nok\na\xffb\n")
     assert [(p.texts, p.replacements) for p in read_corpus(path)] == [(["ok", "a\ufffdb"], 1)]
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r"a\.csv line 3: found invalid UTF-8"):

@@ -216,7 +216,7 @@ def test_a_missing_nested_field_is_named(tmp_path: Path, line: str, message: str
         texts(path, field="meta.text")
 
 
-def test_a_field_of_another_type_is_refused(tmp_path: Path) -> None:
+def test_a_field_of_another_type_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="field must be .*, not int"):
         texts(write(tmp_path / "a.jsonl", "{}"), field=3)
 

@@ -65,7 +65,7 @@ def test_a_dataset_of_several_splits_needs_the_split(tmp_path: Path, dataset: An
 @pytest.mark.parametrize(
     "state", ["{", "[]", "{}", '{"_data_files": [{"filename": "../x.arrow"}]}']
 )
-def test_a_damaged_state_of_a_dataset_is_refused(tmp_path: Path, state: str) -> None:
+def test_a_damaged_state_of_a_dataset_is_rejected(tmp_path: Path, state: str) -> None:
     write(tmp_path / "dataset_info.json", "{}")
     write(tmp_path / "state.json", state)
     with pytest.raises(pw.errors.CorpusError, match=r"state\.json"):

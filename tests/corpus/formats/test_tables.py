@@ -31,7 +31,7 @@ pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need py
     ],
 )
 @pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
-def test_a_table_without_the_texts_is_refused(
+def test_a_table_without_the_texts_is_rejected(
     tmp_path: Path, table: dict[str, Any], message: str, name: str
 ) -> None:
     made = pyarrow.table(table)
@@ -41,7 +41,7 @@ def test_a_table_without_the_texts_is_refused(
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_damaged_tables_are_refused_at_any_end(tmp_path: Path, name: str) -> None:
+def test_damaged_tables_are_rejected_at_any_end(tmp_path: Path, name: str) -> None:
     data = TABLES[name]()
     for end in [0, 3, 8, *range(10, len(data) - 1, 97)]:
         path = write(tmp_path / name, data[:end])
@@ -69,7 +69,7 @@ def test_changed_bytes_in_a_table_raise_typed_errors_only(tmp_path: Path, name: 
                 assert name in str(error)  # noqa: PT017
 
 
-def test_invalid_utf8_in_a_table_is_replaced_and_counted_or_refused(tmp_path: Path) -> None:
+def test_invalid_utf8_in_a_table_is_replaced_and_counted_or_rejected(tmp_path: Path) -> None:
     binary = pyarrow.array([b"ok", b"a\xffb", None], pyarrow.binary())
     table = pyarrow.table({"text": binary.view(pyarrow.string()).slice(0, 2)})
     path = write(tmp_path / "a.arrow", arrow_data("file", table))
@@ -80,7 +80,7 @@ def test_invalid_utf8_in_a_table_is_replaced_and_counted_or_refused(tmp_path: Pa
 
 @pytest.mark.parametrize("form", ["file", "stream"])
 @pytest.mark.parametrize("is_dictionary", [False, True])
-def test_a_record_batch_longer_than_its_buffers_is_refused(
+def test_a_record_batch_longer_than_its_buffers_is_rejected(
     tmp_path: Path, form: str, is_dictionary: bool
 ) -> None:
     rows = 12_345
@@ -114,7 +114,7 @@ def test_a_null_of_a_dictionary_is_a_null(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("index", [2, 900, -1])
-def test_an_index_outside_a_dictionary_is_refused(tmp_path: Path, index: int) -> None:
+def test_an_index_outside_a_dictionary_is_rejected(tmp_path: Path, index: int) -> None:
     path = write(tmp_path / "a.arrow", dictionary_data([0, index], ["a", "b"]))
     with pytest.raises(
         pw.errors.CorpusError, match=rf"a\.arrow: .*index {index} of a dictionary with 2 values"
@@ -122,7 +122,7 @@ def test_an_index_outside_a_dictionary_is_refused(tmp_path: Path, index: int) ->
         texts(path)
 
 
-def test_another_format_under_the_name_of_a_table_is_refused(tmp_path: Path) -> None:
+def test_another_format_under_the_name_of_a_table_is_rejected(tmp_path: Path) -> None:
     for data, found in (
         (gzip.compress(parquet_data()), "gzip data"),
         (b"text", "another format"),
