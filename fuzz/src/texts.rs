@@ -51,7 +51,8 @@ fn list_and_sample(tokenizer: &Tokenizer, options: Options<'_>, scratch: &mut Sc
             Selection::Sampled(sampling),
             Selection::WithoutReplacement { sampling, include_best: true },
         ] {
-            if let Ok(found) = calls.time(|| tokenizer.segmentations(text, 5, selection, options, scratch)) {
+            if let Ok(found) = calls.time(|| tokenizer.segmentations(text, 5, selection, options, scratch))
+            {
                 assert!(found.len() <= 5, "more segmentations than requested");
             }
         }
