@@ -50,6 +50,9 @@ const MAX_TOKENS_IN_REPR: usize = 16;
 /// its lists by name.
 #[pyclass(frozen, subclass, mapping, module = "piecework")]
 pub struct Encoding {
+    /// Vocabulary ids.
+    #[pyo3(get)]
+    ids: Py<PyList>,
     columns: Columns,
 }
 
@@ -60,7 +63,9 @@ impl Encoding {
         text: Option<Py<PyAny>>,
         pair: Option<Py<PyAny>>,
     ) -> Self {
-        Self { columns: Columns { ids: ids.unbind(), source, texts: [text, pair], lists: OnceLock::new() } }
+        let columns =
+            Columns { ids: ids.clone().unbind(), source, texts: [text, pair], lists: OnceLock::new() };
+        Self { ids: ids.unbind(), columns }
     }
 
     /// Encode one text into ids alone, without truncation and padding.
@@ -127,7 +132,7 @@ impl Encoding {
     /// Return the columns that are compared, by name.
     fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        columns.set_item("ids", self.columns.ids.bind(py))?;
+        columns.set_item("ids", self.ids.bind(py))?;
         for column in Column::STORED {
             match self.find(py, column)? {
                 Some(list) => columns.set_item(column.name(), list)?,
@@ -175,12 +180,6 @@ impl Encoding {
             }
         }
         Ok(encoding)
-    }
-
-    /// Vocabulary ids.
-    #[getter]
-    fn ids(&self, py: Python<'_>) -> Py<PyList> {
-        self.columns.ids.clone_ref(py)
     }
 
     /// Vocabulary entries as strings.
@@ -425,7 +424,7 @@ impl Encoding {
             return Ok(true);
         }
         let (py, one, two) = (slf.py(), slf.get(), other.get());
-        Ok(one.columns.ids.bind(py).eq(two.columns.ids.bind(py))? && one.stored(py)?.eq(two.stored(py)?)?)
+        Ok(one.ids.bind(py).eq(two.ids.bind(py))? && one.stored(py)?.eq(two.stored(py)?)?)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
@@ -435,7 +434,7 @@ impl Encoding {
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
-        self.columns.ids.bind(py).len()
+        self.ids.bind(py).len()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
