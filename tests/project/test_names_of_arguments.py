@@ -100,7 +100,7 @@ def test_no_argument_has_a_second_name_for_a_concept(name: str) -> None:
     assert wrong == {}
 
 
-def test_special_tokens_are_added_to_texts_and_not_to_segments() -> None:
+def test_special_tokens_are_added_to_texts_and_not_to_segments_and_prompts() -> None:
     defaults = {
         name: parameters(value)["add_special_tokens"].default
         for name, value in CALLABLES.items()
@@ -108,7 +108,7 @@ def test_special_tokens_are_added_to_texts_and_not_to_segments() -> None:
     }
     assert len(defaults) > 10
     without = [name for name, default in defaults.items() if default is not True]
-    assert without == ["piecework.Tokenizer.encode_segments"]
+    assert without == ["piecework.Tokenizer.encode_segments", "piecework.generation.heal"]
 
 
 @pytest.mark.parametrize(("function", "old", "new"), FORMER)
