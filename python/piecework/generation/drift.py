@@ -179,20 +179,31 @@ class DriftFinder:
     """Finds drift in rows; the bytes of a token are computed when it first occurs."""
 
     def __init__(self, tokenizer: pw.Tokenizer) -> None:
-        self._tokenizer = tokenizer.without_truncation().without_padding()
-        self._special = tokenizer.special_token_ids
-        self._is_sentencepiece = isinstance(tokenizer.spec.decoder, SentencePieceDecoder)
+        spec = tokenizer.spec
+        if spec.truncation is not None or spec.padding is not None:
+            tokenizer = tokenizer.without_truncation().without_padding()
+        self._tokenizer = tokenizer
+        self._is_sentencepiece = isinstance(spec.decoder, SentencePieceDecoder)
+        self._special = tokenizer.special_token_ids if self._is_sentencepiece else frozenset()
         self._bytes = _TokenBytes(tokenizer)
+        self._known: set[int] = set()
 
     def find(self, ids: list[int], place: Callable[[int], str]) -> Drift:
         """Return the drift of one row; `place` names the position of an id in errors."""
-        for position, id in enumerate(ids):
-            if self._tokenizer.id_to_token(id) is None:
-                raise IdRangeError(place(position), f"is {id}, which is not in the vocabulary")
+        self._check(ids, place)
         text = self._text(ids)
         new_ids = self._tokenizer.encode_segments([(text, True)]).ids
         spans = () if ids == new_ids else tuple(self._spans(ids, new_ids))
         return Drift(tuple(ids), text, tuple(new_ids), spans)
+
+    def _check(self, ids: list[int], place: Callable[[int], str]) -> None:
+        """Raise `IdRangeError` for the first id that is not in the vocabulary; look up each id once."""
+        new = set(ids) - self._known
+        unknown = {id for id in new if self._tokenizer.id_to_token(id) is None}
+        for position, id in enumerate(ids if unknown else ()):
+            if id in unknown:
+                raise IdRangeError(place(position), f"is {id}, which is not in the vocabulary")
+        self._known |= new
 
     def _text(self, ids: list[int]) -> str:
         """Return the text with special tokens; SentencePiece's decoder leaves them out."""
