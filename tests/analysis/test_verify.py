@@ -197,6 +197,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "library"), PUBLISHED)
 def test_published_vocabularies_have_the_ids_of_their_owners(
     name: str, library: str, corpus: str, tmp_path: Path, cli: Run
@@ -213,6 +214,7 @@ def test_published_vocabularies_have_the_ids_of_their_owners(
     assert found["ids"] > 40 * found["texts"]
 
 
+@pytest.mark.slow
 def test_a_folder_is_compared_with_transformers_and_its_file_with_tokenizers(
     cli: Run, corpus: str, tmp_path: Path
 ) -> None:
