@@ -352,7 +352,7 @@ FIXED_HASHES = {
     "train/src/sentencepiece/alphabet.rs",
     "train/src/wordpiece/word_text.rs",
     "train/src/wordpiece/char_entries.rs",
-    "train/src/wordpiece/continue_training.rs",
+    "train/src/merges/extend.rs",
     "train/src/bpe/mod.rs",
     "train/src/bpe/char_forms.rs",
     "core/src/engine/stages.rs",

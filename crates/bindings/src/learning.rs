@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::catch_panics;
 use piecework_core::error::Error;
+use piecework_train::merges::{self, ExistingModel};
 use piecework_train::sentencepiece::SentencePieceResume;
 use piecework_train::unigram::{EmStep, UnigramResume};
-use piecework_train::wordpiece::ExistingModel;
 use piecework_train::{bpe, check_available, sentencepiece, unigram, wordpiece, Learned, Merge, Resume};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -157,7 +157,7 @@ pub(crate) fn continue_training(
     let model = ExistingModel { model: tokenizer.model(), vocab: tokenizer.vocab(), barriers: &barriers };
     let prefix = continuing_subword_prefix;
     let learned = watched(py, progress, |pulse| {
-        wordpiece::continue_training(&counts.counts, model, prefix, settings, pulse)
+        merges::continue_training(&counts.counts, model, prefix, settings, pulse)
     })?;
     Ok(LearnedEntries { learned })
 }

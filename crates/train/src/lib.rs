@@ -4,11 +4,6 @@
 //! count            a corpus to word counts
 //! alphabet         the characters that are entries, and their positions in words
 //! entries          the entries during training: strings, ids, merged strings
-//! packed_words     the distinct words as sequences of entries, four bytes a character
-//! pair_table       the tracked pairs: counts and positions
-//! pair_merge       the merge of a pair at all of its positions
-//! frequent_pairs   the pairs that occur at least a given number of times
-//! neighbour_changes  the changes of one merge, by neighbouring entry
 //! merge            a merge that a trainer has learned
 //! memory           reservations that fail with an error
 //! resume           training that continues after the merges or choices of an earlier run
@@ -17,6 +12,7 @@
 //! piece_rules      the rules for SentencePiece pieces
 //! symbol_splitter  splitting of words where no piece may cross
 //! learned          the result of training, and the first entries
+//! merges           training by merges of pairs
 //! wordpiece        WordPiece: likelihood, pmi, frequency, top-down and pruning
 //! bpe              byte-pair encoding
 //! unigram          Unigram
@@ -32,14 +28,10 @@ mod alphabet;
 pub mod bpe;
 pub mod count;
 mod entries;
-mod frequent_pairs;
 mod learned;
 mod memory;
 mod merge;
-mod neighbour_changes;
-mod packed_words;
-mod pair_merge;
-mod pair_table;
+pub mod merges;
 mod piece_rules;
 mod progress;
 mod resume;

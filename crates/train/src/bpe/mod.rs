@@ -31,7 +31,7 @@ use crate::alphabet::{self, Alphabet};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::{check_counts, first_entries};
-use crate::packed_words::PackedWords;
+use crate::merges::packed_words::PackedWords;
 use crate::progress::Progress;
 use crate::symbol_splitter::SymbolSplitter;
 use crate::{unigram, wordpiece, Learned, Merge, Resume};

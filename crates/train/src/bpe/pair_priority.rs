@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 use crate::entries::Entries;
-use crate::packed_words::PackedWords;
-use crate::pair_table::PairTable;
+use crate::merges::packed_words::PackedWords;
+use crate::merges::pair_table::PairTable;
 
 /// Gives each pair a key; of pairs with equal counts, the one with the greatest key is merged first.
 pub(super) trait PairPriority {

@@ -7,10 +7,10 @@ use std::collections::BinaryHeap;
 
 use super::pair_priority::PairPriority;
 use super::vocabulary::{GrowingVocabulary, MergedEntry};
-use crate::frequent_pairs::{add_position, key, parts, CountsByPair};
-use crate::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
-use crate::packed_words::PackedWords;
-use crate::pair_table::PairTable;
+use crate::merges::frequent_pairs::{add_position, key, parts, CountsByPair};
+use crate::merges::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use crate::merges::packed_words::PackedWords;
+use crate::merges::pair_table::PairTable;
 use crate::progress::Progress;
 use piecework_core::error::Error;
 

@@ -5,19 +5,6 @@
 //! learners           a file for each learner
 //! fill               how a learner of substrings fills the vocabulary
 //! char_entries       the entries of single characters
-//! merge_state        words, pairs and entries, updated by each merge
-//! pair_counts        the counts from which a pair is scored
-//! tie_break          the order among pairs of equal score
-//! frequency          trainer: the most frequent pair first
-//! objective          the interface of the scores that `best_first` maximizes
-//! pmi                f(ab) / (f(a) f(b)), exactly
-//! likelihood         the gain of the unigram log-likelihood
-//! score_classes      pairs grouped by equal score
-//! candidate_pairs    the pairs that may be merged, by entry
-//! active_pairs       the pairs of a round, rescored after every merge
-//! best_first         trainer: the best pair first, in rounds
-//! by_merges          dispatch by score and ties
-//! continue_training  training that starts from an existing model
 //! substring_trie     the trie of frequent substrings
 //! word_text          the words as codes of characters
 //! sorted_starts      the positions where entries can begin, sorted by the text that follows
@@ -31,28 +18,15 @@
 //! All trainers are deterministic. `tests` compares each with a naive trainer that recounts everything for
 //! each merge.
 
-mod active_pairs;
-mod best_first;
-mod by_merges;
-mod candidate_pairs;
 mod char_entries;
-mod continue_training;
 mod fill;
-mod frequency;
 mod learners;
-mod likelihood;
-mod merge_state;
-mod objective;
-mod pair_counts;
-mod pmi;
-mod score_classes;
 mod seeds;
 mod sorted_starts;
 mod spec;
 mod substring_trie;
 #[cfg(test)]
 mod tests;
-mod tie_break;
 mod word_text;
 
 use std::ops::ControlFlow;
@@ -61,16 +35,15 @@ use crate::alphabet::Alphabet;
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::{check_counts, first_entries};
-use crate::packed_words::PackedWords;
+use crate::merges::packed_words::PackedWords;
+use crate::merges::state::MergeState;
 use crate::progress::Progress;
 use crate::{Learned, Merge, Resume};
 use piecework_core::error::Error;
 
 use char_entries::alphabet_entries;
-use merge_state::MergeState;
 use spec::Start;
 
-pub use continue_training::{continue_training, ExistingModel};
 pub use spec::{Learner, MergeSettings, Merges, PairScore, Pruning, Ties, TopDown, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.

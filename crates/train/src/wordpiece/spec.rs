@@ -201,7 +201,7 @@ impl Default for Learner {
 
 impl Ties {
     /// Reject counts without the positions that `FirstSeen` needs.
-    pub(super) fn check(self, counts: &Counts) -> Result<(), Error> {
+    pub(crate) fn check(self, counts: &Counts) -> Result<(), Error> {
         if self != Self::FirstSeen || counts.first().is_some() {
             return Ok(());
         }
@@ -243,7 +243,7 @@ pub struct MergeSettings {
 
 impl MergeSettings {
     /// Return the settings of a learner that merges pairs.
-    pub(super) fn new(spec: &WordPieceTrainSpec, score: PairScore, ties: Ties) -> Self {
+    pub(crate) fn new(spec: &WordPieceTrainSpec, score: PairScore, ties: Ties) -> Self {
         Self {
             vocab_size: spec.vocab_size,
             score,

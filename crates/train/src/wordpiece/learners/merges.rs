@@ -1,11 +1,10 @@
 //! The learner that merges pairs: the words as characters, then the trainer of a score and its ties.
 
 use crate::count::Counts;
-use crate::packed_words::PackedWords;
+use crate::merges::packed_words::PackedWords;
+use crate::merges::state::MergeState;
 use crate::progress::Progress;
-use crate::wordpiece::by_merges;
 use crate::wordpiece::char_entries::CharEntries;
-use crate::wordpiece::merge_state::MergeState;
 use crate::wordpiece::spec::{Learn, MergeSettings, Merges, PairScore, Start};
 use crate::Learned;
 use piecework_core::error::Error;
@@ -17,7 +16,7 @@ impl Learn for Merges {
         let Start { spec, resume, entries, .. } = start;
         let settings = MergeSettings::new(spec, self.score, self.ties);
         let state = MergeState::new(words, settings, entries, progress)?;
-        by_merges::learn(state.start(resume.earlier, progress)?, progress)
+        crate::merges::learn(state.start(resume.earlier, progress)?, progress)
     }
 
     /// Reject counts without the positions that the ties need.

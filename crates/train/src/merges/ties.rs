@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::merge_state::MergeState;
+use super::state::MergeState;
 
 /// Gives each pair a key; the pair with the least key is merged first.
 pub(super) trait TieBreak {

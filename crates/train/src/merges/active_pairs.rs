@@ -11,11 +11,11 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use super::candidate_pairs::{CandidatePairs, PairsByEntry};
-use super::merge_state::MergeState;
 use super::objective::Objective;
 use super::pair_counts::{MergedEntries, PairCounts};
 use super::score_classes::{OrderedFloat, ScoreClasses, UNCLASSED};
-use super::tie_break::TieBreak;
+use super::state::MergeState;
+use super::ties::TieBreak;
 use crate::progress::Progress;
 use piecework_core::error::Error;
 

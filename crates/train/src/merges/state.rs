@@ -13,16 +13,16 @@
 use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
 
-use super::spec::{MergeSettings, PairScore};
+use super::frequent_pairs::{key, parts, PairBuckets};
+use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
+use super::packed_words::PackedWords;
+use super::pair_merge::{MergedPositions, PairMerge};
+use super::pair_table::PairTable;
 use crate::entries::Entries;
-use crate::frequent_pairs::{key, parts, PairBuckets};
 use crate::memory::check_available;
-use crate::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
-use crate::packed_words::PackedWords;
-use crate::pair_merge::{MergedPositions, PairMerge};
-use crate::pair_table::PairTable;
 use crate::progress::Progress;
 use crate::resume::wrong_merge;
+use crate::wordpiece::{MergeSettings, PairScore};
 use crate::{Learned, Merge};
 use piecework_core::error::Error;
 
@@ -39,11 +39,11 @@ const CHECK_EVERY: usize = 64;
 const HEADROOM: usize = 8;
 
 /// The state of a trainer that merges pairs.
-pub(super) struct MergeState {
+pub(crate) struct MergeState {
     pub(super) settings: MergeSettings,
-    pub(super) words: PackedWords,
+    pub(crate) words: PackedWords,
     pub(super) pairs: PairTable,
-    pub(super) entries: Entries,
+    pub(crate) entries: Entries,
     /// By entry: its occurrences, weighted by word counts.
     pub(super) counts: Vec<u64>,
     /// Their sum.
@@ -66,7 +66,7 @@ pub(super) struct MergeState {
 
 impl MergeState {
     /// Count the entries of segmented words; `start` or `replay` counts the pairs.
-    pub(super) fn new(
+    pub(crate) fn new(
         words: PackedWords,
         settings: MergeSettings,
         entries: Entries,
@@ -101,7 +101,7 @@ impl MergeState {
     }
 
     /// Apply the merges of an earlier run, then track the first pairs.
-    pub(super) fn start(mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<Self, Error> {
+    pub(crate) fn start(mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<Self, Error> {
         if !earlier.is_empty() {
             self.replay(earlier, progress)?;
         }
@@ -115,7 +115,7 @@ impl MergeState {
     }
 
     /// Apply the merges of an earlier run; fails if a merge does not occur as often as in that run.
-    pub(super) fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
+    pub(crate) fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
         self.replayed = Some(earlier.iter().map(|merge| key(merge.left, merge.right)).collect());
         self.track_pairs(progress, |_| 1)?;
         for (number, merge) in (1..).zip(earlier) {

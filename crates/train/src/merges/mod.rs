@@ -1,18 +1,37 @@
-//! Dispatch to the trainer of a score and an order of ties, for the scores that merge pairs.
+//! Training by merges: the pair with the best score becomes one entry, again and again.
 
-use super::best_first;
-use super::frequency;
-use super::likelihood::Likelihood;
-use super::merge_state::MergeState;
-use super::pmi::Pmi;
-use super::spec::{PairScore, Ties};
-use super::tie_break::{FirstSeen, LowestIds, SmallestStrings, TieBreak};
+mod active_pairs;
+mod best_first;
+mod candidate_pairs;
+mod extend;
+mod frequency;
+pub(crate) mod frequent_pairs;
+mod likelihood;
+pub(crate) mod neighbour_changes;
+mod objective;
+pub(crate) mod packed_words;
+mod pair_counts;
+pub(crate) mod pair_merge;
+pub(crate) mod pair_table;
+mod pmi;
+mod score_classes;
+pub(crate) mod state;
+mod ties;
+
 use crate::progress::Progress;
+use crate::wordpiece::{PairScore, Ties};
 use crate::Learned;
 use piecework_core::error::Error;
 
+use likelihood::Likelihood;
+use pmi::Pmi;
+use state::MergeState;
+use ties::{FirstSeen, LowestIds, SmallestStrings, TieBreak};
+
+pub use extend::{continue_training, ExistingModel};
+
 /// Merge pairs until the vocabulary is full or no pair qualifies.
-pub(super) fn learn(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+pub(crate) fn learn(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
     match state.settings.ties {
         Ties::LowestIds => learn_with_ties::<LowestIds>(state, progress),
         Ties::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),

@@ -8,14 +8,14 @@ use std::ops::ControlFlow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::by_merges;
-use super::merge_state::MergeState;
-use super::spec::MergeSettings;
+use super::learn;
+use super::packed_words::PackedWords;
+use super::state::MergeState;
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::check_counts;
-use crate::packed_words::PackedWords;
 use crate::progress::Progress;
+use crate::wordpiece::MergeSettings;
 use crate::Learned;
 use piecework_core::error::Error;
 use piecework_core::model::{Model, ModelScratch};
@@ -36,7 +36,7 @@ pub struct ExistingModel<'p> {
 ///
 /// The result begins with the entries of the model in the order of their ids; ids in the result are indices
 /// into its vocabulary. `prefix` is the continuation prefix. `progress` and errors are those of
-/// [`learn`](super::learn).
+/// [`learn`](crate::wordpiece::learn).
 pub fn continue_training(
     counts: &Counts,
     base: ExistingModel<'_>,
@@ -53,7 +53,7 @@ pub fn continue_training(
     settings.ties.check(counts)?;
     let words = segmented(counts, chars, base, &mut progress)?;
     let state = MergeState::new(words, settings, entries, &mut progress)?.start(&[], &mut progress)?;
-    let learned = by_merges::learn(state, &mut progress)?;
+    let learned = learn(state, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

@@ -10,7 +10,7 @@
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use super::memory::reserve;
+use crate::memory::reserve;
 use piecework_core::error::{Error, ErrorKind};
 
 /// The cell between two words.
@@ -21,7 +21,7 @@ const INNER: u32 = 1 << 31;
 const BLOCK: usize = 16;
 
 /// Words as sequences of entries, with their counts.
-pub(super) struct PackedWords {
+pub(crate) struct PackedWords {
     cells: Vec<u32>,
     counts: Vec<u64>,
     /// By block: the number of separators before it.
@@ -30,7 +30,7 @@ pub(super) struct PackedWords {
 
 impl PackedWords {
     /// No words, with room for `words` words of `chars` characters in all.
-    pub(super) fn with_capacity(chars: usize, words: usize) -> Result<Self, Error> {
+    pub(crate) fn with_capacity(chars: usize, words: usize) -> Result<Self, Error> {
         let cells = chars.saturating_add(words).saturating_add(BLOCK);
         let mut empty = Self { cells: Vec::new(), counts: Vec::new(), separators: Vec::new() };
         reserve(&mut empty.cells, cells)?;
@@ -41,7 +41,7 @@ impl PackedWords {
     }
 
     /// Append a word, or a part of one, as a sequence of entries; each takes one cell, whatever its length.
-    pub(super) fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, entries: impl Iterator<Item = u32>, count: u64) -> Result<(), Error> {
         let before = self.cells.len();
         self.cells.extend(entries);
         if self.cells.len() == before {
@@ -56,7 +56,7 @@ impl PackedWords {
     }
 
     /// Count the separators by block; called after the last `push`.
-    pub(super) fn numbered(mut self) -> Result<Self, Error> {
+    pub(crate) fn numbered(mut self) -> Result<Self, Error> {
         let padding = self.cells.len().next_multiple_of(BLOCK) - self.cells.len();
         reserve(&mut self.cells, padding)?;
         reserve(&mut self.separators, self.cells.len().div_ceil(BLOCK))?;
@@ -70,17 +70,17 @@ impl PackedWords {
     }
 
     /// The number of words.
-    pub(super) fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.counts.len()
     }
 
     /// The number of cells, which bounds the number of pairs.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.cells.len()
     }
 
     /// Visit each entry: entry, its length in characters at the start of training, and the count of its word.
-    pub(super) fn visit_entries(
+    pub(crate) fn visit_entries(
         &self,
         mut visit: impl FnMut(u32, u32, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -97,14 +97,14 @@ impl PackedWords {
     }
 
     /// Visit the positions of an entry, ascending.
-    pub(super) fn visit_positions(&self, entry: u32, mut visit: impl FnMut(u32)) {
+    pub(crate) fn visit_positions(&self, entry: u32, mut visit: impl FnMut(u32)) {
         for (position, _) in self.cells.iter().enumerate().filter(|&(_, &cell)| cell == entry) {
             visit(position as u32);
         }
     }
 
     /// Visit each pair: left entry, right entry, position, and the count of its word.
-    pub(super) fn visit_pairs(
+    pub(crate) fn visit_pairs(
         &self,
         mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -123,7 +123,7 @@ impl PackedWords {
 
     /// Prefetch the cells at `positions`, and what finds their words.
     #[inline]
-    pub(super) fn prefetch(&self, positions: &[u32]) {
+    pub(crate) fn prefetch(&self, positions: &[u32]) {
         for &position in positions {
             prefetch_read(&self.cells[position as usize]);
             prefetch_read(&self.separators[position as usize / BLOCK]);
@@ -132,7 +132,7 @@ impl PackedWords {
 
     /// Set `counts` to the counts of the words at `positions`; waits for all of them together.
     #[inline]
-    pub(super) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
+    pub(crate) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
         counts.clear();
         counts.extend(positions.iter().map(|&position| {
             let word = self.word_at(position);
@@ -144,7 +144,7 @@ impl PackedWords {
 
     /// The count of the word at a position.
     #[inline]
-    pub(super) fn count_at(&self, position: u32) -> u64 {
+    pub(crate) fn count_at(&self, position: u32) -> u64 {
         self.counts[self.word_at(position)]
     }
 
@@ -160,13 +160,13 @@ impl PackedWords {
 
     /// Whether `left` starts at `position` and `right` follows it.
     #[inline]
-    pub(super) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
+    pub(crate) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
         self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right
     }
 
     /// The entry before `position` and its position, unless a word starts at `position`.
     #[inline]
-    pub(super) fn before(&self, position: u32) -> Option<(u32, u32)> {
+    pub(crate) fn before(&self, position: u32) -> Option<(u32, u32)> {
         let last = self.cells[position as usize - 1];
         if last == SEPARATOR {
             return None;
@@ -178,13 +178,13 @@ impl PackedWords {
 
     /// The entry after the one at `position`, unless that ends its word.
     #[inline]
-    pub(super) fn after(&self, position: u32) -> Option<u32> {
+    pub(crate) fn after(&self, position: u32) -> Option<u32> {
         let after = self.cells[self.next(position) as usize];
         (after != SEPARATOR).then_some(after)
     }
 
     /// Count the consecutive occurrences of an entry that end at `position`.
-    pub(super) fn run_to_left(&self, position: u32) -> u64 {
+    pub(crate) fn run_to_left(&self, position: u32) -> u64 {
         let (entry, mut start, mut length) = (self.cells[position as usize], position, 1);
         while let Some((_, before)) = self.before(start).filter(|&(before, _)| before == entry) {
             (start, length) = (before, length + 1);
@@ -193,7 +193,7 @@ impl PackedWords {
     }
 
     /// Count the consecutive occurrences of an entry that start after the entry at `position`.
-    pub(super) fn run_to_right(&self, position: u32) -> u64 {
+    pub(crate) fn run_to_right(&self, position: u32) -> u64 {
         let mut position = self.next(position);
         let entry = self.cells[position as usize];
         let mut length = 0;
@@ -206,7 +206,7 @@ impl PackedWords {
 
     /// Replace the pair that starts at `position` by one entry.
     #[inline]
-    pub(super) fn merge(&mut self, position: u32, merged: u32) {
+    pub(crate) fn merge(&mut self, position: u32, merged: u32) {
         let middle = self.next(position);
         let end = self.next(middle);
         let width = INNER | (end - position);
@@ -218,7 +218,7 @@ impl PackedWords {
 
     /// The position after the entry at `position`.
     #[inline]
-    pub(super) fn next(&self, position: u32) -> u32 {
+    pub(crate) fn next(&self, position: u32) -> u32 {
         let second = self.cells[position as usize + 1];
         if second & INNER == 0 || second == SEPARATOR {
             position + 1

@@ -1,6 +1,6 @@
 //! The counts from which a pair is scored.
 
-use super::merge_state::MergeState;
+use super::state::MergeState;
 
 /// The merged entry was not looked up yet.
 const UNKNOWN: u32 = u32::MAX;

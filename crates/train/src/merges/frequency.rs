@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::merge_state::MergeState;
-use super::tie_break::TieBreak;
+use super::state::MergeState;
+use super::ties::TieBreak;
 use crate::progress::Progress;
 use crate::Learned;
 use piecework_core::error::Error;

@@ -7,7 +7,7 @@ use std::ops::AddAssign;
 
 use super::neighbour_changes::{NeighbourChanges, Side};
 use super::packed_words::PackedWords;
-use super::progress::Progress;
+use crate::progress::Progress;
 use piecework_core::error::Error;
 
 /// The positions whose counts are read before the pair is merged there.
@@ -17,25 +17,25 @@ const WORK: usize = 4;
 
 /// A pair, and the entry that replaces it.
 #[derive(Clone, Copy)]
-pub(super) struct PairMerge {
-    pub(super) left: u32,
-    pub(super) right: u32,
-    pub(super) merged: u32,
+pub(crate) struct PairMerge {
+    pub(crate) left: u32,
+    pub(crate) right: u32,
+    pub(crate) merged: u32,
     /// Whether `aaa` counts as two pairs (a, a), or as one because matches must not overlap.
-    pub(super) overlapping: bool,
+    pub(crate) overlapping: bool,
 }
 
 /// The positions where a pair was merged: their number, and the sum of the counts of their words.
 #[derive(Clone, Copy, Default)]
-pub(super) struct MergedPositions {
-    pub(super) number: usize,
-    pub(super) count: u64,
+pub(crate) struct MergedPositions {
+    pub(crate) number: usize,
+    pub(crate) count: u64,
 }
 
 impl PairMerge {
     /// Merge the pair at those of the ascending `positions` where it still occurs; records the changes around
     /// them.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         self,
         words: &mut PackedWords,
         positions: &[u32],

@@ -8,10 +8,10 @@
 
 use super::active_pairs::{ActivePairs, ScoredPair};
 use super::candidate_pairs::CandidatePairs;
-use super::merge_state::MergeState;
 use super::objective::Objective;
 use super::score_classes::OrderedFloat;
-use super::tie_break::TieBreak;
+use super::state::MergeState;
+use super::ties::TieBreak;
 use crate::progress::Progress;
 use crate::Learned;
 use piecework_core::error::Error;

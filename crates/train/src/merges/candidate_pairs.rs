@@ -1,6 +1,6 @@
 //! The tracked pairs that are frequent enough to be merged.
 
-use super::merge_state::MergeState;
+use super::state::MergeState;
 
 /// Candidate pairs, in all and by entry.
 pub(super) struct CandidatePairs {
