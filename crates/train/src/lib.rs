@@ -3,6 +3,7 @@
 //! ```text
 //! count            a corpus to word counts
 //! alphabet         the characters that are entries, and their positions in words
+//! char_forms       the entries of single characters, with prefix and suffix
 //! entries          the entries during training: strings, ids, merged strings
 //! merge            a merge that a trainer has learned
 //! memory           reservations that fail with an error
@@ -26,6 +27,7 @@
 
 mod alphabet;
 pub mod bpe;
+mod char_forms;
 pub mod count;
 mod entries;
 mod learned;

@@ -3,45 +3,68 @@
 //! Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units",
 //! section 3.2.
 //!
-//! ```text
-//! spec               settings, and the order of ties
-//! char_forms         the entries of single characters
-//! pair_priority      the order among pairs of equal count
-//! vocabulary         entries, and the pairs that may be merged
-//! round              the pairs of a round, and the heap of the best
-//! trainer            the most frequent pair first, in rounds
-//! ```
-//!
-//! `tests` compares the trainer with a naive one that counts all pairs for each merge.
+//! `merges` learns; this file has the settings. `tests` compares the result with a naive trainer that counts all
+//! pairs for each merge.
 
-mod char_forms;
-mod pair_priority;
-mod round;
-mod spec;
 #[cfg(test)]
 mod tests;
-mod trainer;
-mod vocabulary;
 
 use std::ops::ControlFlow;
 
-use rustc_hash::FxHashMap;
+use serde::Deserialize;
 
-use crate::alphabet::{self, Alphabet};
+use crate::alphabet::{characters, Alphabet};
+use crate::char_forms::{Affixes, CharForms};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::{check_counts, first_entries};
-use crate::merges::packed_words::PackedWords;
+use crate::merges::{self, EntryLimits, MergeSettings, PairScore, Ties};
 use crate::progress::Progress;
-use crate::symbol_splitter::SymbolSplitter;
-use crate::{unigram, wordpiece, Learned, Merge, Resume};
+use crate::{AlphabetOrder, Learned, Resume};
 use piecework_core::error::Error;
 
-use char_forms::CharForms;
-use trainer::{BpeStart, BpeTrainer};
-use vocabulary::GrowingVocabulary;
+/// The settings of a BPE trainer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BpeTrainSpec {
+    /// The number of entries to learn, special tokens and alphabet included.
+    pub vocab_size: usize,
+    /// The least count of a pair that is merged; 0 means 1.
+    pub min_frequency: u64,
+    /// The most characters of the alphabet; the most frequent ones are kept.
+    pub limit_alphabet: Option<usize>,
+    /// Characters that the alphabet includes even if the corpus does not contain them.
+    #[serde(deserialize_with = "characters")]
+    pub initial_alphabet: Vec<char>,
+    /// Entries that come first. A character or a merge with the same text has the same id.
+    pub special_tokens: Vec<String>,
+    /// The prefix of entries that do not begin a word; often empty.
+    pub continuing_subword_prefix: String,
+    /// The suffix of entries that end a word; often empty.
+    pub end_of_word_suffix: String,
+    /// The order of the entries of single characters.
+    pub alphabet_order: AlphabetOrder,
+    /// The most characters of an entry, prefix and suffix not counted.
+    pub max_token_length: Option<usize>,
+    /// The order among the most frequent pairs.
+    pub ties: Ties,
+}
 
-pub use spec::{BpeTies, BpeTrainSpec};
+impl BpeTrainSpec {
+    fn affixes(&self) -> Affixes<'_> {
+        Affixes { prefix: &self.continuing_subword_prefix, suffix: &self.end_of_word_suffix }
+    }
+
+    /// Return the limits of merged entries, for the first entries: special tokens, and characters in any form.
+    fn limits(&self, entries: &Entries) -> EntryLimits {
+        let length = |name: &str| match self.special_tokens.iter().any(|token| token == name) {
+            true => name.chars().count(),
+            false => 1,
+        };
+        let lengths = entries.names().iter().map(|name| length(name)).collect();
+        EntryLimits { lengths: Some(lengths), ..EntryLimits::default() }
+    }
+}
 
 /// Learn a BPE vocabulary and its merges from word counts.
 ///
@@ -83,94 +106,28 @@ pub fn resume(
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_merges(resume.log);
     let chars = check_counts(counts, &mut progress)?;
-    spec.check_positions(counts)?;
+    spec.alphabet_order.check(counts)?;
+    spec.ties.check(counts, "lowest-ids")?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
+    let affixes = spec.affixes();
+    let (order, initial) = (spec.alphabet_order, &spec.initial_alphabet);
     let entries = first_entries(
-        &spec.continuing_subword_prefix,
+        affixes.prefix,
         &spec.special_tokens,
-        char_forms::alphabet_entries(counts, &alphabet, spec),
+        affixes.alphabet_entries(counts, &alphabet, true, order, initial),
         spec.vocab_size,
     )?;
-    let mut forms = CharForms::new(&entries, &alphabet, spec);
-    let words = segmented(counts, chars, &mut forms, &mut progress)?;
-    let learned = learn_merges(spec, entries, words, resume.earlier, &mut progress)?;
+    let words =
+        CharForms::new(&entries, &alphabet, affixes).segment(counts, chars, false, &mut progress)?;
+    let settings = MergeSettings {
+        vocab_size: spec.vocab_size,
+        score: PairScore::Frequency,
+        ties: spec.ties,
+        min_frequency: spec.min_frequency,
+        max_token_length: spec.max_token_length,
+    };
+    let limits = spec.limits(&entries);
+    let learned = merges::learn(words, entries, settings, limits, resume.earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
-}
-
-/// Learn from the parts of words between symbols; the first entries are those of the alphabet, in its order.
-pub(super) fn learn_within(
-    counts: &Counts,
-    splitter: &SymbolSplitter,
-    alphabet: &unigram::RankedAlphabet,
-    spec: &BpeTrainSpec,
-    earlier: &[Merge],
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    let mut entries = Entries::new("");
-    let ids: FxHashMap<char, u32> = (alphabet.ranked().iter())
-        .map(|&(character, _)| (character, entries.add(character.encode_utf8(&mut [0; 4])).0))
-        .collect();
-    let words = segmented_parts(counts, splitter, &ids, progress)?;
-    learn_merges(spec, entries, words, earlier, progress)
-}
-
-/// Segment the words into characters; skips characters outside the alphabet, as `tokenizers` does.
-fn segmented(
-    counts: &Counts,
-    chars: usize,
-    forms: &mut CharForms<'_>,
-    progress: &mut Progress<'_>,
-) -> Result<PackedWords, Error> {
-    let mut words = PackedWords::with_capacity(chars, counts.len())?;
-    for (word, count) in counts.iter() {
-        progress.advance(word.len())?;
-        let entries = alphabet::char_positions(word).filter_map(|(c, position)| forms.entry(c, position));
-        words.push(entries, count)?;
-    }
-    words.numbered()
-}
-
-/// Segment the parts of words between symbols and unknown characters, each as a word of its own.
-fn segmented_parts(
-    counts: &Counts,
-    splitter: &SymbolSplitter,
-    ids: &FxHashMap<char, u32>,
-    progress: &mut Progress<'_>,
-) -> Result<PackedWords, Error> {
-    let chars = counts.iter().map(|(word, _)| word.chars().count()).sum();
-    let mut words = PackedWords::with_capacity(chars, counts.len())?;
-    for (word, count) in counts.iter() {
-        progress.advance(word.len())?;
-        let mut outcome = Ok(());
-        let known = |c| ids.contains_key(&c);
-        splitter.known_parts(word, known, |part| {
-            if outcome.is_ok() {
-                outcome = words.push(part.chars().filter_map(|c| ids.get(&c).copied()), count);
-            }
-        });
-        outcome?;
-    }
-    words.numbered()
-}
-
-fn learn_merges(
-    spec: &BpeTrainSpec,
-    entries: Entries,
-    words: PackedWords,
-    earlier: &[Merge],
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    let lengths = GrowingVocabulary::first_lengths(spec, &entries);
-    let (words, entries) = match earlier {
-        [] => (words, entries),
-        _ => wordpiece::replay(words, entries, earlier, progress)?,
-    };
-    let start = BpeStart { spec, entries, lengths, words, earlier };
-    match spec.ties {
-        BpeTies::LowestIds => BpeTrainer::<pair_priority::LowestIds>::new(start).run(progress),
-        BpeTies::GreatestStrings => BpeTrainer::<pair_priority::GreatestStrings>::new(start).run(progress),
-        BpeTies::FirstSeen => BpeTrainer::<pair_priority::FirstSeen>::new(start).run(progress),
-        BpeTies::ShortestEntries => BpeTrainer::<pair_priority::ShortestEntries>::new(start).run(progress),
-    }
 }

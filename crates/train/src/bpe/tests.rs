@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::{learn, BpeTies, BpeTrainSpec};
+use super::{learn, BpeTrainSpec, Ties};
 use crate::alphabet::{char_positions, Alphabet};
 use crate::count::Counts;
 use crate::learned::first_entries;
 use crate::progress::Progress;
+use crate::sentencepiece::{self, SentencePieceTrainSpec};
 use crate::{Learned, PieceRules};
+use piecework_core::spec::SentencePieceKind;
 
 fn run(counts: &Counts, spec: &BpeTrainSpec) -> Learned {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")
@@ -23,20 +25,30 @@ fn merges(learned: &Learned) -> Vec<NumberedMerge> {
     learned.merges.iter().map(|merge| (merge.left, merge.right, merge.merged, merge.count)).collect()
 }
 
-/// Train naively: count all pairs for every merge.
-fn run_naively(counts: &Counts, spec: &BpeTrainSpec) -> (Vec<String>, Vec<NumberedMerge>) {
+/// Train naively: count all pairs for every merge. With rules, merged entries are distinct.
+fn run_naively(
+    counts: &Counts,
+    spec: &BpeTrainSpec,
+    rules: Option<&PieceRules>,
+) -> (Vec<String>, Vec<NumberedMerge>) {
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(0, call).expect("a start");
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
         .expect("an alphabet");
-    let first = super::char_forms::alphabet_entries(counts, &alphabet, spec);
+    let first = spec.affixes().alphabet_entries(
+        counts,
+        &alphabet,
+        true,
+        spec.alphabet_order,
+        &spec.initial_alphabet,
+    );
     let entries =
         first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
     let mut vocab = entries.expect("room for the alphabet").into_names();
     let mut words = split(counts, spec, &alphabet, &vocab);
     let mut merges = Vec::new();
     while vocab.len() < spec.vocab_size {
-        let Some((left, right, count)) = best_pair(&words, &vocab, spec) else { break };
+        let Some((left, right, count)) = best_pair(&words, &vocab, spec, rules) else { break };
         let body = vocab[right as usize]
             .strip_prefix(spec.continuing_subword_prefix.as_str())
             .unwrap_or(&vocab[right as usize]);
@@ -72,7 +84,12 @@ fn split(
     counts.iter().map(|(word, count)| (kept(word), count)).collect()
 }
 
-fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &BpeTrainSpec) -> Option<(u32, u32, u64)> {
+fn best_pair(
+    words: &[(Vec<Unit>, u64)],
+    vocab: &[String],
+    spec: &BpeTrainSpec,
+    rules: Option<&PieceRules>,
+) -> Option<(u32, u32, u64)> {
     let mut counted: std::collections::BTreeMap<(u32, u32), u64> = std::collections::BTreeMap::new();
     let mut seen: Vec<(u32, u32)> = Vec::new();
     for (word, count) in words {
@@ -86,18 +103,18 @@ fn best_pair(words: &[(Vec<Unit>, u64)], vocab: &[String], spec: &BpeTrainSpec) 
     let names = |&(left, right): &(u32, u32)| (&vocab[left as usize], &vocab[right as usize]);
     let both = |pair: &(u32, u32)| format!("{}{}", names(pair).0, names(pair).1);
     let allowed = |pair: &(u32, u32)| {
-        let is_shaped = spec.piece_rules.as_ref().is_none_or(|piece_rules| piece_rules.allows(&both(pair)));
-        is_shaped && !(spec.distinct && vocab.contains(&both(pair)))
+        rules.is_none_or(|rules| rules.allows(&both(pair)) && !vocab.contains(&both(pair)))
     };
     let shortness =
         |pair: &(u32, u32)| Reverse((both(pair).chars().count(), both(pair), names(pair).0.len()));
     let first = |pair: &(u32, u32)| Reverse(seen.iter().position(|one| one == pair));
     let best = counted.iter().filter(|(pair, _)| allowed(pair)).max_by(|one, two| {
         one.1.cmp(two.1).then_with(|| match spec.ties {
-            BpeTies::LowestIds => two.0.cmp(one.0),
-            BpeTies::GreatestStrings => names(one.0).cmp(&names(two.0)),
-            BpeTies::FirstSeen => first(one.0).cmp(&first(two.0)),
-            BpeTies::ShortestEntries => shortness(one.0).cmp(&shortness(two.0)),
+            Ties::LowestIds => two.0.cmp(one.0),
+            Ties::SmallestStrings => names(two.0).cmp(&names(one.0)),
+            Ties::GreatestStrings => names(one.0).cmp(&names(two.0)),
+            Ties::FirstSeen => first(one.0).cmp(&first(two.0)),
+            Ties::ShortestEntries => shortness(one.0).cmp(&shortness(two.0)),
         })
     });
     best.filter(|(_, &count)| count >= spec.min_frequency.max(1))
@@ -136,7 +153,12 @@ fn specs() -> impl Strategy<Value = BpeTrainSpec> {
         prop_oneof![3 => Just(""), 1 => Just("#"), 1 => Just("##")],
         prop_oneof![3 => Just(""), 1 => Just("<"), 1 => Just("</w>")],
         proptest::collection::vec(prop_oneof![Just("ab"), Just("abc"), Just("[UNK]"), Just("a")], 0..3),
-        prop_oneof![Just(BpeTies::LowestIds), Just(BpeTies::GreatestStrings), Just(BpeTies::FirstSeen)],
+        prop_oneof![
+            Just(Ties::LowestIds),
+            Just(Ties::SmallestStrings),
+            Just(Ties::GreatestStrings),
+            Just(Ties::FirstSeen)
+        ],
     )
         .prop_map(
             |(vocab_size, min_frequency, limit_alphabet, prefix, suffix, special_tokens, ties)| {
@@ -162,7 +184,7 @@ proptest! {
     #[test]
     fn learns_what_counting_anew_learns(counts in corpora(), spec in specs()) {
         let learned = run(&counts, &spec);
-        let (vocab, naive) = run_naively(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec, None);
         prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
     }
@@ -182,7 +204,7 @@ proptest! {
             ..spec
         };
         let learned = run(&counts, &spec);
-        let (vocab, naive) = run_naively(&counts, &spec);
+        let (vocab, naive) = run_naively(&counts, &spec, None);
         prop_assert_eq!(merges(&learned), naive);
         prop_assert_eq!(&learned.vocab, &vocab);
         prop_assert!(vocab.iter().all(|entry| entry.chars().count() <= limit));
@@ -195,33 +217,38 @@ proptest! {
     #[test]
     fn merges_of_sentencepiece_are_distinct_and_have_its_shapes(
         counts in corpora(),
-        spec in specs(),
+        vocab_size in 40_usize..120,
         max_chars in 1_usize..6,
         split_digits in proptest::bool::ANY,
     ) {
-        let spec = BpeTrainSpec {
-            continuing_subword_prefix: String::new(),
-            end_of_word_suffix: String::new(),
-            special_tokens: Vec::new(),
-            ties: BpeTies::ShortestEntries,
-            piece_rules: Some(PieceRules { max_chars, split_digits, ..PieceRules::default() }),
-            distinct: true,
-            ..spec
+        let rules = PieceRules { max_chars, split_digits, ..PieceRules::default() };
+        let sentencepiece = SentencePieceTrainSpec {
+            kind: SentencePieceKind::Bpe,
+            vocab_size: Some(vocab_size),
+            hard_vocab_limit: false,
+            symbols: Vec::new(),
+            character_coverage: 1.0,
+            piece_rules: rules.clone(),
+            ..SentencePieceTrainSpec::default()
         };
-        let learned = run(&counts, &spec);
-        let (vocab, naive) = run_naively(&counts, &spec);
-        prop_assert_eq!(merges(&learned), naive);
-        prop_assert_eq!(&learned.vocab, &vocab);
+        let learned = sentencepiece::learn(&counts, &sentencepiece, 1, &mut |_, _| ControlFlow::Continue(()))
+            .expect("a usable corpus");
+        let spec = BpeTrainSpec { vocab_size, ties: Ties::ShortestEntries, ..BpeTrainSpec::default() };
+        let (vocab, naive) = run_naively(&counts, &spec, Some(&rules));
+        let merged = &vocab[vocab.len() - naive.len()..];
+        let pieces: Vec<String> = learned.pieces.into_iter().map(|(piece, _)| piece).collect();
+        prop_assert_eq!(pieces.len(), vocab.len());
+        prop_assert_eq!(&pieces[..merged.len()], merged);
     }
 }
 
 #[test]
 fn only_first_seen_needs_first_positions() {
     let counts = Counts::from_parts(&["ba", "ab"], &[2, 2], None).expect("distinct words");
-    let spec = BpeTrainSpec { vocab_size: 3, ties: BpeTies::FirstSeen, ..BpeTrainSpec::default() };
+    let spec = BpeTrainSpec { vocab_size: 3, ties: Ties::FirstSeen, ..BpeTrainSpec::default() };
     let error = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(())).expect_err("no positions");
     assert_eq!(error.place, "ties");
-    let spec = BpeTrainSpec { ties: BpeTies::LowestIds, ..spec };
+    let spec = BpeTrainSpec { ties: Ties::LowestIds, ..spec };
     assert_eq!(run(&counts, &spec).vocab, ["a", "b", "ab"]);
 }
 

@@ -10,12 +10,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn;
 use super::packed_words::PackedWords;
-use super::state::MergeState;
+use super::settings::{EntryLimits, MergeSettings};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::check_counts;
 use crate::progress::Progress;
-use crate::wordpiece::MergeSettings;
 use crate::Learned;
 use piecework_core::error::Error;
 use piecework_core::model::{Model, ModelScratch};
@@ -50,10 +49,9 @@ pub fn continue_training(
     for (token, _) in base.vocab.iter() {
         entries.add(token);
     }
-    settings.ties.check(counts)?;
+    settings.ties.check(counts, "smallest-strings")?;
     let words = segmented(counts, chars, base, &mut progress)?;
-    let state = MergeState::new(words, settings, entries, &mut progress)?.start(&[], &mut progress)?;
-    let learned = learn(state, &mut progress)?;
+    let learned = learn(words, entries, settings, EntryLimits::default(), &[], &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

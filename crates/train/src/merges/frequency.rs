@@ -1,8 +1,9 @@
-//! The trainer of `tokenizers`: the most frequent pair first, ordered by `TieBreak` among equals.
+//! The trainer of BPE and of the WordPiece of `tokenizers`: the most frequent pair first, then by ties.
 //!
-//! Counts of known pairs mostly fall, so a heap entry is an upper bound. The trainer compares the top of the
-//! heap with the current count and tie key and pushes it back if it is out of date. A pair that gains
-//! occurrences gets a new heap entry at once.
+//! The heap has the tracked pairs that reach the floor. Their counts mostly fall, so a heap entry is an upper
+//! bound. The trainer compares the top of the heap with the current count and tie key and pushes it back if it
+//! is out of date. A pair that gains occurrences gets a new heap entry at once. When the heap is empty, the floor
+//! falls; as it falls by the factor `SPAN`, all pairs are counted O(log of the largest count) times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,17 +28,20 @@ pub(super) fn learn<T: TieBreak>(
     let mut heap = candidates::<T>(&state);
     while !state.is_full() {
         progress.advance(1)?;
-        let best = heap.pop();
-        if state.has_untracked() && best.as_ref().is_none_or(|&(count, ..)| count < state.floor()) {
+        let Some((count, order, pair)) = heap.pop() else {
+            if !state.has_untracked() {
+                break;
+            }
             drop(heap);
-            let floor = (state.floor() / SPAN).max(state.min_frequency());
-            state.lower_floor(floor, progress)?;
+            state.lower_floor((state.floor() / SPAN).max(state.min_frequency()), progress)?;
             heap = candidates::<T>(&state);
             continue;
-        }
-        let Some((count, order, pair)) = best else { break };
+        };
         if state.pairs.count(pair) != count {
             heap.extend(refreshed::<T>(&state, (count, order, pair)));
+            continue;
+        }
+        if state.is_excluded(pair) {
             continue;
         }
         let Some(key) = T::key(&mut state, pair) else { continue };
@@ -51,15 +55,15 @@ pub(super) fn learn<T: TieBreak>(
     Ok(state.finish(|state| format!("no pair occurs {} times any more", state.min_frequency())))
 }
 
-/// Return the heap entries of all tracked pairs that may be merged.
+/// Return the heap entries of all tracked pairs that reach the floor.
 fn candidates<T: TieBreak>(state: &MergeState) -> BinaryHeap<FrequencyCandidate<T>> {
     (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(state, pair)).collect()
 }
 
-/// Return the heap entry of a pair, if it may be merged.
+/// Return the heap entry of a pair that reaches the floor.
 fn candidate<T: TieBreak>(state: &MergeState, pair: u32) -> Option<FrequencyCandidate<T>> {
     let count = state.pairs.count(pair);
-    state.is_frequent(pair).then(|| (count, Reverse(T::bound(state, pair)), pair))
+    (count >= state.floor()).then(|| (count, Reverse(T::bound(state, pair)), pair))
 }
 
 /// Return a heap entry with the current count; `None` if the pair gained, because then the heap already has
@@ -69,5 +73,5 @@ fn refreshed<T: TieBreak>(
     (count, order, pair): FrequencyCandidate<T>,
 ) -> Option<FrequencyCandidate<T>> {
     let current = state.pairs.count(pair);
-    (current < count && current >= state.min_frequency()).then_some((current, order, pair))
+    (current < count && current >= state.floor()).then_some((current, order, pair))
 }

@@ -19,23 +19,23 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The count of a pair, and the number of its positions.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct CandidatePairCount {
-    pub(crate) count: u64,
-    pub(crate) positions: usize,
+pub(super) struct CandidatePairCount {
+    pub(super) count: u64,
+    pub(super) positions: usize,
 }
 
 /// Counts by pair; the left entry is the upper half of the key.
-pub(crate) type CountsByPair = HashMap<u64, CandidatePairCount, RandomState>;
+pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, RandomState>;
 
 /// Sums of the counts of pairs.
-pub(crate) struct PairBuckets {
+pub(super) struct PairBuckets {
     sums: Vec<u64>,
     shift: u32,
 }
 
 impl PairBuckets {
     /// Add up the counts of all pairs.
-    pub(crate) fn new(words: &PackedWords, progress: &mut Progress<'_>) -> Result<Self, Error> {
+    pub(super) fn new(words: &PackedWords, progress: &mut Progress<'_>) -> Result<Self, Error> {
         let buckets = (words.len() / 4).next_power_of_two().clamp(2, MAX_BUCKETS);
         let mut found = Self { sums: Vec::new(), shift: u64::BITS - buckets.ilog2() };
         reserve(&mut found.sums, buckets)?;
@@ -49,7 +49,7 @@ impl PairBuckets {
     }
 
     /// An upper bound of the counts of all pairs.
-    pub(crate) fn largest(&self) -> u64 {
+    pub(super) fn largest(&self) -> u64 {
         self.sums.iter().copied().max().unwrap_or(0)
     }
 
@@ -59,7 +59,7 @@ impl PairBuckets {
     }
 
     /// Count the wanted pairs whose bucket reaches `least`, which include all wanted pairs that do.
-    pub(crate) fn count_pairs(
+    pub(super) fn count_pairs(
         &self,
         words: &PackedWords,
         least: u64,
@@ -80,7 +80,7 @@ impl PairBuckets {
 
 /// Count one more position of a pair, in a word that occurs `count` times.
 #[inline]
-pub(crate) fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> Result<(), Error> {
+pub(super) fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> Result<(), Error> {
     if counts.len() == counts.capacity() {
         let more = counts.len().max(1024);
         let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, CandidatePairCount)>()));
@@ -94,12 +94,12 @@ pub(crate) fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> 
 
 /// Both entries of a pair as one number.
 #[inline]
-pub(crate) fn key(left: u32, right: u32) -> u64 {
+pub(super) fn key(left: u32, right: u32) -> u64 {
     (u64::from(left) << 32) | u64::from(right)
 }
 
 /// The left and the right entry of a pair.
 #[inline]
-pub(crate) fn parts(pair: u64) -> (u32, u32) {
+pub(super) fn parts(pair: u64) -> (u32, u32) {
     ((pair >> 32) as u32, pair as u32)
 }

@@ -5,36 +5,52 @@ mod best_first;
 mod candidate_pairs;
 mod extend;
 mod frequency;
-pub(crate) mod frequent_pairs;
+mod frequent_pairs;
 mod likelihood;
-pub(crate) mod neighbour_changes;
+mod neighbour_changes;
 mod objective;
-pub(crate) mod packed_words;
+mod packed_words;
 mod pair_counts;
-pub(crate) mod pair_merge;
-pub(crate) mod pair_table;
+mod pair_merge;
+mod pair_table;
 mod pmi;
 mod score_classes;
-pub(crate) mod state;
+mod settings;
+mod state;
 mod ties;
 
+use crate::entries::Entries;
 use crate::progress::Progress;
-use crate::wordpiece::{PairScore, Ties};
-use crate::Learned;
+use crate::{Learned, Merge};
 use piecework_core::error::Error;
 
 use likelihood::Likelihood;
 use pmi::Pmi;
 use state::MergeState;
-use ties::{FirstSeen, LowestIds, SmallestStrings, TieBreak};
+use ties::{FirstSeen, GreatestStrings, LowestIds, ShortestEntries, SmallestStrings, TieBreak};
 
 pub use extend::{continue_training, ExistingModel};
+pub(crate) use packed_words::PackedWords;
+pub(crate) use settings::EntryLimits;
+pub use settings::{MergeSettings, PairScore, Ties};
 
-/// Merge pairs until the vocabulary is full or no pair qualifies.
-pub(crate) fn learn(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    match state.settings.ties {
+/// Merge pairs of segmented words until the vocabulary is full or no pair qualifies.
+///
+/// The merges of an earlier run are applied, not chosen again.
+pub(crate) fn learn(
+    words: PackedWords,
+    entries: Entries,
+    settings: MergeSettings,
+    limits: EntryLimits,
+    earlier: &[Merge],
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let state = MergeState::start(words, entries, settings, limits, earlier, progress)?;
+    match settings.ties {
         Ties::LowestIds => learn_with_ties::<LowestIds>(state, progress),
         Ties::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),
+        Ties::GreatestStrings => learn_with_ties::<GreatestStrings>(state, progress),
+        Ties::ShortestEntries => learn_with_ties::<ShortestEntries>(state, progress),
         Ties::FirstSeen => learn_with_ties::<FirstSeen>(state, progress),
     }
 }

@@ -4,14 +4,14 @@
 
 /// The side of the merged pair on which a neighbour occurs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(super) enum Side {
     Left,
     Right,
 }
 
 /// The changes around the positions of one merge.
 #[derive(Default)]
-pub(crate) struct NeighbourChanges {
+pub(super) struct NeighbourChanges {
     /// By side and entry: the number of its change plus 1, or 0 without one.
     numbers: [Vec<u32>; 2],
     changes: Vec<NeighbourChange>,
@@ -21,28 +21,28 @@ pub(crate) struct NeighbourChanges {
 
 /// The changes of the pairs that contain one neighbour, weighted by word counts.
 #[derive(Clone, Copy)]
-pub(crate) struct NeighbourChange {
-    pub(crate) side: Side,
-    pub(crate) neighbour: u32,
+pub(super) struct NeighbourChange {
+    pub(super) side: Side,
+    pub(super) neighbour: u32,
     /// Occurrences next to the entry of the pair on its side, which the merge has removed.
-    pub(crate) lost: u64,
+    pub(super) lost: u64,
     /// Occurrences next to the merged entry, which the merge has created.
-    pub(crate) gained: u64,
+    pub(super) gained: u64,
     /// Occurrences next to the merged entry that were merged themselves.
-    pub(crate) remerged: u64,
+    pub(super) remerged: u64,
     /// The number of positions of `gained`.
-    pub(crate) positions: usize,
+    pub(super) positions: usize,
 }
 
 impl NeighbourChanges {
     /// Reserve memory for `entries` entries.
-    pub(crate) fn grow(&mut self, entries: usize) {
+    pub(super) fn grow(&mut self, entries: usize) {
         self.numbers.iter_mut().for_each(|numbers| numbers.resize(entries, 0));
     }
 
     /// Record a new pair of a neighbour and the merged entry that starts at `position`.
     #[inline]
-    pub(crate) fn gain(&mut self, side: Side, neighbour: u32, count: u64, position: u32) {
+    pub(super) fn gain(&mut self, side: Side, neighbour: u32, count: u64, position: u32) {
         let number = self.number(side, neighbour);
         let change = &mut self.changes[number as usize];
         change.gained += count;
@@ -52,34 +52,34 @@ impl NeighbourChanges {
 
     /// Record that a neighbour is no longer next to the entry of the pair on its side.
     #[inline]
-    pub(crate) fn lose(&mut self, side: Side, neighbour: u32, count: u64) {
+    pub(super) fn lose(&mut self, side: Side, neighbour: u32, count: u64) {
         let number = self.number(side, neighbour);
         self.changes[number as usize].lost += count;
     }
 
     /// Record that the right neighbour of a merged entry was merged itself.
     #[inline]
-    pub(crate) fn remerge(&mut self, neighbour: u32, count: u64) {
+    pub(super) fn remerge(&mut self, neighbour: u32, count: u64) {
         let number = self.number(Side::Right, neighbour);
         self.changes[number as usize].remerged += count;
     }
 
     /// The number of changes.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.changes.len()
     }
 
-    pub(crate) fn change(&self, number: usize) -> NeighbourChange {
+    pub(super) fn change(&self, number: usize) -> NeighbourChange {
         self.changes[number]
     }
 
     /// The number of the change, and the position, of each new occurrence, in corpus order.
-    pub(crate) fn gains(&self) -> &[(u32, u32)] {
+    pub(super) fn gains(&self) -> &[(u32, u32)] {
         &self.gains
     }
 
     /// Remove all changes.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         for change in self.changes.drain(..) {
             self.numbers[change.side as usize][change.neighbour as usize] = 0;
         }

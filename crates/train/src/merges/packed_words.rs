@@ -70,17 +70,17 @@ impl PackedWords {
     }
 
     /// The number of words.
-    pub(crate) fn number(&self) -> usize {
+    pub(super) fn number(&self) -> usize {
         self.counts.len()
     }
 
     /// The number of cells, which bounds the number of pairs.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
 
     /// Visit each entry: entry, its length in characters at the start of training, and the count of its word.
-    pub(crate) fn visit_entries(
+    pub(super) fn visit_entries(
         &self,
         mut visit: impl FnMut(u32, u32, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -97,14 +97,14 @@ impl PackedWords {
     }
 
     /// Visit the positions of an entry, ascending.
-    pub(crate) fn visit_positions(&self, entry: u32, mut visit: impl FnMut(u32)) {
+    pub(super) fn visit_positions(&self, entry: u32, mut visit: impl FnMut(u32)) {
         for (position, _) in self.cells.iter().enumerate().filter(|&(_, &cell)| cell == entry) {
             visit(position as u32);
         }
     }
 
     /// Visit each pair: left entry, right entry, position, and the count of its word.
-    pub(crate) fn visit_pairs(
+    pub(super) fn visit_pairs(
         &self,
         mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -123,7 +123,7 @@ impl PackedWords {
 
     /// Prefetch the cells at `positions`, and what finds their words.
     #[inline]
-    pub(crate) fn prefetch(&self, positions: &[u32]) {
+    pub(super) fn prefetch(&self, positions: &[u32]) {
         for &position in positions {
             prefetch_read(&self.cells[position as usize]);
             prefetch_read(&self.separators[position as usize / BLOCK]);
@@ -132,7 +132,7 @@ impl PackedWords {
 
     /// Set `counts` to the counts of the words at `positions`; waits for all of them together.
     #[inline]
-    pub(crate) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
+    pub(super) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
         counts.clear();
         counts.extend(positions.iter().map(|&position| {
             let word = self.word_at(position);
@@ -144,7 +144,7 @@ impl PackedWords {
 
     /// The count of the word at a position.
     #[inline]
-    pub(crate) fn count_at(&self, position: u32) -> u64 {
+    pub(super) fn count_at(&self, position: u32) -> u64 {
         self.counts[self.word_at(position)]
     }
 
@@ -160,13 +160,13 @@ impl PackedWords {
 
     /// Whether `left` starts at `position` and `right` follows it.
     #[inline]
-    pub(crate) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
+    pub(super) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
         self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right
     }
 
     /// The entry before `position` and its position, unless a word starts at `position`.
     #[inline]
-    pub(crate) fn before(&self, position: u32) -> Option<(u32, u32)> {
+    pub(super) fn before(&self, position: u32) -> Option<(u32, u32)> {
         let last = self.cells[position as usize - 1];
         if last == SEPARATOR {
             return None;
@@ -178,13 +178,13 @@ impl PackedWords {
 
     /// The entry after the one at `position`, unless that ends its word.
     #[inline]
-    pub(crate) fn after(&self, position: u32) -> Option<u32> {
+    pub(super) fn after(&self, position: u32) -> Option<u32> {
         let after = self.cells[self.next(position) as usize];
         (after != SEPARATOR).then_some(after)
     }
 
     /// Count the consecutive occurrences of an entry that end at `position`.
-    pub(crate) fn run_to_left(&self, position: u32) -> u64 {
+    pub(super) fn run_to_left(&self, position: u32) -> u64 {
         let (entry, mut start, mut length) = (self.cells[position as usize], position, 1);
         while let Some((_, before)) = self.before(start).filter(|&(before, _)| before == entry) {
             (start, length) = (before, length + 1);
@@ -193,7 +193,7 @@ impl PackedWords {
     }
 
     /// Count the consecutive occurrences of an entry that start after the entry at `position`.
-    pub(crate) fn run_to_right(&self, position: u32) -> u64 {
+    pub(super) fn run_to_right(&self, position: u32) -> u64 {
         let mut position = self.next(position);
         let entry = self.cells[position as usize];
         let mut length = 0;
@@ -206,7 +206,7 @@ impl PackedWords {
 
     /// Replace the pair that starts at `position` by one entry.
     #[inline]
-    pub(crate) fn merge(&mut self, position: u32, merged: u32) {
+    pub(super) fn merge(&mut self, position: u32, merged: u32) {
         let middle = self.next(position);
         let end = self.next(middle);
         let width = INNER | (end - position);
@@ -218,7 +218,7 @@ impl PackedWords {
 
     /// The position after the entry at `position`.
     #[inline]
-    pub(crate) fn next(&self, position: u32) -> u32 {
+    pub(super) fn next(&self, position: u32) -> u32 {
         let second = self.cells[position as usize + 1];
         if second & INNER == 0 || second == SEPARATOR {
             position + 1

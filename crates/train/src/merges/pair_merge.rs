@@ -17,25 +17,25 @@ const WORK: usize = 4;
 
 /// A pair, and the entry that replaces it.
 #[derive(Clone, Copy)]
-pub(crate) struct PairMerge {
-    pub(crate) left: u32,
-    pub(crate) right: u32,
-    pub(crate) merged: u32,
+pub(super) struct PairMerge {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) merged: u32,
     /// Whether `aaa` counts as two pairs (a, a), or as one because matches must not overlap.
-    pub(crate) overlapping: bool,
+    pub(super) overlapping: bool,
 }
 
 /// The positions where a pair was merged: their number, and the sum of the counts of their words.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct MergedPositions {
-    pub(crate) number: usize,
-    pub(crate) count: u64,
+pub(super) struct MergedPositions {
+    pub(super) number: usize,
+    pub(super) count: u64,
 }
 
 impl PairMerge {
     /// Merge the pair at those of the ascending `positions` where it still occurs; records the changes around
     /// them.
-    pub(crate) fn apply(
+    pub(super) fn apply(
         self,
         words: &mut PackedWords,
         positions: &[u32],

@@ -13,7 +13,7 @@ use piecework_core::error::Error;
 
 /// Counts and occurrences by pair number.
 #[derive(Default)]
-pub(crate) struct PairTable {
+pub(super) struct PairTable {
     ids: HashMap<u64, u32, RandomState>,
     parts: Vec<(u32, u32)>,
     counts: Vec<u64>,
@@ -32,7 +32,7 @@ struct Occurrences {
 
 impl PairTable {
     /// Track the counted pairs with all of their positions.
-    pub(crate) fn of(
+    pub(super) fn of(
         counted: CountsByPair,
         words: &PackedWords,
         progress: &mut Progress<'_>,
@@ -52,33 +52,33 @@ impl PairTable {
     }
 
     /// The number of pairs.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.parts.len()
     }
 
     /// The number of positions of all pairs, outdated ones included.
-    pub(crate) fn stored_positions(&self) -> usize {
+    pub(super) fn stored_positions(&self) -> usize {
         self.stored
     }
 
     /// The left and the right entry of a pair.
     #[inline]
-    pub(crate) fn parts(&self, pair: u32) -> (u32, u32) {
+    pub(super) fn parts(&self, pair: u32) -> (u32, u32) {
         self.parts[pair as usize]
     }
 
     #[inline]
-    pub(crate) fn count(&self, pair: u32) -> u64 {
+    pub(super) fn count(&self, pair: u32) -> u64 {
         self.counts[pair as usize]
     }
 
     #[inline]
-    pub(crate) fn count_mut(&mut self, pair: u32) -> &mut u64 {
+    pub(super) fn count_mut(&mut self, pair: u32) -> &mut u64 {
         &mut self.counts[pair as usize]
     }
 
     #[inline]
-    pub(crate) fn find(&self, left: u32, right: u32) -> Option<u32> {
+    pub(super) fn find(&self, left: u32, right: u32) -> Option<u32> {
         self.ids.get(&key(left, right)).copied()
     }
 
@@ -93,7 +93,7 @@ impl PairTable {
     }
 
     /// Insert a pair that is not in the table and will get `positions` positions.
-    pub(crate) fn insert(
+    pub(super) fn insert(
         &mut self,
         (left, right): (u32, u32),
         count: u64,
@@ -111,7 +111,7 @@ impl PairTable {
 
     /// Add a position of a pair, whose count the caller updates.
     #[inline]
-    pub(crate) fn add_position(&mut self, pair: u32, position: u32) {
+    pub(super) fn add_position(&mut self, pair: u32, position: u32) {
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.unsorted |= occurrences.positions.last().is_some_and(|&last| last > position);
         occurrences.positions.push(position);
@@ -119,7 +119,7 @@ impl PairTable {
     }
 
     /// Remove and return the positions of a pair, ascending; the pair may no longer occur at some of them.
-    pub(crate) fn take_positions(&mut self, pair: u32) -> Vec<u32> {
+    pub(super) fn take_positions(&mut self, pair: u32) -> Vec<u32> {
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
         self.stored = self.stored.saturating_sub(occurrences.positions.len());
@@ -128,7 +128,7 @@ impl PairTable {
 
     /// Return a lower bound of the pair's first position, in constant time.
     #[inline]
-    pub(crate) fn first_position_bound(&self, pair: u32) -> u32 {
+    pub(super) fn first_position_bound(&self, pair: u32) -> u32 {
         let occurrences = &self.occurrences[pair as usize];
         if occurrences.unsorted {
             return 0;
@@ -137,7 +137,7 @@ impl PairTable {
     }
 
     /// Return the first position where the pair occurs; skips each outdated position once.
-    pub(crate) fn first_position(&mut self, pair: u32, words: &PackedWords) -> Option<u32> {
+    pub(super) fn first_position(&mut self, pair: u32, words: &PackedWords) -> Option<u32> {
         let (left, right) = self.parts(pair);
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();
@@ -149,7 +149,7 @@ impl PairTable {
     }
 
     /// Count the non-overlapping matches of a doubled pair, left to right.
-    pub(crate) fn count_non_overlapping(&mut self, pair: u32, words: &PackedWords) -> u64 {
+    pub(super) fn count_non_overlapping(&mut self, pair: u32, words: &PackedWords) -> u64 {
         let (entry, _) = self.parts(pair);
         let occurrences = &mut self.occurrences[pair as usize];
         occurrences.sort();

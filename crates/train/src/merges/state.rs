@@ -18,11 +18,11 @@ use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use super::packed_words::PackedWords;
 use super::pair_merge::{MergedPositions, PairMerge};
 use super::pair_table::PairTable;
+use super::settings::{EntryLimits, MergeSettings, PairScore};
 use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
 use crate::resume::wrong_merge;
-use crate::wordpiece::{MergeSettings, PairScore};
 use crate::{Learned, Merge};
 use piecework_core::error::Error;
 
@@ -39,11 +39,12 @@ const CHECK_EVERY: usize = 64;
 const HEADROOM: usize = 8;
 
 /// The state of a trainer that merges pairs.
-pub(crate) struct MergeState {
+pub(super) struct MergeState {
     pub(super) settings: MergeSettings,
-    pub(crate) words: PackedWords,
+    limits: EntryLimits,
+    pub(super) words: PackedWords,
     pub(super) pairs: PairTable,
-    pub(crate) entries: Entries,
+    pub(super) entries: Entries,
     /// By entry: its occurrences, weighted by word counts.
     pub(super) counts: Vec<u64>,
     /// Their sum.
@@ -65,15 +66,18 @@ pub(crate) struct MergeState {
 }
 
 impl MergeState {
-    /// Count the entries of segmented words; `start` or `replay` counts the pairs.
-    pub(crate) fn new(
+    /// Count the entries of segmented words, apply the merges of an earlier run and track the first pairs.
+    pub(super) fn start(
         words: PackedWords,
-        settings: MergeSettings,
         entries: Entries,
+        settings: MergeSettings,
+        limits: EntryLimits,
+        earlier: &[Merge],
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut state = Self {
             settings,
+            limits,
             pairs: PairTable::default(),
             counts: vec![0; entries.len()],
             words,
@@ -88,7 +92,21 @@ impl MergeState {
             adjacent: 0,
             overlapping: settings.score != PairScore::Likelihood,
         };
-        let Self { words, counts, total, total_chars, adjacent, .. } = &mut state;
+        state.count_entries(progress)?;
+        if !earlier.is_empty() {
+            state.replay(earlier, progress)?;
+        }
+        let least = state.min_frequency();
+        state.track_pairs(progress, |largest| match settings.score {
+            PairScore::Pmi => least,
+            PairScore::Frequency => least.max(largest / FIRST_SPAN),
+            PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
+        })?;
+        Ok(state)
+    }
+
+    fn count_entries(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let Self { words, counts, total, total_chars, adjacent, .. } = self;
         words.visit_entries(|entry, chars, count| {
             *adjacent += 1;
             counts[entry as usize] += count;
@@ -97,25 +115,11 @@ impl MergeState {
             progress.advance(1)
         })?;
         *adjacent -= words.number();
-        Ok(state)
-    }
-
-    /// Apply the merges of an earlier run, then track the first pairs.
-    pub(crate) fn start(mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<Self, Error> {
-        if !earlier.is_empty() {
-            self.replay(earlier, progress)?;
-        }
-        let (least, score) = (self.min_frequency(), self.settings.score);
-        self.track_pairs(progress, |largest| match score {
-            PairScore::Pmi => least,
-            PairScore::Frequency => least.max(largest / FIRST_SPAN),
-            PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
-        })?;
-        Ok(self)
+        Ok(())
     }
 
     /// Apply the merges of an earlier run; fails if a merge does not occur as often as in that run.
-    pub(crate) fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
+    fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
         self.replayed = Some(earlier.iter().map(|merge| key(merge.left, merge.right)).collect());
         self.track_pairs(progress, |_| 1)?;
         for (number, merge) in (1..).zip(earlier) {
@@ -147,12 +151,18 @@ impl MergeState {
     ) -> Result<(), Error> {
         self.pairs = PairTable::default();
         self.gained = Vec::new();
+        self.check_memory()?;
         let buckets = PairBuckets::new(&self.words, progress)?;
         self.floor = floor(buckets.largest()).max(1);
         let is_replayed = |pair: u64| self.replayed.as_ref().is_none_or(|pairs| pairs.contains(&pair));
         let mut frequent = buckets.count_pairs(&self.words, self.floor, is_replayed, progress)?;
         drop(buckets);
-        frequent.retain(|&pair, found| found.count >= self.floor && self.fits_parts(parts(pair)));
+        frequent.retain(|&pair, found| {
+            let (left, right) = parts(pair);
+            found.count >= self.floor
+                && self.is_allowed(left, right)
+                && !self.limits.exclude(&self.entries, left, right)
+        });
         self.pairs = PairTable::of(frequent, &self.words, progress)?;
         (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
         Ok(())
@@ -189,9 +199,15 @@ impl MergeState {
         self.settings.min_frequency.max(1)
     }
 
-    /// Whether the merged entry is within `max_token_length`.
-    fn fits_parts(&self, (left, right): (u32, u32)) -> bool {
-        self.settings.max_token_length.is_none_or(|limit| self.entries.merged_chars(left, right) <= limit)
+    /// Whether the merged entry of a pair is allowed.
+    fn is_allowed(&self, left: u32, right: u32) -> bool {
+        self.limits.allow(self.settings.max_token_length, &self.entries, left, right)
+    }
+
+    /// Whether a pair must not be merged because its merged string is already an entry.
+    pub(super) fn is_excluded(&self, pair: u32) -> bool {
+        let (left, right) = self.pairs.parts(pair);
+        self.limits.exclude(&self.entries, left, right)
     }
 
     /// Fail unless the system provides memory for what may grow before the next check.
@@ -215,6 +231,7 @@ impl MergeState {
         let (merged, is_new) = self.entries.add(&name);
         if is_new {
             self.counts.push(0);
+            self.limits.add(left, right);
             progress.reach(self.entries.len());
         }
         let made = Merge { left, right, merged, count, score };
@@ -309,7 +326,7 @@ impl MergeState {
             return Ok(Some(pair));
         }
         let gained = change.gained.saturating_sub(change.remerged);
-        if gained == 0 || !self.fits_parts((left, right)) {
+        if gained == 0 || !self.is_allowed(left, right) {
             return Ok(None);
         }
         if self.replayed.as_ref().is_some_and(|pairs| !pairs.contains(&key(left, right))) {
@@ -346,8 +363,9 @@ impl MergeState {
             }
         });
         for (pair, (count, positions)) in found {
-            if count >= self.floor && self.fits_parts(parts(pair)) {
-                let pair = self.pairs.insert(parts(pair), count, positions.len())?;
+            let (left, right) = parts(pair);
+            if count >= self.floor && self.is_allowed(left, right) {
+                let pair = self.pairs.insert((left, right), count, positions.len())?;
                 positions.into_iter().for_each(|position| self.pairs.add_position(pair, position));
                 self.gained.push(pair);
             }

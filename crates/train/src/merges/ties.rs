@@ -1,9 +1,10 @@
 //! The order in which pairs of equal score are merged.
 //!
-//! Two of the orders depend on the pair alone, so the vocabulary does not depend on the order of the
+//! All orders but one depend on the pair alone, so the vocabulary does not depend on the order of the
 //! corpus. `FirstSeen` compares corpus positions. The first position of a pair changes only when merges
 //! remove its earlier occurrences or create new ones.
 
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 use super::state::MergeState;
@@ -15,8 +16,10 @@ pub(super) trait TieBreak {
     /// Return a lower bound of the pair's current key, in constant time.
     fn bound(state: &MergeState, pair: u32) -> Self::Key;
 
-    /// Return the pair's current key, or `None` if the pair no longer occurs.
-    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key>;
+    /// Return the pair's current key, or `None` if the pair no longer occurs; the bound, unless keys change.
+    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key> {
+        Some(Self::bound(state, pair))
+    }
 }
 
 /// `Ties::LowestIds`.
@@ -24,6 +27,12 @@ pub(super) struct LowestIds;
 
 /// `Ties::SmallestStrings`.
 pub(super) struct SmallestStrings;
+
+/// `Ties::GreatestStrings`.
+pub(super) struct GreatestStrings;
+
+/// `Ties::ShortestEntries`.
+pub(super) struct ShortestEntries;
 
 /// `Ties::FirstSeen`.
 pub(super) struct FirstSeen;
@@ -34,10 +43,6 @@ impl TieBreak for LowestIds {
     fn bound(state: &MergeState, pair: u32) -> Self::Key {
         state.pairs.parts(pair)
     }
-
-    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key> {
-        Some(Self::bound(state, pair))
-    }
 }
 
 impl TieBreak for SmallestStrings {
@@ -47,9 +52,25 @@ impl TieBreak for SmallestStrings {
         let (left, right) = state.pairs.parts(pair);
         (state.entries.name(left), state.entries.name(right))
     }
+}
 
-    fn key(state: &mut MergeState, pair: u32) -> Option<Self::Key> {
-        Some(Self::bound(state, pair))
+impl TieBreak for GreatestStrings {
+    type Key = Reverse<(Rc<str>, Rc<str>)>;
+
+    fn bound(state: &MergeState, pair: u32) -> Self::Key {
+        Reverse(SmallestStrings::bound(state, pair))
+    }
+}
+
+impl TieBreak for ShortestEntries {
+    /// Characters and string of the merged entry, and the bytes of the left entry.
+    type Key = (usize, Rc<str>, usize);
+
+    fn bound(state: &MergeState, pair: u32) -> Self::Key {
+        let (left, right) = state.pairs.parts(pair);
+        let entries = &state.entries;
+        let left_bytes = entries.names()[left as usize].len();
+        (entries.merged_chars(left, right), entries.merged_string(left, right).into(), left_bytes)
     }
 }
 

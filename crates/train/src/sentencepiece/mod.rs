@@ -8,7 +8,7 @@
 //! frequency_models  word and character models
 //! ```
 //!
-//! Unigram and BPE models are trained by `unigram` and `bpe` within the rules for pieces. Pieces never cross
+//! Unigram and BPE models are trained by `unigram` and `merges` within the rules for pieces. Pieces never cross
 //! symbols, unknown characters or the delimiter.
 
 mod alphabet;
@@ -17,9 +17,12 @@ mod spec;
 
 use std::ops::ControlFlow;
 
-use crate::bpe::{self, BpeTies};
+use rustc_hash::FxHashMap;
+
 use crate::count::Counts;
+use crate::entries::Entries;
 use crate::learned::check_counts;
+use crate::merges::{self, EntryLimits, MergeSettings, PackedWords, PairScore, Ties};
 use crate::progress::Progress;
 use crate::symbol_splitter::SymbolSplitter;
 use crate::unigram::{self, EmStep, RankedAlphabet, UnigramResume};
@@ -186,17 +189,50 @@ impl TrainingInput<'_> {
         earlier: &[Merge],
         progress: &mut Progress<'_>,
     ) -> Result<Vec<PieceScore>, Error> {
-        let own = bpe::BpeTrainSpec {
+        let settings = MergeSettings {
             vocab_size: spec.learned(),
-            ties: BpeTies::ShortestEntries,
+            score: PairScore::Frequency,
+            ties: Ties::ShortestEntries,
+            min_frequency: 1,
+            max_token_length: Some(spec.piece_rules.max_chars),
+        };
+        let limits = EntryLimits {
             piece_rules: Some(spec.piece_rules.clone()),
             distinct: true,
-            ..bpe::BpeTrainSpec::default()
+            ..EntryLimits::default()
         };
-        let learned =
-            bpe::learn_within(self.counts, &self.splitter, &self.alphabet, &own, earlier, progress)?;
+        let mut entries = Entries::new("");
+        for (character, _) in self.alphabet.ranked() {
+            entries.add(character.encode_utf8(&mut [0; 4]));
+        }
+        let words = self.segmented(progress)?;
+        let learned = merges::learn(words, entries, settings, limits, earlier, progress)?;
         let mut pieces = learned.vocab;
         pieces.rotate_left(self.alphabet.ranked().len());
         Ok(pieces.into_iter().enumerate().map(|(rank, piece)| (piece, -(rank as f32))).collect())
+    }
+
+    /// Segment the texts between symbols and unknown characters into characters, each as a word of its own.
+    fn segmented(&self, progress: &mut Progress<'_>) -> Result<PackedWords, Error> {
+        let Self { counts, splitter, alphabet } = self;
+        let ids: FxHashMap<char, u32> =
+            alphabet.ranked().iter().zip(0..).map(|(&(character, _), id)| (character, id)).collect();
+        let chars = counts.iter().map(|(word, _)| word.chars().count()).sum();
+        let mut words = PackedWords::with_capacity(chars, counts.len())?;
+        for (word, count) in counts.iter() {
+            progress.advance(word.len())?;
+            let mut outcome = Ok(());
+            splitter.known_parts(
+                word,
+                |c| alphabet.contains(c),
+                |part| {
+                    if outcome.is_ok() {
+                        outcome = words.push(part.chars().map(|c| ids[&c]), count);
+                    }
+                },
+            );
+            outcome?;
+        }
+        words.numbered()
     }
 }

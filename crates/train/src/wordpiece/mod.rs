@@ -4,7 +4,6 @@
 //! spec               settings: learners, scores and ties; what a learner is and starts from
 //! learners           a file for each learner
 //! fill               how a learner of substrings fills the vocabulary
-//! char_entries       the entries of single characters
 //! substring_trie     the trie of frequent substrings
 //! word_text          the words as codes of characters
 //! sorted_starts      the positions where entries can begin, sorted by the text that follows
@@ -18,7 +17,6 @@
 //! All trainers are deterministic. `tests` compares each with a naive trainer that recounts everything for
 //! each merge.
 
-mod char_entries;
 mod fill;
 mod learners;
 mod seeds;
@@ -33,18 +31,14 @@ use std::ops::ControlFlow;
 
 use crate::alphabet::Alphabet;
 use crate::count::Counts;
-use crate::entries::Entries;
 use crate::learned::{check_counts, first_entries};
-use crate::merges::packed_words::PackedWords;
-use crate::merges::state::MergeState;
 use crate::progress::Progress;
-use crate::{Learned, Merge, Resume};
+use crate::{Learned, Resume};
 use piecework_core::error::Error;
 
-use char_entries::alphabet_entries;
 use spec::Start;
 
-pub use spec::{Learner, MergeSettings, Merges, PairScore, Pruning, Ties, TopDown, WordPieceTrainSpec};
+pub use spec::{Learner, Merges, Pruning, TopDown, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///
@@ -53,7 +47,8 @@ pub use spec::{Learner, MergeSettings, Merges, PairScore, Pruning, Ties, TopDown
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_train::wordpiece::{learn, Learner, Merges, PairScore, Ties, WordPieceTrainSpec};
+/// use piecework_train::merges::{PairScore, Ties};
+/// use piecework_train::wordpiece::{learn, Learner, Merges, WordPieceTrainSpec};
 /// use piecework_train::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
@@ -124,25 +119,12 @@ fn begin<'r>(
     spec.learner.as_learn().check(counts)?;
     spec.alphabet_order.check(counts)?;
     let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, progress)?;
+    let (all_bare, order) = (spec.learner.as_learn().has_tokenizers_alphabet(), spec.alphabet_order);
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        alphabet_entries(counts, &alphabet, spec),
+        spec.affixes().alphabet_entries(counts, &alphabet, all_bare, order, &spec.initial_alphabet),
         least_size,
     )?;
     Ok(Start { counts, spec, resume, chars, alphabet, entries })
-}
-
-/// Apply the merges of an earlier run to words, for BPE; returns the words and the entries after them.
-pub(super) fn replay(
-    words: PackedWords,
-    entries: Entries,
-    earlier: &[Merge],
-    progress: &mut Progress<'_>,
-) -> Result<(PackedWords, Entries), Error> {
-    let score = PairScore::Frequency;
-    let settings = MergeSettings::new(&WordPieceTrainSpec::default(), score, score.default_ties());
-    let mut state = MergeState::new(words, settings, entries, progress)?;
-    state.replay(earlier, progress)?;
-    Ok((state.words, state.entries))
 }

@@ -3,8 +3,10 @@
 use serde::Deserialize;
 
 use crate::alphabet::{characters, Alphabet};
+use crate::char_forms::Affixes;
 use crate::count::Counts;
 use crate::entries::Entries;
+use crate::merges::{PairScore, Ties};
 use crate::progress::Progress;
 use crate::{AlphabetOrder, Learned, Resume};
 use piecework_core::error::{Error, ErrorKind};
@@ -123,32 +125,6 @@ impl Start<'_> {
     }
 }
 
-/// The score of a pair; the pair with the best one is merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PairScore {
-    /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
-    /// section 3.
-    Likelihood,
-    /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
-    Pmi,
-    /// The pair count, as in `tokenizers`.
-    Frequency,
-}
-
-/// The order among pairs of equal score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ties {
-    /// The pair with the lower left id, then the lower right id, as in `tokenizers`.
-    LowestIds,
-    /// The pair with the smaller left string, then the smaller right string, by code points. Strings
-    /// include the continuation prefix.
-    SmallestStrings,
-    /// The pair that occurs first in the corpus; requires counts with first positions.
-    FirstSeen,
-}
-
 /// The settings of a WordPiece trainer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -193,64 +169,15 @@ impl Default for WordPieceTrainSpec {
     }
 }
 
+impl WordPieceTrainSpec {
+    pub(super) fn affixes(&self) -> Affixes<'_> {
+        Affixes { prefix: &self.continuing_subword_prefix, suffix: "" }
+    }
+}
+
 impl Default for Learner {
     fn default() -> Self {
         Self::Pruning(Pruning::default())
-    }
-}
-
-impl Ties {
-    /// Reject counts without the positions that `FirstSeen` needs.
-    pub(crate) fn check(self, counts: &Counts) -> Result<(), Error> {
-        if self != Self::FirstSeen || counts.first().is_some() {
-            return Ok(());
-        }
-        let found = "\"first-seen\" with counts that have no first positions";
-        let expected =
-            "counts of one run, shards counted with distinct source numbers (first_source=, source= or \
-             `piecework count --first-source`), Counts(..., first=...), or ties=\"smallest-strings\"";
-        Err(Error::new(ErrorKind::Argument, "ties", found, expected))
-    }
-}
-
-impl PairScore {
-    /// Return the usual ties of this score.
-    #[must_use]
-    pub fn default_ties(self) -> Ties {
-        match self {
-            Self::Likelihood => Ties::SmallestStrings,
-            Self::Pmi => Ties::FirstSeen,
-            Self::Frequency => Ties::LowestIds,
-        }
-    }
-}
-
-/// The settings of a trainer that merges pairs, from any entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MergeSettings {
-    /// The number of entries at which training stops.
-    pub vocab_size: usize,
-    /// The score of a pair.
-    pub score: PairScore,
-    /// The order among pairs of equal score.
-    pub ties: Ties,
-    /// The least count of a pair that is merged; 0 means 1.
-    pub min_frequency: u64,
-    /// The most characters of an entry, the prefix not counted.
-    pub max_token_length: Option<usize>,
-}
-
-impl MergeSettings {
-    /// Return the settings of a learner that merges pairs.
-    pub(crate) fn new(spec: &WordPieceTrainSpec, score: PairScore, ties: Ties) -> Self {
-        Self {
-            vocab_size: spec.vocab_size,
-            score,
-            ties,
-            min_frequency: spec.min_frequency,
-            max_token_length: spec.max_token_length,
-        }
     }
 }
 

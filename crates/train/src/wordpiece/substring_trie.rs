@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use super::char_entries;
 use crate::alphabet::Alphabet;
 use crate::count::Counts;
 use crate::memory::{check_available, reserve};
@@ -98,7 +97,7 @@ impl CorpusText {
             progress.advance(word.len())?;
             if alphabet.contains_all(word) {
                 let number = text.counts.len() as u32;
-                if let Some(start) = char_entries::continuation_like_start(alphabet, word, prefix) {
+                if let Some(start) = continuation_like_start(alphabet, word, prefix) {
                     text.long_starts.push((number, start));
                 }
                 for character in word.chars() {
@@ -253,6 +252,15 @@ impl CorpusText {
             cells.iter().enumerate().map(|(at, &low)| u16::from(low == 0 && at < within)).sum::<u16>();
         self.words_before[block] as usize + usize::from(ends)
     }
+}
+
+/// The length in characters of the continuation entry that a word begins with, if it begins with one.
+///
+/// Only words that begin with the prefix itself, such as `##a`, do.
+fn continuation_like_start(alphabet: &Alphabet, word: &str, prefix: &str) -> Option<u32> {
+    let next = word.strip_prefix(prefix)?.chars().next()?;
+    let usage = alphabet.get(next)?;
+    (usage.continues_words() || usage.required).then(|| prefix.chars().count() as u32 + 1)
 }
 
 /// The count of a character, and its positions.

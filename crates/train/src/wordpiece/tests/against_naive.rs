@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::{merges, merges_with, naive_merges, naive_top_down, run};
 use crate::count::Counts;
-use crate::wordpiece::{Learner, PairScore, Ties, TopDown, WordPieceTrainSpec};
+use crate::merges::{PairScore, Ties};
+use crate::wordpiece::{Learner, TopDown, WordPieceTrainSpec};
 
 fn corpus() -> impl Strategy<Value = Counts> {
     let count = prop_oneof![1_u64..4, 1_u64..100, 1_u64..1_000_000];
@@ -61,7 +62,12 @@ fn reordered(counts: &Counts, seed: u64) -> Counts {
 }
 
 fn ties() -> impl Strategy<Value = Ties> {
-    prop::sample::select(vec![Ties::LowestIds, Ties::SmallestStrings, Ties::FirstSeen])
+    prop::sample::select(vec![
+        Ties::LowestIds,
+        Ties::SmallestStrings,
+        Ties::GreatestStrings,
+        Ties::FirstSeen,
+    ])
 }
 
 /// Learners whose vocabulary does not depend on the order of the corpus.

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use super::{counts, merges, merges_by, merges_with, run, spec};
 use crate::count::Counts;
-use crate::wordpiece::{learn, Learner, PairScore, Ties, TopDown, WordPieceTrainSpec};
+use crate::merges::{PairScore, Ties};
+use crate::wordpiece::{learn, Learner, TopDown, WordPieceTrainSpec};
 use piecework_core::error::ErrorKind;
 
 const LEARNERS: [Learner; 4] = [

@@ -7,8 +7,9 @@ mod naive_top_down;
 
 use std::ops::ControlFlow;
 
-use super::{learn, Learner, Merges, PairScore, Ties, WordPieceTrainSpec};
+use super::{learn, Learner, Merges, WordPieceTrainSpec};
 use crate::count::Counts;
+use crate::merges::{PairScore, Ties};
 use crate::Learned;
 use piecework_core::error::Error;
 

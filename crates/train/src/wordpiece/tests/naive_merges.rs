@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::count::Counts;
-use crate::wordpiece::{Learner, Merges, PairScore, Ties, WordPieceTrainSpec};
+use crate::merges::{PairScore, Ties};
+use crate::wordpiece::{Learner, Merges, WordPieceTrainSpec};
 
 /// Vocabulary and merges (left, right, count) as strings.
 pub(super) type NaiveResult = (Vec<String>, Vec<(String, String, u64)>);
@@ -174,6 +175,8 @@ fn best_pair(
         let order = compared.then_with(|| match ties {
             Ties::LowestIds => (id(old_left), id(old_right)).cmp(&(id(&left), id(&right))),
             Ties::SmallestStrings => (old_left, old_right).cmp(&(&left, &right)),
+            Ties::GreatestStrings => (&left, &right).cmp(&(old_left, old_right)),
+            Ties::ShortestEntries => unreachable!("an order of SentencePiece"),
             Ties::FirstSeen => Ordering::Less,
         });
         if order == Ordering::Greater {
