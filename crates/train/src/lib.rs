@@ -14,6 +14,9 @@
 //! symbol_splitter  splitting of words where no piece may cross
 //! learned          the result of training, and the first entries
 //! merges           training by merges of pairs
+//! substrings       the substrings of the distinct words, with their counts
+//! pruning          training by pruning: many substrings, of which the least useful is removed
+//! top_down         training top-down: frequent substrings, longest first
 //! wordpiece        WordPiece: likelihood, pmi, frequency, top-down and pruning
 //! bpe              byte-pair encoding
 //! unigram          Unigram
@@ -36,10 +39,13 @@ mod merge;
 pub mod merges;
 mod piece_rules;
 mod progress;
+mod pruning;
 mod resume;
 pub mod sentencepiece;
+mod substrings;
 mod symbol_splitter;
 mod thread_team;
+mod top_down;
 pub mod unigram;
 pub mod wordpiece;
 

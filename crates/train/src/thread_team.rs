@@ -24,15 +24,14 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
         Self { threads: threads.max(1), progress }
     }
 
-    /// Call `work` with a state, the number of a part, and its items, for all parts; returns the states, one a
-    /// thread.
-    pub(super) fn run<T: Sync, S: Send>(
+    /// Do [`Self::run_parts`] with parts of the usual size.
+    pub(super) fn run<S: Send>(
         &mut self,
-        items: &[T],
+        items: usize,
         state: impl Fn() -> S + Sync,
-        work: impl Fn(&mut S, usize, &[T]) + Sync,
+        work: impl Fn(&mut S, usize, Range<usize>) + Sync,
     ) -> Result<Vec<S>, Error> {
-        self.run_parts(items.len(), PART, state, |state, part, range| work(state, part, &items[range]))
+        self.run_parts(items, PART, state, work)
     }
 
     /// Call `work` with a state, the number of a part, and its range of items, for all parts of `0..items`;

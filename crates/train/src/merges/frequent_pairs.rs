@@ -1,8 +1,8 @@
 //! The pairs that occur at least a given number of times, found in memory proportional to their number.
 //!
-//! A first pass adds the count of each pair to one of a fixed number of buckets. A second pass counts only the
-//! pairs whose bucket reaches the least count; the others cannot reach it. So the millions of rare pairs of
-//! a large corpus take no memory.
+//! If there are many distinct pairs, a first pass adds the count of each to one of a fixed number of buckets. A
+//! second pass counts only the pairs whose bucket reaches the least count; the others cannot reach it. So the
+//! millions of rare pairs of a large corpus take no memory.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -14,6 +14,8 @@ use piecework_core::error::Error;
 
 /// The most buckets, of 8 bytes each.
 const MAX_BUCKETS: usize = 1 << 22;
+/// Cells of the words for each pair that is counted without buckets.
+const CELLS_PER_PAIR: usize = if cfg!(test) { 4 } else { 32 };
 /// Multiplies a pair before its highest bits select a bucket (Fibonacci hashing).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -27,15 +29,51 @@ pub(super) struct CandidatePairCount {
 /// Counts by pair; the left entry is the upper half of the key.
 pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, RandomState>;
 
+/// Count the wanted pairs that occur at least as often as `floor` says, and perhaps others.
+///
+/// `floor` gets an upper bound of all counts; returns its result too.
+pub(super) fn count_frequent(
+    words: &PackedWords,
+    floor: impl FnOnce(u64) -> u64,
+    wanted: impl Fn(u64) -> bool,
+    progress: &mut Progress<'_>,
+) -> Result<(CountsByPair, u64), Error> {
+    if let Some(counts) = count_few(words, words.len() / CELLS_PER_PAIR, &wanted, progress)? {
+        let largest = counts.values().map(|pair| pair.count).max().unwrap_or(0);
+        return Ok((counts, floor(largest)));
+    }
+    let buckets = PairBuckets::new(words, progress)?;
+    let least = floor(buckets.largest());
+    Ok((buckets.count_pairs(words, least, wanted, progress)?, least))
+}
+
+/// Count all wanted pairs, unless there are more than `most`.
+fn count_few(
+    words: &PackedWords,
+    most: usize,
+    wanted: impl Fn(u64) -> bool,
+    progress: &mut Progress<'_>,
+) -> Result<Option<CountsByPair>, Error> {
+    let mut counts = CountsByPair::default();
+    words.visit_pairs(|left, right, _, count| {
+        let pair = key(left, right);
+        if counts.len() <= most && wanted(pair) {
+            add_position(&mut counts, pair, count)?;
+        }
+        progress.advance(1)
+    })?;
+    Ok((counts.len() <= most).then_some(counts))
+}
+
 /// Sums of the counts of pairs.
-pub(super) struct PairBuckets {
+struct PairBuckets {
     sums: Vec<u64>,
     shift: u32,
 }
 
 impl PairBuckets {
     /// Add up the counts of all pairs.
-    pub(super) fn new(words: &PackedWords, progress: &mut Progress<'_>) -> Result<Self, Error> {
+    fn new(words: &PackedWords, progress: &mut Progress<'_>) -> Result<Self, Error> {
         let buckets = (words.len() / 4).next_power_of_two().clamp(2, MAX_BUCKETS);
         let mut found = Self { sums: Vec::new(), shift: u64::BITS - buckets.ilog2() };
         reserve(&mut found.sums, buckets)?;
@@ -49,7 +87,7 @@ impl PairBuckets {
     }
 
     /// An upper bound of the counts of all pairs.
-    pub(super) fn largest(&self) -> u64 {
+    fn largest(&self) -> u64 {
         self.sums.iter().copied().max().unwrap_or(0)
     }
 
@@ -59,7 +97,7 @@ impl PairBuckets {
     }
 
     /// Count the wanted pairs whose bucket reaches `least`, which include all wanted pairs that do.
-    pub(super) fn count_pairs(
+    fn count_pairs(
         &self,
         words: &PackedWords,
         least: u64,
@@ -80,7 +118,7 @@ impl PairBuckets {
 
 /// Count one more position of a pair, in a word that occurs `count` times.
 #[inline]
-pub(super) fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> Result<(), Error> {
+fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> Result<(), Error> {
     if counts.len() == counts.capacity() {
         let more = counts.len().max(1024);
         let failed = |_| out_of_memory(more.saturating_mul(size_of::<(u64, CandidatePairCount)>()));

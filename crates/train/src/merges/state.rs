@@ -13,7 +13,7 @@
 use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
 
-use super::frequent_pairs::{key, parts, PairBuckets};
+use super::frequent_pairs::{count_frequent, key, parts};
 use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use super::packed_words::PackedWords;
 use super::pair_merge::{MergedPositions, PairMerge};
@@ -152,11 +152,11 @@ impl MergeState {
         self.pairs = PairTable::default();
         self.gained = Vec::new();
         self.check_memory()?;
-        let buckets = PairBuckets::new(&self.words, progress)?;
-        self.floor = floor(buckets.largest()).max(1);
-        let is_replayed = |pair: u64| self.replayed.as_ref().is_none_or(|pairs| pairs.contains(&pair));
-        let mut frequent = buckets.count_pairs(&self.words, self.floor, is_replayed, progress)?;
-        drop(buckets);
+        let replayed = self.replayed.as_ref();
+        let is_replayed = |pair: u64| replayed.is_none_or(|pairs| pairs.contains(&pair));
+        let floor = |largest| floor(largest).max(1);
+        let (mut frequent, floor) = count_frequent(&self.words, floor, is_replayed, progress)?;
+        self.floor = floor;
         frequent.retain(|&pair, found| {
             let (left, right) = parts(pair);
             found.count >= self.floor

@@ -41,10 +41,10 @@ pub(super) fn expect(
         counts: vec![0; pieces.len()],
         log_likelihoods: Vec::new(),
     };
-    let sums = team.run(&corpus.segments, new_state, |sums, part, segments| {
+    let sums = team.run(corpus.len(), new_state, |sums, part, segments| {
         let mut log_likelihood = 0.0;
-        for segment in segments {
-            let lattice = TextLattice::new(&corpus.text, pieces, &links, unknown, segment.range());
+        for segment in corpus.segments(segments) {
+            let lattice = TextLattice::new(pieces, &links, unknown, segment.range);
             let weight = segment.weight * corpus.one;
             let logarithm = lattice.expect(weight, &mut sums.scratch, &mut sums.counts);
             log_likelihood += segment.count as f64 * logarithm;

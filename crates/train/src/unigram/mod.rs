@@ -11,7 +11,6 @@
 //! segment_text      the distinct words as one text, split where no piece may cross
 //! piece_set         the pieces, and the pieces that begin at each position of the text
 //! reserved_entries  the entries before the pieces, and the final choice
-//! sorted_suffixes   the suffix array, and the substrings that may be seeds
 //! seeds             the initial pieces
 //! text_lattice      forward-backward and Viterbi over the segmentations of a text
 //! expectation       E-step and M-step
@@ -28,7 +27,6 @@ mod ranked_alphabet;
 mod reserved_entries;
 mod seeds;
 mod segment_text;
-mod sorted_suffixes;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -108,7 +106,7 @@ pub struct UnigramResume<'r> {
 
 /// Learn a Unigram vocabulary of `vocab_size` entries from word counts, or of fewer if `hard_limit` is not set.
 ///
-/// Calls `progress(done, vocab_size)` about every 50 ms or more often, except while suffixes are sorted;
+/// Calls `progress(done, vocab_size)` about every 50 ms or more often;
 /// `ControlFlow::Break` stops the trainer.
 ///
 /// ```
@@ -167,8 +165,9 @@ pub(crate) fn learn_within(
     progress: &mut Progress<'_>,
 ) -> Result<LearnedUnigram, Error> {
     let reserved = ReservedEntries::new(spec, alphabet)?;
-    let corpus = SegmentText::new(counts, splitter, alphabet, spec.count_exponent, progress)?;
-    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, progress)?;
+    let mut corpus = SegmentText::new(counts, splitter, alphabet, spec, num_threads, progress)?;
+    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, num_threads, progress)?;
+    corpus.index.drop_positions();
     let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
     if spec.hard_limit {
         reserved.check_supply(&corpus, &pieces, spec)?;

@@ -9,8 +9,8 @@ use foldhash::HashMap;
 use super::segment_text::SegmentText;
 use piecework_core::error::{Error, ErrorKind};
 
-/// No piece.
-pub(super) const NONE: u32 = u32::MAX;
+pub(super) use crate::substrings::NONE;
+
 /// The difference between the lowest score of a piece and the score of an unknown character.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
@@ -22,8 +22,8 @@ pub(super) struct PieceSet {
     pub(super) positions: Vec<u32>,
     /// By position: the longest piece that begins there.
     pub(super) longest: Vec<u32>,
-    /// The length of the longest piece in bytes.
-    pub(super) max_bytes: usize,
+    /// The length of the longest piece.
+    pub(super) max_chars: usize,
 }
 
 /// A piece as the lattice uses it.
@@ -33,7 +33,7 @@ pub(super) struct PieceLink {
     pub(super) value: f64,
     /// The longest other piece that this one begins with; its number is lower.
     pub(super) shorter: u32,
-    pub(super) bytes: u32,
+    pub(super) chars: u32,
 }
 
 impl PieceSet {
@@ -41,10 +41,9 @@ impl PieceSet {
         self.links.len()
     }
 
-    /// The text of a piece.
-    pub(super) fn name<'c>(&self, corpus: &'c SegmentText, piece: usize) -> &'c [u8] {
-        let start = self.positions[piece] as usize;
-        &corpus.text[start..start + self.links[piece].bytes as usize]
+    /// Return the text of a piece.
+    pub(super) fn name(&self, corpus: &SegmentText, piece: usize) -> String {
+        corpus.index.text.spell(self.positions[piece], self.links[piece].chars).collect()
     }
 
     /// The score of a character that is not a piece.
@@ -59,16 +58,15 @@ impl PieceSet {
 
     /// Return the pieces with their scores.
     pub(super) fn named(&self, corpus: &SegmentText) -> Vec<(String, f64)> {
-        let name = |piece: usize| String::from_utf8_lossy(self.name(corpus, piece)).into_owned();
-        self.links.iter().enumerate().map(|(piece, link)| (name(piece), link.value)).collect()
+        self.links.iter().enumerate().map(|(piece, link)| (self.name(corpus, piece), link.value)).collect()
     }
 
     /// Keep only the given pieces and set their scores; fails for a piece that is not in the set.
     pub(super) fn restore(&mut self, corpus: &SegmentText, given: &[(String, f64)]) -> Result<(), Error> {
-        let scores: HashMap<&[u8], f64> =
-            given.iter().map(|(name, score)| (name.as_bytes(), *score)).collect();
+        let scores: HashMap<&str, f64> =
+            given.iter().map(|(name, score)| (name.as_str(), *score)).collect();
         let values: Vec<Option<f64>> =
-            (0..self.len()).map(|piece| scores.get(self.name(corpus, piece)).copied()).collect();
+            (0..self.len()).map(|piece| scores.get(self.name(corpus, piece).as_str()).copied()).collect();
         let kept: Vec<f64> = values.iter().copied().flatten().collect();
         if kept.len() != given.len() || kept.iter().any(|score| !score.is_finite()) {
             let found = format!("{} pieces, of which the counts yield {}", given.len(), kept.len());
@@ -99,7 +97,7 @@ impl PieceSet {
         self.links.truncate(next);
         self.positions.truncate(next);
         self.longest.iter_mut().for_each(|longest| *longest = replacement_of(&replacements, *longest));
-        self.max_bytes = self.links.iter().map(|link| link.bytes as usize).max().unwrap_or(0);
+        self.max_chars = self.links.iter().map(|link| link.chars as usize).max().unwrap_or(0);
     }
 }
 

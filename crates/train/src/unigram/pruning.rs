@@ -3,8 +3,6 @@
 //! The loss is approximate, as in SentencePiece: the corpus has its best segmentation, and each occurrence of
 //! a removed piece is replaced by the best segmentation of its text without it.
 
-use piecework_unicode::char_len;
-
 use super::piece_set::{PieceSet, NONE};
 use super::segment_text::SegmentText;
 use super::text_lattice::{LatticeScratch, TextLattice};
@@ -66,9 +64,9 @@ fn counts_in_best(
 ) -> Result<Vec<u64>, Error> {
     let unknown = pieces.unknown_score();
     let new_state = || (LatticeScratch::default(), vec![0_u64; pieces.len()]);
-    let counts = team.run(&corpus.segments, new_state, |(scratch, counts), _, segments| {
-        for segment in segments {
-            let lattice = TextLattice::new(&corpus.text, pieces, &pieces.links, unknown, segment.range());
+    let counts = team.run(corpus.len(), new_state, |(scratch, counts), _, segments| {
+        for segment in corpus.segments(segments) {
+            let lattice = TextLattice::new(pieces, &pieces.links, unknown, segment.range);
             let uses = (segment.weight * corpus.one_use) as u64;
             lattice.best(
                 scratch,
@@ -98,14 +96,13 @@ fn decisions(
         total: counts.iter().sum::<u64>() as f64 / corpus.one_use,
         unknown: pieces.unknown_score(),
     };
-    let numbers: Vec<u32> = (0..pieces.len() as u32).collect();
     let new_state = || (LatticeScratch::default(), Vec::new());
-    let parts = team.run(&numbers, new_state, |(scratch, parts), _, numbers| {
-        parts.extend(numbers.iter().map(|&piece| (piece, estimator.decision(piece as usize, scratch))));
+    let parts = team.run(pieces.len(), new_state, |(scratch, parts), _, numbers| {
+        parts.extend(numbers.map(|piece| (piece, estimator.decision(piece, scratch))));
     })?;
     let mut decisions = vec![PruningDecision::Unused; pieces.len()];
     for (piece, decision) in parts.into_iter().flat_map(|(_, parts)| parts) {
-        decisions[piece as usize] = decision;
+        decisions[piece] = decision;
     }
     Ok(decisions)
 }
@@ -123,17 +120,15 @@ impl LossEstimator<'_> {
         if self.counts[piece] == 0 {
             return PruningDecision::Unused;
         }
-        let name = self.pieces.name(self.corpus, piece);
-        if name.len() == char_len(name[0]) {
+        let chars = self.pieces.links[piece].chars as usize;
+        if chars == 1 {
             return PruningDecision::Needed;
         }
         let start = self.pieces.positions[piece] as usize;
-        let range = start..start + name.len();
-        let lattice =
-            TextLattice::new(&self.corpus.text, self.pieces, &self.pieces.links, self.unknown, range);
+        let lattice = TextLattice::new(self.pieces, &self.pieces.links, self.unknown, start..start + chars);
         let mut parts = Vec::new();
         let without =
-            lattice.best(scratch, |start, end| (start, end) != (0, name.len()), |part| parts.push(part));
+            lattice.best(scratch, |start, end| (start, end) != (0, chars), |part| parts.push(part));
         if without > self.pieces.links[piece].value {
             return PruningDecision::Unused;
         }

@@ -64,8 +64,8 @@ impl ReservedEntries {
     }
 
     /// Whether a string is a reserved entry and so cannot be a piece.
-    pub(super) fn contains(&self, name: &[u8]) -> bool {
-        std::str::from_utf8(name).is_ok_and(|name| self.known.contains(name))
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.known.contains(name)
     }
 
     /// The number of entries to learn.
@@ -91,9 +91,10 @@ impl ReservedEntries {
         seeds: &PieceSet,
         spec: &UnigramTrainSpec,
     ) -> Result<(), Error> {
-        let seed_names: HashSet<&[u8]> = (0..seeds.len()).map(|piece| seeds.name(corpus, piece)).collect();
-        let unseen =
-            self.characters.iter().filter(|character| !seed_names.contains(character.as_bytes())).count();
+        let is_character = |&piece: &usize| seeds.links[piece].chars == 1;
+        let seen: HashSet<String> =
+            (0..seeds.len()).filter(is_character).map(|piece| seeds.name(corpus, piece)).collect();
+        let unseen = self.characters.iter().filter(|&character| !seen.contains(character)).count();
         let most = self.entries.len() + seeds.len() + unseen;
         if self.vocab_size <= most {
             return Ok(());
@@ -110,9 +111,7 @@ impl ReservedEntries {
     ///
     /// Reserved entries come first, then the chosen pieces by (score descending, code points).
     pub(super) fn choose(&self, corpus: &SegmentText, pieces: &PieceSet) -> Vec<(String, f64)> {
-        let name = |piece: usize| String::from_utf8_lossy(pieces.name(corpus, piece)).into_owned();
-        let mut scores: HashMap<String, f64> =
-            (0..pieces.len()).map(|piece| (name(piece), pieces.links[piece].value)).collect();
+        let mut scores: HashMap<String, f64> = pieces.named(corpus).into_iter().collect();
         let mut lowest = pieces.min_score();
         let mut chosen: Vec<(String, f64)> = Vec::with_capacity(self.learned());
         for character in &self.characters {

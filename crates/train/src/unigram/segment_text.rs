@@ -2,16 +2,15 @@
 //! around user-defined symbols.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::ranked_alphabet::RankedAlphabet;
+use super::spec::UnigramTrainSpec;
 use crate::count::Counts;
 use crate::progress::Progress;
+use crate::substrings::{SubstringIndex, WordText};
 use crate::symbol_splitter::SymbolSplitter;
 use piecework_core::error::{Error, ErrorKind};
 
-/// Follows each segment; not a byte of UTF-8.
-pub(super) const END: u8 = 0xFF;
 /// Sums of expected counts stay below 2 to this power.
 const MAX_BITS: u32 = 62;
 /// The most fractional bits of expected counts.
@@ -20,75 +19,80 @@ const MAX_FRACTION_BITS: u32 = 40;
 /// The most fractional bits of weighted uses.
 const MAX_USE_BITS: u32 = 10;
 
-/// The text of all segments.
+/// The segments, which are the parts of words that pieces cover, and their substrings.
 pub(super) struct SegmentText {
-    /// Shared with the thread that sorts its suffixes.
-    pub(super) text: Arc<Vec<u8>>,
-    pub(super) segments: Vec<TextSegment>,
+    pub(super) index: SubstringIndex,
+    /// By segment: its count to the power of `count_exponent`.
+    weights: Vec<f64>,
     /// The integer that represents an expected count of 1.
     pub(super) one: f64,
     /// The integer that represents one use in the best segmentation.
     pub(super) one_use: f64,
 }
 
-/// A part of a word that pieces cover, and its count.
-#[derive(Clone, Copy)]
+/// A segment: its positions in the text, and its count.
+#[derive(Clone)]
 pub(super) struct TextSegment {
-    start: u32,
-    end: u32,
+    pub(super) range: Range<usize>,
     pub(super) count: u64,
     /// The count to the power of `count_exponent`.
     pub(super) weight: f64,
 }
 
-impl TextSegment {
-    pub(super) fn range(&self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-}
-
 impl SegmentText {
-    /// Concatenate all words, with counts to the power of `exponent`; fails for 2^31 bytes or more.
+    /// Lay out all segments and sort their substrings; fails for 2^31 characters or more.
     pub(super) fn new(
         counts: &Counts,
         splitter: &SymbolSplitter,
         alphabet: &RankedAlphabet,
-        exponent: f64,
+        spec: &UnigramTrainSpec,
+        num_threads: usize,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut corpus = Self { text: Arc::default(), segments: Vec::new(), one: 1.0, one_use: 1.0 };
-        let mut text = Vec::new();
-        let mut chars = 0;
+        let (mut segments, mut chars) = (Vec::with_capacity(counts.len()), 0);
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
-            let weight = if exponent == 1.0 { count as f64 } else { (count as f64).powf(exponent) };
             splitter.known_parts(
                 word,
                 |c| alphabet.contains(c),
-                |part| {
-                    chars += part.chars().count() as u64 * count;
-                    corpus.push(&mut text, part, count, weight);
+                |segment| {
+                    chars += segment.chars().count() as u64 * count;
+                    segments.push((segment, count));
                 },
             );
-            if text.len() >= i32::MAX as usize {
-                let found = "2^31 bytes or more in distinct words";
-                return Err(Error::new(ErrorKind::Training, "counts", found, "fewer"));
+        }
+        let exponent = spec.count_exponent;
+        let weight = |&(_, count): &(&str, u64)| {
+            if exponent == 1.0 {
+                count as f64
+            } else {
+                (count as f64).powf(exponent)
             }
-        }
-        corpus.text = Arc::new(text);
+        };
+        // Whether a substring continues in one way is known from one character more than the longest piece has.
+        let depth = spec.max_piece_length + 1;
+        let text = WordText::new(&segments, "", false, progress)?;
         let bits = fraction_bits(chars)?;
-        corpus.one = f64::from(bits).exp2();
-        if exponent < 1.0 {
-            corpus.one_use = f64::from(bits.min(MAX_USE_BITS)).exp2();
-        }
-        Ok(corpus)
+        Ok(Self {
+            index: SubstringIndex::new(text, depth, num_threads, progress)?,
+            weights: segments.iter().map(weight).collect(),
+            one: f64::from(bits).exp2(),
+            one_use: if exponent < 1.0 { f64::from(bits.min(MAX_USE_BITS)).exp2() } else { 1.0 },
+        })
     }
 
-    fn push(&mut self, text: &mut Vec<u8>, part: &str, count: u64, weight: f64) {
-        let start = text.len() as u32;
-        text.extend_from_slice(part.as_bytes());
-        self.segments.push(TextSegment { start, end: text.len() as u32, count, weight });
-        text.push(END);
+    /// Return the number of segments.
+    pub(super) fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Iterate over the segments with these indices.
+    pub(super) fn segments(&self, indices: Range<usize>) -> impl Iterator<Item = TextSegment> + '_ {
+        indices.map(|index| {
+            let word = self.index.text.word(index as u32);
+            let range = word.start as usize..word.end as usize;
+            TextSegment { range, count: word.count, weight: self.weights[index] }
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Time is linear in the text and in the pieces that match in it.
 
-use piecework_unicode::{begins_char, char_len};
+use std::ops::Range;
 
 use super::piece_set::{PieceLink, PieceSet, NONE};
 
@@ -14,10 +14,10 @@ const LN_HUGE: f64 = 256.0 * std::f64::consts::LN_2;
 /// A text, and the pieces that begin at its positions.
 #[derive(Clone, Copy)]
 pub(super) struct TextLattice<'a> {
-    text: &'a [u8],
+    /// By position: the longest piece that begins there.
     longest: &'a [u32],
     links: &'a [PieceLink],
-    max_bytes: usize,
+    max_chars: usize,
     /// The value of a character that is not a piece.
     unknown: f64,
 }
@@ -45,14 +45,12 @@ const UNREACHED: ViterbiStep = ViterbiStep { score: f64::NEG_INFINITY, piece: NO
 impl<'a> TextLattice<'a> {
     /// The lattice of a range of the text; `links` and `unknown` are scores or probabilities.
     pub(super) fn new(
-        text: &'a [u8],
         pieces: &'a PieceSet,
         links: &'a [PieceLink],
         unknown: f64,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
     ) -> Self {
-        let longest = &pieces.longest[range.clone()];
-        Self { text: &text[range], longest, links, max_bytes: pieces.max_bytes, unknown }
+        Self { longest: &pieces.longest[range], links, max_chars: pieces.max_chars, unknown }
     }
 
     /// Call with (piece, end, value) for each piece that begins at `start` and ends within the text, the longest
@@ -62,15 +60,14 @@ impl<'a> TextLattice<'a> {
         let mut piece = self.longest[start];
         let mut end = start;
         while let Some(link) = self.links.get(piece as usize) {
-            end = start + link.bytes as usize;
-            if end <= self.text.len() {
+            end = start + link.chars as usize;
+            if end <= self.longest.len() {
                 call(piece, end, link.value);
             }
             piece = link.shorter;
         }
-        let character = start + char_len(self.text[start]);
-        if end != character {
-            call(NONE, character, self.unknown);
+        if end != start + 1 {
+            call(NONE, start + 1, self.unknown);
         }
     }
 
@@ -80,12 +77,12 @@ impl<'a> TextLattice<'a> {
     pub(super) fn expect(&self, weight: f64, scratch: &mut LatticeScratch, expected: &mut [u64]) -> f64 {
         let LatticeScratch { forward, backward, raised, .. } = scratch;
         let raises = self.sum_forward(forward, raised);
-        let total = forward[self.text.len()];
+        let total = forward[self.longest.len()];
         backward.clear();
-        backward.resize(self.text.len() + 1, 0.0);
-        backward[self.text.len()] = 1.0;
+        backward.resize(self.longest.len() + 1, 0.0);
+        backward[self.longest.len()] = 1.0;
         let mut excess = raises as i32 - raised.len() as i32;
-        for start in (0..self.text.len()).rev().filter(|&start| self.begins_char(start)) {
+        for start in (0..self.longest.len()).rev() {
             while raised.last().is_some_and(|&at| at > start) {
                 raised.pop();
                 excess += 1;
@@ -102,7 +99,7 @@ impl<'a> TextLattice<'a> {
             });
             backward[start] = sum;
             if is_tiny(sum) {
-                raise(&mut backward[start..], self.max_bytes);
+                raise(&mut backward[start..], self.max_chars);
                 excess -= 1;
             }
         }
@@ -113,11 +110,11 @@ impl<'a> TextLattice<'a> {
     fn sum_forward(&self, forward: &mut Vec<f64>, raised: &mut Vec<usize>) -> usize {
         raised.clear();
         forward.clear();
-        forward.resize(self.text.len() + 1, 0.0);
+        forward.resize(self.longest.len() + 1, 0.0);
         forward[0] = 1.0;
-        for start in (0..self.text.len()).filter(|&start| self.begins_char(start)) {
+        for start in 0..self.longest.len() {
             if is_tiny(forward[start]) {
-                raise(&mut forward[start..], self.max_bytes);
+                raise(&mut forward[start..], self.max_chars);
                 raised.push(start);
             }
             let before = forward[start];
@@ -138,9 +135,9 @@ impl<'a> TextLattice<'a> {
     ) -> f64 {
         let best = &mut scratch.best;
         best.clear();
-        best.resize(self.text.len() + 1, UNREACHED);
+        best.resize(self.longest.len() + 1, UNREACHED);
         best[0].score = 0.0;
-        for start in (0..self.text.len()).filter(|&start| self.begins_char(start)) {
+        for start in 0..self.longest.len() {
             let before = best[start].score;
             self.each_from(start, |piece, end, score| {
                 let score = before + score;
@@ -149,16 +146,12 @@ impl<'a> TextLattice<'a> {
                 }
             });
         }
-        let mut end = self.text.len();
+        let mut end = self.longest.len();
         while end > 0 {
             emit(best[end].piece);
             end = best[end].start as usize;
         }
-        best[self.text.len()].score
-    }
-
-    fn begins_char(&self, position: usize) -> bool {
-        begins_char(self.text[position])
+        best[self.longest.len()].score
     }
 }
 
@@ -167,8 +160,8 @@ fn is_tiny(sum: f64) -> bool {
     sum > 0.0 && sum < TINY
 }
 
-/// Multiply the sums in use: pieces have at most `max_bytes`, characters at most 4 bytes.
-fn raise(sums: &mut [f64], max_bytes: usize) {
-    let used = sums.len().min(max_bytes.max(4) + 1);
+/// Multiply the sums in use, which are as far apart as the longest piece.
+fn raise(sums: &mut [f64], max_chars: usize) {
+    let used = sums.len().min(max_chars.max(1) + 1);
     sums[..used].iter_mut().for_each(|sum| *sum *= HUGE);
 }

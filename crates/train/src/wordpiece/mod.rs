@@ -1,13 +1,8 @@
 //! WordPiece training: word counts to special tokens, alphabet and learned entries.
 //!
 //! ```text
-//! spec               settings: learners, scores and ties; what a learner is and starts from
-//! learners           a file for each learner
-//! fill               how a learner of substrings fills the vocabulary
-//! substring_trie     the trie of frequent substrings
-//! word_text          the words as codes of characters
-//! sorted_starts      the positions where entries can begin, sorted by the text that follows
-//! seeds              the substrings with the largest count times length
+//! spec               settings: learners; what a learner is and starts from
+//! merges             the learner that merges pairs
 //! ```
 //!
 //! Sources: Schuster and Nakajima 2012, "Japanese and Korean Voice Search", section 3, for greedy merges by
@@ -17,15 +12,10 @@
 //! All trainers are deterministic. `tests` compares each with a naive trainer that recounts everything for
 //! each merge.
 
-mod fill;
-mod learners;
-mod seeds;
-mod sorted_starts;
-mod spec;
-mod substring_trie;
+mod merges;
+pub(crate) mod spec;
 #[cfg(test)]
 mod tests;
-mod word_text;
 
 use std::ops::ControlFlow;
 
@@ -107,7 +97,7 @@ pub fn learn_sizes(
 }
 
 /// Check counts and settings; returns what a learner starts from, whose entries fit `least_size`.
-fn begin<'r>(
+pub(crate) fn begin<'r>(
     counts: &'r Counts,
     spec: &'r WordPieceTrainSpec,
     resume: Resume<'r>,

@@ -38,7 +38,7 @@ macro_rules! learners {
 
         impl Learner {
             /// Return the learner of this variant.
-            pub(super) fn as_learn(&self) -> &dyn Learn {
+            pub(crate) fn as_learn(&self) -> &dyn Learn {
                 match self {
                     $(Self::$Name(learner) => learner,)*
                 }
@@ -76,7 +76,7 @@ learners! {
 }
 
 /// What a learner does.
-pub(super) trait Learn {
+pub(crate) trait Learn {
     /// Learn a vocabulary of `spec.vocab_size` entries.
     fn learn(&self, start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error>;
 
@@ -106,21 +106,21 @@ pub(super) trait Learn {
 }
 
 /// What a learner starts from; it has been checked.
-pub(super) struct Start<'a> {
-    pub(super) counts: &'a Counts,
-    pub(super) spec: &'a WordPieceTrainSpec,
+pub(crate) struct Start<'a> {
+    pub(crate) counts: &'a Counts,
+    pub(crate) spec: &'a WordPieceTrainSpec,
     /// The merges or choices of an earlier run, and where those of this run go.
-    pub(super) resume: Resume<'a>,
+    pub(crate) resume: Resume<'a>,
     /// The number of characters in distinct words.
-    pub(super) chars: usize,
-    pub(super) alphabet: Alphabet,
+    pub(crate) chars: usize,
+    pub(crate) alphabet: Alphabet,
     /// The special tokens and the alphabet.
-    pub(super) entries: Entries,
+    pub(crate) entries: Entries,
 }
 
 impl Start<'_> {
     /// The least count of a substring that is learned.
-    pub(super) fn min_count(&self) -> u64 {
+    pub(crate) fn min_count(&self) -> u64 {
         self.spec.min_frequency.max(1)
     }
 }
@@ -170,7 +170,7 @@ impl Default for WordPieceTrainSpec {
 }
 
 impl WordPieceTrainSpec {
-    pub(super) fn affixes(&self) -> Affixes<'_> {
+    pub(crate) fn affixes(&self) -> Affixes<'_> {
         Affixes { prefix: &self.continuing_subword_prefix, suffix: "" }
     }
 }
@@ -195,12 +195,12 @@ impl Default for Pruning {
 
 impl Pruning {
     /// The number of seeds for a vocabulary of `vocab_size` entries.
-    pub(super) fn seeds(&self, vocab_size: usize) -> usize {
+    pub(crate) fn seeds(&self, vocab_size: usize) -> usize {
         self.seed_vocab_size.unwrap_or_else(|| vocab_size.saturating_mul(SEEDS_PER_ENTRY)).max(vocab_size)
     }
 
     /// Reject weights that are not finite or too large.
-    pub(super) fn check_weights(&self) -> Result<(), Error> {
+    pub(crate) fn check_weights(&self) -> Result<(), Error> {
         let reject = |name: &str, found: f64, expected: String| {
             Err(Error::new(ErrorKind::Argument, name, found.to_string(), expected))
         };

@@ -20,9 +20,9 @@ pub(super) fn seeded(words: &[(String, u64)], spec: &UnigramTrainSpec) -> (Segme
     let mut progress = Progress::start(1, &mut call).expect("nobody stops");
     let splitter = SymbolSplitter::new(&[], "").expect("no symbols");
     let alphabet = RankedAlphabet::choose(&counts, &splitter, spec, &mut progress).expect("nobody stops");
-    let corpus = SegmentText::new(&counts, &splitter, &alphabet, 1.0, &mut progress).expect("small");
+    let corpus = SegmentText::new(&counts, &splitter, &alphabet, spec, 2, &mut progress).expect("small");
     let reserved = ReservedEntries::new(spec, &alphabet).expect("large enough");
-    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, &mut progress).expect("nobody stops");
+    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, 2, &mut progress).expect("nobody stops");
     (corpus, pieces)
 }
 
@@ -64,10 +64,8 @@ proptest! {
         let spec = UnigramTrainSpec { max_piece_length: max_chars, ..small(1000) };
         let (corpus, pieces) = seeded(&words, &spec);
         let expected = defined(&words, max_chars);
-        let names: Vec<&str> = (0..pieces.len())
-            .map(|piece| std::str::from_utf8(pieces.name(&corpus, piece)).expect("whole characters"))
-            .collect();
-        prop_assert_eq!(&names, &expected.keys().map(String::as_str).collect::<Vec<_>>());
+        let names: Vec<String> = (0..pieces.len()).map(|piece| pieces.name(&corpus, piece)).collect();
+        prop_assert_eq!(&names, &expected.keys().cloned().collect::<Vec<_>>());
         let weight = |(piece, count): (&String, &u64)| (piece.chars().count() as u64 * count) as f64;
         let total: f64 = expected.iter().map(weight).sum();
         for (link, entry) in pieces.links.iter().zip(&expected) {
@@ -98,7 +96,7 @@ proptest! {
         let total: f64 = expected.iter().map(weight).sum();
         prop_assert_eq!(pieces.len(), expected.len());
         for (piece, entry) in expected.iter().enumerate() {
-            prop_assert_eq!(pieces.name(&corpus, piece), entry.0.as_bytes());
+            prop_assert_eq!(&pieces.name(&corpus, piece), entry.0);
             prop_assert_eq!(pieces.links[piece].value, weight(entry).ln() - total.ln());
         }
     }
@@ -110,18 +108,18 @@ proptest! {
     ) {
         let (corpus, mut pieces) = seeded(&words, &small(1000));
         pieces.retain(|piece| !dropped[piece % dropped.len()]);
-        let names: Vec<&[u8]> = (0..pieces.len()).map(|piece| pieces.name(&corpus, piece)).collect();
-        for segment in &corpus.segments {
-            for start in segment.range() {
-                let rest = &corpus.text[start..segment.range().end];
+        let names: Vec<String> = (0..pieces.len()).map(|piece| pieces.name(&corpus, piece)).collect();
+        for segment in corpus.segments(0..corpus.len()) {
+            for start in segment.range.clone() {
+                let rest: String = corpus.index.text.spell(start as u32, (segment.range.end - start) as u32).collect();
                 let mut found = Vec::new();
                 let mut piece = pieces.longest[start];
                 while piece != NONE {
-                    found.push(names[piece as usize]);
+                    found.push(names[piece as usize].as_str());
                     piece = pieces.links[piece as usize].shorter;
                 }
-                let mut expected: Vec<&[u8]> =
-                    names.iter().copied().filter(|name| rest.starts_with(name)).collect();
+                let mut expected: Vec<&str> =
+                    names.iter().map(String::as_str).filter(|name| rest.starts_with(name)).collect();
                 expected.sort_by_key(|name| std::cmp::Reverse(name.len()));
                 prop_assert_eq!(found, expected);
             }
@@ -133,9 +131,7 @@ proptest! {
 fn the_seeds_that_cover_most_are_taken() {
     let words = [("hug", 10), ("hugs", 5), ("bun", 4)].map(|(word, count)| (word.to_owned(), count));
     let (corpus, pieces) = seeded(&words, &UnigramTrainSpec { seed_size: 7, ..small(9) });
-    let names: Vec<_> = (0..pieces.len())
-        .map(|piece| String::from_utf8_lossy(pieces.name(&corpus, piece)))
-        .filter(|name| name.len() > 1)
-        .collect();
+    let names: Vec<_> =
+        (0..pieces.len()).map(|piece| pieces.name(&corpus, piece)).filter(|name| name.len() > 1).collect();
     assert_eq!(names, ["hug"]);
 }

@@ -61,7 +61,7 @@ proptest! {
         let progress = &mut Progress::start(spec.vocab_size, &mut call).expect("not stopped");
         let start = begin(&counts, &spec, Resume::default(), spec.vocab_size, progress)
             .expect("a size above the alphabet");
-        let text = WordText::new(&counts, &start.alphabet, &spec.continuing_subword_prefix, progress).expect("fits");
+        let text = word_text(&start, progress).expect("fits");
         let candidates = find_candidates(text, &spec, &settings, &start.entries, progress).expect("fits");
         let removable: Vec<u32> = (0..candidates.len() as u32)
             .filter(|&candidate| !candidates.protected[candidate as usize])

@@ -32,15 +32,14 @@ mod tests;
 mod token_cost;
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use crate::entries::Entries;
+use crate::learned::fill;
 use crate::progress::Progress;
 use crate::resume::Choices;
-use crate::wordpiece::fill::fill;
-use crate::wordpiece::seeds::{self, SeedRules, Substring};
-use crate::wordpiece::sorted_starts::SortedStarts;
+use crate::substrings::{select, SeedLimits, Substring, SubstringIndex, WordText};
 use crate::wordpiece::spec::{Learn, Pruning, Start, WordPieceTrainSpec};
-use crate::wordpiece::word_text::{WordText, MAX_WORD_CHARS};
 use crate::Learned;
 use piecework_core::error::Error;
 
@@ -50,6 +49,9 @@ use pruner::Pruner;
 
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;
+/// The longest word, in characters, that a learned model segments: the default of
+/// `max_input_chars_per_word`.
+const MAX_WORD_CHARS: usize = 100;
 
 impl Learn for Pruning {
     /// Learn one vocabulary.
@@ -69,9 +71,9 @@ impl Learn for Pruning {
         progress: &mut Progress<'_>,
     ) -> Result<Vec<Learned>, Error> {
         self.check_weights()?;
-        let Start { counts, spec, alphabet, entries, .. } = start;
+        let Start { spec, entries, .. } = start;
         let mut choices = Choices::new(start.resume);
-        let text = WordText::new(counts, alphabet, &spec.continuing_subword_prefix, progress)?;
+        let text = word_text(start, progress)?;
         let candidates = find_candidates(text, spec, self, entries, progress)?;
         let mut ascending: Vec<usize> = (0..sizes.len()).collect();
         ascending.sort_by_key(|&at| sizes[at]);
@@ -102,33 +104,57 @@ fn find_candidates(
 ) -> Result<Candidates, Error> {
     let max_chars = spec.max_token_length.unwrap_or(MAX_CHARS).min(MAX_WORD_CHARS);
     let longest_special = spec.special_tokens.iter().map(|token| token.chars().count()).max().unwrap_or(0);
-    let starts = SortedStarts::new(&text, max_chars.max(longest_special), spec.num_threads, progress)?;
-    let rules = SeedRules {
-        limit: settings.seeds(spec.vocab_size),
-        min_count: spec.min_frequency.max(1),
-        max_chars: max_chars as u32,
+    let depth = max_chars.max(longest_special.min(MAX_WORD_CHARS));
+    let index = SubstringIndex::new(text, depth, spec.num_threads, progress)?;
+    let limits =
+        SeedLimits { number: settings.seeds(spec.vocab_size), min_count: spec.min_frequency.max(1) };
+    let lengths = |longest: &Substring, lengths: Range<u32>| {
+        let (index, longest) = (&index, *longest);
+        let lengths = lengths.start..lengths.end.min(max_chars as u32 + 1);
+        lengths.filter(move |&chars| !is_prefix(index, &Substring { chars, ..longest }))
     };
-    let (mut protected, seeds) = seeds::select(&text, &starts, &rules, spec.num_threads, progress)?;
-    protected.extend(spec.special_tokens.iter().filter_map(|token| occurrences(&text, &starts, token)));
-    let candidates = Candidates::new(text, starts, protected, seeds, progress)?;
+    let (mut protected, seeds) = select(&index, &limits, lengths, spec.num_threads, progress)?;
+    protected.extend(spec.special_tokens.iter().filter_map(|token| occurrences(&index, token)));
+    let candidates = Candidates::new(index, protected, seeds, progress)?;
     debug_assert!((0..candidates.len() as u32).all(|candidate| {
         !candidates.protected[candidate as usize] || base.find(&candidates.name(candidate)).is_some()
     }));
     Ok(candidates)
 }
 
+/// Whether a substring is the continuation prefix at the start of words, which has no characters of its own.
+fn is_prefix(index: &SubstringIndex, substring: &Substring) -> bool {
+    let WordText { prefix, prefix_chars, .. } = &index.text;
+    substring.chars == *prefix_chars
+        && index.is_initial(substring)
+        && index.spell(substring).eq(prefix.chars())
+}
+
 /// Find a special token inside words, where the model uses it like any entry.
-fn occurrences(text: &WordText, starts: &SortedStarts, token: &str) -> Option<Substring> {
-    let body = token.strip_prefix(text.prefix.as_str()).filter(|body| !body.is_empty());
-    let initial = body.is_none() || text.prefix.is_empty();
-    let codes = text.encode(body.unwrap_or(token)).filter(|codes| !codes.is_empty())?;
-    let range = starts.range_of(text, initial, &codes);
-    let count = range
-        .clone()
-        .map(|index| text.count_at(starts.positions[index as usize]))
-        .fold(0, u64::saturating_add);
-    let chars = codes.len() as u32;
-    (!range.is_empty()).then_some(Substring { first: range.start, end: range.end, chars, count })
+fn occurrences(index: &SubstringIndex, token: &str) -> Option<Substring> {
+    let prefix = index.text.prefix.as_str();
+    let body = token.strip_prefix(prefix).filter(|body| !body.is_empty());
+    let is_initial = body.is_none() || prefix.is_empty();
+    let codes = index.text.encode(body.unwrap_or(token)).filter(|codes| !codes.is_empty())?;
+    index.find(is_initial, &codes)
+}
+
+/// Lay out the words in the order of their code points.
+///
+/// Words with characters outside the alphabet and words that are too long for the model are left out, because the
+/// model encodes them as the unknown token.
+fn word_text(start: &Start<'_>, progress: &mut Progress<'_>) -> Result<WordText, Error> {
+    let fits = |word: &str| word.chars().nth(MAX_WORD_CHARS).is_none();
+    let mut words = Vec::new();
+    for (word, count) in start.counts.iter() {
+        progress.advance(word.len())?;
+        if !word.is_empty() && fits(word) && start.alphabet.contains_all(word) {
+            words.push((word, count));
+        }
+    }
+    words.sort_unstable();
+    progress.check()?;
+    WordText::new(&words, &start.spec.continuing_subword_prefix, true, progress)
 }
 
 /// Return the learned entries, the most used first, then by code points.

@@ -9,21 +9,14 @@ use std::ops::Range;
 
 use piecework_kernels::prefetch::prefetch_read;
 
-use crate::memory::reserve;
 use crate::progress::Progress;
-use crate::wordpiece::seeds::Substring;
-use crate::wordpiece::sorted_starts::SortedStarts;
-use crate::wordpiece::word_text::WordText;
+use crate::substrings::{connect, Substring, SubstringIndex, NONE};
 use piecework_core::error::Error;
-
-/// No candidate.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// All candidates, sorted by their first start and their length: a parent comes before its descendants, which
 /// are adjacent.
 pub(super) struct Candidates {
-    pub(super) text: WordText,
-    pub(super) starts: SortedStarts,
+    pub(super) index: SubstringIndex,
     substrings: Vec<Substring>,
     names: CandidateNames,
     /// By candidate: its length in characters, without the continuation prefix.
@@ -44,8 +37,7 @@ pub(super) struct Candidates {
 impl Candidates {
     /// Connect the candidates: `protected` ones are never removed, `seeds` may be.
     pub(super) fn new(
-        mut text: WordText,
-        mut starts: SortedStarts,
+        mut index: SubstringIndex,
         protected: Vec<Substring>,
         seeds: Vec<Substring>,
         progress: &mut Progress<'_>,
@@ -55,11 +47,11 @@ impl Candidates {
         all.sort_unstable_by_key(|(entry, protected)| (entry.first, entry.chars, Reverse(*protected)));
         all.dedup_by_key(|(entry, _)| (entry.first, entry.chars));
         let (substrings, protected): (Vec<Substring>, Vec<bool>) = all.into_iter().unzip();
-        let names = CandidateNames::new(&text, &starts, &substrings);
-        text.codes = Vec::new();
+        let names = CandidateNames::new(&index, &substrings);
+        index.drop_codes();
         progress.check()?;
-        let (parent, longest) = connect(&text, &starts, &substrings, progress)?;
-        starts.common = Vec::new();
+        let (parent, longest) = connect(&index, &substrings, progress)?;
+        index.drop_common();
         let mut by_rank: Vec<u32> = (0..substrings.len() as u32).collect();
         by_rank.sort_by_key(|&candidate| {
             let entry = &substrings[candidate as usize];
@@ -71,7 +63,7 @@ impl Candidates {
         }
         let chars = substrings.iter().map(|entry| entry.chars as u8).collect();
         let end = ends(&parent);
-        Ok(Self { text, starts, substrings, names, chars, protected, rank, by_rank, parent, end, longest })
+        Ok(Self { index, substrings, names, chars, protected, rank, by_rank, parent, end, longest })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -84,14 +76,14 @@ impl Candidates {
         if self.is_initial(candidate) {
             body.to_owned()
         } else {
-            format!("{}{body}", self.text.prefix)
+            format!("{}{body}", self.index.text.prefix)
         }
     }
 
     /// Whether the candidate is an entry at the start of words.
     #[inline]
     pub(super) fn is_initial(&self, candidate: u32) -> bool {
-        self.starts.is_initial(self.substrings[candidate as usize].first)
+        self.index.is_initial(&self.substrings[candidate as usize])
     }
 
     /// The longest proper prefix that is a candidate, or [`NONE`].
@@ -124,8 +116,7 @@ impl Candidates {
 
     /// The positions where a candidate begins.
     pub(super) fn positions_of(&self, candidate: u32) -> &[u32] {
-        let entry = &self.substrings[candidate as usize];
-        &self.starts.positions[entry.first as usize..entry.end as usize]
+        self.index.positions_of(&self.substrings[candidate as usize])
     }
 }
 
@@ -137,10 +128,10 @@ struct CandidateNames {
 }
 
 impl CandidateNames {
-    fn new(text: &WordText, starts: &SortedStarts, substrings: &[Substring]) -> Self {
+    fn new(index: &SubstringIndex, substrings: &[Substring]) -> Self {
         let (mut bodies, mut ends) = (String::new(), Vec::with_capacity(substrings.len()));
         for substring in substrings {
-            bodies.extend(text.spell(starts.positions[substring.first as usize], substring.chars));
+            bodies.extend(index.spell(substring));
             ends.push(bodies.len());
         }
         Self { bodies, ends }
@@ -162,33 +153,4 @@ fn ends(parent: &[u32]) -> Vec<u32> {
         }
     }
     ends
-}
-
-/// Return the parent of each candidate, and the longest candidate at each position.
-fn connect(
-    text: &WordText,
-    starts: &SortedStarts,
-    substrings: &[Substring],
-    progress: &mut Progress<'_>,
-) -> Result<(Vec<u32>, Vec<u32>), Error> {
-    let mut parent = vec![NONE; substrings.len()];
-    let mut longest = Vec::new();
-    reserve(&mut longest, text.positions())?;
-    longest.resize(text.positions(), NONE);
-    let mut open: Vec<u32> = Vec::new();
-    let mut next = 0;
-    for (index, &position) in starts.positions.iter().enumerate() {
-        progress.advance(1)?;
-        let common = u32::from(starts.common[index]);
-        while open.last().is_some_and(|&top| substrings[top as usize].chars > common) {
-            open.pop();
-        }
-        while substrings.get(next).is_some_and(|substring| substring.first as usize == index) {
-            parent[next] = open.last().copied().unwrap_or(NONE);
-            open.push(next as u32);
-            next += 1;
-        }
-        longest[position as usize] = open.last().copied().unwrap_or(NONE);
-    }
-    Ok((parent, longest))
 }

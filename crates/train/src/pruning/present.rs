@@ -1,6 +1,7 @@
 //! The candidates that are in the vocabulary, and vocabularies that differ from it in an entry or two.
 
-use super::candidates::{Candidates, NONE};
+use super::candidates::Candidates;
+use crate::substrings::NONE;
 
 /// Which candidates are in the vocabulary.
 pub(super) struct PresentCandidates<'a> {

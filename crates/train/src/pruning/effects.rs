@@ -4,7 +4,7 @@ use super::candidates::Candidates;
 use super::present::VocabularyChange;
 use super::segmentation::{CandidateSegmenter, FewestScratch};
 use super::token_cost::{CostRule, ONE};
-use crate::wordpiece::word_text::DistinctWord;
+use crate::substrings::DistinctWord;
 use piecework_core::spec::Segmentation;
 
 /// The vocabulary with the cost of each token.

@@ -19,18 +19,19 @@
 //! search takes O(log of the largest count) thresholds. A threshold that no more substrings reach than the
 //! vocabulary can hold fits without segmentation.
 
+mod substring_trie;
+
 use std::cmp::Reverse;
 
 use crate::entries::Entries;
+use crate::learned::fill;
 use crate::progress::Progress;
 use crate::resume::Choices;
 use crate::thread_team::{threads_within, total, ThreadTeam};
-use crate::wordpiece::fill::fill;
-use crate::wordpiece::spec::WordPieceTrainSpec;
-use crate::wordpiece::spec::{Learn, Start, TopDown};
-use crate::wordpiece::substring_trie::{CorpusText, SubstringTrie, CONTINUATION, WORD_START};
+use crate::wordpiece::spec::{Learn, Start, TopDown, WordPieceTrainSpec};
 use crate::Learned;
 use piecework_core::error::Error;
+use substring_trie::{CorpusText, SubstringTrie, CONTINUATION, WORD_START};
 
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;

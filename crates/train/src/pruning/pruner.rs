@@ -6,11 +6,12 @@
 
 use std::cmp::Reverse;
 
-use super::candidates::{Candidates, NONE};
+use super::candidates::Candidates;
 use super::losses::Losses;
 use super::token_cost::CostRule;
 use crate::progress::Progress;
 use crate::resume::Choices;
+use crate::substrings::NONE;
 use crate::wordpiece::spec::Pruning;
 use crate::Removal;
 use piecework_core::error::Error;

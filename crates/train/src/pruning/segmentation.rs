@@ -1,8 +1,10 @@
 //! Segmentation of a word by a part of the candidates: longest match, or the fewest tokens.
 
-use super::candidates::{Candidates, NONE};
+use super::candidates::Candidates;
 use super::present::{PresentCandidates, VocabularyChange};
-use crate::wordpiece::word_text::{DistinctWord, MAX_WORD_CHARS};
+use super::MAX_WORD_CHARS;
+use crate::substrings::DistinctWord;
+use crate::substrings::NONE;
 use piecework_core::spec::Segmentation;
 
 /// Segments words by the candidates that are in the vocabulary, or by a vocabulary that differs a little.
@@ -122,8 +124,8 @@ impl<'a> CandidateSegmenter<'a> {
     /// The longest candidate that matches at a position, and the length of the prefix that it matches too.
     #[inline]
     fn first_match(&self, word: &DistinctWord, position: u32) -> (u32, u32) {
-        if position == word.start && word.begins_with_prefix() {
-            let prefix_chars = self.candidates.text.prefix_chars;
+        if position == word.start && word.begins_with_prefix {
+            let prefix_chars = self.candidates.index.text.prefix_chars;
             return (self.candidates.longest_at(position + prefix_chars), prefix_chars);
         }
         (self.candidates.longest_at(position), 0)
@@ -134,9 +136,9 @@ impl<'a> CandidateSegmenter<'a> {
     pub(super) fn length_at(&self, word: &DistinctWord, position: u32, candidate: u32) -> u32 {
         let chars = self.candidates.chars(candidate);
         let is_after_prefix =
-            position == word.start && word.begins_with_prefix() && !self.candidates.is_initial(candidate);
+            position == word.start && word.begins_with_prefix && !self.candidates.is_initial(candidate);
         if is_after_prefix {
-            chars + self.candidates.text.prefix_chars
+            chars + self.candidates.index.text.prefix_chars
         } else {
             chars
         }

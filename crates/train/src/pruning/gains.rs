@@ -2,11 +2,12 @@
 
 use std::ops::AddAssign;
 
-use super::candidates::{Candidates, NONE};
+use super::candidates::Candidates;
 use super::effects::{EffectScratch, WordCosts};
 use super::present::VocabularyChange;
-use crate::wordpiece::sorted_starts::inner_starts;
-use crate::wordpiece::word_text::DistinctWord;
+use crate::substrings::inner_starts;
+use crate::substrings::DistinctWord;
+use crate::substrings::NONE;
 use piecework_core::spec::Segmentation;
 
 /// What an absent entry would be used for.
@@ -36,7 +37,7 @@ impl GainSums {
 
     /// Add what absent entries would save in a word, each alone.
     pub(super) fn add(&mut self, costs: &WordCosts<'_>, word: &DistinctWord) {
-        if costs.segmenter.segmentation == Segmentation::Shortest || word.begins_with_prefix() {
+        if costs.segmenter.segmentation == Segmentation::Shortest || word.begins_with_prefix {
             self.add_each(costs, word);
         } else {
             self.add_longer_matches(costs, word);
@@ -47,7 +48,7 @@ impl GainSums {
     fn add_each(&mut self, costs: &WordCosts<'_>, word: &DistinctWord) {
         let candidates = costs.segmenter.candidates;
         self.absent.clear();
-        for position in std::iter::once(word.head).chain(inner_starts(&candidates.text, word)) {
+        for position in std::iter::once(word.head).chain(inner_starts(&candidates.index.text, word)) {
             let mut candidate = candidates.longest_at(position);
             while candidate != NONE {
                 if !costs.segmenter.present.contains(candidate) {

@@ -79,7 +79,7 @@ impl<'a> Losses<'a> {
             loss: vec![0; size],
             words_of: vec![Vec::new(); size],
             queue: LossQueue::new(candidates),
-            visited: vec![0; candidates.text.len()],
+            visited: vec![0; candidates.index.text.len()],
             change: 0,
             words: Vec::new(),
             touched: Vec::new(),
@@ -143,7 +143,7 @@ impl<'a> Losses<'a> {
         for at in 0..self.words.len() {
             progress.advance(WORK)?;
             self.prefetch(at);
-            let word = self.candidates.text.word(self.words[at]);
+            let word = self.candidates.index.text.word(self.words[at]);
             self.costs.add_gain(candidate, &word, &mut self.scratch, &mut gain);
         }
         Ok(gain)
@@ -171,7 +171,7 @@ impl<'a> Losses<'a> {
             progress.advance(WORK)?;
             self.prefetch(at);
             let number = self.words[at];
-            let word = self.candidates.text.word(number);
+            let word = self.candidates.index.text.word(number);
             self.costs.effects(&word, adding, &mut self.scratch, &mut self.with);
             // Of a word that does not depend on the entry, nothing changes.
             if self.with.depends_on.contains(&candidate) {
@@ -203,7 +203,7 @@ impl<'a> Losses<'a> {
 
     /// Prefetch what the words need that are visited after the one at `at`.
     fn prefetch(&self, at: usize) {
-        let text = &self.candidates.text;
+        let text = &self.candidates.index.text;
         if let Some(&word) = self.words.get(at + 2 * AHEAD) {
             text.prefetch(word);
         }
@@ -256,7 +256,7 @@ impl<'a> Losses<'a> {
             dependencies: Vec::new(),
         };
         let mut team = ThreadTeam::new(self.threads_with(size_of::<i128>()), progress);
-        let sums = team.run_parts(candidates.text.len(), PART, new_sums, |sums, _, words| {
+        let sums = team.run_parts(candidates.index.text.len(), PART, new_sums, |sums, _, words| {
             words.for_each(|word| sums.add(costs, word as u32));
             let mut words_of = words_of.lock().unwrap_or_else(PoisonError::into_inner);
             for (entry, word) in sums.dependencies.drain(..) {
@@ -274,8 +274,8 @@ impl<'a> Losses<'a> {
         let (candidates, costs) = (self.candidates, &self.costs);
         let mut team = ThreadTeam::new(self.threads_with(size_of::<Gain>()), progress);
         let new_sums = || GainSums::new(candidates);
-        let sums = team.run_parts(candidates.text.len(), PART, new_sums, |sums, _, words| {
-            words.for_each(|word| sums.add(costs, &candidates.text.word(word as u32)));
+        let sums = team.run_parts(candidates.index.text.len(), PART, new_sums, |sums, _, words| {
+            words.for_each(|word| sums.add(costs, &candidates.index.text.word(word as u32)));
         })?;
         Ok(total(sums.into_iter().map(|sums| sums.gains)))
     }
@@ -285,13 +285,19 @@ impl<'a> Losses<'a> {
         let (candidates, segmenter) = (self.candidates, &self.costs.segmenter);
         let mut team = ThreadTeam::new(self.threads_with(size_of::<u64>()), progress);
         let new_sums = || (vec![0_u64; candidates.len()], EffectScratch::default());
-        let sums = team.run_parts(candidates.text.len(), PART, new_sums, |(uses, scratch), _, words| {
-            for word in words {
-                let word = candidates.text.word(word as u32);
-                segmenter.segment(&word, &VocabularyChange::NONE, &mut scratch.fewest, &mut scratch.tokens);
-                scratch.tokens.iter().for_each(|&token| uses[token as usize] += word.count);
-            }
-        })?;
+        let sums =
+            team.run_parts(candidates.index.text.len(), PART, new_sums, |(uses, scratch), _, words| {
+                for word in words {
+                    let word = candidates.index.text.word(word as u32);
+                    segmenter.segment(
+                        &word,
+                        &VocabularyChange::NONE,
+                        &mut scratch.fewest,
+                        &mut scratch.tokens,
+                    );
+                    scratch.tokens.iter().for_each(|&token| uses[token as usize] += word.count);
+                }
+            })?;
         Ok(total(sums.into_iter().map(|(uses, _)| uses)))
     }
 
@@ -313,14 +319,14 @@ impl<'a> Losses<'a> {
     /// The number of threads whose sums, of `bytes` for each candidate, are small beside the text.
     fn threads_with(&self, bytes: usize) -> usize {
         let Self { threads, candidates, .. } = *self;
-        threads_within(threads, bytes * candidates.len(), SUM_BYTES * candidates.text.positions())
+        threads_within(threads, bytes * candidates.len(), SUM_BYTES * candidates.index.text.positions())
     }
 }
 
 impl LossSums {
     /// Add what a word contributes.
     fn add(&mut self, costs: &WordCosts<'_>, number: u32) {
-        let word = costs.segmenter.candidates.text.word(number);
+        let word = costs.segmenter.candidates.index.text.word(number);
         costs.effects(&word, VocabularyChange::NONE, &mut self.scratch, &mut self.effects);
         for &(entry, cost) in &self.effects.added {
             self.loss[entry as usize] += i128::from(word.count) * i128::from(cost);
@@ -331,5 +337,5 @@ impl LossSums {
 
 /// The words in which a candidate matches; some are repeated.
 fn words_with(candidates: &Candidates, candidate: u32) -> impl Iterator<Item = u32> + '_ {
-    candidates.positions_of(candidate).iter().map(|&position| candidates.text.word_of(position))
+    candidates.positions_of(candidate).iter().map(|&position| candidates.index.text.word_of(position))
 }

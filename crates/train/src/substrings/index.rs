@@ -8,44 +8,45 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::word_text::{DistinctWord, WordText, END, MAX_WORD_CHARS};
+use super::seeds::Substring;
+use super::word_text::{DistinctWord, WordText, END};
 use crate::memory::reserve;
 use crate::progress::Progress;
 use crate::thread_team::ThreadTeam;
 use piecework_core::error::Error;
 
 /// Positions in the order of the text that follows them.
-pub(super) struct SortedStarts {
+pub(crate) struct SubstringIndex {
+    pub(crate) text: WordText,
     /// Positions; a position is listed twice if two entries can begin there.
     pub(super) positions: Vec<u32>,
-    /// By index: the number of characters that the text has in common with the previous one; dropped when the
-    /// candidates are connected.
-    pub(super) common: Vec<u8>,
-    /// The ranges of indices with the same first character and the same side of `initial`, in order.
+    /// By rank: the number of characters that the text has in common with the previous one.
+    pub(super) common: Vec<u16>,
+    /// The ranges of ranks with the same first character and the same side of `initial`, in order.
     pub(super) groups: Vec<Range<usize>>,
-    /// The number of word starts.
+    /// The number of word starts, or of all positions if there is no prefix.
     pub(super) initial: u32,
     /// The number of characters by which the text is sorted.
     depth: usize,
 }
 
 /// The positions of a group, and the lengths that they have in common with the previous one.
-type StartGroup<'a> = Mutex<(&'a mut [u32], &'a mut [u8])>;
+type StartGroup<'a> = Mutex<(&'a mut [u32], &'a mut [u16])>;
 
-impl SortedStarts {
-    /// Sort by at most `depth` characters.
-    pub(super) fn new(
-        text: &WordText,
+impl SubstringIndex {
+    /// Sort by at most `depth` characters, which are less than 2^16.
+    pub(crate) fn new(
+        text: WordText,
         depth: usize,
         threads: usize,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut starts = Self::distributed(text, depth.min(MAX_WORD_CHARS))?;
+        let mut index = Self::distributed(text, depth)?;
         progress.check()?;
-        let depth = starts.depth;
-        let mut groups: Vec<StartGroup<'_>> = Vec::with_capacity(starts.groups.len());
-        let (mut positions, mut common) = (&mut *starts.positions, &mut *starts.common);
-        for group in &starts.groups {
+        let Self { text, positions, common, groups: ranges, .. } = &mut index;
+        let mut groups: Vec<StartGroup<'_>> = Vec::with_capacity(ranges.len());
+        let (mut positions, mut common) = (&mut **positions, &mut **common);
+        for group in &*ranges {
             let (positions_of, common_of);
             (positions_of, positions) = positions.split_at_mut(group.len());
             (common_of, common) = common.split_at_mut(group.len());
@@ -53,7 +54,7 @@ impl SortedStarts {
         }
         // The largest groups first, so that the threads end at about the same time.
         let mut order: Vec<usize> = (0..groups.len()).collect();
-        order.sort_by_key(|&group| Reverse(starts.groups[group].len()));
+        order.sort_by_key(|&group| Reverse(ranges[group].len()));
         ThreadTeam::new(threads, progress).run_parts(
             groups.len(),
             1,
@@ -62,24 +63,24 @@ impl SortedStarts {
                 let mut group = groups[order[group]].lock().unwrap_or_else(PoisonError::into_inner);
                 let (positions, common) = &mut *group;
                 sort(text, positions, depth);
-                for index in 1..positions.len() {
-                    common[index] = common_chars(text, positions[index - 1], positions[index], depth) as u8;
+                for rank in 1..positions.len() {
+                    common[rank] = common_chars(text, positions[rank - 1], positions[rank], depth) as u16;
                 }
             },
         )?;
         drop(groups);
-        Ok(starts)
+        Ok(index)
     }
 
-    /// The positions by side and first character, not sorted further.
-    fn distributed(text: &WordText, depth: usize) -> Result<Self, Error> {
+    /// Collect the positions by side and first character, not sorted further.
+    fn distributed(text: WordText, depth: usize) -> Result<Self, Error> {
         let codes = text.codes.iter().max().map_or(1, |&code| code as usize + 1);
         let of = |is_initial: bool, position: u32| {
             let side = if is_initial || text.prefix.is_empty() { 0 } else { codes };
             side + text.codes[position as usize] as usize
         };
         let mut sizes = vec![0; 2 * codes];
-        visit_starts(text, |is_initial, position| sizes[of(is_initial, position)] += 1);
+        visit_starts(&text, |is_initial, position| sizes[of(is_initial, position)] += 1);
         let mut ends = Vec::with_capacity(sizes.len());
         let mut groups = Vec::new();
         let mut total = 0;
@@ -96,40 +97,65 @@ impl SortedStarts {
         reserve(&mut common, total)?;
         positions.resize(total, 0);
         common.resize(total, 0);
-        visit_starts(text, |is_initial, position| {
+        visit_starts(&text, |is_initial, position| {
             let end = &mut ends[of(is_initial, position)];
             positions[*end] = position;
             *end += 1;
         });
-        Ok(Self { positions, common, groups, initial, depth })
+        Ok(Self { text, positions, common, groups, initial, depth })
     }
 
-    /// Whether the position at an index is the start of a word.
-    pub(super) fn is_initial(&self, index: u32) -> bool {
-        index < self.initial
-    }
-
-    /// The number of characters that follow the position at an index, up to the sorted ones.
-    pub(super) fn chars_at(&self, text: &WordText, index: usize) -> usize {
-        let rest = &text.codes[self.positions[index] as usize..];
+    /// Return the number of characters that follow the position at a rank, up to the sorted ones.
+    pub(super) fn chars_at(&self, rank: usize) -> usize {
+        let rest = &self.text.codes[self.positions[rank] as usize..];
         rest.iter().take(self.depth).take_while(|&&code| code != END).count()
     }
 
-    /// The range of indices where the text begins with `codes`.
-    pub(super) fn range_of(&self, text: &WordText, initial: bool, codes: &[u32]) -> std::ops::Range<u32> {
-        let base = if initial { 0 } else { self.initial as usize };
-        let side = if initial {
-            &self.positions[..self.initial as usize]
-        } else {
-            &self.positions[self.initial as usize..]
-        };
+    /// Return the substring with these codes, at the start of words or inside; `None` if it does not occur.
+    pub(crate) fn find(&self, is_initial: bool, codes: &[u32]) -> Option<Substring> {
+        let (word_starts, inside) = self.positions.split_at(self.initial as usize);
+        let (base, side) = if is_initial { (0, word_starts) } else { (self.initial, inside) };
         let compare = |position: u32| {
-            let rest = text.codes[position as usize..].iter().take_while(|&&code| code != END);
+            let rest = self.text.codes[position as usize..].iter().take_while(|&&code| code != END);
             rest.take(codes.len()).cmp(codes.iter())
         };
         let first = side.partition_point(|&position| compare(position) == Ordering::Less);
         let end = side.partition_point(|&position| compare(position) != Ordering::Greater);
-        (base + first) as u32..(base + end) as u32
+        let counts = side[first..end].iter().map(|&position| self.text.count_at(position));
+        let count = counts.fold(0, u64::saturating_add);
+        let (first, end) = (base + first as u32, base + end as u32);
+        (first < end).then_some(Substring { first, end, chars: codes.len() as u32, count })
+    }
+
+    /// Whether the positions of a substring are the starts of words.
+    #[inline]
+    pub(crate) fn is_initial(&self, substring: &Substring) -> bool {
+        substring.first < self.initial
+    }
+
+    /// Return the positions of a substring.
+    pub(crate) fn positions_of(&self, substring: &Substring) -> &[u32] {
+        &self.positions[substring.first as usize..substring.end as usize]
+    }
+
+    /// Drop the characters: substrings can no longer be spelled or found.
+    pub(crate) fn drop_codes(&mut self) {
+        self.text.codes = Vec::new();
+    }
+
+    /// Drop the lengths in common: substrings can no longer be selected or connected.
+    pub(crate) fn drop_common(&mut self) {
+        self.common = Vec::new();
+    }
+
+    /// Drop the order of the positions.
+    pub(crate) fn drop_positions(&mut self) {
+        (self.positions, self.common) = (Vec::new(), Vec::new());
+    }
+
+    /// Iterate over the characters of a substring.
+    pub(crate) fn spell(&self, substring: &Substring) -> impl Iterator<Item = char> + '_ {
+        self.text.spell(self.positions[substring.first as usize], substring.chars)
     }
 }
 
@@ -141,11 +167,12 @@ fn visit_starts(text: &WordText, mut visit: impl FnMut(bool, u32)) {
     });
 }
 
-/// The positions inside a word where an entry can begin.
+/// Iterate over the positions inside a word where an entry can begin.
 ///
-/// One is listed twice if the entry can also begin at the start of the word, which begins with the prefix.
-pub(super) fn inner_starts(text: &WordText, word: &DistinctWord) -> impl Iterator<Item = u32> {
-    let at_start = word.begins_with_prefix().then_some(word.start + text.prefix_chars);
+/// With heads, one is listed twice if the entry can also begin at the start of the word, which begins with the
+/// prefix.
+pub(crate) fn inner_starts(text: &WordText, word: &DistinctWord) -> impl Iterator<Item = u32> {
+    let at_start = (word.head != word.start).then_some(word.start + text.prefix_chars);
     at_start.into_iter().chain(word.start + 1..word.end)
 }
 
