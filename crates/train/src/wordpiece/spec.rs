@@ -19,7 +19,7 @@ const MAX_BALANCE: f64 = 1000.0;
 /// The largest `max_use_cost`.
 const MAX_USE_COST: f64 = 1e6;
 
-/// Declare the settings of each learner, which implement [`Learn`] in `learners/`, and the enum of them.
+/// Declare the settings of each learner, which implement [`Learn`] in a file or folder of their name, and the enum of them.
 macro_rules! learners {
     ($($(#[$about:meta])* $Name:ident { $($settings:tt)* })*) => {
         $(
