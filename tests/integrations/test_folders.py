@@ -309,6 +309,43 @@ def test_folders_of_save_pretrained_are_read(name: str, tmp_path: Path) -> None:
     assert set(again.all_special_tokens) <= set(back.all_special_tokens)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"do_lower_case": False},
+        {"do_lower_case": True},
+        {"do_lower_case": False, "strip_accents": True},
+        {"strip_accents": False, "tokenize_chinese_chars": False},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize(
+    "name", ["BertTokenizer", "BertTokenizerFast", "ElectraTokenizer", "ConvBertTokenizer", None]
+)
+def test_settings_of_the_class_win_over_the_normalizer_of_the_file(
+    name: str | None, lowercase: bool, settings: dict[str, bool], tmp_path: Path
+) -> None:
+    entries = "[PAD] [UNK] [CLS] [SEP] [MASK] hug Hug élan elan Élan Elan 漢 字 漢字".split()
+    tok = pw.Tokenizer(
+        pw.spec.WordPiece({entry: id for id, entry in enumerate(entries)}),
+        normalizer=pw.spec.BertNormalizer(lowercase=lowercase),
+        pre_tokenizer=pw.spec.BertPreTokenizer(),
+        post_processor=pw.spec.TemplateProcessing.bert(cls_id=2, sep_id=3),
+        decoder=pw.spec.WordPieceDecoder(),
+    ).with_added_tokens(entries[:5], special=True)
+    tok.save(tmp_path / "tokenizer.json")
+    named = {} if name is None else {"tokenizer_class": name}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(named | settings))
+    if name is None:  # which transformers reads by the type of the model, and needs one
+        assert pw.Tokenizer.load(tmp_path).spec.normalizer == tok.spec.normalizer
+        return
+    text = "Hug hug Élan élan 漢字"
+    theirs = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
+    assert pw.Tokenizer.load(tmp_path).encode(text).ids == theirs(text)["input_ids"]
+
+
 def test_our_folders_survive_a_round_trip_through_transformers(tmp_path: Path) -> None:
     tok = published("bert-base-uncased").with_model_max_length(512).with_chat_template(CHAT)
     tok.save(f"{tmp_path}/f/")

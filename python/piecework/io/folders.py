@@ -53,6 +53,8 @@ _LIKE_BERT = {
     "SqueezeBertTokenizer",
     "TokenizersBackend",
 }
+# Their settings of the normalizer win over those of a tokenizer.json.
+_NORMALIZE_AS_BERT = _LIKE_BERT - {"ConvBertTokenizer", "PreTrainedTokenizer", "TokenizersBackend"}
 _LIKE_ROBERTA = {"BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer"}
 
 
@@ -134,6 +136,8 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
     name = os.path.basename(source)
     if name == "vocab.txt":
         return _with_bert_settings(core, config, source)
+    if name == "tokenizer.json" and config.tokenizer_class in _NORMALIZE_AS_BERT:
+        return _with_bert_normalizer(core, config)
     if name.endswith(".model"):
         return _with_frame(core, config, source)
     if name == "vocab.json" and config.tokenizer_class in _LIKE_ROBERTA:
@@ -156,6 +160,21 @@ def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
         return core
     normalizer = stages_of(core)["normalizer"]
     return with_parts(core, {"normalizer": {**normalizer, **given}})
+
+
+def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
+    """Return a core whose BERT normalizer has the settings of the class, by default those of uncased BERT."""
+    normalizer = stages_of(core)["normalizer"]
+    if normalizer is None or normalizer["type"] != "BertNormalizer":
+        return core
+    settings = {
+        "clean_text": True,
+        "handle_chinese_chars": config.flag("tokenize_chinese_chars") is not False,
+        "strip_accents": config.flag("strip_accents"),
+        "lowercase": config.flag("do_lower_case") is not False,
+    }
+    changed = {**normalizer, **settings}
+    return core if changed == normalizer else with_parts(core, {"normalizer": changed})
 
 
 def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
