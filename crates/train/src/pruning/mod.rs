@@ -46,12 +46,10 @@ use piecework_core::error::Error;
 use candidates::Candidates;
 use losses::Losses;
 use pruner::Pruner;
+use segmentation::MAX_WORD_CHARS;
 
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;
-/// The longest word, in characters, that a learned model segments: the default of
-/// `max_input_chars_per_word`.
-const MAX_WORD_CHARS: usize = 100;
 
 impl Learn for Pruning {
     /// Learn one vocabulary.

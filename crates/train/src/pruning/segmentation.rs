@@ -2,10 +2,13 @@
 
 use super::candidates::Candidates;
 use super::present::{PresentCandidates, VocabularyChange};
-use super::MAX_WORD_CHARS;
 use crate::substrings::DistinctWord;
 use crate::substrings::NONE;
 use piecework_core::spec::Segmentation;
+
+/// The longest word, in characters, that a learned model segments: the default of
+/// `max_input_chars_per_word`.
+pub(super) const MAX_WORD_CHARS: usize = 100;
 
 /// Segments words by the candidates that are in the vocabulary, or by a vocabulary that differs a little.
 pub(super) struct CandidateSegmenter<'a> {

@@ -8,7 +8,6 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::seeds::Substring;
 use super::word_text::{DistinctWord, WordText, END};
 use crate::memory::reserve;
 use crate::progress::Progress;
@@ -28,6 +27,17 @@ pub(crate) struct SubstringIndex {
     pub(super) initial: u32,
     /// The number of characters by which the text is sorted.
     depth: usize,
+}
+
+/// A substring of words, with the range of ranks in the index where it occurs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Substring {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    /// In characters, without the continuation prefix.
+    pub(crate) chars: u32,
+    /// The number of occurrences, weighted by word counts.
+    pub(crate) count: u64,
 }
 
 /// The positions of a group, and the lengths that they have in common with the previous one.
@@ -156,6 +166,18 @@ impl SubstringIndex {
     /// Iterate over the characters of a substring.
     pub(crate) fn spell(&self, substring: &Substring) -> impl Iterator<Item = char> + '_ {
         self.text.spell(self.positions[substring.first as usize], substring.chars)
+    }
+}
+
+impl Substring {
+    /// Return the number of characters of the corpus that it covers.
+    pub(crate) fn weight(&self) -> u128 {
+        u128::from(self.count) * u128::from(self.chars)
+    }
+
+    /// Return a key for the order of word starts, then of code points.
+    pub(crate) fn order(&self) -> (u32, u32) {
+        (self.first, self.chars)
     }
 }
 

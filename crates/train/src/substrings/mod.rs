@@ -12,6 +12,6 @@ mod index;
 mod seeds;
 mod word_text;
 
-pub(crate) use index::{inner_starts, SubstringIndex};
-pub(crate) use seeds::{connect, keep_heaviest, select, SeedLimits, Substring, NONE};
+pub(crate) use index::{inner_starts, Substring, SubstringIndex};
+pub(crate) use seeds::{connect, keep_heaviest, select, SeedLimits, NONE};
 pub(crate) use word_text::{DistinctWord, WordText};

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::index::SubstringIndex;
+use super::index::{Substring, SubstringIndex};
 use crate::memory::reserve;
 use crate::progress::Progress;
 use crate::thread_team::ThreadTeam;
@@ -16,34 +16,11 @@ use piecework_core::error::Error;
 /// No substring.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A substring of words, with the range of ranks in the index where it occurs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Substring {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
-    /// In characters, without the continuation prefix.
-    pub(crate) chars: u32,
-    /// The number of occurrences, weighted by word counts.
-    pub(crate) count: u64,
-}
-
 /// The limits of seeds.
 pub(crate) struct SeedLimits {
     /// The number of seeds.
     pub(crate) number: usize,
     pub(crate) min_count: u64,
-}
-
-impl Substring {
-    /// Return the number of characters of the corpus that it covers.
-    pub(crate) fn weight(&self) -> u128 {
-        u128::from(self.count) * u128::from(self.chars)
-    }
-
-    /// Return a key for the order of word starts, then of code points.
-    pub(crate) fn order(&self) -> (u32, u32) {
-        (self.first, self.chars)
-    }
 }
 
 /// Return the single characters and the seeds, both without order.
