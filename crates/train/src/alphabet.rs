@@ -159,12 +159,12 @@ impl Alphabet {
         word.chars().all(|character| self.contains(character))
     }
 
-    /// The use of a character, if the alphabet contains it.
+    /// Return the use of a character, if the alphabet contains it.
     pub(super) fn get(&self, character: char) -> Option<&CharUsage> {
         self.kept.get(&character)
     }
 
-    /// The characters whose use meets a condition, in no order.
+    /// Return the characters whose use meets a condition, in no order.
     pub(super) fn select<'a>(
         &'a self,
         condition: impl Fn(&CharUsage) -> bool + 'a,
@@ -173,7 +173,7 @@ impl Alphabet {
     }
 }
 
-/// The characters of a word with their positions.
+/// Return the characters of a word with their positions.
 pub(super) fn char_positions(word: &str) -> impl Iterator<Item = (char, CharPosition)> + '_ {
     word.char_indices().map(|(at, character)| {
         (character, CharPosition { first: at == 0, last: at + character.len_utf8() == word.len() })

@@ -47,7 +47,7 @@ impl Entries {
         &self.names
     }
 
-    /// The string of an entry, shared.
+    /// Return the string of an entry, shared.
     #[inline]
     pub(super) fn name(&self, id: u32) -> Rc<str> {
         Rc::clone(&self.names[id as usize])
@@ -81,7 +81,7 @@ impl Entries {
         self.lookup(hash, |name| is_both(name, head, tail))
     }
 
-    /// The string of `left` followed by that of `right` without its prefix.
+    /// Return the string of `left` followed by that of `right` without its prefix.
     pub(super) fn merged_string(&self, left: u32, right: u32) -> String {
         let mut name = self.names[left as usize].as_ref().to_owned();
         name.push_str(self.body(right));

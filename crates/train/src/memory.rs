@@ -20,7 +20,7 @@ pub fn check_available(bytes: usize) -> Result<(), Error> {
     reserve(&mut Vec::<u8>::new(), bytes)
 }
 
-/// The error for memory that the system does not provide.
+/// Return the error for memory that the system does not provide.
 pub(super) fn out_of_memory(bytes: usize) -> Error {
     let found = format!("an allocation of {} MB failed", bytes.div_ceil(1_000_000));
     let expected = "more memory, fewer distinct words, or a lower memory budget, which drops rare words";

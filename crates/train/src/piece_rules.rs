@@ -70,7 +70,7 @@ impl PieceRules {
         self.longest(text) == Some(text.len())
     }
 
-    /// The length in bytes of the longest prefix of a text that may be a piece.
+    /// Return the length in bytes of the longest prefix of a text that may be a piece.
     #[must_use]
     pub fn longest(&self, text: &str) -> Option<usize> {
         let script_of = script_of();
@@ -131,7 +131,7 @@ fn differ(one: Script, two: Script) -> bool {
     one != two && one != Script::NONE && two != Script::NONE
 }
 
-/// The effective script of a character that follows one of script `before`.
+/// Return the effective script of a character that follows one of script `before`.
 fn effective(own: Script, before: Script) -> Script {
     match own {
         Script::INHERITED => before,

@@ -40,7 +40,7 @@ pub struct Resume<'r> {
 }
 
 impl MergeLog {
-    /// The merges so far.
+    /// Return the merges so far.
     #[must_use]
     pub fn merges(&self) -> Vec<Merge> {
         self.lock().clone()
@@ -56,7 +56,7 @@ impl MergeLog {
 }
 
 impl ChoiceLog {
-    /// The choices so far.
+    /// Return the choices so far.
     #[must_use]
     pub fn choices(&self) -> Vec<u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -79,7 +79,7 @@ impl<'r> Choices<'r> {
         Self { earlier: resume.earlier_choices, applied: 0, log: resume.choice_log }
     }
 
-    /// The choices of the earlier run that are not applied yet.
+    /// Return the choices of the earlier run that are not applied yet.
     pub(super) fn remaining(&self) -> &'r [u64] {
         &self.earlier[self.applied..]
     }
@@ -98,7 +98,7 @@ impl<'r> Choices<'r> {
         }
     }
 
-    /// The error for the choice that was replayed last.
+    /// Return the error for the choice that was replayed last.
     pub(super) fn wrong(&self, found: impl Into<String>) -> Error {
         let expected = "choices of a run with the same counts and settings";
         let place = format!("choice {} of the checkpoint", self.applied);
@@ -114,7 +114,7 @@ impl<'r> Choices<'r> {
     }
 }
 
-/// The error for an earlier merge that the counts do not yield.
+/// Return the error for an earlier merge that the counts do not yield.
 pub(super) fn wrong_merge(number: usize, found: impl Into<String>) -> Error {
     let expected = "merges of a run with the same counts and settings";
     Error::new(ErrorKind::Argument, format!("merge {number} of the checkpoint"), found, expected)

@@ -86,7 +86,7 @@ pub(super) fn total<T: AddAssign>(sums: impl IntoIterator<Item = Vec<T>>) -> Vec
     added.unwrap_or_default()
 }
 
-/// The number of threads whose sums, of `each` bytes, take at most `bytes` besides those of the first thread.
+/// Return the number of threads whose sums, of `each` bytes, take at most `bytes` besides those of the first thread.
 pub(super) fn threads_within(threads: usize, each: usize, bytes: usize) -> usize {
     threads.min(1 + bytes / each.max(1))
 }

@@ -121,7 +121,7 @@ impl CountMap {
         }
     }
 
-    /// The number of distinct words.
+    /// Return the number of distinct words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.short.len() + self.entries.len()
@@ -133,7 +133,7 @@ impl CountMap {
         self.short.is_empty() && self.entries.is_empty()
     }
 
-    /// The bytes in memory.
+    /// Return the bytes in memory.
     #[must_use]
     pub(super) fn bytes(&self) -> usize {
         let long = self.text.capacity() + self.entries.capacity() * size_of::<LongWord>();
@@ -236,7 +236,7 @@ impl CountMap {
         }
     }
 
-    /// Insert a word; returns false if the map already contains it.
+    /// Insert a word; return false if the map already contains it.
     pub(super) fn insert_new(&mut self, word: &str, count: u64, first: u64) -> bool {
         let (index, new) = self.find_or_insert(word);
         if new {

@@ -70,7 +70,7 @@ impl Counts {
         }
     }
 
-    /// The number of distinct words.
+    /// Return the number of distinct words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.counts.len()
@@ -82,20 +82,20 @@ impl Counts {
         self.counts.is_empty()
     }
 
-    /// The word at `index`, which must be below `len()`.
+    /// Return the word at `index`, which must be below `len()`.
     #[must_use]
     pub fn word(&self, index: usize) -> &str {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.text[start..self.ends[index]]
     }
 
-    /// The count of each word, in word order.
+    /// Return the count of each word, in word order.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The first position of each word, ascending, or `None` if positions are unknown.
+    /// Return the first position of each word, ascending, or `None` if positions are unknown.
     #[must_use]
     pub fn first(&self) -> Option<&[u64]> {
         self.first.as_deref()

@@ -52,7 +52,7 @@ impl Counts {
         map.finish_in(order)
     }
 
-    /// The source numbers of the first positions, if positions are known.
+    /// Return the source numbers of the first positions, if positions are known.
     fn sources(&self) -> Option<HashSet<u64>> {
         let first = self.first()?;
         Some(first.iter().map(|position| position >> SOURCE_SHIFT).collect())
@@ -86,7 +86,7 @@ mod tests {
         counts.iter().collect()
     }
 
-    /// The counts of one thread from sources 0 to 2.
+    /// Return the counts of one thread from sources 0 to 2.
     fn shard() -> impl Strategy<Value = CountMap> {
         let position = (0_u64..3, 0_u64..20).prop_map(|(source, byte)| (source << SOURCE_SHIFT) + byte);
         proptest::collection::vec(("[ab]{1,3}", 1_u64..5, position), 0..12).prop_map(|rows| {

@@ -12,7 +12,7 @@ pub struct TextSample {
 }
 
 impl TextSample {
-    /// A sample of `share`, from 0 to 1, of all texts.
+    /// Return a sample of `share`, from 0 to 1, of all texts.
     #[must_use]
     pub fn new(share: f64, seed: u64) -> Self {
         Self { seed, threshold: (share * u64::MAX as f64) as u64 }
@@ -25,7 +25,7 @@ impl TextSample {
     }
 }
 
-/// The output function of SplitMix64 (Steele, Lea and Flood 2014).
+/// Apply the output function of SplitMix64 (Steele, Lea and Flood 2014).
 fn mixed(value: u64) -> u64 {
     let value = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -62,7 +62,7 @@ fn finish(counter: WordCounter, weights: &GroupWeights) -> Counts {
     counter.finish(weights).and_then(super::OrderedWords::into_counts).expect("small counts")
 }
 
-/// A line with its end; most are invalid UTF-8.
+/// Return a line with its end; most are invalid UTF-8.
 fn bytes_of_line() -> impl Strategy<Value = Vec<u8>> {
     let part = prop::sample::select(vec![&b"a"[..], b"bc", b" ", b"\xff", b"\xc3", "é".as_bytes()]);
     let end = prop::sample::select(vec![&b"\n"[..], b"\r\n"]);

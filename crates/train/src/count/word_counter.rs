@@ -117,7 +117,7 @@ struct ThreadCounts {
 type PositionedText<'t> = (&'t str, u64);
 
 impl WordCounter {
-    /// A counter that uses at most `num_threads` threads.
+    /// Return a counter that uses at most `num_threads` threads.
     #[must_use]
     pub fn new(splitter: Splitter, lines: LineEnds, num_threads: usize) -> Self {
         let threads = (0..num_threads.max(1)).map(|_| ThreadCounts::default()).collect();
@@ -140,13 +140,13 @@ impl WordCounter {
         }
     }
 
-    /// The same counter with a filter of texts.
+    /// Return the same counter with a filter of texts.
     #[must_use]
     pub fn with_filter(self, filter: TextFilter) -> Self {
         Self { filter, ..self }
     }
 
-    /// The same counter with a memory limit: maps over `bytes` in total are written as runs in a folder.
+    /// Return the same counter with a memory limit: maps over `bytes` in total are written as runs in a folder.
     #[must_use]
     pub fn with_memory_limit(self, bytes: usize, folder: SpillFolder) -> Self {
         Self { limit: Some(MemoryLimit { bytes, folder }), ..self }
@@ -298,7 +298,7 @@ impl WordCounter {
         has_runs || self.map_bytes() > limit / MERGE_FACTOR
     }
 
-    /// The bytes of the maps of all threads.
+    /// Return the bytes of the maps of all threads.
     pub(super) fn map_bytes(&self) -> usize {
         self.threads.iter().map(|thread| thread.map.bytes()).sum()
     }
@@ -405,7 +405,7 @@ impl LineEnds {
     }
 }
 
-/// The length of the first line with its end, in bytes.
+/// Return the length of the first line with its end, in bytes.
 fn line_length(block: &[u8]) -> usize {
     memchr::memchr(b'\n', block).map_or(block.len(), |end| end + 1)
 }

@@ -186,7 +186,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
         Ok(())
     }
 
-    /// Rescore an active pair; returns whether it is still active.
+    /// Rescore an active pair; return whether it is still active.
     fn rescore_pair(&mut self, state: &MergeState, pair: u32) -> bool {
         if self.classes.class_of(pair) == UNCLASSED {
             return false;
@@ -217,7 +217,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
         self.classify(state, pair);
     }
 
-    /// Insert an active pair into the class of its score; returns whether the class existed.
+    /// Insert an active pair into the class of its score; return whether the class existed.
     fn classify(&mut self, state: &MergeState, pair: u32) -> bool {
         let counts = self.counts(state, pair);
         let key = self.objective.key(&counts);
@@ -247,7 +247,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
         }
     }
 
-    /// Compare the classes that may have the highest score; returns false if a pair has moved to a class
+    /// Compare the classes that may have the highest score; return false if a pair has moved to a class
     /// that may have been compared before.
     fn best_of_classes(
         &mut self,
@@ -314,7 +314,7 @@ impl<O: Objective, T: TieBreak> ActivePairs<O, T> {
     }
 }
 
-/// A count that is an eighth lower; counts below 8 are not lowered.
+/// Return a count that is an eighth lower; counts below 8 are not lowered.
 fn count_floor_of(count: u64) -> u64 {
     count - count / 8
 }

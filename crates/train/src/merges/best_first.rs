@@ -145,7 +145,7 @@ impl<O: Objective, T: TieBreak> BestFirst<O, T> {
         Ok(true)
     }
 
-    /// An upper bound of the scores of pairs that occur less than `floor` times; negative if none may be merged.
+    /// Return an upper bound of the scores of pairs that occur less than `floor` times; negative if none may be merged.
     fn untracked_bound(&self, floor: u64) -> f64 {
         if floor <= self.state.min_frequency() {
             return f64::NEG_INFINITY;
@@ -191,7 +191,7 @@ impl<O: Objective, T: TieBreak> BestFirst<O, T> {
     }
 }
 
-/// The value at rank `ROUND`, or the lowest, and the highest value.
+/// Return the value at rank `ROUND`, or the lowest, and the highest value.
 fn threshold_and_best(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted: Vec<OrderedFloat> = values.iter().map(|&value| OrderedFloat(value)).collect();
     let last = sorted.len().checked_sub(1)?;

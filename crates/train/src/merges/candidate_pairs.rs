@@ -33,7 +33,7 @@ impl CandidatePairs {
         self.by_entry.grow(state);
     }
 
-    /// Add a pair if it qualifies; returns whether it is a candidate.
+    /// Add a pair if it qualifies; return whether it is a candidate.
     pub(super) fn add(&mut self, state: &MergeState, pair: u32) -> bool {
         let is_candidate = &mut self.is_candidate[pair as usize];
         if !*is_candidate && state.is_frequent(pair) {
@@ -55,12 +55,12 @@ impl CandidatePairs {
         pairs.iter().for_each(|&pair| by_entry.insert(state, pair));
     }
 
-    /// All candidates.
+    /// Return all candidates.
     pub(super) fn pairs(&self) -> &[u32] {
         &self.pairs
     }
 
-    /// The candidates that contain an entry.
+    /// Return the candidates that contain an entry.
     pub(super) fn of_entry(&self, entry: u32) -> &[u32] {
         &self.by_entry.0[entry as usize]
     }

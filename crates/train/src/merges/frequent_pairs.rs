@@ -31,7 +31,7 @@ pub(super) type CountsByPair = HashMap<u64, CandidatePairCount, RandomState>;
 
 /// Count the wanted pairs that occur at least as often as `floor` says, and perhaps others.
 ///
-/// `floor` gets an upper bound of all counts; returns its result too.
+/// `floor` gets an upper bound of all counts; return its result too.
 pub(super) fn count_frequent(
     words: &PackedWords,
     floor: impl FnOnce(u64) -> u64,
@@ -86,7 +86,7 @@ impl PairBuckets {
         Ok(found)
     }
 
-    /// An upper bound of the counts of all pairs.
+    /// Return an upper bound of the counts of all pairs.
     fn largest(&self) -> u64 {
         self.sums.iter().copied().max().unwrap_or(0)
     }
@@ -130,13 +130,13 @@ fn add_position(counts: &mut CountsByPair, pair: u64, count: u64) -> Result<(), 
     Ok(())
 }
 
-/// Both entries of a pair as one number.
+/// Return both entries of a pair as one number.
 #[inline]
 pub(super) fn key(left: u32, right: u32) -> u64 {
     (u64::from(left) << 32) | u64::from(right)
 }
 
-/// The left and the right entry of a pair.
+/// Return the left and the right entry of a pair.
 #[inline]
 pub(super) fn parts(pair: u64) -> (u32, u32) {
     ((pair >> 32) as u32, pair as u32)

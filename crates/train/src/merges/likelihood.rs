@@ -36,7 +36,7 @@ pub(super) struct GainKey {
 }
 
 impl Likelihood {
-    /// The objective for a corpus of `total` characters.
+    /// Return the objective for a corpus of `total` characters.
     pub(super) fn new(total: u64) -> Self {
         Self { error: 64.0 * f64::EPSILON * g(total).max(1.0) }
     }
@@ -95,7 +95,7 @@ impl Objective for Likelihood {
     }
 }
 
-/// The part of the gain that does not depend on N.
+/// Return the part of the gain that does not depend on N.
 fn local_gain(counts: &PairCounts) -> f64 {
     let count = counts.count;
     let merged = g(counts.merged + count) - g(counts.merged);
@@ -105,7 +105,7 @@ fn local_gain(counts: &PairCounts) -> f64 {
     ((g(counts.left - count) - g(counts.left)) + (g(counts.right - count) - g(counts.right))) + merged
 }
 
-/// The part of the gain that depends on N.
+/// Return the part of the gain that depends on N.
 fn size_gain(count: u64, total: u64) -> f64 {
     g(total) - g(total - count)
 }

@@ -64,7 +64,7 @@ impl NeighbourChanges {
         self.changes[number as usize].remerged += count;
     }
 
-    /// The number of changes.
+    /// Return the number of changes.
     pub(super) fn len(&self) -> usize {
         self.changes.len()
     }
@@ -73,7 +73,7 @@ impl NeighbourChanges {
         self.changes[number]
     }
 
-    /// The number of the change, and the position, of each new occurrence, in corpus order.
+    /// Return the number of the change, and the position, of each new occurrence, in corpus order.
     pub(super) fn gains(&self) -> &[(u32, u32)] {
         &self.gains
     }

@@ -69,12 +69,12 @@ impl PackedWords {
         Ok(self)
     }
 
-    /// The number of words.
+    /// Return the number of words.
     pub(super) fn number(&self) -> usize {
         self.counts.len()
     }
 
-    /// The number of cells, which bounds the number of pairs.
+    /// Return the number of cells, which bounds the number of pairs.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
@@ -142,13 +142,13 @@ impl PackedWords {
         counts.iter_mut().for_each(|count| *count = self.counts[*count as usize]);
     }
 
-    /// The count of the word at a position.
+    /// Return the count of the word at a position.
     #[inline]
     pub(super) fn count_at(&self, position: u32) -> u64 {
         self.counts[self.word_at(position)]
     }
 
-    /// The number of the word at a position.
+    /// Return the number of the word at a position.
     #[inline]
     fn word_at(&self, position: u32) -> usize {
         let (block, within) = (position as usize / BLOCK, position as usize % BLOCK);
@@ -164,7 +164,7 @@ impl PackedWords {
         self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right
     }
 
-    /// The entry before `position` and its position, unless a word starts at `position`.
+    /// Return the entry before `position` and its position, unless a word starts at `position`.
     #[inline]
     pub(super) fn before(&self, position: u32) -> Option<(u32, u32)> {
         let last = self.cells[position as usize - 1];
@@ -176,7 +176,7 @@ impl PackedWords {
         Some((self.cells[start as usize], start))
     }
 
-    /// The entry after the one at `position`, unless that ends its word.
+    /// Return the entry after the one at `position`, unless that ends its word.
     #[inline]
     pub(super) fn after(&self, position: u32) -> Option<u32> {
         let after = self.cells[self.next(position) as usize];
@@ -216,7 +216,7 @@ impl PackedWords {
         self.cells[end as usize - 1] = width;
     }
 
-    /// The position after the entry at `position`.
+    /// Return the position after the entry at `position`.
     #[inline]
     pub(super) fn next(&self, position: u32) -> u32 {
         let second = self.cells[position as usize + 1];

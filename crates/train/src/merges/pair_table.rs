@@ -51,17 +51,17 @@ impl PairTable {
         Ok(table)
     }
 
-    /// The number of pairs.
+    /// Return the number of pairs.
     pub(super) fn len(&self) -> usize {
         self.parts.len()
     }
 
-    /// The number of positions of all pairs, outdated ones included.
+    /// Return the number of positions of all pairs, outdated ones included.
     pub(super) fn stored_positions(&self) -> usize {
         self.stored
     }
 
-    /// The left and the right entry of a pair.
+    /// Return the left and the right entry of a pair.
     #[inline]
     pub(super) fn parts(&self, pair: u32) -> (u32, u32) {
         self.parts[pair as usize]

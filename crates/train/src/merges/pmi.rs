@@ -44,7 +44,7 @@ impl Objective for Pmi {
         multiply(one.0.numerator, two.0.denominator).cmp(&multiply(two.0.numerator, one.0.denominator))
     }
 
-    /// The bound min(f, m) / (m M), where m is the lesser and M the greater of the least counts: f is at most
+    /// Return the bound min(f, m) / (m M), where m is the lesser and M the greater of the least counts: f is at most
     /// f(a) and f(b).
     fn bound(&self, counts: &PairCounts, min_left: u64, min_right: u64, _total: u64) -> f64 {
         let (less, more) = (min_left.min(min_right).max(1), min_left.max(min_right).max(1));
@@ -73,7 +73,7 @@ impl Objective for Pmi {
     }
 }
 
-/// Multiply 64 by 128 bits; returns the upper 128 and the lower 64 bits of the product.
+/// Multiply 64 by 128 bits; return the upper 128 and the lower 64 bits of the product.
 fn multiply(one: u64, two: u128) -> (u128, u64) {
     let low = u128::from(one) * u128::from(two as u64);
     let high = u128::from(one) * (two >> 64);

@@ -70,12 +70,12 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         self.class_of.resize(pairs, UNCLASSED);
     }
 
-    /// The exact score of a class.
+    /// Return the exact score of a class.
     pub(super) fn key(&self, class: u32) -> K {
         self.keys[class as usize]
     }
 
-    /// The class of a pair, or `UNCLASSED`.
+    /// Return the class of a pair, or `UNCLASSED`.
     pub(super) fn class_of(&self, pair: u32) -> u32 {
         self.class_of.get(pair as usize).copied().unwrap_or(UNCLASSED)
     }
@@ -86,7 +86,7 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         class != UNCLASSED && self.key(class) == key
     }
 
-    /// Insert a pair into the class of `key`; returns whether the class existed.
+    /// Insert a pair into the class of `key`; return whether the class existed.
     ///
     /// `bound` is a lower bound of the pair's tie key. `value` is the score of a new class.
     pub(super) fn insert(&mut self, pair: u32, key: K, bound: T, value: impl FnOnce() -> f64) -> bool {
@@ -137,7 +137,7 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         }
     }
 
-    /// The member of a class with the least tie key or bound of it; drops pairs that have left the class.
+    /// Return the member of a class with the least tie key or bound of it; drops pairs that have left the class.
     pub(super) fn first_member(&mut self, class: u32) -> Option<(T, u32)> {
         while let Some(Reverse((bound, pair))) = self.members[class as usize].peek() {
             if self.class_of(*pair) == class {

@@ -194,7 +194,7 @@ impl MergeState {
         self.pairs.count(pair) >= self.min_frequency()
     }
 
-    /// The least count of a pair that may be merged.
+    /// Return the least count of a pair that may be merged.
     pub(super) fn min_frequency(&self) -> u64 {
         self.settings.min_frequency.max(1)
     }
@@ -215,7 +215,7 @@ impl MergeState {
         check_available(HEADROOM * self.words.len())
     }
 
-    /// Merge a pair at all of its positions; returns the merged entry.
+    /// Merge a pair at all of its positions; return the merged entry.
     pub(super) fn merge(
         &mut self,
         pair: u32,
@@ -308,7 +308,7 @@ impl MergeState {
         Ok(())
     }
 
-    /// Add the occurrences that a pair gained; returns the pair if it is tracked.
+    /// Add the occurrences that a pair gained; return the pair if it is tracked.
     ///
     /// Sets `has_unknown` if the pair is untracked and may have reached the floor.
     fn gain(

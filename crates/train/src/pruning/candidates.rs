@@ -70,7 +70,7 @@ impl Candidates {
         self.substrings.len()
     }
 
-    /// The entry of a candidate: with the prefix inside words.
+    /// Return the entry of a candidate: with the prefix inside words.
     pub(super) fn name(&self, candidate: u32) -> String {
         let body = self.names.get(candidate);
         if self.is_initial(candidate) {
@@ -86,19 +86,19 @@ impl Candidates {
         self.index.is_initial(&self.substrings[candidate as usize])
     }
 
-    /// The longest proper prefix that is a candidate, or [`NONE`].
+    /// Return the longest proper prefix that is a candidate, or [`NONE`].
     #[inline]
     pub(super) fn parent(&self, candidate: u32) -> u32 {
         self.parent[candidate as usize]
     }
 
-    /// The candidate and its descendants.
+    /// Return the candidate and its descendants.
     #[inline]
     pub(super) fn descendants(&self, candidate: u32) -> Range<u32> {
         candidate..self.end[candidate as usize]
     }
 
-    /// The longest candidate that begins at a position, or [`NONE`].
+    /// Return the longest candidate that begins at a position, or [`NONE`].
     #[inline]
     pub(super) fn longest_at(&self, position: u32) -> u32 {
         self.longest[position as usize]
@@ -114,7 +114,7 @@ impl Candidates {
         u32::from(self.chars[candidate as usize])
     }
 
-    /// The positions where a candidate begins.
+    /// Return the positions where a candidate begins.
     pub(super) fn positions_of(&self, candidate: u32) -> &[u32] {
         self.index.positions_of(&self.substrings[candidate as usize])
     }

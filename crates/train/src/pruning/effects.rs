@@ -79,7 +79,7 @@ impl<'a> WordCosts<'a> {
         }
     }
 
-    /// The cost of some tokens.
+    /// Return the cost of some tokens.
     pub(super) fn cost_of(&self, tokens: &[u32]) -> i64 {
         tokens.iter().map(|&token| self.cost[token as usize]).sum()
     }

@@ -108,7 +108,7 @@ impl<'a> Losses<'a> {
         self.queue.cheapest(&self.loss)
     }
 
-    /// The loss of an entry in tokens.
+    /// Return the loss of an entry in tokens.
     pub(super) fn loss_in_tokens(&self, candidate: u32) -> f64 {
         self.loss[candidate as usize] as f64 / ONE as f64
     }
@@ -316,7 +316,7 @@ impl<'a> Losses<'a> {
         Ok(())
     }
 
-    /// The number of threads whose sums, of `bytes` for each candidate, are small beside the text.
+    /// Return the number of threads whose sums, of `bytes` for each candidate, are small beside the text.
     fn threads_with(&self, bytes: usize) -> usize {
         let Self { threads, candidates, .. } = *self;
         threads_within(threads, bytes * candidates.len(), SUM_BYTES * candidates.index.text.positions())
@@ -335,7 +335,7 @@ impl LossSums {
     }
 }
 
-/// The words in which a candidate matches; some are repeated.
+/// Return the words in which a candidate matches; some are repeated.
 fn words_with(candidates: &Candidates, candidate: u32) -> impl Iterator<Item = u32> + '_ {
     candidates.positions_of(candidate).iter().map(|&position| candidates.index.text.word_of(position))
 }

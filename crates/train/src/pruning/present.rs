@@ -45,7 +45,7 @@ impl<'a> PresentCandidates<'a> {
         }
     }
 
-    /// The closest ancestor that is present.
+    /// Return the closest ancestor that is present.
     #[inline]
     fn above(&self, candidate: u32) -> u32 {
         match self.candidates.parent(candidate) {
@@ -54,7 +54,7 @@ impl<'a> PresentCandidates<'a> {
         }
     }
 
-    /// The longest match of a changed vocabulary at a position where `longest` is the longest candidate.
+    /// Return the longest match of a changed vocabulary at a position where `longest` is the longest candidate.
     ///
     /// There is one, because single characters are always present.
     #[inline]

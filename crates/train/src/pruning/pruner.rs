@@ -112,7 +112,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         Ok(())
     }
 
-    /// The removals until `wanted` removable entries were left, then the exchanges; empty unless requested.
+    /// Return the removals until `wanted` removable entries were left, then the exchanges; empty unless requested.
     pub(super) fn removals(&self, wanted: usize) -> Vec<Removal> {
         let prefix = self.removable.saturating_sub(wanted).min(self.removals.len());
         [&self.removals[..prefix], &self.exchanges].concat()
@@ -123,7 +123,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         self.choices.finish()
     }
 
-    /// The number of removable entries that are left.
+    /// Return the number of removable entries that are left.
     fn left(&self) -> usize {
         self.removable - self.removed.len()
     }
@@ -152,7 +152,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
 
     // ---- one round
 
-    /// Put back what saves more than the cheapest entry; returns the number of exchanges.
+    /// Put back what saves more than the cheapest entry; return the number of exchanges.
     fn exchange(&mut self, progress: &mut Progress<'_>) -> Result<usize, Error> {
         if self.balance {
             self.estimate_costs(progress)?;
@@ -183,7 +183,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         Ok(ranked)
     }
 
-    /// Put an entry back if it saves more than the cheapest entry; returns the entry that is removed for it.
+    /// Put an entry back if it saves more than the cheapest entry; return the entry that is removed for it.
     fn swap_in(&mut self, candidate: u32, progress: &mut Progress<'_>) -> Result<Option<u32>, Error> {
         let gain = self.losses.gain(candidate, progress)?.gain;
         if self.losses.cheapest().is_none_or(|(_, loss)| gain <= loss) {
@@ -242,7 +242,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         Ok(next)
     }
 
-    /// Apply a whole round of an earlier run; returns its number of exchanges, `None` if there is none.
+    /// Apply a whole round of an earlier run; return its number of exchanges, `None` if there is none.
     fn replay_round(&mut self) -> Result<Option<usize>, Error> {
         let remaining = self.choices.remaining();
         let Some(exchanges) = remaining.iter().position(|&choice| choice == END_OF_ROUND) else {
@@ -257,7 +257,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         Ok(Some(exchanges))
     }
 
-    /// Apply the exchanges of a round that an earlier run did not finish; returns their number, and the position
+    /// Apply the exchanges of a round that an earlier run did not finish; return their number, and the position
     /// in `ranked` after the last one.
     fn replay_exchanges(
         &mut self,
@@ -303,12 +303,12 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
     }
 }
 
-/// The choice for an entry that is put back and one that is removed.
+/// Return the choice for an entry that is put back and one that is removed.
 fn change(inserted: u32, removed: u32) -> u64 {
     u64::from(inserted) << 32 | u64::from(removed)
 }
 
-/// The entry that is put back and the one that is removed.
+/// Return the entry that is put back and the one that is removed.
 fn parts(choice: u64) -> (u32, u32) {
     ((choice >> 32) as u32, choice as u32)
 }

@@ -124,7 +124,7 @@ impl<'a> CandidateSegmenter<'a> {
         }
     }
 
-    /// The longest candidate that matches at a position, and the length of the prefix that it matches too.
+    /// Return the longest candidate that matches at a position, and the length of the prefix that it matches too.
     #[inline]
     fn first_match(&self, word: &DistinctWord, position: u32) -> (u32, u32) {
         if position == word.start && word.begins_with_prefix {
@@ -134,7 +134,7 @@ impl<'a> CandidateSegmenter<'a> {
         (self.candidates.longest_at(position), 0)
     }
 
-    /// The number of characters of the word that a token at a position covers.
+    /// Return the number of characters of the word that a token at a position covers.
     #[inline]
     pub(super) fn length_at(&self, word: &DistinctWord, position: u32, candidate: u32) -> u32 {
         let chars = self.candidates.chars(candidate);

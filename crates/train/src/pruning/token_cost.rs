@@ -27,7 +27,7 @@ impl CostRule {
         }
     }
 
-    /// The cost of a token that is used `uses` of `total` times.
+    /// Return the cost of a token that is used `uses` of `total` times.
     pub(super) fn cost(&self, uses: u64, total: u64) -> i64 {
         let bits = (log2(total.max(1)) - log2(uses.max(1))).max(0);
         let surprisal = (bits * LN_2) >> FRACTION_BITS;
@@ -45,7 +45,7 @@ fn to_fixed(value: f64) -> i64 {
     (value * ONE as f64).round_ties_even() as i64
 }
 
-/// The logarithm to base 2 of a positive number, rounded down to `FRACTION_BITS`.
+/// Return the logarithm to base 2 of a positive number, rounded down to `FRACTION_BITS`.
 fn log2(value: u64) -> i64 {
     let whole = i64::from(value.ilog2());
     let mut mantissa = value << value.leading_zeros();

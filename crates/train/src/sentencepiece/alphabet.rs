@@ -56,7 +56,7 @@ fn required(spec: &SentencePieceTrainSpec) -> FxHashMap<char, CharCount> {
     characters.map(|&c| (c, CharCount { is_required: true, count: 0 })).collect()
 }
 
-/// The required characters, and the most frequent others until the share is reached.
+/// Return the required characters, and the most frequent others until the share is reached.
 fn covering(char_counts: FxHashMap<char, CharCount>, spec: &SentencePieceTrainSpec) -> Vec<(char, u64)> {
     let total: u64 = char_counts.values().map(|char_counts| char_counts.count).sum();
     let mut ranked: Vec<(char, CharCount)> = char_counts.into_iter().collect();

@@ -11,14 +11,14 @@ use piecework_core::error::Error;
 /// A piece and its score.
 pub type PieceScore = (String, f32);
 
-/// The most frequent characters.
+/// Return the most frequent characters.
 pub(super) fn characters(alphabet: &RankedAlphabet, size: usize) -> Vec<PieceScore> {
     let total = alphabet.ranked().iter().map(|&(_, count)| count).sum();
     let ranked = alphabet.ranked().iter().take(size);
     ranked.map(|&(character, count)| (character.to_string(), score(count, total))).collect()
 }
 
-/// The most frequent words without unknown characters.
+/// Return the most frequent words without unknown characters.
 pub(super) fn words(
     counts: &Counts,
     splitter: &SymbolSplitter,
@@ -42,7 +42,7 @@ pub(super) fn words(
     Ok(whole.into_iter().map(|(word, count)| (word.to_owned(), score(count, total))).collect())
 }
 
-/// The logarithm of count / total, as a difference of 32-bit logarithms; a count of 0 means 1.
+/// Return the logarithm of count / total, as a difference of 32-bit logarithms; a count of 0 means 1.
 fn score(count: u64, total: u64) -> f32 {
     let logarithm = |count: u64| f64::from(count.max(1) as f32).ln() as f32;
     logarithm(count) - logarithm(total)

@@ -62,7 +62,7 @@ impl SentencePieceTrainSpec {
         self.vocab_size.is_none()
     }
 
-    /// The number of pieces to learn.
+    /// Return the number of pieces to learn.
     pub(super) fn learned(&self) -> usize {
         self.vocab_size.unwrap_or(usize::MAX).saturating_sub(self.symbols.len())
     }

@@ -121,7 +121,7 @@ impl ThresholdSearch<'_> {
         Ok(self.base.len() + self.new_entries(&selected) <= self.spec.vocab_size)
     }
 
-    /// The number of entries that are selected and not in the base.
+    /// Return the number of entries that are selected and not in the base.
     fn new_entries(&self, selected: &[u64]) -> usize {
         let Some(nodes) = &self.trie else { return 0 };
         let new = |node: u32| selected[node as usize] > 0 && !nodes.in_base[node as usize];
@@ -151,7 +151,7 @@ impl ThresholdSearch<'_> {
         Ok(ranked.into_iter().map(|(_, name)| name).collect())
     }
 
-    /// Run all iterations for a threshold; returns the counts of the selected nodes, 0 for the others.
+    /// Run all iterations for a threshold; return the counts of the selected nodes, 0 for the others.
     fn select(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<Vec<u64>, Error> {
         self.ensure_trie(threshold, progress)?;
         let Some(nodes) = &self.trie else { return Ok(Vec::new()) };
@@ -165,7 +165,7 @@ impl ThresholdSearch<'_> {
         Ok(selected)
     }
 
-    /// The number of threads whose counts of all nodes are small beside the text.
+    /// Return the number of threads whose counts of all nodes are small beside the text.
     fn threads(&self, nodes: usize) -> usize {
         threads_within(self.spec.num_threads, size_of::<u64>() * nodes, SUM_BYTES * self.text.len())
     }

@@ -144,39 +144,39 @@ impl CorpusText {
         Some((index / LOW) << 16 | (index % LOW + 1))
     }
 
-    /// The character of a number.
+    /// Return the character of a number.
     fn character_of(&self, symbol: u32) -> char {
         self.alphabet[self.rank_of(symbol)]
     }
 
-    /// The index in the alphabet of the character of a number.
+    /// Return the index in the alphabet of the character of a number.
     fn rank_of(&self, symbol: u32) -> usize {
         ((symbol >> 16) * LOW + (symbol & LOW) - 1) as usize
     }
 
-    /// The number of the character at a position, or `END`.
+    /// Return the number of the character at a position, or `END`.
     #[inline]
     fn symbol(&self, position: usize) -> u32 {
         let high = self.high.get(position).map_or(0, |&high| u32::from(high) << 16);
         high | u32::from(self.low[position])
     }
 
-    /// The number of positions.
+    /// Return the number of positions.
     pub(super) fn len(&self) -> usize {
         self.low.len()
     }
 
-    /// The number of blocks of positions.
+    /// Return the number of blocks of positions.
     pub(super) fn blocks(&self) -> usize {
         self.words_before.len()
     }
 
-    /// All words.
+    /// Iterate over all words.
     fn words(&self) -> impl Iterator<Item = TextWord> + '_ {
         self.words_ending_in(0..self.blocks())
     }
 
-    /// The words whose end is in a range of blocks.
+    /// Return the words whose end is in a range of blocks.
     pub(super) fn words_ending_in(&self, blocks: Range<usize>) -> impl Iterator<Item = TextWord> + '_ {
         let first = self.words_before.get(blocks.start).map_or(0, |&word| word as usize);
         let past = self.words_before.get(blocks.end).map_or(self.counts.len(), |&word| word as usize);
@@ -219,7 +219,7 @@ impl CorpusText {
         Ok(characters)
     }
 
-    /// The sum of the counts of the words at the positions of a run.
+    /// Return the sum of the counts of the words at the positions of a run.
     ///
     /// The words of many positions are found before the first count is read, so that memory is waited for once.
     fn count_of(&self, run: &[(u32, u32)]) -> u64 {
@@ -241,7 +241,7 @@ impl CorpusText {
         count
     }
 
-    /// The number of the word at a position.
+    /// Return the number of the word at a position.
     fn word_at(&self, position: u32) -> usize {
         let position = position as usize;
         let block = position / BLOCK;
@@ -254,7 +254,7 @@ impl CorpusText {
     }
 }
 
-/// The length in characters of the continuation entry that a word begins with, if it begins with one.
+/// Return the length in characters of the continuation entry that a word begins with, if it begins with one.
 ///
 /// Only words that begin with the prefix itself, such as `##a`, do.
 fn continuation_like_start(alphabet: &Alphabet, word: &str, prefix: &str) -> Option<u32> {
@@ -303,7 +303,7 @@ impl SubstringTrie {
         Ok(trie)
     }
 
-    /// Add the nodes of the first level; returns their positions.
+    /// Add the nodes of the first level; return their positions.
     fn add_characters(
         &mut self,
         text: &CorpusText,
@@ -399,7 +399,7 @@ impl SubstringTrie {
         self.parent.len()
     }
 
-    /// The node of the longest substring that starts at a position.
+    /// Return the node of the longest substring that starts at a position.
     #[inline]
     pub(super) fn longest_node_at(&self, position: u32) -> u32 {
         self.longest_node[position as usize]

@@ -92,7 +92,7 @@ impl CountCutoff {
     }
 }
 
-/// The cutoff at a threshold, lowered if fewer than `wanted` pieces would be left; of equal pieces, the first
+/// Return the cutoff at a threshold, lowered if fewer than `wanted` pieces would be left; of equal pieces, the first
 /// are kept.
 fn lowest_kept(counts: &[u64], threshold: u64, wanted: usize) -> CountCutoff {
     let enough = counts.iter().filter(|&&count| count >= threshold).count() >= wanted;
@@ -105,7 +105,7 @@ fn lowest_kept(counts: &[u64], threshold: u64, wanted: usize) -> CountCutoff {
     CountCutoff { count: counts[last], before: last + 1 }
 }
 
-/// The derivative of the logarithm of the gamma function, for positive arguments (Bernardo 1976, AS 103).
+/// Return the derivative of the logarithm of the gamma function, for positive arguments (Bernardo 1976, AS 103).
 fn digamma(mut x: f64) -> f64 {
     let mut result = 0.0;
     while x < 10.0 {

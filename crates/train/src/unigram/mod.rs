@@ -228,7 +228,7 @@ impl UnigramTrainer<'_> {
     }
 }
 
-/// The progress on the scale of the vocabulary; all rounds count as equally long.
+/// Return the progress on the scale of the vocabulary; all rounds count as equally long.
 fn done(seeds: usize, pieces: usize, target: usize, vocab_size: usize) -> usize {
     let rounds = |from: usize, to: usize| (from as f64 / to.max(1) as f64).ln().max(0.0);
     let share = rounds(seeds, pieces) / rounds(seeds, target).max(f64::MIN_POSITIVE);

@@ -46,12 +46,12 @@ impl PieceSet {
         corpus.index.text.spell(self.positions[piece], self.links[piece].chars).collect()
     }
 
-    /// The score of a character that is not a piece.
+    /// Return the score of a character that is not a piece.
     pub(super) fn unknown_score(&self) -> f64 {
         self.min_score() - UNKNOWN_PENALTY
     }
 
-    /// The lowest score, 0 without any piece.
+    /// Return the lowest score, 0 without any piece.
     pub(super) fn min_score(&self) -> f64 {
         self.links.iter().map(|link| link.value).fold(f64::INFINITY, f64::min).min(0.0)
     }

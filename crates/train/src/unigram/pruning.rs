@@ -139,7 +139,7 @@ impl LossEstimator<'_> {
         self.counts[piece] as f64 / self.corpus.one_use
     }
 
-    /// The loss of likelihood when all `count` occurrences of a piece are replaced by `parts`.
+    /// Return the loss of likelihood when all `count` occurrences of a piece are replaced by `parts`.
     fn loss(&self, count: f64, parts: &[u32]) -> f64 {
         let total = self.total;
         let log_total_after = (total + count * (parts.len() as f64 - 1.0)).ln();

@@ -42,7 +42,7 @@ impl RankedAlphabet {
         Ok(Self::of(kept))
     }
 
-    /// The alphabet of given characters with their counts.
+    /// Return the alphabet of given characters with their counts.
     pub(crate) fn of(kept: Vec<(char, u64)>) -> Self {
         let ranked: Vec<(char, u64)> = by_count(kept);
         let known = ranked.iter().map(|&(character, _)| character).collect();
@@ -54,13 +54,13 @@ impl RankedAlphabet {
         self.known.contains(&character)
     }
 
-    /// All characters with their counts, by count descending.
+    /// Return all characters with their counts, by count descending.
     pub(crate) fn ranked(&self) -> &[(char, u64)] {
         &self.ranked
     }
 }
 
-/// The most frequent characters that cover this share of the text.
+/// Return the most frequent characters that cover this share of the text.
 fn covering(counts_by_char: Vec<(char, u64)>, coverage: f64) -> Vec<(char, u64)> {
     let total: u64 = counts_by_char.iter().map(|&(_, count)| count).sum();
     let mut covered = 0;

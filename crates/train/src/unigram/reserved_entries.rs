@@ -68,7 +68,7 @@ impl ReservedEntries {
         self.known.contains(name)
     }
 
-    /// The number of entries to learn.
+    /// Return the number of entries to learn.
     pub(super) fn learned(&self) -> usize {
         self.vocab_size - self.entries.len()
     }
@@ -107,7 +107,7 @@ impl ReservedEntries {
         Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
     }
 
-    /// Choose the characters and the best pieces; returns all entries in id order.
+    /// Choose the characters and the best pieces; return all entries in id order.
     ///
     /// Reserved entries come first, then the chosen pieces by (score descending, code points).
     pub(super) fn choose(&self, corpus: &SegmentText, pieces: &PieceSet) -> Vec<(String, f64)> {

@@ -43,7 +43,7 @@ struct ViterbiStep {
 const UNREACHED: ViterbiStep = ViterbiStep { score: f64::NEG_INFINITY, piece: NONE, start: 0 };
 
 impl<'a> TextLattice<'a> {
-    /// The lattice of a range of the text; `links` and `unknown` are scores or probabilities.
+    /// Return the lattice of a range of the text; `links` and `unknown` are scores or probabilities.
     pub(super) fn new(
         pieces: &'a PieceSet,
         links: &'a [PieceLink],
@@ -106,7 +106,7 @@ impl<'a> TextLattice<'a> {
         total.ln() - LN_HUGE * raises as f64
     }
 
-    /// Compute the forward sum of each position; returns how often sums were multiplied.
+    /// Compute the forward sum of each position; return how often sums were multiplied.
     fn sum_forward(&self, forward: &mut Vec<f64>, raised: &mut Vec<usize>) -> usize {
         raised.clear();
         forward.clear();
@@ -123,7 +123,7 @@ impl<'a> TextLattice<'a> {
         raised.len()
     }
 
-    /// Emit the pieces of the best segmentation, the last first; returns the sum of their scores.
+    /// Emit the pieces of the best segmentation, the last first; return the sum of their scores.
     ///
     /// Of equal segmentations, the one with the longer last piece is taken. A character that is not a piece is
     /// `NONE`. `allowed` is called with start and end of a piece. `links` are scores.

@@ -76,7 +76,7 @@ pub fn resume(
     Ok(learned)
 }
 
-/// Learn vocabularies of several sizes by pruning, in one run; returns them in the order of the sizes.
+/// Learn vocabularies of several sizes by pruning, in one run; return them in the order of the sizes.
 ///
 /// Each equals that of [`learn`] with its size and the seeds of the largest: the number of seeds is that of
 /// `spec.vocab_size`, unless the settings of the learner set it. Errors: those of [`resume`], and `Argument` for
@@ -96,7 +96,7 @@ pub fn learn_sizes(
     Ok(learned)
 }
 
-/// Check counts and settings; returns what a learner starts from, whose entries fit `least_size`.
+/// Check counts and settings; return what a learner starts from, whose entries fit `least_size`.
 pub(crate) fn begin<'r>(
     counts: &'r Counts,
     spec: &'r WordPieceTrainSpec,

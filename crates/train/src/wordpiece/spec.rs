@@ -119,7 +119,7 @@ pub(crate) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// The least count of a substring that is learned.
+    /// Return the least count of a substring that is learned.
     pub(crate) fn min_count(&self) -> u64 {
         self.spec.min_frequency.max(1)
     }
@@ -194,7 +194,7 @@ impl Default for Pruning {
 }
 
 impl Pruning {
-    /// The number of seeds for a vocabulary of `vocab_size` entries.
+    /// Return the number of seeds for a vocabulary of `vocab_size` entries.
     pub(crate) fn seeds(&self, vocab_size: usize) -> usize {
         self.seed_vocab_size.unwrap_or_else(|| vocab_size.saturating_mul(SEEDS_PER_ENTRY)).max(vocab_size)
     }

@@ -27,7 +27,7 @@ impl GroupWeights {
         Self { numerators, denominator: denominator.max(1) }
     }
 
-    /// The product of a count and the numerator of its group; groups without a numerator weigh 1.
+    /// Return the product of a count and the numerator of its group; groups without a numerator weigh 1.
     fn weighted(&self, count: u64, group: u32) -> u128 {
         let numerator = self.numerators.get(group as usize).copied();
         u128::from(count) * u128::from(numerator.unwrap_or(self.denominator))

@@ -48,7 +48,7 @@ pub(super) fn merge(
     WordsByPosition::sort(words, limit, |number| folder.sorted(number))
 }
 
-/// The group to merge before all runs can be open at once.
+/// Return the group to merge before all runs can be open at once.
 fn crowded_group(runs: &[Run]) -> Option<u32> {
     if runs.len() <= MAX_OPEN_RUNS {
         return None;
@@ -76,7 +76,7 @@ pub struct SpillFolder {
 }
 
 impl SpillFolder {
-    /// A folder for runs; `durable` waits until the disk has each run.
+    /// Describe a folder for runs; `durable` waits until the disk has each run.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, durable: bool) -> Self {
         Self { path: path.into(), durable }
@@ -95,7 +95,7 @@ impl SpillFolder {
         writer.finish(number, group, self.durable)
     }
 
-    /// The path of the run of a number.
+    /// Return the path of the run of a number.
     pub(super) fn run_path(&self, number: u64) -> PathBuf {
         self.path.join(format!("run-{number:06}.words"))
     }

@@ -152,7 +152,7 @@ impl RunReader {
         WordCount { word: &self.word, count: self.count, first: self.first }
     }
 
-    /// Read the next word; returns false at the end, after checking the checksum.
+    /// Read the next word; return false at the end, after checking the checksum.
     pub(super) fn advance(&mut self) -> Result<bool, Error> {
         let Some(shared) = self.input.number()?.checked_sub(1) else {
             self.input.check_end(self.words_left)?;

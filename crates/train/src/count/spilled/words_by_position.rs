@@ -77,7 +77,7 @@ impl WordTable {
         self.rows.is_empty()
     }
 
-    /// The bytes in memory after one more word of `len` bytes, growth of the vectors included.
+    /// Return the bytes in memory after one more word of `len` bytes, growth of the vectors included.
     fn bytes_with(&self, len: usize) -> usize {
         let grown = |used: usize, capacity: usize| if used > capacity { 3 * capacity } else { capacity };
         let rows = grown(self.rows.len() + 1, self.rows.capacity()) * size_of::<WordRow>();

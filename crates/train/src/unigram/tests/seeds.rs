@@ -26,7 +26,7 @@ pub(super) fn seeded(words: &[(String, u64)], spec: &UnigramTrainSpec) -> (Segme
     (corpus, pieces)
 }
 
-/// All substrings of at most `max_chars` characters, with their counts.
+/// Return all substrings of at most `max_chars` characters, with their counts.
 fn substrings(words: &[(String, u64)], max_chars: usize) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for (word, count) in words {

@@ -7,7 +7,7 @@ use super::super::text_lattice::{LatticeScratch, TextLattice};
 use super::seeds::seeded;
 use super::small;
 
-/// The sum over all segmentations in logarithms, which cannot underflow.
+/// Return the sum over all segmentations in logarithms, which cannot underflow.
 fn log_sum(text: &str, names: &[String], pieces: &PieceSet) -> f64 {
     let mut sums = vec![f64::NEG_INFINITY; text.len() + 1];
     sums[0] = 0.0;

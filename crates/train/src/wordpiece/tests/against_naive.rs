@@ -53,7 +53,7 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
         )
 }
 
-/// The same counts with other first positions.
+/// Return the same counts with other first positions.
 fn reordered(counts: &Counts, seed: u64) -> Counts {
     let (words, numbers): (Vec<&str>, Vec<u64>) = counts.iter().unzip();
     let first: Vec<u64> =

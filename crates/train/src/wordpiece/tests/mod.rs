@@ -43,7 +43,7 @@ fn run(counts: &Counts, spec: &WordPieceTrainSpec) -> Result<Learned, Error> {
     learn(counts, spec, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// The merges as strings: left, right and count.
+/// Return the merges as strings: left, right and count.
 fn merges(learned: &Learned) -> Vec<(&str, &str, u64)> {
     let name = |id: u32| learned.vocab[id as usize].as_str();
     learned.merges.iter().map(|merge| (name(merge.left), name(merge.right), merge.count)).collect()

@@ -15,7 +15,7 @@ struct Word {
     count: u64,
 }
 
-/// The characters of the alphabet, and the vocabulary of special tokens and alphabet.
+/// Return the characters of the alphabet, and the vocabulary of special tokens and alphabet.
 pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<char>, Vec<String>) {
     let mut totals: BTreeMap<char, u64> =
         spec.initial_alphabet.iter().map(|&character| (character, 0)).collect();
