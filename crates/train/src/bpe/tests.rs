@@ -182,7 +182,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn learns_what_counting_anew_learns(counts in corpora(), spec in specs()) {
+    fn merges_equal_those_of_counting_anew(counts in corpora(), spec in specs()) {
         let learned = run(&counts, &spec);
         let (vocab, naive) = run_naively(&counts, &spec, None);
         prop_assert_eq!(merges(&learned), naive);
@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn entries_are_never_longer_than_asked_for(
+    fn entries_stay_within_max_token_length(
         counts in corpora(),
         spec in specs(),
         limit in 1_usize..6,
@@ -253,14 +253,14 @@ fn only_first_seen_needs_first_positions() {
 }
 
 #[test]
-fn twins_are_merged_from_the_left() {
+fn doubled_pairs_are_merged_left_to_right() {
     let counts = Counts::from_parts(&["aaaaa", "aaaa"], &[3, 2], None).expect("distinct words");
     let spec = BpeTrainSpec { vocab_size: 3, ..BpeTrainSpec::default() };
     assert_eq!(merges(&run(&counts, &spec)), [(0, 0, 1, 18), (1, 1, 2, 5)]);
 }
 
 #[test]
-fn one_long_word_is_no_trouble() {
+fn long_words_are_merged_in_linear_time() {
     let words = ["ab".repeat(200_000), "a".repeat(300_000)];
     let counts = Counts::from_parts(&words, &[1, 1], None).expect("distinct words");
     let learned =

@@ -49,7 +49,7 @@ proptest! {
 }
 
 #[test]
-fn many_words_give_the_same_on_any_number_of_threads() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let word = |number: u64| format!("{:x}{:b}", number * 7919 % 50_021, number % 61);
     let words: Vec<(String, u64)> = (0..20_000).map(|number| (word(number), number % 13 + 1)).collect();
     let distinct: std::collections::BTreeMap<String, u64> = words.into_iter().collect();
@@ -71,7 +71,7 @@ fn symbols_are_entries_and_no_piece_crosses_them() {
 }
 
 #[test]
-fn bytes_stand_before_the_pieces_and_rare_characters_fall_to_them() {
+fn byte_entries_precede_pieces_and_encode_rare_characters() {
     let counts = plain(&[("ab", 999), ("é", 1)]);
     let spec = UnigramTrainSpec { byte_fallback: true, character_coverage: 0.99, ..small(260) };
     let learned = run(&counts, &spec, 1).expect("enough words");
@@ -80,14 +80,14 @@ fn bytes_stand_before_the_pieces_and_rare_characters_fall_to_them() {
 }
 
 #[test]
-fn wanted_characters_are_entries_even_unseen() {
+fn the_initial_alphabet_is_in_the_vocabulary_if_unseen() {
     let spec = UnigramTrainSpec { initial_alphabet: vec!['z'], ..small(4) };
     let learned = run(&plain(&[("aa", 5)]), &spec, 1).expect("enough words");
     assert_eq!(names(&learned), ["<unk>", "aa", "a", "z"]);
 }
 
 #[test]
-fn sizes_that_cannot_be_are_refused_with_those_that_can() {
+fn impossible_sizes_are_errors_that_name_possible_ones() {
     let counts = plain(&[("hug", 10), ("hugs", 5)]);
     let message = |spec: &UnigramTrainSpec| run(&counts, spec, 1).expect_err("refused").to_string();
     assert_eq!(
@@ -111,7 +111,7 @@ fn an_empty_corpus_is_refused() {
 }
 
 #[test]
-fn counts_near_the_limit_of_integers_are_learned_from() {
+fn counts_up_to_62_bits_are_accepted() {
     let counts = plain(&[("ab", 1 << 60), ("b", 1 << 59)]);
     let learned = run(&counts, &small(4), 1).expect("within 62 bits");
     assert_eq!(names(&learned), ["<unk>", "ab", "b", "a"]);
@@ -130,7 +130,7 @@ fn long_words_neither_underflow_nor_take_long() {
 }
 
 #[test]
-fn a_request_to_stop_is_heard() {
+fn progress_stops_the_trainer() {
     let counts = plain(&[("hug", 10), ("hugs", 5)]);
     let error = learn(&counts, &small(8), 1, &mut |_, _| ControlFlow::Break(())).expect_err("stopped");
     assert_eq!(error.kind, ErrorKind::Interrupted);

@@ -60,7 +60,7 @@ fn defined(words: &[(String, u64)], max_chars: usize) -> BTreeMap<String, u64> {
 
 proptest! {
     #[test]
-    fn seeds_are_the_substrings_that_the_definition_names(words in words(), max_chars in 1_usize..8) {
+    fn seeds_equal_the_substrings_of_the_definition(words in words(), max_chars in 1_usize..8) {
         let spec = UnigramTrainSpec { max_piece_length: max_chars, ..small(1000) };
         let (corpus, pieces) = seeded(&words, &spec);
         let expected = defined(&words, max_chars);
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn given_seeds_are_taken_where_they_occur(
+    fn given_seeds_are_pieces_if_they_occur(
         words in words(),
         given in prop::collection::vec(("[a-cé]{1,4}", 1_u64..9), 0..20),
         seed_size in 1_usize..30,
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn following_the_links_of_a_place_finds_all_that_begins_there(
+    fn links_yield_all_pieces_at_a_position(
         words in words(),
         dropped in prop::collection::vec(any::<bool>(), 200),
     ) {
@@ -128,7 +128,7 @@ proptest! {
 }
 
 #[test]
-fn the_seeds_that_cover_most_are_taken() {
+fn seeds_with_the_largest_weight_are_chosen() {
     let words = [("hug", 10), ("hugs", 5), ("bun", 4)].map(|(word, count)| (word.to_owned(), count));
     let (corpus, pieces) = seeded(&words, &UnigramTrainSpec { seed_size: 7, ..small(9) });
     let names: Vec<_> =

@@ -190,7 +190,7 @@ fn a_limited_alphabet_leaves_words_out_or_skips_characters() {
 }
 
 #[test]
-fn wanted_characters_are_entries_though_unseen() {
+fn the_initial_alphabet_is_in_the_vocabulary_if_unseen() {
     let wanted = |score| WordPieceTrainSpec {
         initial_alphabet: vec!['z'],
         limit_alphabet: Some(1),
@@ -201,7 +201,7 @@ fn wanted_characters_are_entries_though_unseen() {
 }
 
 #[test]
-fn entries_are_never_longer_than_asked() {
+fn entries_stay_within_max_token_length() {
     for learner in LEARNERS {
         let short = WordPieceTrainSpec { max_token_length: Some(2), ..spec(learner, 100, 1) };
         let learned = run(&four_sentences(), &short).expect("short entries");
