@@ -1,8 +1,8 @@
 //! The result of the trainers that merge, and the first steps of all trainers: checks, special tokens, alphabet.
 
 use super::entries::Entries;
-use super::merge::Merge;
 use super::progress::Progress;
+use super::resume::Merge;
 use crate::count::Counts;
 use piecework_core::error::{Error, ErrorKind};
 

@@ -5,7 +5,6 @@
 //! alphabet         the characters that are entries, and their positions in words
 //! char_forms       the entries of single characters, with prefix and suffix
 //! entries          the entries during training: strings, ids, merged strings
-//! merge            a merge that a trainer has learned
 //! memory           reservations that fail with an error
 //! resume           training that continues after the merges or choices of an earlier run
 //! progress         progress reports and interruption
@@ -35,7 +34,6 @@ pub mod count;
 mod entries;
 mod learned;
 mod memory;
-mod merge;
 pub mod merges;
 mod piece_rules;
 mod progress;
@@ -52,6 +50,5 @@ pub mod wordpiece;
 pub use alphabet::AlphabetOrder;
 pub use learned::{Learned, Removal};
 pub use memory::check_available;
-pub use merge::Merge;
 pub use piece_rules::PieceRules;
-pub use resume::{ChoiceLog, MergeLog, Resume};
+pub use resume::{ChoiceLog, Merge, MergeLog, Resume};

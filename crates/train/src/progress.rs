@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::merge::Merge;
-use super::resume::MergeLog;
+use super::resume::{Merge, MergeLog};
 use piecework_core::error::{Error, ErrorKind};
 
 /// Units of work, each well below a microsecond, between two readings of the clock.

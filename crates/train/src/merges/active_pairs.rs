@@ -11,8 +11,7 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use super::candidate_pairs::{CandidatePairs, PairsByEntry};
-use super::objective::Objective;
-use super::pair_counts::{MergedEntries, PairCounts};
+use super::objective::{MergedEntries, Objective, PairCounts};
 use super::score_classes::{OrderedFloat, ScoreClasses, UNCLASSED};
 use super::state::MergeState;
 use super::ties::TieBreak;

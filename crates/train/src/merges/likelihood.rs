@@ -19,8 +19,7 @@
 
 use std::cmp::Ordering;
 
-use super::objective::Objective;
-use super::pair_counts::PairCounts;
+use super::objective::{Objective, PairCounts};
 
 /// The gain of the log-likelihood, with its error bound for a corpus.
 pub(super) struct Likelihood {

@@ -1,4 +1,25 @@
 //! Training by merges: the pair with the best score becomes one entry, again and again.
+//!
+//! ```text
+//! settings         scores, ties, and the limits of merged entries
+//! packed_words     the words as sequences of entries, four bytes a character
+//! frequent_pairs   the pairs that occur at least a given number of times
+//! pair_table       the tracked pairs: counts and positions
+//! pair_merge       the merge of a pair at all of its positions, and the changes around them
+//! state            words, pairs and entries, updated by each merge; the merges of an earlier run
+//! ties             the order among pairs of equal score
+//! frequency        trainer: the most frequent pair first
+//! objective        the interface of the scores that `best_first` maximizes
+//! pmi              f(ab) / (f(a) f(b)), exactly
+//! likelihood       the gain of the unigram log-likelihood
+//! candidate_pairs  the pairs that may be merged, by entry
+//! score_classes    pairs grouped by equal score
+//! active_pairs     the pairs of a round, rescored after every merge
+//! best_first       trainer: the best pair first, in rounds
+//! extend           training that starts from an existing model
+//! ```
+//!
+//! WordPiece, BPE and SentencePiece differ in settings, and in how their words are segmented at the start.
 
 mod active_pairs;
 mod best_first;
@@ -7,10 +28,8 @@ mod extend;
 mod frequency;
 mod frequent_pairs;
 mod likelihood;
-mod neighbour_changes;
 mod objective;
 mod packed_words;
-mod pair_counts;
 mod pair_merge;
 mod pair_table;
 mod pmi;

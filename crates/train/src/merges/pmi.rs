@@ -2,8 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::objective::Objective;
-use super::pair_counts::PairCounts;
+use super::objective::{Objective, PairCounts};
 
 /// The published score.
 pub(super) struct Pmi;

@@ -14,9 +14,8 @@ use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
 
 use super::frequent_pairs::{count_frequent, key, parts};
-use super::neighbour_changes::{NeighbourChange, NeighbourChanges, Side};
 use super::packed_words::PackedWords;
-use super::pair_merge::{MergedPositions, PairMerge};
+use super::pair_merge::{MergedPositions, NeighbourChange, NeighbourChanges, PairMerge, Side};
 use super::pair_table::PairTable;
 use super::settings::{EntryLimits, MergeSettings, PairScore};
 use crate::entries::Entries;
