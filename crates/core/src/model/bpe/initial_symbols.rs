@@ -59,20 +59,20 @@ impl InitialSymbols {
     /// Replace `symbols` by the symbols of a word before any merge.
     pub(super) fn push_symbols(&self, word: &str, symbols: &mut Vec<Symbol>) {
         symbols.clear();
-        let mut spelling = SymbolBuilder { symbols, unknown: None };
+        let mut builder = SymbolBuilder { symbols, unknown: None };
         for (start, c) in word.char_indices() {
             let end = start + c.len_utf8();
             let position = SymbolPosition { inside: start > 0, last: end == word.len() };
             let span = (start as u32, end as u32);
             match self.table(position).get(c) {
                 Some(id) => {
-                    spelling.end_unknown();
-                    spelling.push(id, span);
+                    builder.end_unknown();
+                    builder.push(id, span);
                 }
-                None => self.push_unknown(&word[start..end], position, span, &mut spelling),
+                None => self.push_unknown(&word[start..end], position, span, &mut builder),
             }
         }
-        spelling.end_unknown();
+        builder.end_unknown();
     }
 
     /// Push the bytes of an unknown character, or add it to the unknown token. As in `tokenizers`, unknown characters
@@ -83,22 +83,22 @@ impl InitialSymbols {
         c: &str,
         position: SymbolPosition,
         span: (u32, u32),
-        spelling: &mut SymbolBuilder,
+        builder: &mut SymbolBuilder,
     ) {
         let prefix = if position.inside { self.prefix.as_str() } else { "" };
         let suffix = if position.last { self.suffix.as_str() } else { "" };
-        let parts = [prefix, c, suffix];
-        let known = self.bytes.as_ref().filter(|bytes| parts.iter().all(|part| bytes.has_all(part)));
+        let texts = [prefix, c, suffix];
+        let known = self.bytes.as_ref().filter(|bytes| texts.iter().all(|text| bytes.has_all(text)));
         if let Some(bytes) = known {
-            for byte in parts.iter().flat_map(|part| part.bytes()) {
-                spelling.push(bytes.id(byte), span);
+            for byte in texts.iter().flat_map(|text| text.bytes()) {
+                builder.push(bytes.id(byte), span);
             }
         } else if let Some(id) = self.unk {
-            match &mut spelling.unknown {
+            match &mut builder.unknown {
                 Some((_, pending)) if self.fuse_unk => pending.1 = span.1,
                 _ => {
-                    spelling.end_unknown();
-                    spelling.unknown = Some((id, span));
+                    builder.end_unknown();
+                    builder.unknown = Some((id, span));
                 }
             }
         }

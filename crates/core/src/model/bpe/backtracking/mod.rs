@@ -3,7 +3,7 @@
 //! The BPE segmentation of a text is the only sequence of tokens in which every token is the segmentation of its own
 //! bytes, and every two adjacent tokens are the segmentation of theirs. Proof: if a merge crosses a boundary of such
 //! a sequence, take the first one. Until then both sides are merged as they are alone, so this merge also crosses the
-//! boundary in the segmentation of the pair. And without a crossing merge every part is segmented as it is alone.
+//! boundary in the segmentation of the pair. And without a crossing merge every token is segmented as it is alone.
 //!
 //! So a valid sequence that ends with the text is the segmentation. A position from which no token continues is a
 //! dead end: the walk goes back and tries the next shorter prefix of the previous token. By the same argument a
@@ -14,7 +14,7 @@
 //!
 //! ```text
 //! compile           builds the tables
-//! split_table       the two parts of each token, and which pairs of tokens are valid
+//! split_table       the two sides of each token, and which pairs of tokens are valid
 //! merge_table       the number that two tokens merge to
 //! valid_pair_cache  recent decisions about pairs
 //! token_trie        the longest token that a text begins with, and its next shorter prefix

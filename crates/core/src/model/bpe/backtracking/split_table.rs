@@ -1,11 +1,11 @@
-//! The two parts that each token is merged from, and which pairs of tokens are valid.
+//! The left and the right side that each token is merged from, and which pairs of tokens are valid.
 //!
 //! Tokens are numbered in the order of their merges, after the first symbols.
 //!
 //! Two adjacent tokens are a valid pair if the segmentation of their bytes is this pair, that is, if no merge crosses
 //! the boundary between them first. The symbols at the boundary are known at any time: on the left the token itself,
-//! before that its right part, before that the right part of this part, and so on; on the right likewise with left
-//! parts. A merge crosses the boundary if it is of two such symbols that exist at the same time and comes before the
+//! before that its right side, before that the right side of this one, and so on; on the right likewise with left
+//! sides. A merge crosses the boundary if it is of two such symbols that exist at the same time and comes before the
 //! merge that replaces the left one, or not after the merge that replaces the right one, since the leftmost of equal
 //! merges comes first. The number of tests is at most the length of both lists.
 
@@ -17,12 +17,12 @@ use super::MergeIds;
 /// The bucket of a merge is prefetched so many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
 
-/// The parts of each number and the merges.
+/// The sides of each number and the merges.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct SplitTable {
     /// The number of first symbols; their numbers are below.
     symbols: u32,
-    /// The parts of each number.
+    /// The sides of each number.
     lefts: Vec<u32>,
     rights: Vec<u32>,
     merges: MergeTable,
@@ -43,9 +43,9 @@ impl SplitTable {
     /// `None` if there are too many, if a merge occurs twice, or if a merge may need a token that only a later one
     /// makes. All ids are below `id_bound`.
     ///
-    /// Of several merges that make a token the first one that can be applied counts: where the parts of another are
-    /// adjacent, the parts of the first one were adjacent before. So a merge that needs the token of a later merge
-    /// has no effect if its own token has another split: then its parts are never adjacent.
+    /// Of several merges that make a token the first one that can be applied counts: where the sides of another are
+    /// adjacent, the sides of the first one were adjacent before. So a merge that needs the token of a later merge
+    /// has no effect if its own token has another split: then its sides are never adjacent.
     pub(super) fn number(
         symbols: &[u32],
         merges: &[MergeIds],
@@ -81,8 +81,8 @@ impl SplitTable {
         never_apply.then_some((split_table, entries))
     }
 
-    /// Return whether a merge that needs tokens of later merges is never applied: one part is never made, the token has
-    /// other parts, or another merge crosses the boundary between its parts.
+    /// Return whether a merge that needs tokens of later merges is never applied: one side is never made, the token has
+    /// other sides, or another merge crosses the boundary between its sides.
     fn never_applies(&self, [left, right, merged]: [u32; 3]) -> bool {
         match merged {
             _ if left == NONE || right == NONE => true,
@@ -91,7 +91,7 @@ impl SplitTable {
         }
     }
 
-    /// Return whether a token has a number and these parts.
+    /// Return whether a token has a number and these sides.
     fn has_split(&self, number: u32, left: u32, right: u32) -> bool {
         let at = number as usize;
         number != NONE && number >= self.symbols && (self.lefts[at], self.rights[at]) == (left, right)
@@ -106,7 +106,7 @@ impl SplitTable {
         merged
     }
 
-    /// Return the parts of each merged token, by number.
+    /// Return the sides of each merged token, by number.
     pub(super) fn splits(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.lefts.iter().copied().zip(self.rights.iter().copied()).skip(self.symbols as usize)
     }
@@ -174,7 +174,7 @@ impl SplitTable {
 }
 
 impl MergeIds {
-    /// Return the numbers of both parts and of the merged token.
+    /// Return the numbers of both sides and of the merged token.
     fn numbers(&self, numbers: &[u32]) -> [u32; 3] {
         [self.left, self.right, self.merged].map(|entry| numbers[entry as usize])
     }

@@ -3,7 +3,7 @@
 //! Any two adjacent symbols may be merged whose text is a piece, so the merges are all splits of pieces in two,
 //! ordered by the scores of the pieces. No two pieces of more than one character may have the same score, except the
 //! lowest (see [`super::equal_scores`]): of equal scores the leftmost merge would come first. All splits of one piece
-//! have the same score, and at most one of them is ever applied: the two parts that higher scores make of the piece.
+//! have the same score, and at most one of them is ever applied: the two sides that higher scores make of the piece.
 //! Unused pieces are split by context, so a model with unused pieces is not compiled. User-defined pieces are removed
 //! from the text before.
 //!

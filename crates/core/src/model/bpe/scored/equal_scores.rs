@@ -11,7 +11,7 @@ use crate::model::bpe::merges::MergeIds;
 #[derive(Clone, Debug, Default)]
 pub(super) struct EqualScoreMerges {
     merges: HashMap<(u32, u32), u32>,
-    /// The tokens that are the left part of a merge.
+    /// The tokens that are the left side of a merge.
     lefts: HashSet<u32>,
     /// By id, whether a token is in any merge; empty without merges.
     is_merged: Vec<bool>,

@@ -50,7 +50,7 @@ pub(crate) struct ScoredBpeScratch {
     symbols: Vec<Symbol>,
     links: SymbolLinks,
     queue: MergeQueue,
-    /// The byte length of the left part of each unused piece when it was last merged.
+    /// The byte length of the left side of each unused piece when it was last merged.
     left_lengths: FxHashMap<u32, usize>,
     pending: Vec<(usize, usize)>,
     backtracking: ScoredBacktrackingScratch,
