@@ -249,3 +249,48 @@ impl Tokenizer {
         Encoding::new(tokens)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{ModelSpec, PreTokenizerSpec, TokenizerSpec, UnigramSpec};
+    use crate::stages::added_tokens::Selector;
+
+    const OPTIONS: Options<'_> =
+        Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
+
+    fn tokenizer() -> Tokenizer {
+        let scores = ["<unk>", "a", "b", "ab", "ba"].iter().zip(0..);
+        let vocab = scores.map(|(token, id)| ((*token).to_owned(), -f64::from(id))).collect();
+        let model = ModelSpec::Unigram(UnigramSpec { vocab, unk_id: Some(0), byte_fallback: false });
+        Tokenizer::compile(TokenizerSpec {
+            truncation: None,
+            padding: None,
+            added_tokens: Vec::new(),
+            normalizer: None,
+            pre_tokenizer: Some(PreTokenizerSpec::WhitespaceSplit),
+            post_processor: None,
+            decoder: None,
+            model,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_best_segmentation_is_that_of_encode_and_probabilities_add_up_to_1() {
+        let (tokenizer, text) = (tokenizer(), "abab b aba");
+        let mut scratch = tokenizer.scratch();
+        let input = Input::Text(text);
+        let found = tokenizer.segmentations(input, 1000, Selection::Best, OPTIONS, &mut scratch).unwrap();
+        let expected = tokenizer.encode(input, None, OPTIONS, &mut scratch).unwrap();
+        assert_eq!(found[0].tokens, expected);
+        let pieces = tokenizer.piece_segmentations(text, 1000, Selection::Best, &mut scratch).unwrap();
+        assert_eq!(pieces[0].tokens, tokenizer.pieces(text, None, &mut scratch).unwrap());
+        for probabilities in [
+            found.iter().map(|found| found.log_probability.exp()).sum::<f64>(),
+            pieces.iter().map(|found| found.log_probability.exp()).sum::<f64>(),
+        ] {
+            assert!((probabilities - 1.0).abs() < 1e-9, "{probabilities}");
+        }
+    }
+}
