@@ -161,3 +161,25 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn a_part_has_the_same_tokens_after_any_score_within_its_margin(
+        pieces in any_pieces(),
+        text in "[ab\u{e9}]{1,30}",
+        share in 0.0f32..1.0,
+    ) {
+        let model = unigram(&random_spec(SentencePieceKind::Unigram, pieces));
+        let (mut scratch, mut alone, mut found) = (UnigramF32Scratch::default(), Vec::new(), Vec::new());
+        let (end, score) = model.segment_part(&text, 0, false, &mut scratch, &mut alone);
+        let Some(score) = score else { return Ok(()) };
+        let limit = model.limits()[score.margin as usize].saturating_sub(score.cost.into());
+        scratch.score = -share * limit as f32 / 64.0;
+        if model.segment_part_f32(&text, 0, false, &mut scratch, &mut found).is_none() {
+            model.run_next(&text[..end], &mut scratch, &mut found);
+        }
+        prop_assert!(score.margin == 0 || found == alone, "{:?} {:?}", found, alone);
+    }
+}
