@@ -110,7 +110,7 @@ fn check_truncation(truncation: &Truncation, post_processor: &PostProcessor) -> 
     Ok(())
 }
 
-/// Returns how many tokens of the text fit beside `inserted` special ones.
+/// Return how many tokens of the text fit beside `inserted` special ones.
 pub(super) fn max_kept(truncation: &Truncation, inserted: usize) -> Result<usize, Error> {
     truncation.max_length.checked_sub(inserted).ok_or_else(|| {
         let expected = format!("at least {inserted}, the special tokens alone");

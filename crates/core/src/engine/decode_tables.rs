@@ -23,7 +23,7 @@ pub(super) const MIN_IDS: usize = 256;
 pub(super) const MIN_IDS_OF_ALL: usize = 1 << 14;
 
 impl DecodeTables {
-    /// Returns the table of a setting, or nothing if it is not built or another thread builds it.
+    /// Return the table of a setting, or nothing if it is not built or another thread builds it.
     pub(super) fn get(
         &self,
         clean_up: Option<bool>,

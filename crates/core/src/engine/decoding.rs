@@ -17,7 +17,7 @@ pub struct DecodedRows {
 }
 
 impl DecodedRows {
-    /// Returns the texts in order, as bytes that may be invalid UTF-8. The caller replaces invalid bytes when it makes
+    /// Return the texts in order, as bytes that may be invalid UTF-8. The caller replaces invalid bytes when it makes
     /// strings, as [`text_of`] does.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.ends.len()).map(|row| {
@@ -83,14 +83,14 @@ impl Tokenizer {
         self.stages().decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
     }
 
-    /// Returns the smallest number above all ids of the vocabulary and the added tokens.
+    /// Return the smallest number above all ids of the vocabulary and the added tokens.
     #[must_use]
     pub fn id_bound(&self) -> u32 {
         let added = self.stages().added.keys().map(|id| id + 1).max().unwrap_or(0);
         added.max(self.stages().vocab.id_bound() as u32)
     }
 
-    /// Returns the token that the decoder receives for an id.
+    /// Return the token that the decoder receives for an id.
     fn decoded_token(&self, id: u32) -> Option<&str> {
         self.stages().added_tokens.normalized_form(id).or_else(|| self.token_of(id))
     }
@@ -101,7 +101,7 @@ impl Tokenizer {
         self.stages().decoder.decode_table(ids, token_of, clean_up)
     }
 
-    /// Runs the decoder's denormalizer on the text after byte `from`.
+    /// Run the decoder's denormalizer on the text after byte `from`.
     fn denormalize(&self, text: &mut Vec<u8>, from: usize) -> Result<(), Error> {
         if matches!(self.stages().denormalizer, Normalizer::Identity) {
             return Ok(());

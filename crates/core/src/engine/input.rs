@@ -13,7 +13,7 @@ pub enum Input<'t> {
 }
 
 impl<'t> Input<'t> {
-    /// Returns the text, or every word.
+    /// Return the text, or every word.
     pub fn texts(self) -> impl Iterator<Item = &'t str> {
         let (one, many): (Option<&str>, &[&str]) = match self {
             Self::Text(text) => (Some(text), &[]),
@@ -22,14 +22,14 @@ impl<'t> Input<'t> {
         one.into_iter().chain(many.iter().copied())
     }
 
-    /// Returns the size in bytes.
+    /// Return the size in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
         self.texts().map(str::len).sum()
     }
 }
 
-/// Returns the number of tokens to reserve for a text of `bytes` bytes, estimated for English.
+/// Return the number of tokens to reserve for a text of `bytes` bytes, estimated for English.
 #[must_use]
 pub fn estimated_tokens(bytes: usize) -> usize {
     bytes / 4 + 16
@@ -47,7 +47,7 @@ pub struct Options<'o> {
 }
 
 impl Options<'_> {
-    /// Returns the options for one row of a batch, with random numbers of its own.
+    /// Return the options for one row of a batch, with random numbers of its own.
     #[must_use]
     pub fn at_row(self, row: usize) -> Self {
         Self { sampling: self.sampling.map(|sampling| sampling.at_row(row)), ..self }
@@ -62,7 +62,7 @@ pub(super) enum WordNumber {
 }
 
 impl WordNumber {
-    /// Returns the number of the first word of a text, which has a number among those of its input.
+    /// Return the number of the first word of a text, which has a number among those of its input.
     pub(super) fn of(input: Input<'_>, number: usize) -> Self {
         match input {
             Input::Text(_) => Self::Next(0),
@@ -70,7 +70,7 @@ impl WordNumber {
         }
     }
 
-    /// Returns the number and goes to the next word.
+    /// Return the number and goes to the next word.
     #[inline]
     pub(super) fn take(&mut self) -> u32 {
         match self {

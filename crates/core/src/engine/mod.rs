@@ -1,48 +1,50 @@
 //! Encoding: the compiled tokenizer, and one row of ids or tokens at a time, or many texts.
 //!
-//! tokenizer      the compiled tokenizer: stages and a route, shared by all threads
-//! stages         the compiled stages, and the text that reaches the model
-//! scratch        the mutable state of one thread
-//! route          the only place that chooses how a text is encoded
-//! plain          the definition: stage by stage, without a cache
-//! byte_level     byte-level pipelines
-//! bert           pipelines that decide character by character, as BERT's
-//! metaspace      words that begin with `▁`
-//! generic        all other pipelines
-//! input          the texts of a call, and its options
-//! checks         limits of ids, truncation and padding
-//! rows           ids and tokens of a row: truncated, framed, padded
-//! offsets        tokens from ids that are known: their spans and words
-//! token_lengths  the bytes of a word that each id covers
-//! sampling       several segmentations, n-best and drawn
-//! decoding       ids to text
-//! decode_tables  the decode tables, built when they pay for themselves
-//! tiktoken       ids of byte sequences, for tiktoken's interface
-//! warnings       settings that are probably mistakes
-//! word_cache     words that were segmented before, and their ids
-//! batch          many texts, on several threads
+//! ```text
+//! tokenizer              the compiled tokenizer: stages and a route, shared by all threads
+//! stages                 the compiled stages, and the text that reaches the model
+//! scratch                the mutable state of one thread
+//! input                  the texts of a call, and its options
+//! checks                 limits of ids, truncation and padding
+//! definition             encoding stage by stage, without a cache
+//! route                  the only place that chooses how a text is encoded
+//! encode                 the loop of all routes: find, look up, segment, splice
+//! words                  the words of each route
+//! word_cache             words that were segmented before, and their ids
+//! misses                 the queue of words that were not
+//! sentencepiece_unigram  words whose ids depend on the text before them
+//! rows                   ids and tokens of a row: truncated, with special tokens, padded
+//! offsets                tokens from ids that are known: their spans and words
+//! token_lengths          the bytes of a word that each id covers
+//! sampling               several segmentations, n-best and drawn
+//! decoding               ids to text
+//! decode_tables          the decode tables, built when they pay for themselves
+//! tiktoken               ids of byte sequences, for tiktoken's interface
+//! warnings               settings that are probably mistakes
+//! batch                  many texts, on several threads
+//! ```
 
 pub mod batch;
-mod bert;
-mod byte_level;
 mod checks;
 mod decode_tables;
 mod decoding;
-mod generic;
+mod definition;
+mod encode;
 mod input;
-mod metaspace;
+mod misses;
 mod offsets;
-mod plain;
 mod route;
 mod rows;
 mod sampling;
 mod scratch;
+mod sentencepiece_unigram;
 mod stages;
 mod tiktoken;
 mod token_lengths;
 mod tokenizer;
 mod warnings;
 mod word_cache;
+mod words;
 
 pub use decoding::{text_of, DecodedRows};
 pub use input::{estimated_tokens, Input, Options};

@@ -5,23 +5,31 @@
 //! only. A route appends the ids of a span of raw text; those of cache misses stay
 //! pending until a flush.
 
-use super::bert::Bert;
-use super::byte_level::ByteLevel;
-use super::generic::Generic;
-use super::metaspace::Metaspace;
-use super::offsets::Aligner;
+use std::sync::Arc;
+
+use super::offsets::{align_ascii_spans, align_byte_spans, Aligner};
 use super::stages::Stages;
-use super::{Input, Options, Scratch};
+use super::words::MetaspaceRules;
+use super::{Options, Scratch};
 use crate::error::Error;
-use crate::stages::added_tokens::Segment;
+use crate::model::Model;
+use crate::spec::ModelSpec;
+use crate::stages::split::bert::BertSplitter;
 
 /// How a compiled tokenizer encodes.
 #[derive(Clone, Debug)]
 pub(super) enum Route {
-    ByteLevel(ByteLevel),
-    Bert(Bert),
-    Metaspace(Box<Metaspace>),
-    Generic(Generic),
+    /// Byte-level pipelines. Ids can be aligned with their text if the tokens of a text are its bytes in their order.
+    ByteLevel { aligns: bool },
+    /// Pipelines that decide character by character, as BERT's: the normalizer is BERT's or none, and the pre-tokenizer
+    /// is BERT's or splits at whitespace.
+    Bert(Arc<BertSplitter>),
+    /// Pipelines whose model sees a `▁` for each space, if no piece crosses a word boundary.
+    Metaspace(Box<MetaspaceRules>),
+    /// The same for SentencePiece's Unigram, whose rounding depends on the text before a word.
+    SentencePieceUnigram(Box<MetaspaceRules>),
+    /// All other pipelines.
+    Generic,
 }
 
 /// The number of short words that a cache has room for at first, as a power of two: 4 MB, about the words of 10 MB of
@@ -34,26 +42,32 @@ impl Route {
     /// Choose the route of compiled stages.
     pub(super) fn compile(stages: &Stages) -> Self {
         if stages.splitter.is_byte_level() {
-            return Self::ByteLevel(ByteLevel::of(stages));
+            return Self::ByteLevel { aligns: has_bytes_in_order(stages) };
         }
         if stages.added_tokens.has_normalized() {
-            return Self::Generic(Generic);
+            return Self::Generic;
         }
         if let Some(splitter) = stages.splitter.bert() {
-            return Self::Bert(Bert::of(splitter));
+            return Self::Bert(Arc::clone(splitter));
         }
-        Metaspace::of(stages).map_or(Self::Generic(Generic), |route| Self::Metaspace(Box::new(route)))
+        match MetaspaceRules::of(stages).map(Box::new) {
+            None => Self::Generic,
+            Some(rules) if matches!(&*stages.model, Model::UnigramF32(_)) => {
+                Self::SentencePieceUnigram(rules)
+            }
+            Some(rules) => Self::Metaspace(rules),
+        }
     }
 
-    /// Returns the number of short words that a cache has room for at first, as a power of two.
+    /// Return the number of short words that a cache has room for at first, as a power of two.
     pub(super) fn initial_cache_bits(&self) -> u32 {
         match self {
-            Self::ByteLevel(_) => INITIAL_BYTE_LEVEL_BITS,
+            Self::ByteLevel { .. } => INITIAL_BYTE_LEVEL_BITS,
             _ => INITIAL_BITS,
         }
     }
 
-    /// Returns the route of a call; `None` if it is encoded by `plain`.
+    /// Return the route of a call; `None` if it is encoded by `plain`.
     ///
     /// `plain` alone knows which bytes of the original a token in normalized text comes from.
     pub(super) fn for_call(&self, stages: &Stages, options: Options<'_>) -> Option<&Self> {
@@ -61,85 +75,23 @@ impl Route {
         (options.sampling.is_none() && !needs_sources).then_some(self)
     }
 
-    /// Returns the name of the route.
+    /// Return the name of the route.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::ByteLevel(_) => "byte-level",
+            Self::ByteLevel { .. } => "byte-level",
             Self::Bert(_) => "bert",
             Self::Metaspace(_) => "metaspace",
-            Self::Generic(_) => "generic",
+            Self::SentencePieceUnigram(_) => "sentencepiece-unigram",
+            Self::Generic => "generic",
         }
     }
 
     /// Whether [`Self::align`] can align ids with their text.
     pub(super) fn aligns(&self) -> bool {
         match self {
-            Self::ByteLevel(route) => route.aligns(),
+            Self::ByteLevel { aligns } => *aligns,
             Self::Bert(_) => true,
-            Self::Metaspace(_) | Self::Generic(_) => false,
-        }
-    }
-
-    /// Append the ids of an input, except those of pending words.
-    #[inline]
-    pub(super) fn ids(
-        &self,
-        stages: &Stages,
-        input: Input<'_>,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let mut result = Ok(());
-        for text in input.texts() {
-            stages.added_tokens.split_raw(text, options.parse_special, |segment| match segment {
-                _ if result.is_err() => {}
-                Segment::Token(id, ..) => out.push(id),
-                Segment::Text(start, end) => {
-                    result = self.span_ids(stages, (&text[start..end], start), options, scratch, out);
-                }
-            });
-        }
-        result
-    }
-
-    /// Append the ids of a span of raw text that begins at byte `start` of the original.
-    fn span_ids(
-        &self,
-        stages: &Stages,
-        (span, start): (&str, usize),
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        match self {
-            Self::ByteLevel(route) => route.ids(stages, span, options, scratch, out),
-            Self::Bert(route) => route.ids(stages, span, scratch, out),
-            Self::Generic(route) => route.ids(stages, span, start, options, scratch, out),
-            Self::Metaspace(route) => {
-                if route.ids(stages, (span, start), scratch, out)? {
-                    return Ok(());
-                }
-                self.flush(stages, scratch, out);
-                let result = Generic.ids(stages, span, start, options, scratch, out);
-                Generic.flush(stages, scratch, out);
-                result
-            }
-        }
-    }
-
-    /// Segment all pending words and splice their ids into the output.
-    #[inline]
-    pub(super) fn flush(&self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        if scratch.lookup.pending.is_empty() {
-            scratch.lookup.pending.keep_rows();
-            return;
-        }
-        match self {
-            Self::ByteLevel(route) => route.flush(stages, scratch, out),
-            Self::Bert(route) => route.flush(stages, scratch, out),
-            Self::Metaspace(route) => route.flush(stages, scratch, out),
-            Self::Generic(route) => route.flush(stages, scratch, out),
+            Self::Metaspace(_) | Self::SentencePieceUnigram(_) | Self::Generic => false,
         }
     }
 
@@ -154,9 +106,15 @@ impl Route {
         aligner: &mut Aligner<'_>,
     ) -> Result<bool, Error> {
         match self {
-            Self::ByteLevel(route) => route.align(stages, (span, start), options, scratch, aligner),
-            Self::Bert(route) => route.align(stages, (span, start), scratch, aligner),
-            Self::Metaspace(_) | Self::Generic(_) => Ok(false),
+            Self::ByteLevel { .. } => align_byte_spans(stages, (span, start), options, scratch, aligner),
+            Self::Bert(splitter) => align_ascii_spans(stages, splitter, (span, start), scratch, aligner),
+            Self::Metaspace(_) | Self::SentencePieceUnigram(_) | Self::Generic => Ok(false),
         }
     }
+}
+
+/// Whether the tokens of a byte-level text are its bytes in their order.
+fn has_bytes_in_order(stages: &Stages) -> bool {
+    let ModelSpec::Bpe(spec) = &*stages.model_spec else { return false };
+    stages.splitter.splits_raw() && !spec.has_affixes() && !spec.byte_fallback
 }

@@ -1,7 +1,7 @@
 //! One row: the ids or tokens of an input or a pair, truncated, framed by the post-processor and padded.
 
 use super::checks::max_kept;
-use super::plain;
+use super::definition;
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{self, Encoding, Token};
 use crate::error::{Error, ErrorKind};
@@ -29,14 +29,14 @@ impl Tokenizer {
         let stages = self.stages();
         stages.model.begin(options.sampling, index.into(), &mut scratch.model)?;
         let Some(route) = self.route_for(options) else {
-            return plain::ids(stages, input, options, scratch, out);
+            return definition::ids(stages, input, options, scratch, out);
         };
         let result = route.ids(stages, input, options, scratch, out);
         route.flush(stages, scratch, out);
         result.and_then(|()| scratch.model.check())
     }
 
-    /// Returns the ids of one input as `encode` returns them, without padding.
+    /// Return the ids of one input as `encode` returns them, without padding.
     pub fn row<'s>(
         &self,
         input: Input<'_>,
@@ -81,10 +81,10 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Returns the ids around each row if cache misses of several rows can be segmented in one batch: nothing is truncated
+    /// Return the ids around each row if cache misses of several rows can be segmented in one batch: nothing is truncated
     /// and every word has ids.
     #[must_use]
-    pub fn frame_of_pending_rows(&self, options: Options<'_>) -> Option<Frame> {
+    pub fn frame_of_rows(&self, options: Options<'_>) -> Option<Frame> {
         let may_wait = self.truncation.is_none() && self.stages().model.never_fails();
         self.route_for(options).filter(|_| may_wait)?;
         self.stages().post_processor.frame_of_one(options.add_special_tokens)
@@ -94,12 +94,12 @@ impl Tokenizer {
     #[must_use]
     pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<Frame> {
         self.aligning_route(options)?;
-        self.frame_of_pending_rows(options).filter(|frame| !frame.trims)
+        self.frame_of_rows(options).filter(|frame| !frame.trims)
     }
 
     /// Append the ids of a row, except those of cache misses, which wait for [`Self::flush_rows`]. Only with the frame of
-    /// [`Self::frame_of_pending_rows`].
-    pub fn pending_row(
+    /// [`Self::frame_of_rows`].
+    pub fn append_row(
         &self,
         input: Input<'_>,
         frame: &Frame,
@@ -111,10 +111,10 @@ impl Tokenizer {
         self.stages().model.begin(None, 0, &mut scratch.model)?;
         let result = match self.route_for(options) {
             Some(route) => route.ids(self.stages(), input, options, scratch, out),
-            None => plain::ids(self.stages(), input, options, scratch, out),
+            None => definition::ids(self.stages(), input, options, scratch, out),
         };
         out.extend_from_slice(&frame.after);
-        scratch.lookup.pending.end_row();
+        scratch.misses.end_row();
         result
     }
 
@@ -128,7 +128,7 @@ impl Tokenizer {
         if let Some(route) = self.route() {
             route.flush(self.stages(), scratch, out);
         }
-        scratch.lookup.pending.shifts()
+        scratch.misses.shifts()
     }
 
     /// Encode one input or pair with every field.
@@ -180,7 +180,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Returns the input and its pair as tokens, before truncation and post-processing.
+    /// Return the input and its pair as tokens, before truncation and post-processing.
     fn sequences(
         &self,
         input: Input<'_>,
@@ -196,7 +196,7 @@ impl Tokenizer {
         Ok(sequences)
     }
 
-    /// Returns the tokens of one input, the first (0) or second (1) of its row.
+    /// Return the tokens of one input, the first (0) or second (1) of its row.
     fn sequence(
         &self,
         input: Input<'_>,
@@ -215,7 +215,7 @@ impl Tokenizer {
             Some(tokens) => tokens,
             None => {
                 scratch.added_spaces.truncate(known_spaces);
-                plain::tokens(self.stages(), input, index, options, scratch)?
+                definition::tokens(self.stages(), input, index, options, scratch)?
             }
         };
         Ok(Encoding::new(tokens))
@@ -270,7 +270,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Returns how many tokens of the text fit beside those that the post-processor inserts.
+    /// Return how many tokens of the text fit beside those that the post-processor inserts.
     fn max_kept(
         &self,
         truncation: &Truncation,
@@ -281,7 +281,7 @@ impl Tokenizer {
         max_kept(truncation, inserted.unwrap_or(0))
     }
 
-    /// Returns the spaces at both ends of a token: of the text that an added token was found in, or of the entry of the
+    /// Return the spaces at both ends of a token: of the text that an added token was found in, or of the entry of the
     /// model.
     fn spaces_of(&self, token: &Token, scratch: &Scratch) -> EdgeSpaces {
         let of_added = scratch.added_spaces.get(token.spaces as usize);
@@ -297,7 +297,7 @@ fn truncate_to<T>(row: &mut Vec<T>, kept: usize, truncation: &Truncation) {
     }
 }
 
-/// Returns the length that padding gives a row; fails if its windows would then take too much memory.
+/// Return the length that padding gives a row; fails if its windows would then take too much memory.
 fn padded_windows(framed: &Encoding, padding: &Padding) -> Result<usize, Error> {
     let length = encoding::padded_length(framed.tokens.len(), padding);
     let windows = 1 + framed.overflowing.len();

@@ -1,12 +1,11 @@
 //! The mutable state of one thread.
 
-use super::bert;
-use super::byte_level;
-use super::generic;
-use super::metaspace;
+use super::misses::MissQueue;
 use super::offsets::AlignedIds;
+use super::sentencepiece_unigram::UnscoredWords;
 use super::stages::AddedSpaces;
-use crate::engine::word_cache::{LookupScratch, WordCache};
+use super::word_cache::{Lookups, WordCache};
+use super::words::{MetaspaceScratch, PartScratch, SplitLongWords};
 use crate::model::{ModelScratch, TokenSpan};
 use crate::stages::split::SplitScratch;
 
@@ -14,8 +13,13 @@ use crate::stages::split::SplitScratch;
 #[derive(Clone, Debug)]
 pub struct Scratch {
     pub(super) cache: WordCache,
-    pub(super) lookup: LookupScratch,
-    pub(super) route: RouteScratch,
+    pub(super) lookups: Lookups,
+    pub(super) misses: MissQueue,
+    pub(super) metaspace: MetaspaceScratch,
+    pub(super) parts: PartScratch,
+    pub(super) unscored: UnscoredWords,
+    /// Byte-level words that are split.
+    pub(super) long_words: SplitLongWords,
     pub(super) model: ModelScratch,
     pub(super) split: SplitScratch,
     /// The ids of the first and the second sequence of a row.
@@ -29,15 +33,6 @@ pub struct Scratch {
     pub(super) added_spaces: AddedSpaces,
     /// A text of another encoding in UTF-8.
     pub(crate) text: String,
-}
-
-/// The memory of each route.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RouteScratch {
-    pub(super) byte_level: byte_level::MissQueue,
-    pub(super) bert: bert::MissQueue,
-    pub(super) metaspace: metaspace::MetaspaceScratch,
-    pub(super) generic: generic::MissQueue,
 }
 
 /// Memory in bytes.
@@ -58,8 +53,12 @@ impl Scratch {
     pub(super) fn new(cache_budget: usize, initial_bits: u32) -> Self {
         Self {
             cache: WordCache::within(cache_budget, initial_bits),
-            lookup: LookupScratch::default(),
-            route: RouteScratch::default(),
+            lookups: Lookups::default(),
+            misses: MissQueue::default(),
+            metaspace: MetaspaceScratch::default(),
+            parts: PartScratch::default(),
+            unscored: UnscoredWords::default(),
+            long_words: SplitLongWords::default(),
             model: ModelScratch::default(),
             split: SplitScratch::default(),
             first: Vec::new(),
@@ -76,10 +75,10 @@ impl Scratch {
     /// Whether no word waits, and no row that ended.
     #[cfg(test)]
     pub(crate) fn is_flushed(&self) -> bool {
-        self.lookup.pending.is_flushed()
+        self.misses.is_flushed()
     }
 
-    /// Returns the memory of the word cache, used or not.
+    /// Return the memory of the word cache, used or not.
     pub(super) fn cache_memory(&self) -> usize {
         self.cache.memory()
     }

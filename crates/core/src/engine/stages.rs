@@ -114,7 +114,7 @@ impl Stages {
         })
     }
 
-    /// Returns the compiled model, shared.
+    /// Return the compiled model, shared.
     pub(super) fn compiled_model(&self) -> CompiledModel {
         CompiledModel {
             model: Arc::clone(&self.model),
@@ -123,7 +123,7 @@ impl Stages {
         }
     }
 
-    /// Returns the specification with `model`, without truncation and padding.
+    /// Return the specification with `model`, without truncation and padding.
     pub(super) fn spec_with(&self, model: ModelSpec) -> TokenizerSpec {
         TokenizerSpec {
             truncation: None,
@@ -137,22 +137,22 @@ impl Stages {
         }
     }
 
-    /// Returns the id of a token, added tokens first.
+    /// Return the id of a token, added tokens first.
     pub(super) fn id_of(&self, token: &str) -> Option<u32> {
         self.added_ids.get(token).copied().or_else(|| self.vocab.id_of(token))
     }
 
-    /// Returns the token of an id, added tokens first.
+    /// Return the token of an id, added tokens first.
     pub(super) fn token_of(&self, id: u32) -> Option<&str> {
         self.added.get(&id).map(String::as_str).or_else(|| self.vocab.token_of(id))
     }
 
-    /// Returns how many bytes of a word each entry covers, by id; empty if entries do not say so.
+    /// Return how many bytes of a word each entry covers, by id; empty if entries do not say so.
     pub(super) fn token_lengths(&self) -> &[u16] {
         self.token_lengths.get(&self.model_spec, &self.splitter, &self.vocab)
     }
 
-    /// Returns the spaces of an added token at a span of the text where it was found; `None` if nothing is trimmed.
+    /// Return the spaces of an added token at a span of the text where it was found; `None` if nothing is trimmed.
     pub(super) fn found_spaces(
         &self,
         reader: &mut EdgeSpaceReader,
@@ -170,63 +170,81 @@ impl Stages {
         split: &mut SplitScratch,
         mut visit: impl FnMut(Part<'_>),
     ) -> Result<(), Error> {
-        let (mut result, mut reader) = (Ok(()), EdgeSpaceReader::default());
-        self.added_tokens.split_raw(text, options.parse_special, |segment| match segment {
-            _ if result.is_err() => {}
-            Segment::Token(id, start, end) => {
-                let spaces = self.found_spaces(&mut reader, text, (start, end));
-                visit(Part::Token(FoundToken { id, source: (start as u32, end as u32), spaces }));
-            }
-            Segment::Text(start, end) => {
-                result = self.visit_span(&text[start..end], start as u32, options, split, &mut visit);
-            }
-        });
-        result
-    }
-
-    /// Normalize and pre-tokenize a span of raw text that begins at byte `start` of the original; emit the words, and
-    /// the added tokens that are found in normalized text.
-    pub(super) fn visit_span(
-        &self,
-        span: &str,
-        start: u32,
-        options: Options<'_>,
-        split: &mut SplitScratch,
-        mut visit: impl FnMut(Part<'_>),
-    ) -> Result<(), Error> {
-        if !self.added_tokens.has_normalized() {
-            self.splitter.pre_tokenize(span, start, &mut split.words)?;
-            visit(Part::Words(&split.words));
-            return Ok(());
-        }
-        let mut normalized = Aligned::default();
-        self.splitter.normalizer().run(span, start, &mut normalized)?;
-        let mut segments = Vec::new();
-        self.added_tokens
-            .split_aligned(&normalized, options.parse_special, |segment| segments.push(segment));
         let mut reader = EdgeSpaceReader::default();
-        for segment in segments {
+        for segment in self.added_tokens.raw_segments(text, options.parse_special) {
             match segment {
-                Segment::Token(id, from, to) => {
-                    let spaces = self.found_spaces(&mut reader, normalized.text(), (from, to));
-                    visit(Part::Token(FoundToken { id, source: normalized.source_of(from, to), spaces }));
+                Segment::Token(id, start, end) => {
+                    let spaces = self.found_spaces(&mut reader, text, (start, end));
+                    visit(Part::Token(FoundToken { id, source: (start as u32, end as u32), spaces }));
                 }
-                Segment::Text(from, to) => {
-                    split.words.clear();
-                    split.words.text.push_part(&normalized, from, to);
-                    split.words.set_whole();
-                    self.splitter
-                        .pre_tokenizer()
-                        .split_words(&mut split.words, max_grown_len(span.len()))?;
-                    visit(Part::Words(&split.words));
+                Segment::Text(start, end) => {
+                    let mut parts = self.parts(&text[start..end], start as u32, options)?;
+                    while let Some(part) = parts.next(split)? {
+                        visit(part);
+                    }
                 }
             }
         }
         Ok(())
     }
+
+    /// Return the parts of a span of raw text that begins at byte `start` of the original: its words, and the added tokens
+    /// that are found in normalized text.
+    pub(super) fn parts<'p>(
+        &'p self,
+        span: &'p str,
+        start: u32,
+        options: Options<'_>,
+    ) -> Result<SpanParts<'p>, Error> {
+        let mut normalized = Aligned::default();
+        let mut segments = vec![Segment::Text(0, span.len())];
+        if self.added_tokens.has_normalized() {
+            self.splitter.normalizer().run(span, start, &mut normalized)?;
+            segments = self.added_tokens.aligned_segments(&normalized, options.parse_special).collect();
+        }
+        let (segments, reader) = (segments.into_iter(), EdgeSpaceReader::default());
+        Ok(SpanParts { stages: self, span, start, normalized, segments, reader })
+    }
 }
 
-/// Returns the normalizer of a decoder, if it has one.
+/// The parts of a span of raw text that are not reached yet.
+pub(super) struct SpanParts<'p> {
+    stages: &'p Stages,
+    span: &'p str,
+    start: u32,
+    /// The normalized span, if added tokens are found in it.
+    normalized: Aligned,
+    segments: std::vec::IntoIter<Segment>,
+    reader: EdgeSpaceReader,
+}
+
+impl SpanParts<'_> {
+    /// Return the next part.
+    pub(super) fn next<'s>(&mut self, split: &'s mut SplitScratch) -> Result<Option<Part<'s>>, Error> {
+        let Self { stages, span, start, normalized, segments, reader } = self;
+        let words = &mut split.words;
+        match segments.next() {
+            None => return Ok(None),
+            Some(Segment::Token(id, from, to)) => {
+                let spaces = stages.found_spaces(reader, normalized.text(), (from, to));
+                let source = normalized.source_of(from, to);
+                return Ok(Some(Part::Token(FoundToken { id, source, spaces })));
+            }
+            Some(Segment::Text(..)) if !stages.added_tokens.has_normalized() => {
+                stages.splitter.pre_tokenize(span, *start, words)?;
+            }
+            Some(Segment::Text(from, to)) => {
+                words.clear();
+                words.text.push_part(normalized, from, to);
+                words.set_whole();
+                stages.splitter.pre_tokenizer().split_words(words, max_grown_len(span.len()))?;
+            }
+        }
+        Ok(Some(Part::Words(words)))
+    }
+}
+
+/// Return the normalizer of a decoder, if it has one.
 fn denormalizer(decoder: Option<&DecoderSpec>) -> Result<Normalizer, Error> {
     let spec = match decoder {
         Some(DecoderSpec::SentencePiece(spec)) => spec.denormalizer.clone(),

@@ -48,25 +48,28 @@ impl Tokenizer {
         ids
     }
 
-    /// Returns the id of the first special token that encoding with `selector` recognizes in a text.
+    /// Return the id of the first special token that encoding with `selector` recognizes in a text.
     ///
     /// Fails only where the normalizer fails.
     pub fn find_special(&self, text: &str, selector: &Selector) -> Result<Option<u32>, Error> {
         let added_tokens = &self.stages().added_tokens;
         let seeks_normalized = added_tokens.recognizes_normalized_special(selector);
-        let mut found = Ok(None);
-        added_tokens.split_raw(text, selector, |segment| match segment {
-            _ if !matches!(found, Ok(None)) => {}
-            Segment::Token(id, ..) if added_tokens.is_special(id) => found = Ok(Some(id)),
-            Segment::Text(start, end) if seeks_normalized => {
-                found = self.find_normalized_special(&text[start..end], selector);
+        for segment in added_tokens.raw_segments(text, selector) {
+            let found = match segment {
+                Segment::Token(id, ..) => Some(id).filter(|&id| added_tokens.is_special(id)),
+                Segment::Text(start, end) if seeks_normalized => {
+                    self.find_normalized_special(&text[start..end], selector)?
+                }
+                Segment::Text(..) => None,
+            };
+            if found.is_some() {
+                return Ok(found);
             }
-            Segment::Token(..) | Segment::Text(..) => {}
-        });
-        found
+        }
+        Ok(None)
     }
 
-    /// Returns the id of the first special token in the normalized form of a raw text.
+    /// Return the id of the first special token in the normalized form of a raw text.
     fn find_normalized_special(&self, raw: &str, selector: &Selector) -> Result<Option<u32>, Error> {
         let added_tokens = &self.stages().added_tokens;
         let mut normalized = String::new();
@@ -77,11 +80,10 @@ impl Tokenizer {
                 normalized.as_str()
             }
         };
-        let mut found = None;
-        added_tokens.split_normalized(text, selector, |segment| match segment {
-            Segment::Token(id, ..) if added_tokens.is_special(id) => found = found.or(Some(id)),
-            Segment::Token(..) | Segment::Text(..) => {}
-        });
-        Ok(found)
+        let mut segments = added_tokens.normalized_segments(text, selector);
+        Ok(segments.find_map(|segment| match segment {
+            Segment::Token(id, ..) => Some(id).filter(|&id| added_tokens.is_special(id)),
+            Segment::Text(..) => None,
+        }))
     }
 }

@@ -21,7 +21,7 @@ pub(super) const CONTINUING: u16 = 1 << 14;
 pub(super) const LENGTH: u16 = CONTINUING - 1;
 
 impl TokenLengths {
-    /// Returns the lengths of all entries by id; empty if entries do not say what they cover.
+    /// Return the lengths of all entries by id; empty if entries do not say what they cover.
     pub(super) fn get(&self, model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) -> &[u16] {
         let compute = || match model {
             ModelSpec::Bpe(spec) if splitter.splits_raw() => byte_level_lengths(spec, vocab),
@@ -32,14 +32,14 @@ impl TokenLengths {
     }
 }
 
-/// Returns the lengths of byte-level entries.
+/// Return the lengths of byte-level entries.
 fn byte_level_lengths(spec: &BpeSpec, vocab: &Vocab) -> Vec<u16> {
     by_id(vocab, spec.unk_token.as_deref(), |token| {
         (char_count(token.as_bytes()) as usize, FIRST | CONTINUING)
     })
 }
 
-/// Returns the lengths of WordPiece entries.
+/// Return the lengths of WordPiece entries.
 fn wordpiece_lengths(spec: &WordPieceSpec, vocab: &Vocab) -> Vec<u16> {
     let prefix = spec.continuing_subword_prefix.as_str();
     by_id(vocab, Some(&spec.unk_token), |token| match token.strip_prefix(prefix) {
@@ -49,7 +49,7 @@ fn wordpiece_lengths(spec: &WordPieceSpec, vocab: &Vocab) -> Vec<u16> {
     })
 }
 
-/// Returns the lengths of all entries; 0 for the unknown token and for entries that are too long.
+/// Return the lengths of all entries; 0 for the unknown token and for entries that are too long.
 fn by_id(vocab: &Vocab, unknown: Option<&str>, length_of: impl Fn(&str) -> (usize, u16)) -> Vec<u16> {
     let mut lengths = Vec::new();
     for (token, id) in vocab.iter().filter(|&(token, _)| Some(token) != unknown) {

@@ -50,7 +50,7 @@ impl Tokenizer {
         Self::with_tables(vocab, spec, tables)
     }
 
-    /// Returns the tables that take long to build.
+    /// Return the tables that take long to build.
     #[must_use]
     pub fn store(&self) -> TableSections {
         let mut tables = TableSections::default();
@@ -65,7 +65,7 @@ impl Tokenizer {
         Self::assemble(spec, CompiledModel::compile(model, vocab, tables)?)
     }
 
-    /// Returns a tokenizer that shares the model and the vocabulary of this one and has the other stages of `spec`.
+    /// Return a tokenizer that shares the model and the vocabulary of this one and has the other stages of `spec`.
     ///
     /// The model of `spec` is ignored.
     pub fn with_stages(&self, spec: TokenizerSpec) -> Result<Self, Error> {
@@ -74,7 +74,7 @@ impl Tokenizer {
         Ok(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget))
     }
 
-    /// Returns a tokenizer whose Unigram model never makes some pieces from text; `None` for other models.
+    /// Return a tokenizer whose Unigram model never makes some pieces from text; `None` for other models.
     ///
     /// The ids, tokens and scores stay, so added tokens and the decoder work as before. Control pieces of SentencePiece
     /// behave like this; a `tokenizer.json` does not distinguish them from other pieces.
@@ -100,7 +100,7 @@ impl Tokenizer {
         Ok(tokenizer)
     }
 
-    /// Returns a tokenizer that shares the compiled tables and truncates and pads by other settings.
+    /// Return a tokenizer that shares the compiled tables and truncates and pads by other settings.
     pub fn with_lengths(
         &self,
         truncation: Option<Truncation>,
@@ -112,13 +112,13 @@ impl Tokenizer {
         Ok(tokenizer)
     }
 
-    /// Returns the tokenizer with another budget for the word cache of each thread, in bytes.
+    /// Return the tokenizer with another budget for the word cache of each thread, in bytes.
     #[must_use]
     pub fn with_cache_budget(self, cache_budget: usize) -> Self {
         Self { cache_budget, ..self }
     }
 
-    /// Returns a tokenizer with the same tables that encodes by the definition: stage by stage, without a cache.
+    /// Return a tokenizer with the same tables that encodes by the definition: stage by stage, without a cache.
     #[must_use]
     pub fn plain(&self) -> Self {
         Self { is_plain: true, ..self.clone() }
@@ -151,29 +151,29 @@ impl Tokenizer {
         (!self.is_plain).then_some(&self.compiled.route)
     }
 
-    /// Returns the route of a call; `None` if it is encoded by `plain`.
+    /// Return the route of a call; `None` if it is encoded by `plain`.
     pub(super) fn route_for(&self, options: Options<'_>) -> Option<&Route> {
         self.route().and_then(|route| route.for_call(self.stages(), options))
     }
 
-    /// Returns the route of a call if it can align ids with their text.
+    /// Return the route of a call if it can align ids with their text.
     pub(super) fn aligning_route(&self, options: Options<'_>) -> Option<&Route> {
         self.route_for(options).filter(|route| route.aligns())
     }
 
-    /// Returns the name of the route: `byte-level`, `bert`, `metaspace`, `generic`, or `plain` if that is forced.
+    /// Return the name of the route: `byte-level`, `bert`, `metaspace`, `generic`, or `plain` if that is forced.
     #[must_use]
     pub fn route_name(&self) -> &'static str {
         self.route().map_or("plain", Route::name)
     }
 
-    /// Returns the specification that the tokenizer was compiled from.
+    /// Return the specification that the tokenizer was compiled from.
     #[must_use]
     pub fn spec(&self) -> TokenizerSpec {
         self.spec_with(self.stages().model_spec.as_ref().clone())
     }
 
-    /// Returns the specification of the other stages, with a model that has no entries.
+    /// Return the specification of the other stages, with a model that has no entries.
     #[must_use]
     pub fn stages_spec(&self) -> TokenizerSpec {
         self.spec_with(ModelSpec::empty())
@@ -187,13 +187,13 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the budget of the word cache of each thread, in bytes.
+    /// Return the budget of the word cache of each thread, in bytes.
     #[must_use]
     pub fn cache_budget(&self) -> usize {
         self.cache_budget
     }
 
-    /// Returns the memory in use.
+    /// Return the memory in use.
     #[must_use]
     pub fn memory(&self) -> Memory {
         Memory {
@@ -204,7 +204,7 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the mutable state for one thread.
+    /// Return the mutable state for one thread.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
         Scratch::new(self.cache_budget, self.compiled.route.initial_cache_bits())
@@ -258,7 +258,7 @@ impl Tokenizer {
         self.padding.as_ref()
     }
 
-    /// Returns the id that pads short rows.
+    /// Return the id that pads short rows.
     ///
     /// It is that of the padding settings, of the padding piece that a SentencePiece model declares, or of the special
     /// token with one of the customary `names` if there is exactly one.
@@ -279,7 +279,7 @@ impl Tokenizer {
         special.next().filter(|_| special.next().is_none()).map(|token| token.id)
     }
 
-    /// Returns the ids of the control and user-defined pieces of a SentencePiece model, in order.
+    /// Return the ids of the control and user-defined pieces of a SentencePiece model, in order.
     #[must_use]
     pub fn symbol_ids(&self) -> Vec<u32> {
         let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec else { return Vec::new() };
@@ -295,7 +295,7 @@ impl Tokenizer {
         self.stages().post_processor.has_type_ids(is_pair)
     }
 
-    /// Returns the dropout of a BPE model, if it has one.
+    /// Return the dropout of a BPE model, if it has one.
     #[must_use]
     pub fn dropout(&self) -> Option<f64> {
         match &*self.stages().model_spec {
@@ -312,13 +312,13 @@ impl Tokenizer {
             && !self.dropout().is_some_and(|share| share > 0.0)
     }
 
-    /// Returns the id of a token, added tokens first.
+    /// Return the id of a token, added tokens first.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
         self.stages().id_of(token)
     }
 
-    /// Returns the token of an id, added tokens first.
+    /// Return the token of an id, added tokens first.
     #[must_use]
     pub fn token_of(&self, id: u32) -> Option<&str> {
         self.stages().token_of(id)

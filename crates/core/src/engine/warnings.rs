@@ -20,7 +20,7 @@ pub enum Origin {
 }
 
 impl Tokenizer {
-    /// Returns a warning for each setting that is probably a mistake, in the order of the file.
+    /// Return a warning for each setting that is probably a mistake, in the order of the file.
     #[must_use]
     pub fn warnings(&self, origin: Origin) -> Vec<Error> {
         let gap = || if origin == Origin::Ranks { self.first_gap() } else { None };
@@ -48,7 +48,7 @@ impl Tokenizer {
         Some(warning("padding.pad_token", found, format!("{token:?}, the token with id {id}")))
     }
 
-    /// Returns a warning for an empty token, which no text contains. Some byte-level vocabularies fill a gap in the ids
+    /// Return a warning for an empty token, which no text contains. Some byte-level vocabularies fill a gap in the ids
     /// with one (Whisper), so they are excluded.
     fn empty_token(&self, origin: Origin) -> Option<Error> {
         let is_usual = matches!(*self.stages().model_spec, ModelSpec::Bpe(_));
@@ -79,7 +79,7 @@ impl Tokenizer {
         }
     }
 
-    /// Returns a warning for the first gap in the ids of the vocabulary and the special tokens.
+    /// Return a warning for the first gap in the ids of the vocabulary and the special tokens.
     fn first_gap(&self) -> Option<Error> {
         let bound = self.stages().vocab.id_bound() as u32;
         let first = (0..bound).find(|&id| self.token_of(id).is_none())?;

@@ -85,24 +85,26 @@ impl Model {
         }
     }
 
-    /// Segment byte-level words of a text like `run_byte_level`, several at a time; append the end of each word's
-    /// ids to `ends`.
+    /// Segment byte-level words of `bytes` like `run_byte_level`, several at a time, and set the span of the ids of each.
     pub fn run_byte_level_batch(
         &self,
-        (text, spans): (&str, &[(usize, usize)]),
+        bytes: &[u8],
+        words: &mut [BatchWord],
         vocab: &Vocab,
         scratch: &mut ModelScratch,
-        out: &mut Vec<u32>,
-        ends: &mut Vec<usize>,
+        ids: &mut Vec<u32>,
     ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
-            if model.run_bytes_batch((text, spans), &mut scratch.bpe, out, ends) {
+            if model.run_bytes_batch(bytes, words, &mut scratch.bpe, ids) {
                 return;
             }
         }
-        for &(start, end) in spans {
-            self.run_byte_level(&text[start..end], vocab, scratch, out);
-            ends.push(out.len());
+        for word in words {
+            let start = ids.len();
+            if let Ok(text) = std::str::from_utf8(&bytes[word.bytes.0..word.bytes.1]) {
+                self.run_byte_level(text, vocab, scratch, ids);
+            }
+            word.ids = (start, ids.len());
         }
     }
 }

@@ -43,7 +43,7 @@ pub struct Spans {
 }
 
 impl BatchIds {
-    /// Returns an empty batch with capacity for some rows and tokens.
+    /// Return an empty batch with capacity for some rows and tokens.
     pub(super) fn with_capacity(
         rows: usize,
         tokens: usize,
@@ -67,7 +67,7 @@ impl BatchIds {
         }
     }
 
-    /// Reserves capacity for the remaining chunks after `done` of `all` chunks of about equal bytes.
+    /// Reserve capacity for the remaining chunks after `done` of `all` chunks of about equal bytes.
     pub(super) fn reserve_rest(&mut self, done: usize, all: usize) {
         reserve_rest(&mut self.ids, done, all);
         if let Some(type_ids) = &mut self.type_ids {
@@ -82,7 +82,7 @@ impl BatchIds {
         }
     }
 
-    /// Appends tokens of a row.
+    /// Append tokens of a row.
     pub(super) fn push_tokens(&mut self, tokens: &[Token]) {
         self.ids.extend(tokens.iter().map(|token| token.id));
         if let Some(type_ids) = &mut self.type_ids {
@@ -98,7 +98,7 @@ impl BatchIds {
         }
     }
 
-    /// Appends a row of one sequence with its special tokens, all of type 0. `ids` are the ids of an aligned row.
+    /// Append a row of one sequence with its special tokens, all of type 0. `ids` are the ids of an aligned row.
     pub(super) fn push_row(&mut self, ids: &[u32], row: Row<'_>, frame: &Frame) {
         self.push_special(&frame.before);
         match row {
@@ -118,12 +118,12 @@ impl BatchIds {
         ids.iter().for_each(|&id| self.push_tokens(&[Token::inserted(id, 0, true)]));
     }
 
-    /// Ends the current row.
+    /// End the current row.
     pub(super) fn end_row(&mut self) {
         self.row_offsets.push(self.ids.len() as i64);
     }
 
-    /// Appends a row: one window of the text with the index `sample`.
+    /// Append a row: one window of the text with the index `sample`.
     pub(super) fn push_window(&mut self, tokens: &[Token], sample: usize) {
         self.push_tokens(tokens);
         self.end_row();
@@ -132,12 +132,12 @@ impl BatchIds {
         }
     }
 
-    /// Returns the number of tokens of each row.
+    /// Return the number of tokens of each row.
     pub(super) fn lengths(&self) -> impl Iterator<Item = i64> + Clone + '_ {
         self.row_offsets.windows(2).map(|two| two[1] - two[0])
     }
 
-    /// Appends the rows of a batch with the same columns.
+    /// Append the rows of a batch with the same columns.
     pub(super) fn append(&mut self, other: &Self) {
         let before = self.ids.len() as i64;
         self.row_offsets.extend(other.row_offsets[1..].iter().map(|offset| before + offset));
@@ -157,7 +157,7 @@ impl BatchIds {
         }
     }
 
-    /// Removes all rows and keeps the capacity.
+    /// Remove all rows and keeps the capacity.
     pub(super) fn clear(&mut self) {
         self.row_offsets.truncate(1);
         self.ids.clear();
@@ -176,7 +176,7 @@ impl BatchIds {
         }
     }
 
-    /// Returns the batch with every row padded to the length that `padding` requires.
+    /// Return the batch with every row padded to the length that `padding` requires.
     pub(super) fn padded(&self, padding: &Padding) -> Self {
         let lengths = self.lengths().map(|length| length as usize);
         let longest = lengths.clone().max().unwrap_or(0);
@@ -200,7 +200,7 @@ impl BatchIds {
     }
 }
 
-/// Reserves capacity for the remaining chunks, at the average length of the `done` chunks plus a margin.
+/// Reserve capacity for the remaining chunks, at the average length of the `done` chunks plus a margin.
 fn reserve_rest<T: Copy>(column: &mut Vec<T>, done: usize, all: usize) {
     let (left, per_chunk) = (all - done, column.len().div_ceil(done));
     if left == 0 || column.capacity() - column.len() >= 2 * per_chunk {
@@ -217,7 +217,7 @@ struct RowPadder {
 }
 
 impl RowPadder {
-    /// Returns a column with its rows padded by `pad_value`.
+    /// Return a column with its rows padded by `pad_value`.
     fn pad<T: Copy>(&self, column: &[T], pad_value: T) -> Vec<T> {
         let mut padded = Vec::with_capacity(self.padded_lengths().sum());
         let mut start = 0;

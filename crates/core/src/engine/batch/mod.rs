@@ -50,19 +50,19 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Returns an encoder of a tokenizer.
+    /// Return an encoder of a tokenizer.
     #[must_use]
     pub fn new(tokenizer: Tokenizer) -> Self {
         Self { tokenizer, first: Mutex::default(), idle: Mutex::default() }
     }
 
-    /// Returns the tokenizer.
+    /// Return the tokenizer.
     #[must_use]
     pub fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
     }
 
-    /// Runs `work` with a scratch that no other thread uses.
+    /// Run `work` with a scratch that no other thread uses.
     pub fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
         if let Some(mut first) = try_lock(&self.first) {
             return work(first.get_or_insert_with(|| self.new_scratch()));
@@ -76,7 +76,7 @@ impl Encoder {
         result
     }
 
-    /// Runs `work` with a scratch of its own if a text is long, as its memory grows to ten times the text and
+    /// Run `work` with a scratch of its own if a text is long, as its memory grows to ten times the text and
     /// would stay.
     fn with_scratch_for<R>(&self, longest: usize, work: impl FnOnce(&mut Scratch) -> R) -> R {
         if longest > LONG_TEXT_BYTES {
@@ -89,7 +89,7 @@ impl Encoder {
         Box::new(self.tokenizer.scratch())
     }
 
-    /// Locks the idle scratches; `None` after [`MAX_TRIES`].
+    /// Lock the idle scratches; `None` after [`MAX_TRIES`].
     ///
     /// The number of tries is bounded, because a lock that was held during a fork stays locked in the child.
     fn idle(&self) -> Option<MutexGuard<'_, Scratches>> {
@@ -102,7 +102,7 @@ impl Encoder {
         })
     }
 
-    /// Encodes every text, with its pair if given, on at most `num_threads` threads.
+    /// Encode every text, with its pair if given, on at most `num_threads` threads.
     ///
     /// `extra` adds columns and rows to the batch. An error contains the index of its text.
     pub fn encode(
@@ -140,7 +140,7 @@ impl Encoder {
         Ok(collector.finish())
     }
 
-    /// Passes the ids of one input, without padding, to `look` and returns its result.
+    /// Pass the ids of one input, without padding, to `look` and returns its result.
     pub fn ids<R>(
         &self,
         source: Source<'_>,
@@ -156,7 +156,7 @@ impl Encoder {
         })
     }
 
-    /// Returns the number of tokens of every text, without padding.
+    /// Return the number of tokens of every text, without padding.
     pub fn count(
         &self,
         sources: &[Source<'_>],
@@ -197,13 +197,13 @@ impl<'r> RowEncoder<'r> {
         // Without truncation each text is one row, so the fast paths apply.
         let extra = ExtraColumns { overflow: extra.overflow && tokenizer.truncates(), ..extra };
         let frame_of =
-            if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_pending_rows };
+            if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_rows };
         let is_single = pairs.is_none() && !extra.overflow && !has_type_column(tokenizer, false);
         let frame = is_single.then(|| frame_of(tokenizer, options)).flatten();
         Self { tokenizer, sources, pairs, options, extra, frame }
     }
 
-    /// Returns an empty batch with capacity for some rows.
+    /// Return an empty batch with capacity for some rows.
     fn new_batch(&self, rows: Range<usize>) -> BatchIds {
         let bytes: usize = sizes(&self.sources[rows.clone()]).iter().sum();
         let is_pair = self.pairs.is_some();
@@ -211,12 +211,12 @@ impl<'r> RowEncoder<'r> {
         BatchIds::with_capacity(rows.len(), estimated_tokens(bytes), with_types, self.extra, is_pair)
     }
 
-    /// Returns the size of the longest text of some rows in bytes.
+    /// Return the size of the longest text of some rows in bytes.
     fn longest(&self, rows: Range<usize>) -> usize {
         self.sources[rows].iter().map(|source| source.bytes()).max().unwrap_or(0)
     }
 
-    /// Appends all rows, chunk by chunk.
+    /// Append all rows, chunk by chunk.
     fn encode_all(
         &self,
         chunks: &[Range<usize>],
@@ -230,7 +230,7 @@ impl<'r> RowEncoder<'r> {
         Ok(batch)
     }
 
-    /// Appends some rows to a batch.
+    /// Append some rows to a batch.
     fn encode(
         &self,
         rows: Range<usize>,
@@ -259,7 +259,7 @@ impl<'r> RowEncoder<'r> {
         result
     }
 
-    /// Prefetches the beginning of a row's text, if there is such a row.
+    /// Prefetch the beginning of a row's text, if there is such a row.
     fn prefetch(&self, row: usize) {
         match self.sources.get(row) {
             Some(Source::Input(Input::Text(text))) => prefetch(text.as_bytes()),
@@ -270,7 +270,7 @@ impl<'r> RowEncoder<'r> {
         }
     }
 
-    /// Calls `work` with the input of a row. An error contains the index of its text.
+    /// Call `work` with the input of a row. An error contains the index of its text.
     #[inline]
     fn with_input(
         &self,
@@ -284,7 +284,7 @@ impl<'r> RowEncoder<'r> {
         })
     }
 
-    /// Appends every window of a text as a row.
+    /// Append every window of a text as a row.
     fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
         let pair = self.pairs.map(|pairs| pairs[row]);
         self.with_input(row, scratch, |input, scratch| {
@@ -299,7 +299,7 @@ impl<'r> RowEncoder<'r> {
         let (pair, options) = (self.pairs.map(|pairs| pairs[row]), self.options.at_row(row));
         self.with_input(row, scratch, |input, scratch| {
             if let Some(frame) = &self.frame {
-                return self.tokenizer.pending_row(input, frame, options, scratch, &mut batch.ids);
+                return self.tokenizer.append_row(input, frame, options, scratch, &mut batch.ids);
             }
             if self.extra.spans {
                 let push = |run: &[Token]| batch.push_tokens(run);
@@ -311,13 +311,13 @@ impl<'r> RowEncoder<'r> {
     }
 }
 
-/// Prefetches the beginning of a text.
+/// Prefetch the beginning of a text.
 fn prefetch<T>(units: &[T]) {
     let prefix = &units[..units.len().min(PREFETCHED / size_of::<T>())];
     prefix.iter().step_by(CACHE_LINE / size_of::<T>()).for_each(prefetch_read);
 }
 
-/// Returns whether any type id can differ from 0.
+/// Whether any type id can differ from 0.
 fn has_type_column(tokenizer: &Tokenizer, is_pair: bool) -> bool {
     tokenizer.padding().is_some_and(|padding| padding.pad_type_id != 0) || tokenizer.has_type_ids(is_pair)
 }

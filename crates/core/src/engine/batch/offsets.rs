@@ -24,7 +24,7 @@ struct UnalignedRows {
 }
 
 impl RowEncoder<'_> {
-    /// Appends some rows with offsets to the batch of a chunk.
+    /// Append some rows with offsets to the batch of a chunk.
     pub(super) fn encode_aligned(
         &self,
         rows: Range<usize>,
@@ -38,7 +38,7 @@ impl RowEncoder<'_> {
             self.prefetch(row + 1);
             let ids = &mut unaligned.ids;
             let result = self.with_input(row, scratch, |input, scratch| {
-                self.tokenizer.pending_row(input, &Frame::default(), self.options, scratch, ids)
+                self.tokenizer.append_row(input, &Frame::default(), self.options, scratch, ids)
             });
             if result.is_ok() {
                 unaligned.ends.push(unaligned.ids.len());
@@ -51,7 +51,7 @@ impl RowEncoder<'_> {
         self.align(&mut unaligned, frame, scratch, chunk)
     }
 
-    /// Aligns the pending rows and appends them.
+    /// Align the pending rows and appends them.
     fn align(
         &self,
         unaligned: &mut UnalignedRows,

@@ -25,7 +25,7 @@ struct CollectorState {
 }
 
 impl OrderedCollector {
-    /// Returns a collector of `count` chunks into an empty batch.
+    /// Return a collector of `count` chunks into an empty batch.
     pub(super) fn new(batch: BatchIds, count: usize) -> Self {
         let batch = Some(batch);
         Self(Mutex::new(CollectorState {
@@ -37,7 +37,7 @@ impl OrderedCollector {
         }))
     }
 
-    /// Returns an empty buffer for a chunk, if there is one.
+    /// Return an empty buffer for a chunk, if there is one.
     pub(super) fn take_spare(&self) -> Option<BatchIds> {
         self.lock().spare.pop()
     }
@@ -55,7 +55,7 @@ impl OrderedCollector {
         }
     }
 
-    /// Removes the batch and the next chunk. Returns them with the number of chunks up to this one and of all chunks.
+    /// Remove the batch and the next chunk. Returns them with the number of chunks up to this one and of all chunks.
     ///
     /// `None` if the next chunk is not finished or another thread has the batch. That thread calls this again when it has
     /// returned the batch.
@@ -70,12 +70,12 @@ impl OrderedCollector {
         Some((batch, chunk, state.next, state.count))
     }
 
-    /// Returns the batch of all chunks.
+    /// Return the batch of all chunks.
     pub(super) fn finish(self) -> BatchIds {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner).batch.unwrap_or_default()
     }
 
-    /// Locks the state; it is locked briefly, a few times per chunk.
+    /// Lock the state; it is locked briefly, a few times per chunk.
     fn lock(&self) -> MutexGuard<'_, CollectorState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -409,7 +409,7 @@ fn each_route_has_a_fixture() {
     let mut names: Vec<&str> = FIXTURES.iter().map(Tokenizer::route_name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names, ["bert", "byte-level", "generic", "metaspace"]);
+    assert_eq!(names, ["bert", "byte-level", "generic", "metaspace", "sentencepiece-unigram"]);
 }
 
 proptest! {

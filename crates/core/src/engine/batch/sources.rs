@@ -24,7 +24,7 @@ impl<'t> From<Input<'t>> for Source<'t> {
 }
 
 impl Source<'_> {
-    /// Returns the size in bytes, estimated for code units.
+    /// Return the size in bytes, estimated for code units.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {
@@ -34,7 +34,7 @@ impl Source<'_> {
         }
     }
 
-    /// Calls `work` with the input in UTF-8. An error of the conversion has the place of the text.
+    /// Call `work` with the input in UTF-8. An error of the conversion has the place of the text.
     #[inline]
     pub(super) fn with_input<R>(
         self,

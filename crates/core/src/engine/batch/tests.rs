@@ -10,7 +10,7 @@ use crate::spec::{
 use crate::stages::added_tokens::Selector;
 use crate::text::printable_of;
 
-/// Returns a tokenizer that inserts the ids `a` and `a + 1` around each text.
+/// Return a tokenizer that inserts the ids `a` and `a + 1` around each text.
 fn framed(
     a: u32,
     model: ModelSpec,
@@ -147,7 +147,7 @@ fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache
 }
 
 #[test]
-fn what_waits_is_put_in_before_words_that_are_remembered_at_once() {
+fn ids_of_misses_are_spliced_before_those_of_later_hits() {
     let (known, many) = ("ccacbca", many_words_together());
     let texts = [known.into(), format!("{known} {many}"), format!("{known} {many}")];
     for cache_bytes in [1 << 10, 1 << 12, 1 << 14] {

@@ -23,7 +23,7 @@ pub(in super::super) struct AlignedIds {
 }
 
 impl AlignedIds {
-    /// Returns the tokens of the ids that were aligned last.
+    /// Return the tokens of the ids that were aligned last.
     pub(super) fn tokens(&self, ids: &[u32], index: u32) -> Vec<Token> {
         let spans = ids.iter().zip(&self.offsets).zip(&self.words);
         let mut tokens: Vec<Token> =
@@ -32,7 +32,7 @@ impl AlignedIds {
         tokens
     }
 
-    /// Returns the spans and the words of the ids that were aligned last.
+    /// Return the spans and the words of the ids that were aligned last.
     pub(in super::super) fn columns(&self) -> (&[[u32; 2]], &[u32]) {
         (&self.offsets, &self.words)
     }
@@ -71,7 +71,7 @@ impl<'l> Aligner<'l> {
         self.done == self.ids.len()
     }
 
-    /// Returns the characters before a byte of the text; all text before it is passed or ASCII.
+    /// Return the characters before a byte of the text; all text before it is passed or ASCII.
     #[inline]
     pub(in super::super) fn char_at(&self, byte: usize) -> u32 {
         (byte as u32).wrapping_add(self.shift)
@@ -178,7 +178,7 @@ impl<'l> Aligner<'l> {
         is_next
     }
 
-    /// Returns the ids that are not aligned yet, with the slots of their spans and words.
+    /// Return the ids that are not aligned yet, with the slots of their spans and words.
     fn remaining(&mut self) -> Remaining<'_> {
         let AlignedIds { offsets, words, .. } = &mut *self.aligned;
         let slots = offsets[self.done..].iter_mut().zip(&mut words[self.done..]);

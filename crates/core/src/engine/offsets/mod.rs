@@ -1,17 +1,25 @@
 //! Tokens with their spans and words, made from ids.
 //!
-//! aligner  ids aligned with the words of a text by the number of bytes that each covers
-//! of_ids   tokens of a row of ids that was encoded before
+//! ```text
+//! aligner      ids aligned with the words of a text by the number of bytes that each covers
+//! byte_spans   the same for the words of byte-level text
+//! ascii_spans  the same for BERT's spans
+//! ```
 
 mod aligner;
-mod of_ids;
+mod ascii_spans;
+mod byte_spans;
 
 pub(super) use aligner::{AlignedIds, Aligner};
+pub(super) use ascii_spans::align_ascii_spans;
+pub(super) use byte_spans::align_byte_spans;
 
+use super::definition;
 use super::input::WordNumber;
-use super::plain;
+use super::route::Route;
+use super::stages::Stages;
 use super::{Input, Options, Scratch, Tokenizer};
-use crate::encoding::Token;
+use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::stages::added_tokens::Segment;
 
@@ -46,12 +54,12 @@ impl Tokenizer {
             emit(Row::Aligned { offsets, words });
         } else {
             scratch.added_spaces.clear();
-            emit(Row::Tokens(&plain::tokens(self.stages(), input, 0, options, scratch)?));
+            emit(Row::Tokens(&definition::tokens(self.stages(), input, 0, options, scratch)?));
         }
         Ok(())
     }
 
-    /// Returns the tokens of an input from its ids; `None` if the ids do not say how they cover it.
+    /// Return the tokens of an input from its ids; `None` if the ids do not say how they cover it.
     pub(super) fn aligned_tokens(
         &self,
         input: Input<'_>,
@@ -71,6 +79,29 @@ impl Tokenizer {
         tokens
     }
 
+    /// Encode a text with every field, given its ids from [`Tokenizer::row`] with the same options.
+    ///
+    /// If the ids do not say how they cover the text, it is encoded again. Other ids that are not those of the text are not
+    /// detected.
+    pub fn encode_from_ids(
+        &self,
+        text: &str,
+        row: &[u32],
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        let frame = self.stages().post_processor.frame_of_one(options.add_special_tokens);
+        let frame = frame.filter(|_| self.keeps_rows() && options.sampling.is_none());
+        if let Some(ids) = frame.as_ref().and_then(|frame| frame.strip(row)) {
+            scratch.added_spaces.clear();
+            if self.align(Input::Text(text), ids, options, scratch)? {
+                let tokens = scratch.aligned.tokens(ids, 0);
+                return self.finished(vec![Encoding::new(tokens)], options, scratch);
+            }
+        }
+        self.encode(Input::Text(text), None, options, scratch)
+    }
+
     /// Align the ids of an input with its words, into the scratch; `false` if they do not say how they cover it.
     fn align(
         &self,
@@ -83,23 +114,107 @@ impl Tokenizer {
         let stages = self.stages();
         let mut aligned = std::mem::take(&mut scratch.aligned);
         let mut aligner = Aligner::new(stages.token_lengths(), ids, &mut aligned);
-        let mut result = Ok(true);
-        for (number, text) in input.texts().enumerate() {
-            aligner.begin_text(WordNumber::of(input, number));
-            stages.added_tokens.split_raw(text, options.parse_special, |segment| match segment {
-                _ if !matches!(result, Ok(true)) => {}
-                Segment::Token(id, start, end) => {
-                    let found = (&text[start..end], start);
-                    result = Ok(aligner.added_token(stages, id, found, &mut scratch.added_spaces));
-                }
-                Segment::Text(start, end) => {
-                    let span = (&text[start..end], start);
-                    result = route.align(stages, span, options, scratch, &mut aligner);
-                }
-            });
-        }
+        let result = align_texts(stages, route, input, options, scratch, &mut aligner);
         let is_done = aligner.is_done();
         scratch.aligned = aligned;
         result.map(|fits| fits && is_done)
+    }
+}
+
+/// Align the ids of an input with its words. Return `false` if they do not say how they cover it.
+fn align_texts(
+    stages: &Stages,
+    route: &Route,
+    input: Input<'_>,
+    options: Options<'_>,
+    scratch: &mut Scratch,
+    aligner: &mut Aligner<'_>,
+) -> Result<bool, Error> {
+    for (number, text) in input.texts().enumerate() {
+        aligner.begin_text(WordNumber::of(input, number));
+        for segment in stages.added_tokens.raw_segments(text, options.parse_special) {
+            let fits = match segment {
+                Segment::Token(id, start, end) => {
+                    aligner.added_token(stages, id, (&text[start..end], start), &mut scratch.added_spaces)
+                }
+                Segment::Text(start, end) => {
+                    route.align(stages, (&text[start..end], start), options, scratch, aligner)?
+                }
+            };
+            if !fits {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{
+        ModelSpec, PreTokenizerSpec, TokenizerSpec, UnigramSpec, UnknownUnit, WordPieceSpec,
+    };
+    use crate::stages::added_tokens::Selector;
+
+    const ALL: Options<'_> =
+        Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
+    const TEXTS: [&str; 5] = ["abab b", "", "a [UNK] ab", "x ab \u{20AC}b", "ab\u{20AC}ab  bb"];
+
+    fn pipeline(model: ModelSpec) -> Tokenizer {
+        Tokenizer::compile(TokenizerSpec {
+            truncation: None,
+            padding: None,
+            added_tokens: Vec::new(),
+            normalizer: None,
+            pre_tokenizer: Some(PreTokenizerSpec::WhitespaceSplit),
+            post_processor: None,
+            decoder: None,
+            model,
+        })
+        .unwrap()
+    }
+
+    fn pipelines() -> Vec<Tokenizer> {
+        let entries = ["[UNK]", "a", "b", "##a", "##b", "##ab"];
+        let vocab = entries.iter().zip(0..).map(|(entry, id)| ((*entry).to_owned(), id)).collect();
+        let wordpiece = WordPieceSpec {
+            vocab,
+            unk_token: "[UNK]".into(),
+            continuing_subword_prefix: "##".into(),
+            max_input_chars_per_word: 100,
+            unk: UnknownUnit::Word,
+            segmentation: crate::spec::Segmentation::default(),
+        };
+        let scores = ["<unk>", "a", "b", "ab"].iter().zip(0..);
+        let vocab = scores.map(|(entry, id)| ((*entry).to_owned(), -f64::from(id))).collect();
+        let unigram = UnigramSpec { vocab, unk_id: Some(0), byte_fallback: false };
+        vec![pipeline(ModelSpec::WordPiece(wordpiece)), pipeline(ModelSpec::Unigram(unigram))]
+    }
+
+    #[test]
+    fn known_ids_give_the_tokens_of_the_text() {
+        for pipeline in pipelines() {
+            let mut scratch = pipeline.scratch();
+            for text in TEXTS {
+                let expected = pipeline.encode(Input::Text(text), None, ALL, &mut scratch).unwrap();
+                let row: Vec<u32> = expected.tokens.iter().map(|token| token.id).collect();
+                assert_eq!(pipeline.encode_from_ids(text, &row, ALL, &mut scratch).unwrap(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_that_do_not_fit_the_text_are_not_used() {
+        for pipeline in pipelines() {
+            let mut scratch = pipeline.scratch();
+            for text in TEXTS {
+                let expected = pipeline.encode(Input::Text(text), None, ALL, &mut scratch).unwrap();
+                for row in [vec![], vec![2, 2, 2], vec![0; 9], vec![77]] {
+                    let found = pipeline.encode_from_ids(text, &row, ALL, &mut scratch).unwrap();
+                    assert_eq!(found, expected, "{text}");
+                }
+            }
+        }
     }
 }

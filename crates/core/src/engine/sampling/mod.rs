@@ -11,7 +11,7 @@ mod pieces;
 
 pub use pieces::SpannedPiece;
 
-use super::plain::TokenWriter;
+use super::definition::TokenWriter;
 use super::stages::{AddedSpaces, FoundToken, Part, Stages};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};

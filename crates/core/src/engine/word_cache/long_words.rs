@@ -63,12 +63,12 @@ impl LongWords {
         Self { slots, words: 0, arena: huge_pages::with_capacity(limits.arena), generation: 0, limits }
     }
 
-    /// Returns the bytes of the slots, used or not, and of the used part of the arena.
+    /// Return the bytes of the slots, used or not, and of the used part of the arena.
     pub(crate) fn memory(&self) -> usize {
         size_of_val(self.slots.as_slice()) + size_of_val(self.arena.as_slice())
     }
 
-    /// Returns the hash of a word.
+    /// Return the hash of a word.
     #[inline]
     pub(crate) fn hash(word: &[u8]) -> u64 {
         let Some(last) = word.last_chunk() else { return mix(word.len() as u64, short_block(word)) };
@@ -95,7 +95,7 @@ impl LongWords {
         }
     }
 
-    /// Returns the payload and the ids of a word with this hash.
+    /// Return the payload and the ids of a word with this hash.
     #[inline]
     pub(crate) fn get_with_payload(&self, word: &[u8], hash: u64) -> Option<(u32, &[u32])> {
         let hash = tag(hash);
@@ -103,7 +103,7 @@ impl LongWords {
         slots.filter(|slot| slot.hash == hash).find_map(|slot| Some((slot.payload, self.ids(slot, word)?)))
     }
 
-    /// Returns the ids of a word with this hash and this payload.
+    /// Return the ids of a word with this hash and this payload.
     #[inline]
     pub(crate) fn get(&self, word: &[u8], hash: u64, payload: u32) -> Option<&[u32]> {
         self.get_with_payload(word, hash).filter(|&(found, _)| found == payload).map(|(_, ids)| ids)
@@ -143,7 +143,7 @@ impl LongWords {
         Some(StoredIds { at, count: ids.len() as u32, generation: self.generation })
     }
 
-    /// Returns ids that were stored, unless the table was emptied since.
+    /// Return ids that were stored, unless the table was emptied since.
     #[inline]
     pub(crate) fn stored(&self, stored: StoredIds) -> Option<&[u32]> {
         let at = stored.at as usize;
@@ -178,7 +178,7 @@ impl LongWords {
         self.generation = self.generation.wrapping_add(1);
     }
 
-    /// Returns the ids of a slot if the word is in it.
+    /// Return the ids of a slot if the word is in it.
     #[inline]
     fn ids(&self, slot: Slot, word: &[u8]) -> Option<&[u32]> {
         if usize::from(slot.byte_count) != word.len() {
@@ -207,24 +207,24 @@ impl LongWords {
     }
 }
 
-/// Returns the hash of a long word of a kind.
+/// Return the hash of a long word of a kind.
 pub(crate) fn long_hash(word: &[u8], kind: u32) -> u64 {
     LongWords::hash(word) ^ u64::from(kind).wrapping_neg()
 }
 
-/// Returns the part of a hash that a slot stores.
+/// Return the part of a hash that a slot stores.
 #[inline]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// Returns up to four bytes as a number.
+/// Return up to four bytes as a number.
 #[inline]
 fn packed(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-/// Returns fewer than 16 bytes as a number that differs for different words of this length.
+/// Return fewer than 16 bytes as a number that differs for different words of this length.
 #[inline]
 fn short_block(word: &[u8]) -> u128 {
     if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {

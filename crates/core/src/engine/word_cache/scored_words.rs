@@ -11,13 +11,13 @@ use super::tables::WordCache;
 use crate::word_key::WordKey;
 
 impl WordCache {
-    /// Returns what the route has packed for the word of a lookup, or an entry without ids.
+    /// Return what the route has packed for the word of a lookup, or an entry without ids.
     #[inline(always)]
     pub(crate) fn packed(&self, lookup: Lookup) -> Option<&PackedIds> {
         self.short.find(lookup)
     }
 
-    /// Returns the score and the ids of a word that has no packed ones; `long_key` is its key among long words.
+    /// Return the score and the ids of a word that has no packed ones; `long_key` is its key among long words.
     pub(crate) fn scored<'k>(
         &self,
         lookup: Lookup,

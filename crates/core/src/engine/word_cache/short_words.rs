@@ -24,19 +24,19 @@ pub(crate) enum State {
     Stored(StoredIds),
 }
 
-/// Returns the entry of a pending word.
+/// Return the entry of a pending word.
 fn pending(number: u32) -> PackedIds {
     let [first, ..] = NO_IDS;
     [first, number, 0, 0]
 }
 
-/// Returns the entry of a word whose ids the table of long words stores.
+/// Return the entry of a word whose ids the table of long words stores.
 pub(super) fn stored(StoredIds { at, count, generation }: StoredIds) -> PackedIds {
     let [first, ..] = NO_IDS;
     [first, at, count, generation]
 }
 
-/// Returns the state of an entry that has no ids.
+/// Return the state of an entry that has no ids.
 pub(super) fn state(entry: &PackedIds) -> State {
     let [_, at, count, generation] = *entry;
     match count {
@@ -75,7 +75,7 @@ pub(crate) struct ShortWords {
 /// The capacity of the largest table as a power of two: 32 MB.
 const MAX_BITS: u32 = 20;
 
-/// Returns the number of words at which a table is full.
+/// Return the number of words at which a table is full.
 fn capacity(buckets: usize) -> usize {
     buckets * buckets::SLOTS * 5 / 8
 }
@@ -92,7 +92,7 @@ impl ShortWords {
         Self { buckets: table, words: 0, max_buckets }
     }
 
-    /// Returns the memory in bytes, used or not.
+    /// Return the memory in bytes, used or not.
     pub(crate) fn memory(&self) -> usize {
         size_of_val(self.buckets.as_slice())
     }
@@ -103,19 +103,19 @@ impl ShortWords {
         buckets::prefetch(&self.buckets, hash);
     }
 
-    /// Returns the entry of a word.
+    /// Return the entry of a word.
     #[inline]
     pub(crate) fn get(&self, key: WordKey, hash: u64) -> Option<&PackedIds> {
         buckets::get(&self.buckets, key.0, hash)
     }
 
-    /// Returns the entry of the word of a lookup; none for a word without a short key.
+    /// Return the entry of the word of a lookup; none for a word without a short key.
     #[inline(always)]
     pub(crate) fn find(&self, lookup: Lookup) -> Option<&PackedIds> {
         buckets::get(&self.buckets, lookup.key, lookup.hash)
     }
 
-    /// Returns the state of the word of a lookup that is no hit; `None` if it has no entry or no short key.
+    /// Return the state of the word of a lookup that is no hit; `None` if it has no entry or no short key.
     pub(crate) fn state(&self, lookup: Lookup) -> Option<State> {
         let key = WordKey::of_lookup(lookup).ok()?;
         self.get(key, lookup.hash).map(state)

@@ -2,9 +2,9 @@
 
 use piecework_kernels::buckets::{pack, Lookup, PackedIds};
 
+use super::keys::CacheKey;
 use super::long_words::LongWords;
 use super::short_words::{append, are_ids, state, stored, ShortWords, State, NO_IDS};
-use super::words::CacheKey;
 use crate::word_key::WordKey;
 
 /// The tables of one thread.
@@ -25,14 +25,12 @@ impl WordCache {
         }
     }
 
-    /// Returns the memory of the tables in bytes, used or not.
+    /// Return the memory of the tables in bytes, used or not.
     pub(crate) fn memory(&self) -> usize {
         self.short.memory() + self.long.memory()
     }
 
-    /// Append the ids of one word, such as a part of a longer one; returns `false` if it is not cached or still pending.
-    ///
-    /// The words of a text are looked up by [`super::CachedWords`].
+    /// Append the ids of one word, such as a part of a longer one. Return `false` if it is not cached or still pending.
     pub(crate) fn append_cached<'k>(
         &self,
         lookup: Lookup,
@@ -48,6 +46,22 @@ impl WordCache {
         ids.inspect(|ids| out.extend_from_slice(ids)).is_some()
     }
 
+    /// Append the ids of words one after the other, up to the first word that is no hit. Return the number of hits.
+    #[inline(always)]
+    pub(crate) fn append_hits(&self, lookups: &[Lookup], out: &mut Vec<u32>) -> usize {
+        self.short.append_hits(lookups, out)
+    }
+
+    /// Return the state of the word of a lookup that is no hit; `None` if it has no entry or no short key.
+    pub(crate) fn state(&self, lookup: Lookup) -> Option<State> {
+        self.short.state(lookup)
+    }
+
+    /// Mark a short word as pending with the number of its miss; `has_entry` says whether it has an entry.
+    pub(crate) fn set_pending(&mut self, key: WordKey, hash: u64, has_entry: bool, number: u32) {
+        self.short.set_pending(key, hash, has_entry, number);
+    }
+
     /// Store the ids of a word unless it has an entry: one that is pending keeps it.
     pub(crate) fn insert_new(&mut self, key: WordKey, ids: &[u32]) {
         if self.short.get(key, key.hash()).is_none() {
@@ -56,9 +70,9 @@ impl WordCache {
         }
     }
 
-    /// Returns the ids of a word in the table of long words, given its state in the table of short words.
+    /// Return the ids of a word in the table of long words, given its state in the table of short words.
     #[inline]
-    pub(super) fn long_ids(&self, state: Option<State>, key: CacheKey<'_>, hash: u64) -> Option<&[u32]> {
+    pub(crate) fn long_ids(&self, state: Option<State>, key: CacheKey<'_>, hash: u64) -> Option<&[u32]> {
         match (state, key) {
             (Some(State::Stored(stored)), _) => self.long.stored(stored),
             (_, CacheKey::Long(word, kind)) => self.long.get(word, hash, kind),
@@ -82,7 +96,7 @@ impl WordCache {
         }
     }
 
-    /// Returns the entry of a short word: its ids, or where the other table stores them.
+    /// Return the entry of a short word: its ids, or where the other table stores them.
     fn entry(&mut self, ids: &[u32]) -> PackedIds {
         pack(ids).or_else(|| self.long.store(ids).map(stored)).unwrap_or(NO_IDS)
     }
@@ -105,7 +119,7 @@ impl WordCache {
     }
 }
 
-/// Returns the hash that a lookup carries.
+/// Return the hash that a lookup carries.
 #[inline]
 pub(crate) fn hash_of(lookup: Lookup) -> u64 {
     WordKey::of_lookup(lookup).map_or_else(|hash| hash, |_| lookup.hash)

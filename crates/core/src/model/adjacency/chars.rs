@@ -50,7 +50,17 @@ impl CharAdjacency {
         }
     }
 
-    /// Return whether a word can be split between these two characters.
+    /// Return the end of the part of a word that begins at byte `start`.
+    #[must_use]
+    pub fn part_end(&self, word: &str, start: usize) -> usize {
+        let mut chars = word[start..].char_indices();
+        let mut previous = chars.next().map(|(_, c)| c);
+        let end =
+            chars.find(|&(_, c)| previous.replace(c).is_some_and(|previous| self.can_split(previous, c)));
+        end.map_or(word.len(), |(at, _)| start + at)
+    }
+
+    /// Whether a word can be split between these two characters.
     #[inline]
     #[must_use]
     pub fn can_split(&self, one: char, next: char) -> bool {

@@ -42,7 +42,7 @@ pub use self::scored::ScoredBpe;
 pub(crate) use self::scored::ScoredBpeScratch;
 use self::symbols::{push_all, rank_all, Symbol, SymbolLinks};
 use super::sampling::SamplingRng;
-use super::{ByteAdjacency, TokenSink, TokenSpan};
+use super::{BatchWord, ByteAdjacency, TokenSink, TokenSpan};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
@@ -180,22 +180,23 @@ impl Bpe {
         self.bytes.as_ref()?.byte_adjacency()
     }
 
-    /// Segment byte-level words of a text like `run_bytes`, most of them interleaved; append the end of each word's
-    /// ids to `ends`. Return `false` if the model is not byte-level.
+    /// Segment byte-level words of `bytes` like `run_bytes`, most of them interleaved, and set the span of the ids of
+    /// each. Return `false` if the model is not byte-level.
     pub(super) fn run_bytes_batch(
         &self,
-        (text, spans): (&str, &[(usize, usize)]),
+        bytes: &[u8],
+        words: &mut [BatchWord],
         scratch: &mut BpeScratch,
-        out: &mut Vec<u32>,
-        ends: &mut Vec<usize>,
+        ids: &mut Vec<u32>,
     ) -> bool {
         let Some(backtracking) = &self.bytes else { return false };
-        let text = text.as_bytes();
-        for (number, &(start, end)) in spans.iter().enumerate() {
-            if !backtracking.push_next((text, &spans[number..]), &mut scratch.interleaved, out) {
-                segment_bytes(backtracking, &text[start..end], scratch, |id, _| out.push(id));
+        for number in 0..words.len() {
+            let from = ids.len();
+            if !backtracking.push_next((bytes, &words[number..]), &mut scratch.interleaved, ids) {
+                let (start, end) = words[number].bytes;
+                segment_bytes(backtracking, &bytes[start..end], scratch, |id, _| ids.push(id));
             }
-            ends.push(out.len());
+            words[number].ids = (from, ids.len());
         }
         true
     }

@@ -308,22 +308,21 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
 /// Check that words have the same ids in a batch as alone.
 fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
     let (mut scratch, mut sizes) = (BpeScratch::default(), (1..=LongWordBatch::MAX_BYTES + 1).cycle());
-    let (mut spans, mut end) = (Vec::new(), 0);
+    let (mut words, mut end) = (Vec::new(), 0);
     while end < word.len() {
         let start = end;
         end = word.len().min(end + sizes.next().unwrap_or(1));
-        spans.push((start, end));
+        words.push(BatchWord { bytes: (start, end), ids: (0, 0) });
     }
-    spans.extend_from_within(..);
-    spans.reverse();
-    let (mut ids, mut ends, mut start) = (Vec::new(), Vec::new(), 0);
-    let is_done = model.run_bytes_batch((word, &spans), &mut scratch, &mut ids, &mut ends);
+    words.extend_from_within(..);
+    words.reverse();
+    let mut ids = Vec::new();
+    let is_done = model.run_bytes_batch(word.as_bytes(), &mut words, &mut scratch, &mut ids);
     prop_assert_eq!(is_done, model.bytes.is_some());
-    for (&end, &(from, to)) in ends.iter().zip(&spans) {
+    for BatchWord { bytes, ids: own } in words.into_iter().filter(|_| is_done) {
         let mut alone = Vec::new();
-        model.run_bytes(&word.as_bytes()[from..to], &mut BpeScratch::default(), &mut alone);
-        prop_assert_eq!(&ids[start..end], alone);
-        start = end;
+        model.run_bytes(&word.as_bytes()[bytes.0..bytes.1], &mut BpeScratch::default(), &mut alone);
+        prop_assert_eq!(&ids[own.0..own.1], alone);
     }
     Ok(())
 }

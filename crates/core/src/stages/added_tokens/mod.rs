@@ -177,63 +177,114 @@ impl AddedTokens {
                 .any(|token| token.special && token.normalized && selector.recognizes(token))
     }
 
-    /// Split a whole raw text into plain text and added tokens, in order, without empty segments.
+    /// Iterate over the plain text and the added tokens of a whole raw text, in order, without empty segments.
     ///
     /// A token that `selector` excludes does not match.
-    pub fn split_raw(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
+    pub fn raw_segments<'t>(
+        &'t self,
+        text: &'t str,
+        selector: &'t Selector,
+    ) -> impl Iterator<Item = Segment> + 't {
         let source = |start: usize, end: usize| (start as u32, end as u32);
-        self.split(self.raw.as_ref(), text, selector, source, emit);
+        Segments::new(self, self.raw.as_ref(), text, selector, source)
     }
 
-    /// Split normalized text at the tokens that are matched in normalized text.
+    /// Iterate over the plain text and the added tokens that are matched in normalized text.
     ///
     /// The selector must not be positional.
-    pub fn split_normalized(&self, text: &str, selector: &Selector, emit: impl FnMut(Segment)) {
+    pub fn normalized_segments<'t>(
+        &'t self,
+        text: &'t str,
+        selector: &'t Selector,
+    ) -> impl Iterator<Item = Segment> + 't {
         debug_assert!(!selector.is_positional());
-        self.split(self.normalized.as_ref(), text, selector, |_, _| (0, u32::MAX), emit);
+        Segments::new(self, self.normalized.as_ref(), text, selector, |_, _| (0, u32::MAX))
     }
 
-    /// Split normalized text whose sources in the original are known, for every selector.
-    pub fn split_aligned(&self, text: &Aligned, selector: &Selector, emit: impl FnMut(Segment)) {
+    /// Iterate over the same of normalized text whose sources in the original are known, for every selector.
+    pub fn aligned_segments<'t>(
+        &'t self,
+        text: &'t Aligned,
+        selector: &'t Selector,
+    ) -> impl Iterator<Item = Segment> + 't {
         let source = |start, end| text.source_of(start, end);
-        self.split(self.normalized.as_ref(), text.text(), selector, source, emit);
+        Segments::new(self, self.normalized.as_ref(), text.text(), selector, source)
+    }
+}
+
+/// Iterates over the segments of a text.
+struct Segments<'t, S> {
+    added: &'t AddedTokens,
+    matcher: Option<&'t Matcher>,
+    text: &'t str,
+    selector: &'t Selector,
+    /// Returns the bytes of the original that a match comes from.
+    source: S,
+    /// The end of the last segment.
+    done: usize,
+    search_from: usize,
+    /// The last end of a match, with its whitespace.
+    last_end: usize,
+    /// The token after the text that was returned last.
+    next: Option<Segment>,
+}
+
+impl<'t, S: Fn(usize, usize) -> (u32, u32)> Segments<'t, S> {
+    #[inline]
+    fn new(
+        added: &'t AddedTokens,
+        matcher: Option<&'t Matcher>,
+        text: &'t str,
+        selector: &'t Selector,
+        source: S,
+    ) -> Self {
+        let (done, search_from, last_end, next) = (0, 0, 0, None);
+        Self { added, matcher, text, selector, source, done, search_from, last_end, next }
     }
 
-    #[inline]
-    fn split(
-        &self,
-        matcher: Option<&Matcher>,
-        text: &str,
-        selector: &Selector,
-        source: impl Fn(usize, usize) -> (u32, u32),
-        mut emit: impl FnMut(Segment),
-    ) {
-        let (mut done, mut last_end) = (0, 0);
-        let mut search_from = 0;
-        while let Some(matcher) = matcher {
+    /// Return the next token.
+    fn next_token(&mut self) -> Option<(u32, usize, usize)> {
+        let (added, text, selector, matcher) = (self.added, self.text, self.selector, self.matcher?);
+        loop {
             let recognizes =
-                |at: usize, start, end| selector.permits(&self.tokens[at], || source(start, end));
-            let Some((at, start, end)) = matcher.find(text, search_from, recognizes) else { break };
-            search_from = end;
-            let token = &self.tokens[at];
+                |at: usize, start, end| selector.permits(&added.tokens[at], || (self.source)(start, end));
+            let (at, start, end) = matcher.find(text, self.search_from, recognizes)?;
+            self.search_from = end;
+            let token = &added.tokens[at];
             if token.single_word && touches_word(text, start, end) {
                 continue;
             }
-            let start = if token.lstrip { whitespace_start(text, done, start) } else { start };
-            let end = if token.rstrip { whitespace_end(text, end, last_end) } else { end };
-            last_end = last_end.max(end);
-            if start >= end {
-                continue;
+            let start = if token.lstrip { whitespace_start(text, self.done, start) } else { start };
+            let end = if token.rstrip { whitespace_end(text, end, self.last_end) } else { end };
+            self.last_end = self.last_end.max(end);
+            if start < end {
+                return Some((token.id, start, end));
             }
-            if done < start {
-                emit(Segment::Text(done, start));
-            }
-            emit(Segment::Token(token.id, start, end));
-            done = end;
         }
-        if done < text.len() {
-            emit(Segment::Text(done, text.len()));
+    }
+}
+
+impl<S: Fn(usize, usize) -> (u32, u32)> Iterator for Segments<'_, S> {
+    type Item = Segment;
+
+    #[inline]
+    fn next(&mut self) -> Option<Segment> {
+        if let Some(token) = self.next.take() {
+            return Some(token);
         }
+        let from = self.done;
+        let Some((id, start, end)) = self.next_token() else {
+            self.done = self.text.len();
+            self.matcher = None;
+            return (from < self.done).then_some(Segment::Text(from, self.done));
+        };
+        self.done = end;
+        let token = Segment::Token(id, start, end);
+        if from < start {
+            self.next = Some(token);
+            return Some(Segment::Text(from, start));
+        }
+        Some(token)
     }
 }
 

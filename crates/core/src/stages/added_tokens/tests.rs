@@ -18,7 +18,7 @@ fn compiled(tokens: &[AddedToken]) -> AddedTokens {
 
 fn split_by(tokens: &[AddedToken], selector: &Selector, text: &str) -> Vec<Segment> {
     let mut segments = Vec::new();
-    compiled(tokens).split_raw(text, selector, |segment| segments.push(segment));
+    segments.extend(compiled(tokens).raw_segments(text, selector));
     segments
 }
 
@@ -89,10 +89,10 @@ fn normalized_tokens_match_in_normalized_text() {
     let normalized = |content, id| AddedToken { normalized: true, ..token(content, id) };
     let special = compiled(&[normalized("Foo", 1), normalized("FOO", 2), token("foo", 3)]);
     let mut segments = Vec::new();
-    special.split_normalized("a foo", &Selector::All, |segment| segments.push(segment));
+    segments.extend(special.normalized_segments("a foo", &Selector::All));
     assert_eq!(segments, [Text(0, 2), Token(1, 2, 5)], "the first of two with the same form");
     segments.clear();
-    special.split_normalized("foo", &Selector::only(vec![2]), |segment| segments.push(segment));
+    segments.extend(special.normalized_segments("foo", &Selector::only(vec![2])));
     assert_eq!(segments, [Token(2, 0, 3)]);
     assert!(special.has_normalized());
     assert_eq!((special.normalized_form(2), special.normalized_form(3)), (Some("foo"), None));
@@ -129,6 +129,6 @@ fn tokens_of_normalized_text_are_permitted_by_their_source() {
     text.push_unchanged("ab", 20);
     let mut segments = Vec::new();
     let selector = Selector::within(vec![(20, 22)], vec![]);
-    added.split_aligned(&text, &selector, |segment| segments.push(segment));
+    segments.extend(added.aligned_segments(&text, &selector));
     assert_eq!(segments, [Text(0, 2), Token(1, 2, 4)]);
 }

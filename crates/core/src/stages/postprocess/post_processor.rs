@@ -26,6 +26,14 @@ pub struct Frame {
     pub trims: bool,
 }
 
+impl Frame {
+    /// Return the ids of the sequence of a row; `None` if the row does not have these ids around it.
+    #[must_use]
+    pub fn strip<'r>(&self, row: &'r [u32]) -> Option<&'r [u32]> {
+        row.strip_prefix(self.before.as_slice())?.strip_suffix(self.after.as_slice())
+    }
+}
+
 /// The items of an encoding, with and without special tokens.
 #[derive(Clone, Debug)]
 struct FrameItems {

@@ -9,7 +9,7 @@ use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
 
 impl PreTokenizer {
-    /// Return whether `split_raw` returns the words of `split_words` before `write_printable`.
+    /// Whether `find_words` finds the words of `split_words` before `write_printable`.
     #[must_use]
     pub fn splits_raw(&self) -> bool {
         let Self::Stages(compiled) = self else { return false };
@@ -25,39 +25,34 @@ impl PreTokenizer {
         self.splits_raw() || matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages))
     }
 
-    /// Call `take` for each window of the text with its start and the spans of its words; requires
-    /// `is_byte_level`.
-    pub fn split_raw(
-        &self,
-        text: &str,
-        scratch: &mut ScanScratch,
-        mut take: impl FnMut(&str, usize, WordSpans<'_>),
-    ) -> Result<(), Error> {
-        let Self::Stages(compiled) = self else { return Ok(()) };
-        if adds_prefix_space(&compiled.stages) && !text.is_empty() && !text.starts_with(' ') {
-            let mut prefixed = std::mem::take(&mut scratch.prefixed);
-            prefixed.clear();
-            prefixed.extend([" ", text]);
-            let result = self.split_raw(&prefixed, scratch, take);
-            scratch.prefixed = prefixed;
-            return result;
+    /// Return the text that [`Self::find_words`] splits: with a space before it if the byte level adds one.
+    pub fn prefixed<'t>(&self, text: &'t str, prefixed: &'t mut String) -> &'t str {
+        let adds_space = matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages));
+        if !adds_space || text.is_empty() || text.starts_with(' ') {
+            return text;
         }
+        prefixed.clear();
+        prefixed.extend([" ", text]);
+        prefixed
+    }
+
+    /// Find the words of a window of the text that begins at byte `from`, not the end; requires `is_byte_level`. Return
+    /// where the window ends. [`ScanScratch::words`] are the words.
+    pub fn find_words(&self, text: &str, from: usize, scratch: &mut ScanScratch) -> Result<usize, Error> {
+        let Self::Stages(compiled) = self else { return Ok(text.len()) };
         if let Some(scanner) = only_scanner(&compiled.stages) {
-            scanner.for_each_window(text, scratch, |from, window, words| take(window, from, words));
-            return Ok(());
+            return Ok(scanner.find_words(text, from, scratch));
         }
-        scratch.split_by(&compiled.stages, text)?;
-        take(text, 0, WordSpans { starts: &scratch.starts, ends: &scratch.ends });
-        Ok(())
+        scratch.split_by(&compiled.stages, &text[from..])?;
+        Ok(text.len())
     }
 }
 
 impl ScanScratch {
     /// Split a text by the first stage and each word by the next.
     fn split_by(&mut self, stages: &[PreTokenizerStage], text: &str) -> Result<(), Error> {
+        self.begin_list();
         let Self { starts, ends, words, .. } = self;
-        starts.clear();
-        ends.clear();
         if !text.is_empty() {
             starts.push(0);
             ends.push(text.len() as u32);
@@ -158,14 +153,17 @@ mod tests {
 
     fn raw(compiled: &PreTokenizer, text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        let split = compiled.split_raw(text, &mut ScanScratch::default(), |window, _, found| {
-            found.spans().for_each(|(start, end)| {
+        let (mut prefixed, mut scratch, mut from) = (String::new(), ScanScratch::default(), 0);
+        let text = compiled.prefixed(text, &mut prefixed);
+        while from < text.len() {
+            let to = compiled.find_words(text, from, &mut scratch).expect("a pattern that ends");
+            scratch.words().spans().for_each(|(start, end)| {
                 let mut word = String::new();
-                write_printable(&window[start..end], &mut word);
+                write_printable(&text[from..to][start..end], &mut word);
                 words.push(word);
             });
-        });
-        split.expect("a pattern that ends");
+            from = to;
+        }
         words
     }
 

@@ -31,6 +31,8 @@ pub struct SplitScratch {
     pub(crate) normalized: String,
     pub(crate) words: PreTokenizedText,
     pub(crate) scan: ScanScratch,
+    /// A text with a space before it.
+    pub(crate) prefixed: String,
     pub(crate) bert: BertScratch,
 }
 
@@ -102,12 +104,19 @@ impl Splitter {
         scratch: &mut SplitScratch,
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
-        self.pre_tokenizer.split_raw(text, &mut scratch.scan, |span, from, words| {
-            words.spans().for_each(|(start, end)| match WordKey::at(span.as_bytes(), start, end) {
-                Some(key) => sink.short_word(key, from + start),
-                None => sink.word(&span[start..end], from + start),
+        let mut from = 0;
+        while from < text.len() {
+            let to = self.pre_tokenizer.find_words(text, from, &mut scratch.scan)?;
+            let span = &text[from..to];
+            scratch.scan.words().spans().for_each(|(start, end)| {
+                match WordKey::at(span.as_bytes(), start, end) {
+                    Some(key) => sink.short_word(key, from + start),
+                    None => sink.word(&span[start..end], from + start),
+                }
             });
-        })
+            from = to;
+        }
+        Ok(())
     }
 
     /// Normalize and pre-tokenize a span of text that begins at byte `start` of the original.

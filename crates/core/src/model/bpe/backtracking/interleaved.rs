@@ -6,6 +6,7 @@
 use piecework_kernels::merges::{BytePairMap, InterleavedWords, LongWordBatch, ShortWordBatch, MAX_WORDS};
 
 use super::BacktrackingBpe;
+use crate::model::BatchWord;
 
 /// The batches of both length classes.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +31,12 @@ impl BacktrackingBpe {
     #[inline]
     pub(in crate::model::bpe) fn push_next(
         &self,
-        (text, words): (&[u8], &[(usize, usize)]),
+        (text, words): (&[u8], &[BatchWord]),
         MergeBatches { short, long }: &mut MergeBatches,
         out: &mut Vec<u32>,
     ) -> bool {
         let Some(pairs) = &self.byte_pairs else { return false };
-        let len = words.first().map_or(0, |(start, end)| end - start);
+        let len = words.first().map_or(0, |word| word.bytes.1 - word.bytes.0);
         if len <= ShortWordBatch::MAX_BYTES {
             short.push_next(self, pairs, (text, words), 0, out);
         } else if len <= LongWordBatch::MAX_BYTES {
@@ -51,7 +52,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> LengthClass<SYMBOLS, CAPACITY>
         &mut self,
         model: &BacktrackingBpe,
         pairs: &BytePairMap,
-        words: (&[u8], &[(usize, usize)]),
+        words: (&[u8], &[BatchWord]),
         min_len: usize,
         out: &mut Vec<u32>,
     ) {
@@ -69,13 +70,13 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> LengthClass<SYMBOLS, CAPACITY>
         &mut self,
         model: &BacktrackingBpe,
         pairs: &BytePairMap,
-        (text, words): (&[u8], &[(usize, usize)]),
+        (text, words): (&[u8], &[BatchWord]),
         min_len: usize,
     ) {
         let is_one = |word: &&[u8]| {
             (min_len..=InterleavedWords::<SYMBOLS, CAPACITY>::MAX_BYTES).contains(&word.len())
         };
-        let all = words.iter().map(|&(start, end)| &text[start..end]).filter(is_one);
+        let all = words.iter().map(|word| &text[word.bytes.0..word.bytes.1]).filter(is_one);
         let mut batch = [&[][..]; MAX_WORDS];
         (self.next, self.count) = (0, batch.iter_mut().zip(all).map(|(batch, word)| *batch = word).count());
         self.rows.get_or_insert_with(Box::default).merge_words(

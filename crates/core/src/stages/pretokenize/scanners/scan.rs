@@ -42,13 +42,46 @@ pub struct ScanScratch {
     ambiguous: AmbiguousBytes,
     /// Zero, then the end of each word.
     bounds: Vec<u32>,
-    /// Words that no scanner found.
+    /// Whether the words are between the bounds.
+    has_bounds: bool,
+    /// The words that are not.
     pub(in crate::stages::pretokenize) starts: Vec<u32>,
     pub(in crate::stages::pretokenize) ends: Vec<u32>,
     /// Words of one stage, to be split by the next.
     pub(in crate::stages::pretokenize) words: Vec<(usize, usize)>,
-    /// A text with a space before it.
-    pub(in crate::stages::pretokenize) prefixed: String,
+}
+
+impl ScanScratch {
+    /// Return the words that were found last, from the beginning of their window.
+    #[inline]
+    #[must_use]
+    pub fn words(&self) -> WordSpans<'_> {
+        let Self { bounds, starts, ends, .. } = self;
+        if self.has_bounds {
+            return WordSpans { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
+        }
+        WordSpans { starts, ends }
+    }
+
+    /// List the words between the bounds, without whitespace.
+    fn omit_whitespace(&mut self) {
+        let Self { masks, bounds, starts, ends, .. } = self;
+        let is_word =
+            |start: u32| masks[start as usize / BLOCK][IS_SPACE] >> (start as usize % BLOCK) & 1 == 0;
+        starts.clear();
+        ends.clear();
+        for two in bounds.windows(2).filter(|two| is_word(two[0])) {
+            starts.push(two[0]);
+            ends.push(two[1]);
+        }
+    }
+
+    /// Begin a list of words that are not between bounds.
+    pub(in crate::stages::pretokenize) fn begin_list(&mut self) {
+        self.has_bounds = false;
+        self.starts.clear();
+        self.ends.clear();
+    }
 }
 
 impl Scanner {
@@ -57,44 +90,28 @@ impl Scanner {
         if text.len() < MIN_MASKED_LEN {
             return self.split_scalar(text, emit);
         }
-        self.for_each_window(text, &mut ScanScratch::default(), |from, _, words| {
-            words.spans().for_each(|(start, end)| emit(from + start, from + end));
-        });
-    }
-
-    /// Call `take` for each window of the text with its start and its words.
-    pub(in crate::stages::pretokenize) fn for_each_window(
-        self,
-        text: &str,
-        scratch: &mut ScanScratch,
-        mut take: impl FnMut(usize, &str, WordSpans<'_>),
-    ) {
-        let table = ClassTable::of(self.classification);
-        let mut from = 0;
+        let (mut scratch, mut from) = (ScanScratch::default(), 0);
         while from < text.len() {
-            let to = self.window_end(text, from);
-            let window = &text[from..to];
-            self.bounds(window, table, scratch);
-            take(from, window, self.words(scratch));
+            let to = self.find_words(text, from, &mut scratch);
+            scratch.words().spans().for_each(|(start, end)| emit(from + start, from + end));
             from = to;
         }
     }
 
-    /// Return the words between the bounds; CLIP's omit whitespace.
-    fn words(self, scratch: &mut ScanScratch) -> WordSpans<'_> {
-        let ScanScratch { masks, bounds, starts, ends, .. } = scratch;
-        let all = WordSpans { starts: &bounds[..bounds.len() - 1], ends: &bounds[1..] };
-        if self.family != PatternFamily::Clip {
-            return all;
+    /// Find the words of the window that begins at byte `from`, not the end. Return where the window ends.
+    pub(in crate::stages::pretokenize) fn find_words(
+        self,
+        text: &str,
+        from: usize,
+        scratch: &mut ScanScratch,
+    ) -> usize {
+        let to = self.window_end(text, from);
+        self.bounds(&text[from..to], ClassTable::of(self.classification), scratch);
+        scratch.has_bounds = self.family != PatternFamily::Clip;
+        if !scratch.has_bounds {
+            scratch.omit_whitespace();
         }
-        let is_word = |start: usize| masks[start / BLOCK][IS_SPACE] >> (start % BLOCK) & 1 == 0;
-        starts.clear();
-        ends.clear();
-        for (start, end) in all.spans().filter(|&(start, _)| is_word(start)) {
-            starts.push(start as u32);
-            ends.push(end as u32);
-        }
-        WordSpans { starts, ends }
+        to
     }
 
     /// Write the bounds of all words of a window, not empty, to the scratch.

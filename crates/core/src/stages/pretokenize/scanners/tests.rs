@@ -18,10 +18,12 @@ fn by_chars(scanner: Scanner, text: &str) -> Spans {
 }
 
 fn by_blocks(scanner: Scanner, text: &str) -> Spans {
-    let mut found = Vec::new();
-    scanner.for_each_window(text, &mut ScanScratch::default(), |from, _, words| {
-        found.extend(words.spans().map(|(start, end)| (from + start, from + end)));
-    });
+    let (mut found, mut scratch, mut from) = (Vec::new(), ScanScratch::default(), 0);
+    while from < text.len() {
+        let to = scanner.find_words(text, from, &mut scratch);
+        found.extend(scratch.words().spans().map(|(start, end)| (from + start, from + end)));
+        from = to;
+    }
     found
 }
 

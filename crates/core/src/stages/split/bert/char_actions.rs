@@ -70,6 +70,11 @@ impl SplitAction {
         KINDS[(self.0 & ((1 << KIND_BITS) - 1)) as usize]
     }
 
+    /// Whether the character ends the word before it and is no part of the next.
+    pub(super) fn ends_word(self) -> bool {
+        matches!(self.kind(), ActionKind::Space | ActionKind::Isolated | ActionKind::IsolatedMapped)
+    }
+
     /// Returns the text that replaces the character: its bytes and their number.
     #[inline]
     pub(super) fn text(self) -> ([u8; 4], usize) {

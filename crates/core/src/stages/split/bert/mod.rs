@@ -24,10 +24,10 @@ use crate::word_key::WordKey;
 
 use super::word_sink::WordSink;
 use char_actions::{split_actions, SplitAction};
-use spans::{ISOLATED, OTHER, WORD};
+use spans::{SpanFinder, ISOLATED, OTHER, WORD};
 
 pub(crate) use spans::CHUNK;
-pub(crate) use spans::{AsciiSpan, SpanFinder, SpanGroup};
+pub(crate) use spans::{AsciiSpan, SpanGroup};
 pub(crate) use words::{SpanWord, WordBuffer, WordRole};
 
 /// A normalizer and a pre-tokenizer that split by classes of single characters.
@@ -43,27 +43,27 @@ pub(crate) struct BertSplitter {
 /// Memory of one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BertScratch {
-    pub(crate) finder: SpanFinder,
-    /// The bytes of a chunk, lowercased if they are ASCII, and `PADDING` bytes.
-    pub(crate) lowered: Vec<u8>,
+    pub(crate) chunk: SpanChunk,
     pub(crate) words: WordBuffer,
 }
 
-/// A part of a text.
-pub(crate) enum SpanPart<'c> {
-    /// Whole spans.
-    Chunk(SpanChunk<'c>),
-    /// One span that is longer than a chunk, and where it begins.
-    LongSpan(&'c str, usize),
+/// The next bytes of a text, up to an end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SpanPart {
+    /// The spans of a chunk.
+    Chunk(usize),
+    /// One span, or the first words of one, that is longer than a chunk.
+    LongSpan(usize),
 }
 
-/// Whole spans of a text, in at most `CHUNK` bytes.
-pub(crate) struct SpanChunk<'c> {
-    text: &'c str,
+/// The spans of at most `CHUNK` bytes of a text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SpanChunk {
     /// Where the chunk begins in the text.
     pub(crate) from: usize,
-    lowered: &'c [u8],
-    pub(crate) finder: &'c SpanFinder,
+    /// The bytes of the chunk, lowercased if they are ASCII, and `PADDING` bytes.
+    lowered: Vec<u8>,
+    finder: SpanFinder,
 }
 
 /// Bytes after the last byte of a chunk, so that a key can be read anywhere in it.
@@ -86,36 +86,35 @@ impl BertSplitter {
         Some(Self { normalizer, pre_tokenizer, classes, lowercases, actions })
     }
 
-    /// Emit all of a text, part by part.
+    /// Find the next spans of a text, from byte `from` on, which is not the end.
     #[inline]
-    pub(crate) fn parts<'c>(
-        &self,
-        text: &'c str,
-        finder: &'c mut SpanFinder,
-        lowered: &'c mut Vec<u8>,
-        mut emit: impl FnMut(SpanPart<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut from = 0;
-        while from < text.len() {
-            let chunk = &text.as_bytes()[from..text.len().min(from + CHUNK)];
-            let is_last = from + chunk.len() == text.len();
-            let mut done = finder.find(chunk, is_last, &self.classes);
-            if done > 0 {
-                self.lower(chunk, lowered);
-                emit(SpanPart::Chunk(SpanChunk { text, from, lowered, finder }))?;
-            } else {
-                done = self.span_len(&text.as_bytes()[from..]);
-                emit(SpanPart::LongSpan(&text[from..from + done], from))?;
-            }
-            from += done;
+    pub(crate) fn find(&self, text: &str, from: usize, chunk: &mut SpanChunk) -> SpanPart {
+        let bytes = &text.as_bytes()[from..text.len().min(from + CHUNK)];
+        let is_last = from + bytes.len() == text.len();
+        let done = chunk.finder.find(bytes, is_last, &self.classes);
+        if done == 0 {
+            return SpanPart::LongSpan(from + self.long_span_len(&text[from..]));
         }
-        Ok(())
+        chunk.from = from;
+        self.lower(bytes, &mut chunk.lowered);
+        SpanPart::Chunk(from + done)
     }
 
-    /// Returns the length of the span at the beginning.
-    fn span_len(&self, bytes: &[u8]) -> usize {
-        let continues = |&byte: &u8| !byte.is_ascii() || self.classes.of(byte) & (WORD | OTHER) != 0;
-        bytes.iter().position(|byte| !continues(byte)).unwrap_or(bytes.len())
+    /// Return how long the span at the beginning is, which is longer than a chunk, or its first words.
+    ///
+    /// It ends at the latest after the first character behind a chunk that no word and no reordering of marks goes past.
+    fn long_span_len(&self, text: &str) -> usize {
+        let continues = |byte: u8| !byte.is_ascii() || self.classes.of(byte) & (WORD | OTHER) != 0;
+        let mut chars = text.char_indices().skip_while(|&(at, _)| at < CHUNK);
+        let ends =
+            |&(at, c): &(usize, char)| !continues(text.as_bytes()[at]) || self.actions.get(c).ends_word();
+        chars.find(ends).map_or(text.len(), |(at, c)| {
+            if continues(text.as_bytes()[at]) {
+                at + c.len_utf8()
+            } else {
+                at
+            }
+        })
     }
 
     fn lower(&self, chunk: &[u8], lowered: &mut Vec<u8>) {
@@ -138,23 +137,32 @@ impl BertSplitter {
         normalized: &mut String,
         sink: &mut impl WordSink,
     ) -> Result<(), Error> {
-        let BertScratch { finder, lowered, words } = scratch;
+        let BertScratch { chunk, words } = scratch;
         let mut split = |span: &str, at: usize, sink: &mut _| {
             self.span_words(span, words, normalized, |word| {
                 emit_word(word.bytes, at + word.start, sink);
             })
         };
-        self.parts(text, finder, lowered, |part| match part {
-            SpanPart::LongSpan(span, at) => split(span, at, sink),
-            SpanPart::Chunk(chunk) => chunk.finder.all().spans().try_for_each(|span| {
-                let at = chunk.from + span.start;
-                if span.needs_actions {
-                    return split(chunk.raw(span), at, sink);
+        let mut from = 0;
+        while from < text.len() {
+            match self.find(text, from, chunk) {
+                SpanPart::LongSpan(end) => {
+                    split(&text[from..end], from, sink)?;
+                    from = end;
                 }
-                emit_word(chunk.lowered(span), at, sink);
-                Ok(())
-            }),
-        })
+                SpanPart::Chunk(end) => {
+                    for span in chunk.spans().spans() {
+                        if span.needs_actions {
+                            split(chunk.raw(text, span), from + span.start, sink)?;
+                        } else {
+                            emit_word(chunk.lowered(span), from + span.start, sink);
+                        }
+                    }
+                    from = end;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Emit the normalized words of a span. Where marks are reordered, the byte where a word begins may be one before
@@ -210,11 +218,17 @@ fn emit_word(word: &[u8], at: usize, sink: &mut impl WordSink) {
     }
 }
 
-impl<'c> SpanChunk<'c> {
-    /// Returns the key of a span, or [`WordKey::NONE`]: of the word that it is, or of its raw text if it must be split.
+impl SpanChunk {
+    /// Return all spans.
+    #[inline]
+    pub(crate) fn spans(&self) -> SpanGroup<'_> {
+        self.finder.spans()
+    }
+
+    /// Return the key of a span, or [`WordKey::NONE`]: of the word that it is, or of its raw text if it must be split.
     #[inline]
     pub(crate) fn short_key(&self, span: AsciiSpan) -> WordKey {
-        let key = WordKey::at_or_none(self.lowered, span.start, span.end);
+        let key = WordKey::at_or_none(&self.lowered, span.start, span.end);
         if span.needs_actions && key != WordKey::NONE {
             key.as_raw()
         } else {
@@ -222,13 +236,13 @@ impl<'c> SpanChunk<'c> {
         }
     }
 
-    /// Returns the raw text of a span.
-    pub(crate) fn raw(&self, span: AsciiSpan) -> &'c str {
-        &self.text[self.from + span.start..self.from + span.end]
+    /// Return the raw text of a span of a text.
+    pub(crate) fn raw<'t>(&self, text: &'t str, span: AsciiSpan) -> &'t str {
+        &text[self.from + span.start..self.from + span.end]
     }
 
-    /// Returns a span with ASCII capitals lowercased: its normalized text if it is ASCII.
-    pub(crate) fn lowered(&self, span: AsciiSpan) -> &'c [u8] {
+    /// Return a span with ASCII capitals lowercased: its normalized text if it is ASCII.
+    pub(crate) fn lowered(&self, span: AsciiSpan) -> &[u8] {
         &self.lowered[span.start..span.end]
     }
 }

@@ -3,6 +3,8 @@
 //! A span is a run of bytes that are neither ASCII whitespace nor isolated, or one isolated byte. Bit `i` of a mask is
 //! byte `i` of a block; the state at the end of a block is carried into the next.
 
+use std::ops::Range;
+
 use piecework_kernels::classes::{class_masks, ByteClasses};
 use piecework_kernels::positions;
 
@@ -73,21 +75,20 @@ impl SpanFinder {
         chunk.len()
     }
 
-    /// Returns all spans.
+    /// Return the spans that were found last.
     #[inline]
-    pub(crate) fn all(&self) -> SpanGroup<'_> {
+    pub(super) fn spans(&self) -> SpanGroup<'_> {
         SpanGroup { starts: &self.starts, ends: &self.ends }
-    }
-
-    /// Returns the spans in groups of `size`.
-    #[inline]
-    pub(crate) fn groups(&self, size: usize) -> impl Iterator<Item = SpanGroup<'_>> {
-        let SpanGroup { starts, ends } = self.all();
-        starts.chunks(size).zip(ends.chunks(size)).map(|(starts, ends)| SpanGroup { starts, ends })
     }
 }
 
-impl SpanGroup<'_> {
+impl<'e> SpanGroup<'e> {
+    /// Return the spans of a range of numbers.
+    #[inline]
+    pub(crate) fn range(self, numbers: Range<usize>) -> Self {
+        Self { starts: &self.starts[numbers.clone()], ends: &self.ends[numbers] }
+    }
+
     /// Returns the number of spans.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -102,7 +103,7 @@ impl SpanGroup<'_> {
 
     /// Returns the spans in order.
     #[inline]
-    pub(crate) fn spans(&self) -> impl Iterator<Item = AsciiSpan> + '_ {
+    pub(crate) fn spans(self) -> impl Iterator<Item = AsciiSpan> + 'e {
         self.starts.iter().zip(self.ends).map(|(&start, &end)| AsciiSpan::of(start, end))
     }
 }
@@ -198,7 +199,7 @@ mod tests {
                 level.activate();
                 let mut finder = SpanFinder::default();
                 prop_assert_eq!(finder.find(&bytes, true, &classes), bytes.len());
-                let found: Vec<AsciiSpan> = finder.all().spans().collect();
+                let found: Vec<AsciiSpan> = finder.spans().spans().collect();
                 prop_assert_eq!(found, walked(&bytes));
             }
         }

@@ -1,0 +1,213 @@
+//! The queue of cache misses. The ids of words after a miss are written before its own are computed; a flush segments
+//! all queued words in one batch, stores their ids in the cache and splices them into the rows.
+//!
+//! ```text
+//! queued_words  the words of the misses, as the model segments them
+//! segmenter     segments the queued words of a route
+//! ```
+
+mod queued_words;
+mod segmenter;
+
+pub(super) use queued_words::QueuedWords;
+pub(super) use segmenter::{Method, Segmenter};
+
+use super::word_cache::{CacheKey, WordCache};
+use crate::word_key::WordKey;
+
+/// The number of misses that are worth a batch.
+const FULL: usize = 128;
+/// The number of long misses that are compared with a new one, by hash.
+const RECENT: usize = 256;
+/// Memory that the queue keeps after a flush, in bytes or items.
+const KEPT: usize = 1 << 20;
+
+/// A cache miss.
+#[derive(Clone, Copy, Debug)]
+struct Miss {
+    /// Where its ids go in the output, which has no ids of misses yet.
+    at: usize,
+    source: IdsOrigin,
+    key: MissKey,
+    hash: u64,
+    /// Where its ids are among those of all misses.
+    ids: (usize, usize),
+}
+
+/// Where the ids of a miss come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IdsOrigin {
+    /// The next of the queued words.
+    Segmenter,
+    /// An earlier miss of the same word.
+    Same(usize),
+}
+
+/// How the word is stored in the cache: long words by their bytes in `long_words`.
+#[derive(Clone, Copy, Debug)]
+enum MissKey {
+    Short(WordKey),
+    Long((usize, usize), u32),
+    Uncached,
+}
+
+/// All cache misses that wait, and the rows that ended in the meantime.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MissQueue {
+    misses: Vec<Miss>,
+    /// What the model segments for the misses, except those that are the same as earlier ones.
+    pub(super) words: QueuedWords,
+    /// The ids of the misses, as far as they are segmented.
+    ids: Vec<u32>,
+    long_words: Vec<u8>,
+    /// By hash: the last long miss.
+    recent: Vec<usize>,
+    /// How many misses were queued at the end of each row.
+    rows: Vec<usize>,
+    /// How far the end of each row has moved by splicing.
+    shifts: Vec<usize>,
+}
+
+impl MissQueue {
+    /// Whether no miss waits.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.misses.is_empty()
+    }
+
+    /// Whether no miss waits, and no row waits for how far it moves.
+    #[cfg(test)]
+    pub(super) fn is_flushed(&self) -> bool {
+        self.misses.is_empty() && self.rows.is_empty() && self.shifts.is_empty()
+    }
+
+    /// Whether enough misses wait for a batch.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.misses.len() >= FULL || self.words.is_full()
+    }
+
+    /// Append a miss whose words were queued last; return its number.
+    pub(super) fn push(&mut self, key: CacheKey<'_>, hash: u64, at: usize) -> usize {
+        self.words.end_miss();
+        let number = self.misses.len();
+        let key = match key {
+            CacheKey::Short(key) => MissKey::Short(key),
+            CacheKey::Long(word, kind) => self.long_key(word, kind, hash, number),
+            CacheKey::Uncached => MissKey::Uncached,
+        };
+        self.misses.push(Miss { at, source: IdsOrigin::Segmenter, key, hash, ids: (0, 0) });
+        number
+    }
+
+    /// Append a miss of the same word as an earlier one.
+    pub(super) fn push_same(&mut self, number: usize, at: usize) {
+        let (source, key) = (IdsOrigin::Same(number), MissKey::Uncached);
+        self.misses.push(Miss { at, source, key, hash: 0, ids: (0, 0) });
+    }
+
+    /// Return the number of a queued long word with these bytes, if a recent one has them.
+    pub(super) fn same_long(&self, word: &[u8], kind: u32, hash: u64) -> Option<usize> {
+        let number = *self.recent.get(hash as usize % RECENT)?;
+        let is_same = |miss: &Miss| matches!(miss.key, MissKey::Long((from, to), of) if of == kind && self.long_words[from..to] == *word);
+        self.misses.get(number).is_some_and(is_same).then_some(number)
+    }
+
+    fn long_key(&mut self, word: &[u8], kind: u32, hash: u64, number: usize) -> MissKey {
+        let from = self.long_words.len();
+        self.long_words.extend_from_slice(word);
+        self.recent.resize(RECENT, usize::MAX);
+        self.recent[hash as usize % RECENT] = number;
+        MissKey::Long((from, self.long_words.len()), kind)
+    }
+
+    /// Record that a row ends here.
+    pub(super) fn end_row(&mut self) {
+        self.rows.push(self.misses.len());
+    }
+
+    /// Record that the rows that ended since the last flush have not moved; no miss waits.
+    pub(super) fn finish_rows(&mut self) {
+        self.shifts.extend(self.rows.drain(..).map(|_| 0));
+    }
+
+    /// Remove and return how far the end of each row has moved, from the first row on.
+    pub(super) fn shifts(&mut self) -> impl Iterator<Item = usize> + '_ {
+        self.shifts.drain(..)
+    }
+
+    /// Segment the words of all misses. Return whether their ids may be stored: not if a word has no segmentation, so
+    /// that it must fail each time.
+    pub(super) fn segment(&mut self, segmenter: &mut Segmenter<'_>, cache: &mut WordCache) -> bool {
+        let Self { misses, words, ids, .. } = self;
+        words.copy_cached(cache, ids);
+        let are_final = segmenter.segment(&words.text, &mut words.words, cache, ids);
+        let segmented = misses.iter_mut().filter(|miss| miss.source == IdsOrigin::Segmenter);
+        segmented.zip(0..).for_each(|(miss, number)| miss.ids = words.ids_of(number, ids));
+        are_final
+    }
+
+    /// Store the ids in the cache; if they may not be stored, remove the marks of short words.
+    pub(super) fn store(&self, are_final: bool, cache: &mut WordCache) {
+        for miss in &self.misses {
+            let key = match miss.key {
+                MissKey::Short(key) => CacheKey::Short(key),
+                MissKey::Long((from, to), kind) => CacheKey::Long(&self.long_words[from..to], kind),
+                MissKey::Uncached => continue,
+            };
+            cache.insert(key, miss.hash, are_final.then(|| &self.ids[miss.ids.0..miss.ids.1]));
+        }
+        if are_final {
+            self.words.store(&self.ids, cache);
+        }
+    }
+
+    /// Insert the ids of all misses into the output, from the last one on, and empty the queue.
+    pub(super) fn splice(&mut self, out: &mut Vec<u32>) {
+        self.resolve_same();
+        self.move_rows();
+        let mut from = out.len();
+        out.resize(from + id_count(&self.misses), 0);
+        let mut to = out.len();
+        for miss in self.misses.iter().rev() {
+            let ids = &self.ids[miss.ids.0..miss.ids.1];
+            out.copy_within(miss.at..from, to - (from - miss.at));
+            to -= from - miss.at;
+            from = miss.at;
+            out[to - ids.len()..to].copy_from_slice(ids);
+            to -= ids.len();
+        }
+        self.clear();
+    }
+
+    /// Copy the spans of the ids of equal words.
+    fn resolve_same(&mut self) {
+        for at in 0..self.misses.len() {
+            if let IdsOrigin::Same(number) = self.misses[at].source {
+                self.misses[at].ids = self.misses[number].ids;
+            }
+        }
+    }
+
+    /// Compute how far the rows move.
+    fn move_rows(&mut self) {
+        let (mut from, mut shift) = (0, 0);
+        for to in self.rows.drain(..) {
+            shift += id_count(&self.misses[from..to]);
+            self.shifts.push(shift);
+            from = to;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.misses.clear();
+        self.words.clear();
+        self.ids.clear();
+        self.ids.shrink_to(KEPT);
+        self.long_words.clear();
+    }
+}
+
+fn id_count(misses: &[Miss]) -> usize {
+    misses.iter().map(|miss| miss.ids.1 - miss.ids.0).sum()
+}

@@ -1,0 +1,193 @@
+//! Segments the escaped text of cache misses part by part, for models that segment each word independently. A part that
+//! would also be a word is cached as that word.
+
+use std::ops::Range;
+
+use super::interleaved::{interleaves, Interleaved, StepQueue};
+use super::layout::WordRules;
+use crate::engine::stages::Stages;
+use crate::engine::word_cache::{CacheKey, WordCache};
+use crate::model::{BatchWord, ModelScratch};
+use crate::text::METASPACE_STR;
+use crate::word_key::WordKey;
+
+/// The number of parts that are looked up together.
+const WINDOW: usize = 64;
+/// The longest word, in bytes, that is merged together with others.
+const MAX_INTERLEAVED: usize = 512;
+
+/// A part of a word.
+#[derive(Clone, Copy, Debug)]
+struct WordPart {
+    start: usize,
+    end: usize,
+    begins_pre_token: bool,
+    /// `None` for a long part.
+    key: Option<WordKey>,
+}
+
+/// Memory of one thread.
+#[derive(Clone, Debug, Default)]
+pub(in super::super::super) struct PartScratch {
+    /// The parts of one word that are looked up together.
+    parts: Vec<WordPart>,
+    steps: StepQueue,
+    /// A word in ASCII.
+    ascii: Vec<u8>,
+}
+
+/// Segments words by the rules of their pipeline.
+pub(in super::super::super) struct WordParts<'s> {
+    pub(in super::super::super) rules: &'s WordRules,
+    pub(in super::super::super) scratch: &'s mut PartScratch,
+}
+
+/// The model, and what it needs.
+type Segment<'s> = (&'s Stages, &'s mut ModelScratch);
+
+impl WordParts<'_> {
+    /// Append the ids of escaped words and set where they are.
+    pub(in super::super::super) fn run_batch(
+        &mut self,
+        text: &[u8],
+        words: &mut [BatchWord],
+        (stages, model): Segment<'_>,
+        cache: &mut WordCache,
+        ids: &mut Vec<u32>,
+    ) {
+        if interleaves(stages) {
+            self.run_interleaved(text, words, (stages, model), ids);
+        }
+        for word in words.iter_mut().filter(|word| word.bytes.0 < word.bytes.1) {
+            let start = ids.len();
+            if let Ok(escaped) = std::str::from_utf8(&text[word.bytes.0..word.bytes.1]) {
+                self.append(escaped, (stages, model), cache, ids);
+            }
+            word.ids = (start, ids.len());
+        }
+    }
+
+    /// Append the ids of the words that are ASCII apart from `▁`; they have no bytes afterwards.
+    fn run_interleaved(
+        &mut self,
+        text: &[u8],
+        words: &mut [BatchWord],
+        (stages, model): Segment<'_>,
+        ids: &mut Vec<u32>,
+    ) {
+        let PartScratch { steps, ascii, .. } = &mut *self.scratch;
+        let mut interleaved = Interleaved { stages, rules: self.rules, model, steps, ids };
+        for (number, word) in words.iter_mut().enumerate() {
+            if write_ascii(&text[word.bytes.0..word.bytes.1], ascii) {
+                interleaved.push(ascii, number);
+                word.bytes = (0, 0);
+            }
+        }
+        interleaved.finish();
+        steps.drain_spans().for_each(|(number, span)| words[number].ids = span);
+    }
+
+    /// Append the ids of an escaped word: part by part if each part has the same ids in every word, otherwise each
+    /// pre-token as a whole.
+    fn append(
+        &mut self,
+        escaped: &str,
+        (stages, model): Segment<'_>,
+        cache: &mut WordCache,
+        out: &mut Vec<u32>,
+    ) {
+        let from = out.len();
+        if self.append_parts(escaped, (stages, model), cache, out) {
+            return;
+        }
+        out.truncate(from);
+        let mut start = 0;
+        while start < escaped.len() {
+            let end = self.rules.layout.pre_token_end(escaped, start);
+            stages.model.run(&escaped[start..end], &stages.vocab, model, out);
+            start = end;
+        }
+    }
+
+    /// Append the ids of all parts of a word. Return `false`, with only some ids appended, if a part may have other ids in
+    /// another word.
+    fn append_parts(
+        &mut self,
+        escaped: &str,
+        (stages, model): Segment<'_>,
+        cache: &mut WordCache,
+        out: &mut Vec<u32>,
+    ) -> bool {
+        let mut holds = stages.model.supports_parts(escaped.len());
+        let (mut start, mut pre_token) = (0, 0..0);
+        while holds && start < escaped.len() {
+            self.find(escaped, &mut start, &mut pre_token, cache);
+            let mut parts = self.scratch.parts.drain(..);
+            holds = parts.all(|part| append_part(part, escaped, (stages, model), cache, out));
+        }
+        holds
+    }
+
+    /// Find the parts from byte `start` on that are looked up together. `pre_token` is the last one that was found.
+    fn find(&mut self, escaped: &str, start: &mut usize, pre_token: &mut Range<usize>, cache: &WordCache) {
+        let (rules, parts) = (self.rules, &mut self.scratch.parts);
+        while parts.len() < WINDOW && *start < escaped.len() {
+            if *start == pre_token.end {
+                *pre_token = *start..rules.layout.pre_token_end(escaped, *start);
+            }
+            let whole = &escaped[..pre_token.end];
+            let end = rules.pairs.as_ref().map_or(whole.len(), |pairs| pairs.part_end(whole, *start));
+            let key = rules.layout.key_of_part(rules, &escaped[*start..end]);
+            if let Some(key) = key {
+                cache.prefetch(key.lookup());
+            }
+            parts.push(WordPart { start: *start, end, begins_pre_token: *start == pre_token.start, key });
+            *start = end;
+        }
+    }
+}
+
+/// Append the ids of a part. Return `false` if it may have other ids in another word.
+fn append_part(
+    part: WordPart,
+    escaped: &str,
+    (stages, model): Segment<'_>,
+    cache: &mut WordCache,
+    out: &mut Vec<u32>,
+) -> bool {
+    let WordPart { start, end, begins_pre_token, key } = part;
+    if key.is_some_and(|key| cache.append_cached(key.lookup(), || CacheKey::Short(key), out)) {
+        return true;
+    }
+    let (from, text) = (out.len(), &escaped[start..end]);
+    // The sum of the scores of a first part begins at 0. In Unigram only a first part begins with a `▁`, so the two kinds
+    // of part never share a key.
+    if begins_pre_token {
+        stages.model.run(text, &stages.vocab, model, out);
+    } else if !stages.model.run_part(text, &stages.vocab, model, out) {
+        return false;
+    }
+    // A word without a segmentation must fail each time.
+    if let Some(key) = key.filter(|_| !model.has_failed()) {
+        cache.insert_new(key, &out[from..]);
+    }
+    true
+}
+
+/// Write an escaped word with a space for each `▁`. Return `false` if the rest is not ASCII, or the word is long.
+fn write_ascii(escaped: &[u8], out: &mut Vec<u8>) -> bool {
+    out.clear();
+    let mut rest = escaped;
+    while let Some(&byte) = rest.first() {
+        if let Some(after) = rest.strip_prefix(METASPACE_STR.as_bytes()) {
+            out.push(b' ');
+            rest = after;
+        } else if byte.is_ascii() && byte != b' ' {
+            out.push(byte);
+            rest = &rest[1..];
+        } else {
+            return false;
+        }
+    }
+    (1..=MAX_INTERLEAVED).contains(&out.len())
+}
