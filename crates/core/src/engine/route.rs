@@ -86,7 +86,7 @@ impl Route {
         }
     }
 
-    /// Whether [`Self::align`] can align ids with their text.
+    /// Return whether [`Self::align`] can align ids with their text.
     pub(super) fn aligns(&self) -> bool {
         match self {
             Self::ByteLevel { aligns } => *aligns,
@@ -113,7 +113,7 @@ impl Route {
     }
 }
 
-/// Whether the tokens of a byte-level text are its bytes in their order.
+/// Return whether the tokens of a byte-level text are its bytes in their order.
 fn has_bytes_in_order(stages: &Stages) -> bool {
     let ModelSpec::Bpe(spec) = &*stages.model_spec else { return false };
     stages.splitter.splits_raw() && !spec.has_affixes() && !spec.byte_fallback

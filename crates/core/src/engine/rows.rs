@@ -90,7 +90,7 @@ impl Tokenizer {
         self.stages().post_processor.frame_of_one(options.add_special_tokens)
     }
 
-    /// The same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
+    /// Return the same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
     #[must_use]
     pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<Frame> {
         self.aligning_route(options)?;

@@ -72,7 +72,7 @@ impl Scratch {
         }
     }
 
-    /// Whether no word waits, and no row that ended.
+    /// Return whether no word waits, and no row that ended.
     #[cfg(test)]
     pub(crate) fn is_flushed(&self) -> bool {
         self.misses.is_flushed()

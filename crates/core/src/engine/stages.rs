@@ -54,13 +54,13 @@ impl CompiledModel {
         Ok(Self { model: Arc::new(model), spec: Arc::new(spec), vocab: Arc::new(vocab) })
     }
 
-    /// The same without the matches of some pieces of a Unigram model; `None` for other models.
+    /// Return the same without the matches of some pieces of a Unigram model; `None` for other models.
     pub(super) fn without_pieces(self, ids: &[u32]) -> Result<Option<Self>, Error> {
         let model = Model::compile_without(&self.spec, &self.vocab, ids)?;
         Ok(model.map(|model| Self { model: Arc::new(model), ..self }))
     }
 
-    /// The vocabulary of the model.
+    /// Return the vocabulary of the model.
     pub(super) fn vocab(&self) -> &Vocab {
         &self.vocab
     }

@@ -124,7 +124,7 @@ impl Tokenizer {
         Self { is_plain: true, ..self.clone() }
     }
 
-    /// Whether both tokenizers use the same compiled tables in memory.
+    /// Return whether both tokenizers use the same compiled tables in memory.
     #[must_use]
     pub fn shares_tables_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.compiled, &other.compiled)
@@ -146,7 +146,7 @@ impl Tokenizer {
         &self.compiled.decode_tables
     }
 
-    /// The compiled route, unless the definition is forced.
+    /// Return the compiled route, unless the definition is forced.
     pub(super) fn route(&self) -> Option<&Route> {
         (!self.is_plain).then_some(&self.compiled.route)
     }
@@ -210,49 +210,49 @@ impl Tokenizer {
         Scratch::new(self.cache_budget, self.compiled.route.initial_cache_bits())
     }
 
-    /// The normalizer and the pre-tokenizer.
+    /// Return the normalizer and the pre-tokenizer.
     #[must_use]
     pub fn splitter(&self) -> &Splitter {
         &self.stages().splitter
     }
 
-    /// The model.
+    /// Return the model.
     #[must_use]
     pub fn model(&self) -> &Model {
         &self.stages().model
     }
 
-    /// The vocabulary of the model.
+    /// Return the vocabulary of the model.
     #[must_use]
     pub fn vocab(&self) -> &Vocab {
         &self.stages().vocab
     }
 
-    /// The id of the unknown token, if the model has one.
+    /// Return the id of the unknown token, if the model has one.
     #[must_use]
     pub fn unk_id(&self) -> Option<u32> {
         self.stages().model.unk_id()
     }
 
-    /// The added tokens in their order.
+    /// Return the added tokens in their order.
     #[must_use]
     pub fn added_tokens(&self) -> &[AddedToken] {
         self.stages().added_tokens.tokens()
     }
 
-    /// Whether long encodings are truncated.
+    /// Return whether long encodings are truncated.
     #[must_use]
     pub fn truncates(&self) -> bool {
         self.truncation.is_some()
     }
 
-    /// The truncation settings.
+    /// Return the truncation settings.
     #[must_use]
     pub fn truncation(&self) -> Option<&Truncation> {
         self.truncation.as_ref()
     }
 
-    /// The padding settings.
+    /// Return the padding settings.
     #[must_use]
     pub fn padding(&self) -> Option<&Padding> {
         self.padding.as_ref()
@@ -289,7 +289,7 @@ impl Tokenizer {
         ids.filter(|(piece, _)| is_symbol(piece)).map(|(_, id)| id).collect()
     }
 
-    /// Whether rows can have type ids other than 0.
+    /// Return whether rows can have type ids other than 0.
     #[must_use]
     pub fn has_type_ids(&self, is_pair: bool) -> bool {
         self.stages().post_processor.has_type_ids(is_pair)
@@ -304,7 +304,7 @@ impl Tokenizer {
         }
     }
 
-    /// Whether rows are neither truncated nor padded, and no merge is dropped at random.
+    /// Return whether rows are neither truncated nor padded, and no merge is dropped at random.
     #[must_use]
     pub fn keeps_rows(&self) -> bool {
         self.truncation.is_none()

@@ -317,7 +317,7 @@ fn prefetch<T>(units: &[T]) {
     prefix.iter().step_by(CACHE_LINE / size_of::<T>()).for_each(prefetch_read);
 }
 
-/// Whether any type id can differ from 0.
+/// Return whether any type id can differ from 0.
 fn has_type_column(tokenizer: &Tokenizer, is_pair: bool) -> bool {
     tokenizer.padding().is_some_and(|padding| padding.pad_type_id != 0) || tokenizer.has_type_ids(is_pair)
 }

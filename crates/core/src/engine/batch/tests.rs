@@ -122,7 +122,7 @@ fn spans_one_by_one(
     tokens.map(|token| ([token.start, token.end], token.word as i32)).unzip()
 }
 
-/// The rows of a batch, by several threads or one, and the same again.
+/// Return the rows of a batch, by several threads or one, and the same again.
 fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache_bytes: usize) {
     let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
     let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();

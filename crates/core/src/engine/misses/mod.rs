@@ -69,19 +69,19 @@ pub(super) struct MissQueue {
 }
 
 impl MissQueue {
-    /// Whether no miss waits.
+    /// Return whether no miss waits.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.misses.is_empty()
     }
 
-    /// Whether no miss waits, and no row waits for how far it moves.
+    /// Return whether no miss waits, and no row waits for how far it moves.
     #[cfg(test)]
     pub(super) fn is_flushed(&self) -> bool {
         self.misses.is_empty() && self.rows.is_empty() && self.shifts.is_empty()
     }
 
-    /// Whether enough misses wait for a batch.
+    /// Return whether enough misses wait for a batch.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.misses.len() >= FULL || self.words.is_full()

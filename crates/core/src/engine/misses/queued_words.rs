@@ -49,7 +49,7 @@ impl QueuedWords {
         self.char_ids.push(id);
     }
 
-    /// Whether enough words wait for a batch.
+    /// Return whether enough words wait for a batch.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.words.len() + self.char_ids.len() >= FULL

@@ -87,7 +87,7 @@ impl<'s> TextScore<'s> {
         Ok(())
     }
 
-    /// Whether the last of these ids is an unknown token of the text, with which a next one is fused.
+    /// Return whether the last of these ids is an unknown token of the text, with which a next one is fused.
     fn is_after_unknown(&self, ids: &[u32]) -> bool {
         ids.len() > self.first_id && self.model.pieces().ends_with_unknown(ids)
     }

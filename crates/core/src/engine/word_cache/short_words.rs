@@ -46,7 +46,7 @@ pub(super) fn state(entry: &PackedIds) -> State {
     }
 }
 
-/// Whether an entry has ids.
+/// Return whether an entry has ids.
 #[inline(always)]
 pub(super) fn are_ids(entry: &PackedIds) -> bool {
     entry[0] != NO_IDS[0]

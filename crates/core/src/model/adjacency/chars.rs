@@ -60,7 +60,7 @@ impl CharAdjacency {
         end.map_or(word.len(), |(at, _)| start + at)
     }
 
-    /// Whether a word can be split between these two characters.
+    /// Return whether a word can be split between these two characters.
     #[inline]
     #[must_use]
     pub fn can_split(&self, one: char, next: char) -> bool {

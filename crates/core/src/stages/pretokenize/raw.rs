@@ -9,7 +9,7 @@ use crate::spec::ByteLevelSpec;
 use crate::text::printable_of;
 
 impl PreTokenizer {
-    /// Whether `find_words` finds the words of `split_words` before `write_printable`.
+    /// Return whether `find_words` finds the words of `split_words` before `write_printable`.
     #[must_use]
     pub fn splits_raw(&self) -> bool {
         let Self::Stages(compiled) = self else { return false };

@@ -45,13 +45,13 @@ impl Splitter {
         Self { normalizer, pre_tokenizer, bert, is_byte_level }
     }
 
-    /// The normalizer.
+    /// Return the normalizer.
     #[must_use]
     pub fn normalizer(&self) -> &Normalizer {
         &self.normalizer
     }
 
-    /// The pre-tokenizer.
+    /// Return the pre-tokenizer.
     #[must_use]
     pub fn pre_tokenizer(&self) -> &PreTokenizer {
         &self.pre_tokenizer
@@ -62,13 +62,13 @@ impl Splitter {
         self.bert.as_ref()
     }
 
-    /// Whether the pre-tokenizer is byte-level. It may add a space before the text.
+    /// Return whether the pre-tokenizer is byte-level. It may add a space before the text.
     #[must_use]
     pub fn is_byte_level(&self) -> bool {
         self.is_byte_level
     }
 
-    /// Whether words are spans of the raw text: [`Self::run_raw`] emits their bytes, [`Self::run`] their printable
+    /// Return whether words are spans of the raw text: [`Self::run_raw`] emits their bytes, [`Self::run`] their printable
     /// characters.
     #[must_use]
     pub fn splits_raw(&self) -> bool {

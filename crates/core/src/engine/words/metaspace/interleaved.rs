@@ -45,7 +45,7 @@ impl StepQueue {
     }
 }
 
-/// Whether a model merges several words at once.
+/// Return whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages) -> bool {
     matches!(&*stages.model, Model::ScoredBpe(model) if model.merges_in_batches())
 }

@@ -82,34 +82,34 @@ pub(super) trait Layout: Debug + Send + Sync {
         key_after((NO_TEXT, 1), part)
     }
 
-    /// Whether a preceding space changes the normalized text of a word.
+    /// Return whether a preceding space changes the normalized text of a word.
     fn depends_on_space(&self, _text: MetaspaceText<'_>, _word: WordSpan) -> bool {
         false
     }
 
-    /// Whether words are escaped already.
+    /// Return whether words are escaped already.
     fn is_escaped(&self) -> bool {
         false
     }
 
-    /// Whether raw text that has a `▁` splits like other text.
+    /// Return whether raw text that has a `▁` splits like other text.
     fn splits_metaspace(&self) -> bool {
         false
     }
 }
 
 impl WordRules {
-    /// Whether raw text can be split. A `▁` in it is a space to the model, but not to the normalizer.
+    /// Return whether raw text can be split. A `▁` in it is a space to the model, but not to the normalizer.
     pub(in super::super::super) fn supports(&self, text: &str) -> bool {
         self.layout.splits_metaspace() || self.metaspace.find(text.as_bytes()).is_none()
     }
 
-    /// Whether words are escaped already.
+    /// Return whether words are escaped already.
     pub(in super::super::super) fn is_escaped(&self) -> bool {
         self.layout.is_escaped()
     }
 
-    /// Whether normalization leaves a span unchanged. It may return `false` for a span that is unchanged too.
+    /// Return whether normalization leaves a span unchanged. It may return `false` for a span that is unchanged too.
     pub(super) fn is_unchanged(&self, span: &str) -> bool {
         span.bytes().all(|byte| self.unchanged.get(usize::from(byte)).is_some_and(|&unchanged| unchanged))
     }

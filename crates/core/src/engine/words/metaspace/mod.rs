@@ -219,7 +219,7 @@ impl<'t> MetaspaceText<'t> {
         }
     }
 
-    /// Whether a preceding space changes the normalized text of a word.
+    /// Return whether a preceding space changes the normalized text of a word.
     pub(in super::super) fn depends_on_space(&self, word: WordSpan) -> bool {
         self.rules.layout.depends_on_space(*self, word)
     }

@@ -140,7 +140,7 @@ fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
     }
 }
 
-/// Whether a pre-tokenizer leaves text without spaces whole.
+/// Return whether a pre-tokenizer leaves text without spaces whole.
 fn is_noop(pre_tokenizer: &PreTokenizerSpec) -> bool {
     matches!(pre_tokenizer, PreTokenizerSpec::Split { pattern: PatternSpec::Text(text), invert: false, .. } if text == " ")
 }
@@ -159,7 +159,7 @@ fn escaping_prefix(normalizer: &NormalizerSpec) -> Option<DummyPrefix> {
     }
 }
 
-/// Whether no merge crosses the boundary before a `▁`, except between two `▁`.
+/// Return whether no merge crosses the boundary before a `▁`, except between two `▁`.
 ///
 /// `▁` must be in the vocabulary, because otherwise unknown characters on both sides of it would be fused.
 fn splits_at_metaspace(model: &BpeSpec) -> bool {
@@ -171,7 +171,7 @@ fn splits_at_metaspace(model: &BpeSpec) -> bool {
         && !model.merges.iter().any(|(left, right)| pairs(&format!("{left}{right}")))
 }
 
-/// Whether merges apply to the text as it is, and tokens result from merges only.
+/// Return whether merges apply to the text as it is, and tokens result from merges only.
 fn has_plain_merges(model: &BpeSpec) -> bool {
     let is_plain = |affix: &Option<String>| affix.as_deref().is_none_or(str::is_empty);
     let is_not_text =
@@ -183,7 +183,7 @@ fn has_plain_merges(model: &BpeSpec) -> bool {
         && !model.merges.iter().any(|(left, right)| is_not_text(left) || is_not_text(right))
 }
 
-/// Whether every unknown character has tokens. One without tokens is dropped, and its neighbors merge.
+/// Return whether every unknown character has tokens. One without tokens is dropped, and its neighbors merge.
 fn has_all_unknown(model: &BpeSpec) -> bool {
     let mut bytes = [false; 256];
     let entries = model.vocab.iter().filter_map(|(entry, _)| byte_of_entry(entry));

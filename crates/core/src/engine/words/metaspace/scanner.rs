@@ -107,7 +107,7 @@ pub(super) struct ScanState {
 }
 
 impl ScanState {
-    /// Whether all spans are written.
+    /// Return whether all spans are written.
     pub(super) fn is_done(&self) -> bool {
         self.is_done
     }
@@ -163,7 +163,7 @@ impl AsciiSplits {
         splits
     }
 
-    /// Whether a text may split before byte `at`, which may be its end.
+    /// Return whether a text may split before byte `at`, which may be its end.
     ///
     /// The byte after `at` must be ASCII, because a combining character could change how the one at `at` normalizes.
     #[inline]

@@ -27,7 +27,7 @@ impl WordSpan {
         Self { start, end, prefix: WordPrefix::None, kind: SpanKind::Word }
     }
 
-    /// Whether it is a run of single characters.
+    /// Return whether it is a run of single characters.
     #[inline]
     pub(in super::super::super) fn is_single_chars(&self) -> bool {
         self.kind != SpanKind::Word

@@ -81,7 +81,7 @@ fn compiled(
     Tokenizer::compile(&spec).unwrap()
 }
 
-/// The words, and the ids, of the definition.
+/// Return the words, and the ids, of the definition.
 fn expected(pipeline: &Tokenizer, text: &str) -> (Vec<String>, Vec<u32>) {
     let (mut pre_tokenized, mut ids) = (PreTokenizedText::default(), Vec::new());
     pipeline.splitter().pre_tokenize(text, 0, &mut pre_tokenized).unwrap();
@@ -211,7 +211,7 @@ fn every_setting_equals_the_definition_on_every_code_point() {
     }
 }
 
-/// The key of a span with non-ASCII characters has its ASCII letters in lower case.
+/// Return the key of a span with non-ASCII characters has its ASCII letters in lower case.
 #[test]
 fn case_of_ascii_beside_any_code_point_does_not_matter_without_case() {
     for bits in 0..8_u8 {

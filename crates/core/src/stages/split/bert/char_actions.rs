@@ -45,7 +45,7 @@ impl SplitAction {
         Self(kind as u32)
     }
 
-    /// Returns the action `kind` with the text that replaces the character, or `otherwise` if the text is too long.
+    /// Return the action `kind` with the text that replaces the character, or `otherwise` if the text is too long.
     fn with_text(kind: ActionKind, text: &str, otherwise: ActionKind) -> Self {
         if text.len() > MAX_TEXT {
             return Self::plain(otherwise);
@@ -54,7 +54,7 @@ impl SplitAction {
         Self(kind as u32 | (text.len() as u32) << KIND_BITS | bytes << TEXT_SHIFT)
     }
 
-    /// Returns the kind.
+    /// Return the kind.
     #[inline]
     pub(super) fn kind(self) -> ActionKind {
         const KINDS: [ActionKind; 1 << KIND_BITS] = [
@@ -70,12 +70,12 @@ impl SplitAction {
         KINDS[(self.0 & ((1 << KIND_BITS) - 1)) as usize]
     }
 
-    /// Whether the character ends the word before it and is no part of the next.
+    /// Return whether the character ends the word before it and is no part of the next.
     pub(super) fn ends_word(self) -> bool {
         matches!(self.kind(), ActionKind::Space | ActionKind::Isolated | ActionKind::IsolatedMapped)
     }
 
-    /// Returns the text that replaces the character: its bytes and their number.
+    /// Return the text that replaces the character: its bytes and their number.
     #[inline]
     pub(super) fn text(self) -> ([u8; 4], usize) {
         let len = self.0 >> KIND_BITS & ((1 << LEN_BITS) - 1);
@@ -108,7 +108,7 @@ pub(super) fn split_actions(
     Ok(actions.build_as_is())
 }
 
-/// Whether the normalized text of a code point differs from that of others with the same classes. Hangul syllables
+/// Return whether the normalized text of a code point differs from that of others with the same classes. Hangul syllables
 /// decompose into more text than an entry has room for, so their entries are equal.
 fn has_text_of_its_own(code: u32) -> bool {
     const SYLLABLES: std::ops::Range<char> = '\u{AC00}'..'\u{D7A4}';
@@ -154,7 +154,7 @@ impl StagesByChar<'_> {
         })
     }
 
-    /// Whether the normalizer may move the character, or a part of it, past others, or others past it.
+    /// Return whether the normalizer may move the character, or a part of it, past others, or others past it.
     fn is_moved(&self, c: char) -> bool {
         let mut is_moved = false;
         decompose(c, |part| is_moved |= class_of(part).has(Class::REORDERS));
@@ -166,7 +166,7 @@ fn is_space(c: char) -> bool {
     class_of(c).has(Class::WHITESPACE)
 }
 
-/// Whether the text is one character that is a word next to any neighbours.
+/// Return whether the text is one character that is a word next to any neighbours.
 fn is_word_alone(text: &str, word: &str, is_isolated: impl Fn(char) -> bool) -> bool {
     let mut chars = word.chars();
     let (first, rest) = (chars.next(), chars.next());

@@ -247,7 +247,7 @@ impl SpanChunk {
     }
 }
 
-/// Returns the class of a byte for the span finder.
+/// Return the class of a byte for the span finder.
 fn class_of_byte(byte: u8, normalizer: &Normalizer, isolated: Option<Class>, lowercases: bool) -> u8 {
     let c = char::from(byte);
     let class = class_of(c);

@@ -89,19 +89,19 @@ impl<'e> SpanGroup<'e> {
         Self { starts: &self.starts[numbers.clone()], ends: &self.ends[numbers] }
     }
 
-    /// Returns the number of spans.
+    /// Return the number of spans.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns one span.
+    /// Return one span.
     #[inline]
     pub(crate) fn span(&self, number: usize) -> AsciiSpan {
         AsciiSpan::of(self.starts[number], self.ends[number])
     }
 
-    /// Returns the spans in order.
+    /// Return the spans in order.
     #[inline]
     pub(crate) fn spans(self) -> impl Iterator<Item = AsciiSpan> + 'e {
         self.starts.iter().zip(self.ends).map(|(&start, &end)| AsciiSpan::of(start, end))
@@ -158,7 +158,7 @@ impl Blocks {
 }
 
 impl Carried {
-    /// Returns the masks of one block and updates the state.
+    /// Return the masks of one block and updates the state.
     #[inline]
     fn block(&mut self, [word, alone, other, wide]: [u64; 4]) -> [u64; 3] {
         let others = other | wide;

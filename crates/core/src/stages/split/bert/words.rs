@@ -48,7 +48,7 @@ struct SourceChar {
     nth: u32,
 }
 
-/// Returns the four bytes from `at` on, with zeros after the end.
+/// Return the four bytes from `at` on, with zeros after the end.
 #[inline]
 fn front(text: &str, at: usize) -> [u8; 4] {
     let rest = &text.as_bytes()[at..];
