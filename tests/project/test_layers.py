@@ -604,8 +604,7 @@ def test_compat_and_integrations_use_no_private_name_of_the_tokenizer() -> None:
 
 
 TYPES_WITH_SEVERAL_DEFINITIONS = {
-    # Each learner has its own order of ties, and each level its own form of a kernel.
-    "train": {"LowestIds", "FirstSeen"},
+    # Each level has its own form of a kernel.
     "kernels": {"CodeUnit", "SimdPosition", "Plain"},
 }
 
