@@ -36,6 +36,8 @@ mod pmi;
 mod score_classes;
 mod settings;
 mod state;
+#[cfg(test)]
+mod tests;
 mod ties;
 
 use crate::entries::Entries;
