@@ -15,7 +15,7 @@ use piecework_core::error::Error;
 /// The most buckets, of 8 bytes each.
 const MAX_BUCKETS: usize = 1 << 22;
 /// Cells of the words for each pair that is counted without buckets.
-const CELLS_PER_PAIR: usize = if cfg!(test) { 4 } else { 32 };
+const CELLS_PER_PAIR: usize = if cfg!(test) { 4 } else { 8 };
 /// Multiplies a pair before its highest bits select a bucket (Fibonacci hashing).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
