@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 Amount: TypeAlias = Any  # a float64 array, or one number
+
+_PAIR: Final = 110  # a tracked pair, in the tables of the trainer
+_COUNTED_PAIR: Final = 86  # a pair in the table that counts all of them, while that grows
+_CELLS_PER_PAIR: Final = 8  # characters of the words for each pair in that table, at least
+
+FREQUENCY_POSITIONS: Final = 1.5  # bytes a character: positions of pairs that are tracked by count
 
 
 @dataclass(frozen=True)
@@ -25,14 +33,26 @@ def packed_words(words: WordSizes) -> Amount:
 # ---- the learners that several trainers share
 
 
+def memory_of_merges(words: WordSizes, position_bytes: float) -> Amount:
+    """Return the memory of the words, and of tracked pairs or of the table that counts pairs before.
+
+    `position_bytes` are the bytes a character that the positions of tracked pairs take, outdated ones
+    included.
+    """
+    counted = _COUNTED_PAIR / _CELLS_PER_PAIR * (words.chars + words.words)
+    tracked = _PAIR * np.minimum(words.chars / 8, 400_000) + position_bytes * words.chars
+    return packed_words(words) + np.maximum(counted, tracked)
+
+
 def memory_of_bpe(words: WordSizes) -> Amount:
-    """Return the memory of the words, and of the positions of pairs."""
-    return packed_words(words) + 8 * words.chars
+    """Return the memory of merging the most frequent pair."""
+    return memory_of_merges(words, FREQUENCY_POSITIONS)
 
 
 def memory_of_unigram(words: WordSizes) -> Amount:
-    """Return the memory of the sorted text and of the lattices."""
-    return 25 * words.text + 24 * words.words
+    """Return the memory of the text sorted by substrings, and of seeds or the links of positions."""
+    index, seeds = 10.25, 12
+    return (index + seeds) * (words.chars + words.words) + 12 * words.words
 
 
 def memory_of_ranking(words: WordSizes) -> Amount:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners.learner import Learner
 from piecework.train.setting_fields import Choice, check_settings, documented, setting
-from piecework.train.word_sizes import Amount, WordSizes, packed_words
+from piecework.train.word_sizes import FREQUENCY_POSITIONS, Amount, WordSizes, memory_of_merges
 
 Score: TypeAlias = Literal["likelihood", "pmi", "frequency"]
 Ties: TypeAlias = Literal["smallest-strings", "lowest-ids", "first-seen"]
@@ -26,12 +24,10 @@ class _Score(NamedTuple):
 _SCORES: Final[dict[str, _Score]] = {
     "likelihood": _Score("smallest-strings", 4.5),
     "pmi": _Score("first-seen", 6.0),  # tracks all pairs that may be merged
-    "frequency": _Score("lowest-ids", 1.5),
+    "frequency": _Score("lowest-ids", FREQUENCY_POSITIONS),
 }
 
 _RARE_PAIR_COUNT = 10
-_BYTES_OF_PAIR = 110  # in the tables of the trainer
-_BYTES_OF_BUCKETS = 32 << 20  # the largest table of sums of pair counts
 
 
 @documented
@@ -100,11 +96,8 @@ class Merges(Learner):
         return self.ties or _SCORES[self.score].ties
 
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
-        """Return the memory of words, positions of tracked pairs, outdated ones included, and pairs."""
-        pairs = _BYTES_OF_PAIR * np.minimum(words.chars / 8, 400_000)
-        positions = _SCORES[self.score].position_bytes * words.chars
-        buckets = np.minimum(_BYTES_OF_BUCKETS, 2 * words.chars)
-        return packed_words(words) + positions + buckets + pairs
+        """Return the memory of words, and of tracked pairs or of the table that counts pairs before."""
+        return memory_of_merges(words, _SCORES[self.score].position_bytes)
 
     def warnings(self, learned: LearnedVocabulary, min_frequency: int) -> list[str]:
         """Return a warning if "pmi" learned mostly rare pairs."""
