@@ -92,6 +92,11 @@ impl PairScore {
             Self::Frequency => Ties::LowestIds,
         }
     }
+
+    /// Whether the score of a pair depends on the counts of its entries.
+    pub(super) fn needs_entry_counts(self) -> bool {
+        self != Self::Frequency
+    }
 }
 
 impl EntryLimits {

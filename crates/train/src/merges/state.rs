@@ -44,12 +44,15 @@ pub(super) struct MergeState {
     pub(super) words: PackedWords,
     pub(super) pairs: PairTable,
     pub(super) entries: Entries,
-    /// By entry: its occurrences, weighted by word counts.
+    /// By entry: its occurrences, weighted by word counts. This and the next three are 0 if the score does not
+    /// depend on the counts of entries.
     pub(super) counts: Vec<u64>,
     /// Their sum.
     pub(super) total: u64,
     /// The sum before the first merge.
     pub(super) total_chars: u64,
+    /// The pairs in the words, not weighted.
+    adjacent: usize,
     pub(super) merges: Vec<Merge>,
     /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
@@ -58,8 +61,6 @@ pub(super) struct MergeState {
     replayed: Option<HashSet<u64>>,
     /// Pairs that occur less often may be untracked.
     floor: u64,
-    /// The pairs in the words, not weighted.
-    adjacent: usize,
     /// Whether `aaa` counts as two pairs (a, a), or as one because matches must not overlap.
     overlapping: bool,
 }
@@ -91,7 +92,9 @@ impl MergeState {
             adjacent: 0,
             overlapping: settings.score != PairScore::Likelihood,
         };
-        state.count_entries(progress)?;
+        if settings.score.needs_entry_counts() {
+            state.count_entries(progress)?;
+        }
         if !earlier.is_empty() {
             state.replay(earlier, progress)?;
         }
@@ -239,13 +242,10 @@ impl MergeState {
         self.changes.grow(self.entries.len());
         let positions = self.pairs.take_positions(pair);
         let pair = PairMerge { left, right, merged, overlapping: self.overlapping };
-        let MergedPositions { number, count: sum } =
-            pair.apply(&mut self.words, &positions, &mut self.changes, progress)?;
-        self.adjacent -= number;
-        self.counts[left as usize] -= sum;
-        self.counts[right as usize] -= sum;
-        self.counts[merged as usize] += sum;
-        self.total -= sum;
+        let positions = pair.apply(&mut self.words, &positions, &mut self.changes, progress)?;
+        if self.settings.score.needs_entry_counts() {
+            self.count_merged((left, right), merged, positions);
+        }
         self.apply_changes((left, right), merged, is_new)?;
         Ok(merged)
     }
@@ -269,6 +269,16 @@ impl MergeState {
     }
 
     // ---- changes of a merge
+
+    /// Apply a merge to the counts of entries.
+    fn count_merged(&mut self, (left, right): (u32, u32), merged: u32, positions: MergedPositions) {
+        let MergedPositions { number, count } = positions;
+        self.adjacent -= number;
+        self.counts[left as usize] -= count;
+        self.counts[right as usize] -= count;
+        self.counts[merged as usize] += count;
+        self.total -= count;
+    }
 
     /// Apply the changes of a merge to the table.
     fn apply_changes(&mut self, (left, right): (u32, u32), merged: u32, is_new: bool) -> Result<(), Error> {
