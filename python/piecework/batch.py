@@ -496,4 +496,8 @@ def _cut(
 
 
 def _restored(columns: Sequence[typing.Any], tokens: dict[int, str], filling: Filling) -> Batch:
-    return Batch(RawBatch.of_arrays(*columns), tokens.get, filling)
+    # A pickle's buffers may begin at any address; the core reads aligned arrays.
+    aligned = [
+        None if column is None else np.require(column, None, ["ALIGNED"]) for column in columns
+    ]
+    return Batch(RawBatch.of_arrays(*aligned), tokens.get, filling)

@@ -288,3 +288,14 @@ def test_errors_and_warnings_pickle_with_what_they_say(name: str) -> None:
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert type(again) is kind
         assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))
+
+
+def test_arrays_of_a_pickle_at_odd_addresses_are_aligned() -> None:
+    batch = bert().encode_batch(["a b", "b"])
+    buffers: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(batch, 5, buffer_callback=buffers.append)
+    moved = [memoryview(b"x" + buffer.raw())[1:] for buffer in buffers]
+    again = pickle.loads(data, buffers=moved)
+    assert buffers
+    assert again == batch
+    assert all(column.flags.aligned for column in (again.ids, again.row_offsets))

@@ -57,8 +57,9 @@ Write: TypeAlias = Callable[[EncodedLines], None]
 
 def with_rows(batch: Batch, ids: np.ndarray[Any, Any], row_offsets: np.ndarray[Any, Any]) -> Batch:
     """Return a batch of other rows with the vocabulary of `batch`."""
+    layout = ["C", "ALIGNED"]
     raw = RawBatch.of_arrays(
-        np.ascontiguousarray(ids, np.uint32), np.ascontiguousarray(row_offsets, np.int64)
+        np.require(ids, np.uint32, layout), np.require(row_offsets, np.int64, layout)
     )
     return Batch(raw, batch._token_of, batch._filling)
 

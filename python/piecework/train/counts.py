@@ -260,7 +260,7 @@ def _as_u64(name: str, values: Numbers, length: int) -> npt.NDArray[np.uint64]:
         problem = f"must be one number for each of {length} words; its shape is {array.shape}"
         raise ArgumentError(name, problem)
     if array.dtype == np.uint64 or length == 0:
-        return np.ascontiguousarray(array, np.uint64)
+        return np.require(array, np.uint64, ["C", "ALIGNED"])
     if array.dtype.kind not in "iu":
         raise ArgumentError(name, f"{array.dtype} numbers", "integers from 0 to 2**64 - 1")
     if (array < 0).any():
