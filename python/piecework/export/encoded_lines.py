@@ -57,9 +57,9 @@ Write: TypeAlias = Callable[[EncodedLines], None]
 
 def with_rows(batch: Batch, ids: np.ndarray[Any, Any], row_offsets: np.ndarray[Any, Any]) -> Batch:
     """Return a batch of other rows with the vocabulary of `batch`."""
-    layout = ["C", "ALIGNED"]
     raw = RawBatch.of_arrays(
-        np.require(ids, np.uint32, layout), np.require(row_offsets, np.int64, layout)
+        np.require(ids, np.uint32, ["C", "ALIGNED"]),
+        np.require(row_offsets, np.int64, ["C", "ALIGNED"]),
     )
     return Batch(raw, batch._token_of, batch._filling)
 
