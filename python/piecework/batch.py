@@ -497,7 +497,7 @@ def _cut(
 
 def _restored(columns: Sequence[typing.Any], tokens: dict[int, str], filling: Filling) -> Batch:
     # A pickle's buffers may begin at any address; the core reads aligned arrays.
-    aligned = [
+    aligned: list[typing.Any] = [
         None if column is None else np.require(column, None, ["ALIGNED"]) for column in columns
     ]
     return Batch(RawBatch.of_arrays(*aligned), tokens.get, filling)
