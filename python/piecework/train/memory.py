@@ -1,7 +1,7 @@
 """Learn within a memory budget: estimate the memory of a trainer, and drop rare words that do not fit.
 
-The estimates are upper bounds, within about 1.7 times the measured peak for a million distinct words and
-more. They count what learning adds to the counts themselves.
+The estimates are upper bounds, at most 2.5 times the measured peak and 20 MB more. They count what learning
+adds to the counts themselves.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def estimated_memory(counts: Counts, trainer: Trainer) -> int:
     >>> estimated_memory(Counts(["hug", "pug"], [10, 5]), WordPieceTrainer()) < 50_000_000
     True
 
-    The bound is within about 1.7 times the peak for large counts. It depends on the numbers of distinct
-    words and characters, not on how often they occur. Raises `CorpusError` for counts without words.
+    The bound is at most 2.5 times the peak and 20 MB more. It depends on the numbers of distinct words and
+    characters, not on how often they occur. Raises `CorpusError` for counts without words.
     """
     check_counts(counts)
     text, chars = counts._raw.lengths()
