@@ -191,13 +191,13 @@ impl AddedTokens {
 
     /// Iterate over the plain text and the added tokens that are matched in normalized text.
     ///
-    /// The selector must not be positional.
+    /// The selector must not be positional, unless no token is matched there.
     pub fn normalized_segments<'t>(
         &'t self,
         text: &'t str,
         selector: &'t Selector,
     ) -> impl Iterator<Item = Segment> + 't {
-        debug_assert!(!selector.is_positional());
+        debug_assert!(self.normalized.is_none() || !selector.is_positional());
         Segments::new(self, self.normalized.as_ref(), text, selector, |_, _| (0, u32::MAX))
     }
 

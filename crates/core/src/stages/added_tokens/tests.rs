@@ -99,6 +99,13 @@ fn normalized_tokens_match_in_normalized_text() {
 }
 
 #[test]
+fn positions_do_not_matter_where_no_token_matches_normalized_text() {
+    let raw_only = compiled(&[token("foo", 1)]);
+    let selector = Selector::within(vec![(0, 1)], Vec::new());
+    assert_eq!(raw_only.normalized_segments("foo", &selector).collect::<Vec<_>>(), [Text(0, 3)]);
+}
+
+#[test]
 fn duplicate_and_huge_tokens_are_refused() {
     let compile = |tokens: &[AddedToken]| AddedTokens::compile(tokens, |text| Ok(text.into()));
     assert!(compile(&[token("a", 1), token("a", 2)]).is_err());
