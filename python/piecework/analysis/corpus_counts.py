@@ -10,7 +10,7 @@ import numpy as np
 
 from piecework import Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
-from piecework.analysis.round_trip import without_truncation_and_padding
+from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.train import Counts
 
 
@@ -27,8 +27,7 @@ class CorpusCounts:
             max((entry.id for entry in self.entries), default=-1) + 1, np.int64
         )
         self.texts_by_length: Counter[int] = Counter()
-        unknown = getattr(self.tokenizer.spec.model, "unk_token", None)
-        self._unknown_id = None if unknown is None else self.tokenizer.token_to_id(unknown)
+        self._unknown_id = unknown_id_of(self.tokenizer)
 
     def add(self, texts: Sequence[str], num_threads: int | None) -> None:
         """Encode texts and add their counts."""

@@ -272,8 +272,7 @@ def _decoded(tokenizer: Tokenizer, texts: Sequence[str], num_threads: int | None
     """Encode and decode texts; unknown tokens are left out, because they stand for no character."""
     plain_tokenizer = without_truncation_and_padding(tokenizer)
     batch = plain_tokenizer.encode_batch(texts, num_threads=num_threads, **PLAIN_TEXT)
-    unknown = getattr(tokenizer.spec.model, "unk_token", None)
-    unknown_id = None if unknown is None else tokenizer.token_to_id(unknown)
+    unknown_id = unknown_id_of(tokenizer)
     rows = [np.asarray(row) for row in batch.to_lists()]
     if unknown_id is not None:
         rows = [row[row != unknown_id] for row in rows]
@@ -294,6 +293,12 @@ def _lost(normalized: str, decoded: str) -> Counter[str]:
     # The decoded text has other characters too, such as U+FFFD.
     missing = Counter(normalized) - Counter(decoded)
     return Counter({c: missing[c] for c in dict.fromkeys(normalized) if c in missing})
+
+
+def unknown_id_of(tokenizer: Tokenizer) -> int | None:
+    """Return the id for unknown characters of the model, None without one."""
+    unknown = getattr(tokenizer.spec.model, "unk_token", None)
+    return None if unknown is None else tokenizer.token_to_id(unknown)
 
 
 def without_truncation_and_padding(tokenizer: Tokenizer) -> Tokenizer:

@@ -25,7 +25,7 @@ from piecework._support import (
 from piecework.analysis.documents import documents_of
 from piecework.analysis.entry_bytes import vocabulary_entries
 from piecework.analysis.peers import Peer, read_peer
-from piecework.analysis.round_trip import without_truncation_and_padding
+from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.analysis.verification import EncodedText, IdDifference, Verification
 from piecework.corpus import corpus_files, read_corpus
 from piecework.errors import ArgumentError, CorpusError
@@ -212,8 +212,7 @@ class _Kinds:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._bytes = {entry.id: entry.data for entry in vocabulary_entries(tokenizer)}
         self._special = tokenizer.special_token_ids
-        unknown = getattr(tokenizer.spec.model, "unk_token", None)
-        self._unknown_id = None if unknown is None else tokenizer.token_to_id(unknown)
+        self._unknown_id = unknown_id_of(tokenizer)
 
     def __call__(self, ours: _Row, theirs: _Row) -> str | None:
         """Return the kind of the difference, None if the rows are equal or both are errors."""

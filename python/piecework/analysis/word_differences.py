@@ -19,6 +19,7 @@ from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.metrics import ratio
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import show_whitespace
+from piecework.analysis.round_trip import unknown_id_of
 from piecework.analysis.side_by_side import SideToken
 
 Numbers = npt.NDArray[np.int64]
@@ -257,8 +258,7 @@ def _boundaries(rows: Numbers, starts: Numbers, ends: Numbers, lengths: Numbers)
 
 
 def _unknown_id(tokenizer: Tokenizer) -> int:
-    unknown = getattr(tokenizer.spec.model, "unk_token", None)
-    id = None if unknown is None else tokenizer.token_to_id(unknown)
+    id = unknown_id_of(tokenizer)
     return -1 if id is None else id
 
 
