@@ -85,7 +85,7 @@ impl CharSet {
         }
     }
 
-    /// Skip the members from byte `at` on, at most `most` characters. Returns the end in bytes and the
+    /// Skip the members from byte `at` on, at most `most` characters. Return the end in bytes and the
     /// number of characters.
     #[inline]
     pub(crate) fn run(&self, bytes: &[u8], mut at: usize, most: u32) -> (usize, u32) {

@@ -26,7 +26,7 @@ pub fn char_count(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(begins_char(byte))).sum()
 }
 
-/// Decode the non-ASCII character that starts at byte `at`. Returns its code point and its length in
+/// Decode the non-ASCII character that starts at byte `at`. Return its code point and its length in
 /// bytes; `None` for an ASCII character and at the end. The result is unspecified if no character starts
 /// at `at`.
 #[inline]

@@ -118,7 +118,7 @@ impl Tokenizer {
         result
     }
 
-    /// Segment the cache misses of all rows since the last call and splice their ids into the output. Returns how far the
+    /// Segment the cache misses of all rows since the last call and splice their ids into the output. Return how far the
     /// end of each row has moved.
     pub fn flush_rows<'s>(
         &self,

@@ -50,7 +50,7 @@ pub fn unpacked_first(first: u32) -> u32 {
     first & ((1 << COUNT_SHIFT) - 1)
 }
 
-/// Pack 1 to 4 ids, each below 2^28. Returns `None` for any other number of ids.
+/// Pack 1 to 4 ids, each below 2^28. Return `None` for any other number of ids.
 #[inline]
 #[must_use]
 pub fn pack(ids: &[u32]) -> Option<PackedIds> {
@@ -63,7 +63,7 @@ pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     Some(packed)
 }
 
-/// Write packed ids to `out`, with unused items after them. Returns their number.
+/// Write packed ids to `out`, with unused items after them. Return their number.
 ///
 /// # Safety
 /// `out` has room for [`MAX_IDS`] items.

@@ -146,7 +146,7 @@ pub(super) unsafe fn append<U: CodeUnit>(units: &[U], out: &mut Vec<u8>) -> bool
     scalar::append(&units[read..], out)
 }
 
-/// Write eight code points as UTF-8. Returns the number of bytes; `None` for a surrogate or a number that is too large.
+/// Write eight code points as UTF-8. Return the number of bytes; `None` for a surrogate or a number that is too large.
 ///
 /// # Safety
 /// Needs AVX2, and 32 writable bytes.

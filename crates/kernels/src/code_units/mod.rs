@@ -36,7 +36,7 @@ impl CodeUnits<'_> {
         self.len() == 0
     }
 
-    /// Replace `text` by the text. Returns `false`, with an unspecified text, if a code point is a surrogate.
+    /// Replace `text` by the text. Return `false`, with an unspecified text, if a code point is a surrogate.
     #[must_use]
     pub fn write_utf8(self, text: &mut String) -> bool {
         self.write_utf8_at(Level::active(), text)

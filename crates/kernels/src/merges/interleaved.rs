@@ -170,7 +170,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> WordMerges<SYMBOLS, CAPACITY> 
         }
     }
 
-    /// Apply the next merge and prefetch the lookups of the two new pairs. Returns `false` without one.
+    /// Apply the next merge and prefetch the lookups of the two new pairs. Return `false` without one.
     #[inline(always)]
     fn merge(&mut self, pairs: &PairMap) -> bool {
         let best = self.candidates.iter().copied().fold(Self::NO_MERGE, i32::min);

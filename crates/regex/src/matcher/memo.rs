@@ -61,7 +61,7 @@ impl Memo {
         }
     }
 
-    /// Move the window to `at` if a search has left it. Returns the number of words that were cleared.
+    /// Move the window to `at` if a search has left it. Return the number of words that were cleared.
     pub(crate) fn move_to(&mut self, at: usize) -> usize {
         if at < self.base + self.positions {
             return 0;

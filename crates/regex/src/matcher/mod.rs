@@ -133,14 +133,14 @@ impl<'a> Matcher<'a> {
         self.memo = Some(Memo::new(slots, self.search_start, self.text.len()));
     }
 
-    /// Set the end of the readable text. Returns the previous end.
+    /// Set the end of the readable text. Return the previous end.
     pub(crate) fn set_text_end(&mut self, end: usize) -> usize {
         let before = self.bytes.len();
         self.bytes = self.text.get(..end).unwrap_or(self.text);
         before
     }
 
-    /// Run the program at a position, up to `limit` steps in total. Returns the end of the match.
+    /// Run the program at a position, up to `limit` steps in total. Return the end of the match.
     fn run(&mut self, start: usize, limit: usize) -> Result<Option<usize>, StepLimitExceeded> {
         self.stack.clear();
         self.atomic_starts.clear();

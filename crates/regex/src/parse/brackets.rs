@@ -43,7 +43,7 @@ impl Parser {
         Ok(Node::alternate(branches))
     }
 
-    /// Parse the rest of a bracket expression. Returns the set and whether it is negated.
+    /// Parse the rest of a bracket expression. Return the set and whether it is negated.
     fn set(&mut self) -> Result<(ClassUnicode, bool), CompileError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -140,7 +140,7 @@ impl Parser {
         }
     }
 
-    /// Parse the rest of `[:name:]`. Returns `None` and reads nothing if it is not one.
+    /// Parse the rest of `[:name:]`. Return `None` and reads nothing if it is not one.
     fn posix(&mut self) -> Result<Option<ClassUnicode>, CompileError> {
         let start = self.at;
         self.at += 1;

@@ -55,7 +55,7 @@ fn empty_look_behind(body: Node, negate: bool) -> Node {
 }
 
 /// Remove the optional iterations at the start of look-behind, or of its alternatives. They cannot change whether it
-/// matches. Returns whether all items of a sequence were removed, which Oniguruma rejects.
+/// matches. Return whether all items of a sequence were removed, which Oniguruma rejects.
 fn drop_optional_prefixes(body: &mut Node) -> bool {
     match body {
         Node::Alternate(nodes) => nodes.iter_mut().any(drop_optional_prefixes),
@@ -67,7 +67,7 @@ fn drop_optional_prefixes(body: &mut Node) -> bool {
     }
 }
 
-/// Remove the optional iterations at the start of a sequence. Returns whether that was all of it. A sequence at the end is
+/// Remove the optional iterations at the start of a sequence. Return whether that was all of it. A sequence at the end is
 /// part of it, but a single node is a group with options.
 fn drop_optional_prefix(nodes: &mut [Node]) -> bool {
     let [others @ .., last] = nodes else { return false };
@@ -79,7 +79,7 @@ fn drop_optional_prefix(nodes: &mut [Node]) -> bool {
         }
 }
 
-/// Reduce a repetition of a single item to its least count. Returns whether that is zero.
+/// Reduce a repetition of a single item to its least count. Return whether that is zero.
 fn drop_optional_iterations(node: &mut Node) -> bool {
     let Node::Repeat(repeat) = node else { return false };
     if !matches!(repeat.body, Node::Set(_) | Node::Text(_) | Node::Reference(_))

@@ -98,7 +98,7 @@ impl Parser {
         c
     }
 
-    /// Read `text` if it comes next. Returns whether it did.
+    /// Read `text` if it comes next. Return whether it did.
     pub(crate) fn eat(&mut self, text: &str) -> bool {
         let len = text.chars().count();
         let found = self.chars.iter().skip(self.at).copied().take(len).eq(text.chars());

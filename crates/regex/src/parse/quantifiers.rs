@@ -65,7 +65,7 @@ impl Parser {
         Ok(Some(Quantifier { min, max, greedy: !lazy, possessive }))
     }
 
-    /// Parse the rest of `{n}`, `{n,}`, `{,m}` or `{n,m}`. Returns `None` for anything else, which is
+    /// Parse the rest of `{n}`, `{n,}`, `{,m}` or `{n,m}`. Return `None` for anything else, which is
     /// literal text.
     fn interval(&mut self) -> Result<Option<Quantifier>, CompileError> {
         let low = self.number();

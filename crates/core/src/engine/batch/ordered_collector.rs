@@ -55,7 +55,7 @@ impl OrderedCollector {
         }
     }
 
-    /// Remove the batch and the next chunk. Returns them with the number of chunks up to this one and of all chunks.
+    /// Remove the batch and the next chunk. Return them with the number of chunks up to this one and of all chunks.
     ///
     /// `None` if the next chunk is not finished or another thread has the batch. That thread calls this again when it has
     /// returned the batch.

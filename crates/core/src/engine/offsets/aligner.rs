@@ -117,7 +117,7 @@ impl<'l> Aligner<'l> {
         other
     }
 
-    /// Align a word, given by its number of bytes. Returns `false` and does nothing if the ids do not say how they cover it.
+    /// Align a word, given by its number of bytes. Return `false` and does nothing if the ids do not say how they cover it.
     #[inline]
     pub(in super::super) fn word(
         &mut self,
@@ -146,7 +146,7 @@ impl<'l> Aligner<'l> {
             .all(|token| self.push(token.id, chars_of(token.start as usize, token.end as usize), number))
     }
 
-    /// Align the id of an added token, found at a byte of the text. Returns `false` if it is not the next id, or if the
+    /// Align the id of an added token, found at a byte of the text. Return `false` if it is not the next id, or if the
     /// token is within whitespace that the token before it includes: then text would be passed twice.
     pub(in super::super) fn added_token(
         &mut self,

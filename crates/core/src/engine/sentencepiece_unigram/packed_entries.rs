@@ -54,7 +54,7 @@ impl Packing {
         }
     }
 
-    /// Write the ids of an entry to `out`, which has room for [`MAX_IDS`]. Returns their number.
+    /// Write the ids of an entry to `out`, which has room for [`MAX_IDS`]. Return their number.
     #[inline]
     pub(super) fn unpack(self, packed: &PackedIds, out: &mut [u32]) -> usize {
         match self {

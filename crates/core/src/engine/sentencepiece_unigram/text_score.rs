@@ -59,7 +59,7 @@ impl<'s> TextScore<'s> {
         Self { model, scratch, limits, bound: 0, first_id, scored_ids: first_id, unscored, packing }
     }
 
-    /// Add a score to the bound. Returns `false`, with the bound unchanged, if the sum exceeds the limit of the margin.
+    /// Add a score to the bound. Return `false`, with the bound unchanged, if the sum exceeds the limit of the margin.
     #[inline]
     fn try_add(&mut self, score: PathScore) -> bool {
         let bound = self.bound + u64::from(score.cost);
@@ -110,7 +110,7 @@ impl<'s> TextScore<'s> {
         self.bound = self.model.score_magnitude(self.scratch);
     }
 
-    /// Write the ids of a cached word to `ids[at..]`, which has room for [`MAX_IDS`]. Returns their number, or `None` if
+    /// Write the ids of a cached word to `ids[at..]`, which has room for [`MAX_IDS`]. Return their number, or `None` if
     /// the entry is not valid here.
     #[inline]
     pub(super) fn accept(
@@ -135,7 +135,7 @@ impl<'s> TextScore<'s> {
         Some(count)
     }
 
-    /// Write the ids of a run of single characters. Returns their number, or `None` if they are not valid here.
+    /// Write the ids of a run of single characters. Return their number, or `None` if they are not valid here.
     #[inline]
     pub(super) fn accept_single_chars(
         &mut self,
@@ -156,7 +156,7 @@ impl<'s> TextScore<'s> {
         Some(count)
     }
 
-    /// Append the ids of a cached long word. Returns `false` if the entry is not valid here.
+    /// Append the ids of a cached long word. Return `false` if the entry is not valid here.
     pub(super) fn accept_long(
         &mut self,
         packed_score: u32,
@@ -174,7 +174,7 @@ impl<'s> TextScore<'s> {
         true
     }
 
-    /// Append the ids of an escaped word. Returns its packed score if the ids may be cached; the caller then calls
+    /// Append the ids of an escaped word. Return its packed score if the ids may be cached; the caller then calls
     /// [`TextScore::finish_word`].
     ///
     /// The word is segmented part by part. If a part is not valid by its margin, it and the parts since the last such one

@@ -121,7 +121,7 @@ impl ShortWords {
         self.get(key, lookup.hash).map(state)
     }
 
-    /// Append the ids of words one after the other, up to the first word that is no hit. Returns the number of hits.
+    /// Append the ids of words one after the other, up to the first word that is no hit. Return the number of hits.
     #[inline(always)]
     pub(crate) fn append_hits(&self, lookups: &[Lookup], out: &mut Vec<u32>) -> usize {
         buckets::append_hits(&self.buckets, lookups, out)

@@ -196,7 +196,7 @@ impl BertSplitter {
         Ok(())
     }
 
-    /// Emit the words of a span with the characters behind each byte. Returns `false` if marks may have to be reordered:
+    /// Emit the words of a span with the characters behind each byte. Return `false` if marks may have to be reordered:
     /// then only some words were emitted.
     pub(crate) fn traced_words(
         &self,
