@@ -38,28 +38,31 @@ def both(tok: pw.Tokenizer, folder: Any) -> tuple[pw.Tokenizer, Any]:
     return tok, transformers.PreTrainedTokenizerFast.from_pretrained(folder)
 
 
+def has_tag(tok: pw.Tokenizer) -> bool:
+    return re.search(r"generation -?%}", tok.chat_template or "") is not None
+
+
 def outcomes(tok: pw.Tokenizer, theirs: Any, messages: Any, **options: Any) -> tuple[Any, Any]:
-    """Return (text, ids, mask) of both; None for a template that raises."""
+    """Return (text, ids, mask) of both, the mask for a template with the tag; None for one that raises."""
     try:
         text = theirs.apply_chat_template(messages, tokenize=False, **options)
-        has_tag = re.search(r"generation -?%}", tok.chat_template or "") is not None
-        with_mask = has_tag and not options.get("continue_final_message")
+        with_mask = has_tag(tok) and not options.get("continue_final_message")
         found = theirs.apply_chat_template(
             messages, return_dict=True, return_assistant_tokens_mask=with_mask, **options
         )
-        mask = found["assistant_masks"] if with_mask else [0] * len(found["input_ids"])
+        mask = found["assistant_masks"] if with_mask else None
         expected = text, found["input_ids"], mask
     except Exception:
         expected = None
     try:
         ours = tok.apply_chat_template(messages, **options)
-        got = ours.text, ours.ids, ours.assistant_mask
+        got = ours.text, ours.ids, ours.assistant_mask if has_tag(tok) else None
     except pw.errors.TemplateError as error:
         if expected is not None:
             raise AssertionError(f"transformers renders what raises here: {error}") from error
         got = None
     if options.get("continue_final_message") and expected and got:
-        expected, got = (*expected[:2], []), (*got[:2], [])
+        expected, got = (*expected[:2], None), (*got[:2], None)
     return got, expected
 
 
@@ -128,6 +131,10 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+# Jinja escapes what is added to the result of `safe`.
+WITH_ESCAPES = ("meetkai-functionary-medium-v3.1.jinja",)
+
+
 def published() -> list[str]:
     """Return the names of published templates in the test data."""
     folder = data_dir()
@@ -139,6 +146,8 @@ def published() -> list[str]:
 @pytest.mark.parametrize("template", published() or ["none"])
 def test_published_templates_give_the_same_ids_and_masks(template: str, tmp_path: Any) -> None:
     text = need(f"chat-templates/{template}").read_text(encoding="utf-8")
+    if template in WITH_ESCAPES:
+        pytest.skip("text after `safe` is escaped as HTML there: see docs/how-to/chat.md")
     small = pw.Tokenizer.train_from_iterator(
         [text, *map(str, CONVERSATIONS.values())], model="byte-bpe", vocab_size=400
     )

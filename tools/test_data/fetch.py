@@ -82,6 +82,11 @@ FILES: dict[str, dict[str, str]] = {
         "test/test_ja_model.model": "vocab/sentencepiece-tests/test_ja_model.model",
     },
 }
+# Folders of chat templates of published models in packages.
+CHAT_TEMPLATES = {
+    "llama_cpp_python": f"{LLAMA_CPP}/templates",
+    "trl": "trl/chat_templates",
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -94,6 +99,9 @@ def fill(archives: Path, folder: Path) -> None:
     download(archives)
     for package, members in FILES.items():
         extract(unpacked(archives, package), members, folder)
+    for package, templates in CHAT_TEMPLATES.items():
+        for template in sorted((unpacked(archives, package) / templates).glob("*.jinja")):
+            write(folder / "chat-templates" / template.name, template.read_bytes())
     write_made_files(archives, folder)
 
 
