@@ -774,6 +774,7 @@ class Tokenizer(metaclass=WithForeignNames):
         trusted_roles: Collection[str] = (),
         markers: Collection[str] | None = None,
         variables: Mapping[str, typing.Any] | None = None,
+        mask: Collection[str] | None = None,
     ) -> pw.chat.ChatEncoding:
         """Render a conversation with a chat template and encode it (extra `chat`).
 
@@ -794,34 +795,43 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Templates run in the sandbox of Jinja, with the variables and functions of transformers:
         `messages`, `tools`, `documents`, `add_generation_prompt`, the names of roles such as `bos_token`,
-        `raise_exception`, `strftime_now`, and `{% generation %}` for `assistant_mask`. `variables` adds
-        others. `chat_template` is the name of a template or its text. By default it is "tool_use" for a
-        call with tools, if the tokenizer has that template, and "default" otherwise.
+        `raise_exception`, `strftime_now`, and `{% generation %}`. `variables` adds others. `chat_template` is
+        the name of a template or its text. By default it is "tool_use" for a call with tools, if the
+        tokenizer has that template, and "default" otherwise.
 
         `add_generation_prompt` asks for the beginning of a reply. `continue_final_message` ends the prompt
         after the content of the last message.
+
+        `assistant_mask` of the result is 1 for the tokens inside `{% generation %}`, if the template has it,
+        otherwise for the tokens of the assistant's messages, which are known from the origins. `mask` names
+        the parts of these messages that it has: "content", "reasoning", "tool-calls" and "end-of-turn", with
+        the markers around them (None: all). With `mask`, `{% generation %}` has no effect.
 
         Raises `TemplateError` for a template that is invalid, raises, takes more than a million steps or
         30 seconds, or loses an origin; `InputTypeError` for messages and tools of other types;
         `UnknownNameError` without template; `SpecialTokenError` as `encode_segments`; and
         `MissingExtraError` without jinja2.
         """
-        from piecework.chat.chat_encoding import encode_chat
         from piecework.chat.rendering import rendered
 
+        template = self._settings.template_for(chat_template, has_tools=tools is not None)
+        special_tokens = self._role_tokens()
         prompt = rendered(
-            self._settings.template_for(chat_template, has_tools=tools is not None),
+            template,
             messages,
             tools=tools,
             documents=documents,
-            special_tokens=self._role_tokens(),
+            special_tokens=special_tokens,
             variables=variables or {},
             trusted_roles=trusted_roles,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=continue_final_message,
         )
+        from piecework.chat.chat_encoding import assistant_finder, encode_chat
+
         guarded = self._guarded_tokens(markers)
-        return encode_chat(prompt, guarded, self._unk_id_of_model)
+        spans_of = assistant_finder(template, messages, special_tokens, guarded, mask)
+        return encode_chat(prompt, guarded, self._unk_id_of_model, spans_of)
 
     def _unk_id_of_model(self) -> int | None:
         """Return the id for unknown characters; the role `unk_token` may name another special token."""

@@ -221,7 +221,7 @@ LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
 STAGES_NAMES = {"decode_streams", "encode_pre_token", "stages_of", "with_stages", "with_word_ids"}
 
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
-CHAT_NAMES |= {"chunk_text", "count_messages", "find_special_token"}
+CHAT_NAMES |= {"MASK_PARTS", "chunk_text", "count_messages", "find_special_token"}
 
 TOKENIZER_NAMES = {
     "load",

@@ -10,6 +10,7 @@ from piecework._internal.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from piecework.chat.assistant_spans import MASK_PARTS
     from piecework.chat.chunks import chunk_text
     from piecework.chat.growing_text import GrowingText
     from piecework.chat.message_counts import count_messages
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from piecework.chat.special_tokens import find_special_token
 
 __all__ = [
+    "MASK_PARTS",
     "ChatEncoding",
     "GrowingText",
     "SegmentedEncoding",
@@ -30,6 +32,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "assistant_spans": ("MASK_PARTS",),
         "chunks": ("chunk_text",),
         "growing_text": ("GrowingText",),
         "message_counts": ("count_messages",),

@@ -1,14 +1,26 @@
-"""From the text of a prompt with its origins to ids and masks."""
+"""From the text of a prompt with its origins to ids, and to the spans of the assistant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from piecework._internal.lazy import typing
+from piecework.chat.assistant_spans import assistant_spans, checked_parts
+from piecework.chat.environment import has_generation
+from piecework.chat.messages import ASSISTANTS, called_names, has_parts
 from piecework.chat.results import ChatEncoding
-from piecework.chat.segments import GuardedTokens, encode_spans, tokens_between
-from piecework.chat.tracked_text import GENERATED, TEMPLATE, TrackedText, plain
-from piecework.encoding import Encoding
+from piecework.chat.segments import GuardedTokens, encode_spans
+from piecework.chat.tracked_text import (
+    CONTENT,
+    GENERATED,
+    REASONING,
+    TEMPLATE,
+    TOOL_CALL,
+    TrackedText,
+    plain,
+)
+from piecework.chat.turn_frames import frame_of
 
 _RUN = re.compile(b"\x01+")
 
@@ -17,13 +29,46 @@ def encode_chat(
     prompt: TrackedText,
     guarded: GuardedTokens,
     unk_id: Callable[[], int | None],
+    find_assistant: Callable[[TrackedText], tuple[tuple[int, int], ...] | None],
 ) -> ChatEncoding:
     """Encode a prompt; special tokens match in the text of the template only."""
     text = plain(prompt)
     spans = tuple(_spans(prompt.origins, TEMPLATE))
     encoding = encode_spans(text, spans, guarded, unk_id, add_special_tokens=False)
-    mask = _mask(encoding, tuple(_spans(prompt.origins, GENERATED)))
-    return ChatEncoding(text, encoding, spans, mask)
+    return ChatEncoding(text, encoding, spans, find_assistant(prompt))
+
+
+def assistant_finder(
+    template: str,
+    messages: Sequence[Mapping[str, typing.Any]],
+    special_tokens: Mapping[str, str],
+    guarded: GuardedTokens,
+    mask: Collection[str] | None,
+) -> Callable[[TrackedText], tuple[tuple[int, int], ...] | None]:
+    """Return a function from a prompt to the spans of the assistant in it; None if its text is not known.
+
+    Without `mask`, the spans are those of `{% generation %}` if the template has it.
+    """
+    parts = checked_parts(mask)
+
+    def spans_of(prompt: TrackedText) -> tuple[tuple[int, int], ...] | None:
+        if mask is None and has_generation(template):
+            return tuple(_spans(prompt.origins, GENERATED))
+        replies = [row for row in messages if row.get("role") in ASSISTANTS and has_parts(row)]
+        if not any(origin & _TRACKED for origin in set(prompt.origins)):
+            return None if replies else ()
+        return assistant_spans(
+            prompt,
+            parts,
+            frame_of(template, special_tokens),
+            names=list(map(called_names, replies)),
+            special=guarded.special,
+        )
+
+    return spans_of
+
+
+_TRACKED = CONTENT | REASONING | TOOL_CALL
 
 
 def _spans(origins: bytes, bit: int) -> Iterator[tuple[int, int]]:
@@ -31,14 +76,3 @@ def _spans(origins: bytes, bit: int) -> Iterator[tuple[int, int]]:
     has_bit = bytes(bool(origin & bit) for origin in range(256))
     for run in _RUN.finditer(origins.translate(has_bit)):
         yield run.span()
-
-
-def _mask(encoding: Encoding, spans: tuple[tuple[int, int], ...]) -> list[int]:
-    """Return 1 for the tokens from the first to the last one with a character of each span."""
-    mask = [0] * len(encoding.ids)
-    if spans:
-        offsets = encoding.offsets
-        for span in spans:
-            first, last = tokens_between(offsets, span, range(len(offsets)))
-            mask[first:last] = [1] * (last - first)
-    return mask

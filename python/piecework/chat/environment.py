@@ -85,6 +85,15 @@ def compiled(template: str) -> jinja2.Template:
         BUDGET.reset(token)
 
 
+def has_generation(template: str) -> bool:
+    """Return whether a template has `{% generation %}`.
+
+    >>> has_generation("{% generation %}{{ text }}{% endgeneration %}")
+    True
+    """
+    return typing.cast("ChatEnvironment", compiled(template).environment).has_generation
+
+
 class _TrackingGenerator(CodeGenerator):
     """Writes constants as tracked strings."""
 
@@ -150,6 +159,7 @@ class _Generation(Extension):
 
     def parse(self, parser: typing.Any) -> nodes.Node:
         line = next(parser.stream).lineno
+        typing.cast("ChatEnvironment", self.environment).has_generation = True
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         call = self.call_method("_generated")
         return nodes.CallBlock(call, [], [], body).set_lineno(line)
@@ -167,6 +177,8 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     code_generator_class = _TrackingGenerator
     intercepted_binops = _BINARY
+    has_generation = False
+    """Whether the template has `{% generation %}`."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from piecework._internal.lazy import typing
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import check_type
-from piecework.chat.tracked_text import FINAL, TEMPLATE, TrackedText
+from piecework.chat.tracked_text import (
+    CONTENT,
+    FINAL,
+    ODD_TURN,
+    OTHERS,
+    REASONING,
+    TEMPLATE,
+    TOOL_CALL,
+    TOOL_NAME,
+    TrackedText,
+    plain,
+)
 from piecework.errors import ArgumentError, InputTypeError
 
 ROLES = frozenset(
@@ -15,7 +27,17 @@ ROLES = frozenset(
 )
 """Values of `role` that are fixed words, not text of a user: templates build special tokens from them."""
 
+ASSISTANTS = frozenset(("assistant", "model"))
+"""Values of `role` of the messages that a model writes."""
+
 _REASONING = ("reasoning_content", "thinking", "reasoning")
+_PART_OF_FIELD = {
+    "content": CONTENT,
+    "tool_calls": TOOL_CALL,
+    "function_call": TOOL_CALL,
+    **dict.fromkeys(_REASONING, REASONING),
+}
+_END_OF_REASONING = re.compile(r"</think>\s*")
 _MAX_DEPTH = 100
 
 
@@ -48,19 +70,22 @@ def tracked_messages(
     >>> tracked_messages([{"role": "user", "content": "hi", "name": None}], (), False)
     [{'role': 'user', 'content': 'hi'}]
 
-    Reasoning is available under the names `reasoning_content` and `thinking`, as in transformers. With
+    Reasoning is available under the names `reasoning_content` and `thinking`, as in transformers. Content,
+    reasoning and tool calls of the assistant have the bits of these parts, and other messages `OTHERS`. With
     `continued`, the content of the last message is marked.
     """
     rows = []
+    turns = 0
     for position, message in enumerate(messages):
         place = f"messages[{position}]"
         named = message.get("role")
         check_type(f"{place}.role", named, str | None, "str")
-        is_trusted = named in trusted_roles
+        common = TEMPLATE if named in trusted_roles else 0
+        if named in ASSISTANTS:
+            common |= ODD_TURN if turns % 2 else 0
+            turns += has_parts(message)
         row = {
-            _field_name(key, place): tracked_value(
-                value, f"{place}.{key}", TEMPLATE if is_trusted else 0
-            )
+            _field_name(key, place): _tracked_field(key, value, f"{place}.{key}", named, common)
             for key, value in message.items()
             if value is not None
         }
@@ -75,6 +100,74 @@ def tracked_messages(
     if continued:
         _mark_final(rows[-1])
     return rows
+
+
+def has_parts(message: Mapping[str, typing.Any]) -> bool:
+    """Return whether a message has content, reasoning or tool calls.
+
+    >>> has_parts({"role": "assistant", "content": ""}), has_parts({"content": "hi"})
+    (False, True)
+    """
+    return any(message.get(field) for field in _PART_OF_FIELD)
+
+
+def called_names(message: Mapping[str, typing.Any]) -> list[str]:
+    """Return the names in the tool calls of a message.
+
+    >>> called_names({"tool_calls": [{"function": {"name": "add", "arguments": {}}}]})
+    ['add']
+    """
+    calls = message.get("tool_calls") or []
+    calls = [*calls, message.get("function_call")] if isinstance(calls, (list, tuple)) else []
+    places = [
+        place
+        for call in calls
+        if isinstance(call, Mapping)
+        for place in (call, call.get("function"))
+        if isinstance(place, Mapping)
+    ]
+    return [place["name"] for place in places if isinstance(place.get("name"), str)]
+
+
+def _tracked_field(
+    name: str, value: object, place: str, role: str | None, common: int
+) -> typing.Any:
+    """Return a field of a message; `common` has the bits of all its characters."""
+    if role not in ASSISTANTS:
+        return tracked_value(value, place, common | OTHERS)
+    part = _PART_OF_FIELD.get(name, 0)
+    tracked = tracked_value(value, place, common | part)
+    if part == CONTENT:
+        return _with_reasoning(tracked)
+    if part == TOOL_CALL:
+        for call in tracked if isinstance(tracked, list) else [tracked]:
+            _mark_name(call)
+    return tracked
+
+
+def _mark_name(call: typing.Any) -> None:
+    """Mark the name in a tool call, which is in the call itself or in its function."""
+    for place in (call, call.get("function")) if isinstance(call, dict) else ():
+        if isinstance(place, dict) and isinstance(place.get("name"), TrackedText):
+            place["name"] = place["name"].with_bits(TOOL_NAME)
+
+
+def _with_reasoning(content: typing.Any) -> typing.Any:
+    """Return content in which blocks of reasoning and the characters up to `</think>` count as reasoning."""
+    if isinstance(content, TrackedText):
+        end = _END_OF_REASONING.search(content)
+        return content if end is None else _as_reasoning(content, end.end())
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") in _REASONING:
+            block |= {k: _as_reasoning(v) for k, v in block.items() if isinstance(v, TrackedText)}
+    return content
+
+
+def _as_reasoning(text: TrackedText, end: int | None = None) -> TrackedText:
+    """Return text whose characters up to `end` count as reasoning."""
+    table = bytes((origin & ~CONTENT) | REASONING for origin in range(256))
+    end = len(text) if end is None else end
+    return TrackedText(plain(text), text.origins[:end].translate(table) + text.origins[end:])
 
 
 def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typing.Any:

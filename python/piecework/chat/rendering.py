@@ -8,7 +8,7 @@ from piecework._internal.extras import import_extra
 from piecework._internal.lazy import typing
 from piecework.chat.budget import BUDGET, Budget
 from piecework.chat.messages import checked_messages, tracked_messages, tracked_value
-from piecework.chat.tracked_text import FINAL, TEMPLATE, TrackedText
+from piecework.chat.tracked_text import FINAL, OTHERS, TEMPLATE, TrackedText
 from piecework.errors import ArgumentError, InputTypeError, PieceworkError, TemplateError
 
 
@@ -61,7 +61,7 @@ def _dicts(name: str, values: object) -> list[typing.Any] | None:
         if not isinstance(value, Mapping):
             place, expected = f"{name}[{position}]", "a mapping; a function needs its JSON schema"
             raise InputTypeError(place, type(value).__name__, expected)
-    return [tracked_value(value, f"{name}[{at}]", 0) for at, value in enumerate(values)]
+    return [tracked_value(value, f"{name}[{at}]", OTHERS) for at, value in enumerate(values)]
 
 
 def _run(template: typing.Any, values: Mapping[str, object]) -> TrackedText:

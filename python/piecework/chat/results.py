@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from piecework.chat.token_spans import mask_of_spans
+from piecework.errors import TemplateError
 
 if TYPE_CHECKING:
     from piecework.encoding import Encoding
@@ -72,15 +76,31 @@ class ChatEncoding:
     - `encoding`: the encoding of the prompt.
     - `template_spans`: the characters that the template wrote, as spans (start, end). Special tokens are
       recognized in these only.
-    - `assistant_mask`: 1 for each token with a character inside `{% generation %}`, otherwise 0.
+    - `assistant_spans`: the characters of the mask, as spans. They are those inside `{% generation %}`, if
+      the template has it, otherwise those of the assistant's messages. None if the template writes no
+      character of these messages, or loses their origins.
     """
 
     text: str
     encoding: Encoding
     template_spans: tuple[Span, ...]
-    assistant_mask: list[int]
+    assistant_spans: tuple[Span, ...] | None
 
     @property
     def ids(self) -> list[int]:
         """The ids of `encoding`."""
         return self.encoding.ids
+
+    @cached_property
+    def assistant_mask(self) -> list[int]:
+        """1 for each token with a character of `assistant_spans`, otherwise 0.
+
+        Raises `TemplateError` if `assistant_spans` is None.
+        """
+        if self.assistant_spans is None:
+            problem = (
+                "does not exist: no character of the prompt is known to be of the assistant's messages; "
+                "put {% generation %} around the replies in the template"
+            )
+            raise TemplateError("assistant_mask", problem)
+        return mask_of_spans(self.encoding, self.assistant_spans)

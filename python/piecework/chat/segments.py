@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 
 from piecework._core import Core, core_without_pieces, encode_within, find_special, symbol_ids
 from piecework._internal.lazy import pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.chat.results import SegmentedEncoding
+from piecework.chat.token_spans import text_tokens, tokens_between
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 
@@ -18,6 +19,8 @@ if typing.TYPE_CHECKING:
 
 class GuardedTokens:
     """The tokens that text without permission never becomes, and the added tokens that match anywhere.
+
+    `special` has the texts of the special tokens among them.
 
     `prompts` is `core` with all special tokens as added tokens, which `added_tokens` are. It encodes texts
     that have one with permission; other texts are encoded by `core`, as in `encode`.
@@ -46,6 +49,7 @@ class GuardedTokens:
             or (markers is None and _is_marker(token.content))
             or (markers is not None and token.content in markers)
         }
+        self.special = [token.content for token in added_tokens if token.special]
         self.everywhere = [token.id for token in added_tokens if token.id not in guarded]
         self.strips = {id for id, token in guarded.items() if token.lstrip or token.rstrip}
         self.ids = guarded.keys() | {
@@ -191,40 +195,16 @@ def _byte_spans(text: str, spans: Sequence[Span]) -> list[Span]:
 def _token_spans(encoding: Encoding, char_spans: Sequence[Span]) -> tuple[Span, ...]:
     """Return for each segment the tokens that have one of its characters."""
     offsets = encoding.offsets
-    # Tokens of the post-processor and padding stand before and after the text.
-    sequences = encoding.sequence_ids
-    text_tokens = range(len(offsets))
-    if None in sequences:
-        places = [at for at, sequence in enumerate(sequences) if sequence is not None]
-        text_tokens = range(places[0], places[-1] + 1) if places else range(0)
-    spans, done = [], text_tokens.start
+    tokens = text_tokens(encoding)
+    spans, done = [], tokens.start
     for start, end in char_spans:
         if start < end:
-            span = tokens_between(offsets, (start, end), text_tokens)
+            span = tokens_between(offsets, (start, end), tokens)
             done = span[1]
         else:
             span = (done, done)
         spans.append(span)
     return tuple(spans)
-
-
-def tokens_between(offsets: Sequence[Span], span: Span, text_tokens: range) -> Span:
-    """Return the tokens that have a character of a span, in logarithmic time.
-
-    >>> tokens_between([(0, 2), (2, 5), (5, 6)], (1, 3), range(3))
-    (0, 2)
-    """
-    first = bisect_right(offsets, span[0], text_tokens.start, text_tokens.stop, key=_end)
-    last = bisect_left(offsets, span[1], first, text_tokens.stop, key=_start)
-    return first, last
-
-
-def _start(span: Span) -> int:
-    return span[0]
-
-
-def _end(span: Span) -> int:
-    return span[1]
 
 
 def _made_by_model(

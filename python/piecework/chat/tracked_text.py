@@ -18,6 +18,18 @@ GENERATED = 2
 """The bit of characters inside `{% generation %}`."""
 FINAL = 4
 """The bit of characters of the message to continue."""
+CONTENT = 8
+"""The bit of characters of the content of an assistant's message."""
+REASONING = 16
+"""The bit of characters of the reasoning of an assistant's message."""
+TOOL_CALL = 32
+"""The bit of characters of the tool calls of an assistant's message."""
+TOOL_NAME = TOOL_CALL | REASONING
+"""The bits of the name in a tool call, which a template may repeat before the result."""
+ODD_TURN = 64
+"""The bit of characters of every other message of the assistant, which separates adjacent ones."""
+OTHERS = 128
+"""The bit of characters of messages that are not the assistant's, and of tools and documents."""
 
 
 class TrackedText(str):
