@@ -104,7 +104,8 @@ fn read_gguf(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
         strips_mask: false,
     };
     let spec = gguf::read(bytes, Some(pipeline), None)?;
-    roles.map(|_| spec)
+    let templates = gguf::chat_templates(bytes);
+    roles.and(templates).map(|_| spec)
 }
 
 /// Return GPT-2's pre-tokenizer.

@@ -275,6 +275,9 @@ def gguf_names(data: bytes, source: str) -> tuple[str, str | None]:
 def gguf_roles(data: bytes, source: str) -> list[tuple[str, str]]:
     """Return the names of roles, such as "bos_token", with their tokens."""
 
+def gguf_chat_templates(data: bytes, source: str) -> list[tuple[str, str]]:
+    """Return the names of chat templates with their texts; that of the main one is "default"."""
+
 def read_gguf(
     data: bytes, source: str, pipeline: GgufPipeline | None, lowercase: bool | None
 ) -> Core:

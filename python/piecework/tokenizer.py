@@ -48,7 +48,7 @@ from piecework.io.folder_config import read_config, templates_with
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
 from piecework.io.format_detection import TOKENIZER_JSON, detect_format, file_format
 from piecework.io.format_readers import compile_ranks, warned
-from piecework.io.gguf_files import roles_of_gguf, roles_of_gguf_path
+from piecework.io.gguf_files import settings_of_gguf, settings_of_gguf_path
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
 from piecework.io.names import resolve_name
@@ -173,9 +173,9 @@ class Tokenizer(metaclass=WithForeignNames):
         - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding_name`, one of
           `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
           `special_tokens` with ids.
-        - `.gguf` files contain the tokenizer that llama.cpp uses, and the roles of its special tokens. Their
-          tensors are not read. `pattern` replaces the pre-tokenizer of a byte-level model, and `lowercase`
-          the letter case of a BERT model.
+        - `.gguf` files contain the tokenizer that llama.cpp uses, the roles of its special tokens and chat
+          templates. Their tensors are not read. `pattern` replaces the pre-tokenizer of a byte-level model,
+          and `lowercase` the letter case of a BERT model.
         - `.piecework` files and `.pwc` compiled caches, which `save` writes, are complete. A compiled cache
           under another suffix needs `compiled_cache=True`.
 
@@ -187,7 +187,7 @@ class Tokenizer(metaclass=WithForeignNames):
         Roles of special tokens, `model_max_length`, sides and chat templates are read from the
         `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. Of a
         folder, it also decides about added tokens and about the settings of a `vocab.txt` or a `.model`. No
-        code of a folder is run. A GGUF file contains its roles.
+        code of a folder is run. A GGUF file contains its roles and chat templates.
 
         Of a folder, truncation and padding stored in its `tokenizer.json` are kept and not applied, as in
         transformers; `with_truncation()` and `with_padding()` apply them. A single `tokenizer.json` applies
@@ -222,8 +222,8 @@ class Tokenizer(metaclass=WithForeignNames):
             elif file_format(file) == TOKENIZER_JSON:
                 stored_lengths.warn_of_lengths(core, file, stacklevel=2)
         tokenizer = cls._of(core, special_in_text)
-        roles = roles_of_gguf_path(file)
-        tokenizer._use_settings(settings if roles is None else settings.replace(roles=roles))
+        in_file = settings_of_gguf_path(file)
+        tokenizer._use_settings(settings if in_file is None else settings.replace(**in_file))
         return tokenizer
 
     @classmethod
@@ -259,8 +259,8 @@ class Tokenizer(metaclass=WithForeignNames):
             found = format or detect_format(gunzipped(data, source), options)
             if found == TOKENIZER_JSON:
                 stored_lengths.warn_of_lengths(tokenizer._core, source, stacklevel=2)
-        roles = roles_of_gguf(data, source)
-        return tokenizer if roles is None else tokenizer._variant(roles=roles)
+        settings = settings_of_gguf(data, source)
+        return tokenizer if settings is None else tokenizer._variant(**settings)
 
     @classmethod
     def from_ranks(

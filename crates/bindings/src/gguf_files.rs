@@ -78,6 +78,17 @@ pub(crate) fn gguf_roles(
     py.release(|| gguf::roles(data)).map_err(|error| raise(error.within(source)))
 }
 
+/// Return the names of chat templates with their texts.
+#[catch_panics]
+#[pyfunction]
+pub(crate) fn gguf_chat_templates(
+    py: Python<'_>,
+    data: &[u8],
+    source: &str,
+) -> PyResult<Vec<(String, String)>> {
+    py.release(|| gguf::chat_templates(data)).map_err(|error| raise(error.within(source)))
+}
+
 /// Read a GGUF file.
 #[catch_panics]
 #[pyfunction]

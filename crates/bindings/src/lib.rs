@@ -64,7 +64,9 @@ mod _core {
             sentencepiece_settings, write_sentencepiece, write_sentencepiece_vocab, write_tiktoken,
             write_vocab_merges,
         },
-        gguf_files::{gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf},
+        gguf_files::{
+            gguf_chat_templates, gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf,
+        },
         learning::{
             check_memory, continue_training, learn_bpe, learn_sentencepiece, learn_unigram,
             learn_wordpiece, LearnedEntries, LearnedPieces,

@@ -1,4 +1,4 @@
-"""GGUF files: the part that contains the tokenizer, its pipeline and its roles.
+"""GGUF files: the part that contains the tokenizer, its pipeline, its roles and its chat templates.
 
 A file has a key-value section of a few megabytes, and then tensors of any size, which are never read.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 from io import BytesIO
 
-from piecework._core import gguf_names, gguf_roles, is_gguf, read_gguf
+from piecework._core import gguf_chat_templates, gguf_names, gguf_roles, is_gguf, read_gguf
 from piecework.errors import FormatError
+from piecework.io.folder_config import is_template_name
 from piecework.io.source_bytes import gunzipped, source_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
     from piecework._core import Core
     from piecework.io.gguf_pipelines import GgufPipeline
@@ -63,24 +64,31 @@ def _pipeline(name: str | None, source: str, pre_tokenizer: PreTokenizer | None)
     raise FormatError(f"{source}: tokenizer.ggml.pre", found, expected)
 
 
-def roles_of_gguf(data: bytes, source: str) -> dict[str, str | None] | None:
-    """Return the special token of each role of a GGUF file in memory; None for another format.
+def settings_of_gguf(data: bytes, source: str) -> dict[str, Any] | None:
+    """Return what a GGUF file in memory says beside the stages; None for another format.
 
-    These are the roles that the file states, and those that llama.cpp gives to its model.
+    These are fields of `FolderSettings`: the special token of each role, which the file states or llama.cpp
+    gives to its model, and the chat templates. Raises `FormatError` with the key.
     """
     if not _is_gguf(BytesIO(data)):
         return None
-    return dict(gguf_roles(gunzipped(data, source), source))
+    data = gunzipped(data, source)
+    templates = dict(gguf_chat_templates(data, source))
+    for name in templates:
+        if not is_template_name(name):
+            key = f"{source}: tokenizer.chat_template.{name}"
+            raise FormatError(key, repr(name), "a name without separators of paths")
+    return {"roles": dict(gguf_roles(data, source)), "chat_templates": templates}
 
 
-def roles_of_gguf_path(path: str) -> dict[str, str | None] | None:
-    """Return the special token of each role of a GGUF file; None for another file, a pipe or a directory."""
+def settings_of_gguf_path(path: str) -> dict[str, Any] | None:
+    """Return the settings of a GGUF file; None for another file, a pipe or a directory."""
     if not os.path.isfile(path):
         return None
     with open(path, "rb") as file:
         if not _is_gguf(file):
             return None
-    return roles_of_gguf(source_bytes(path), path)
+    return settings_of_gguf(source_bytes(path), path)
 
 
 def _is_gguf(file: BinaryIO) -> bool:

@@ -6,9 +6,8 @@ made the vocabularies, where these are known. llama.cpp rewrites some of them, b
 `(?i:...)`, character classes inside classes, possessive repetition and most properties, and it never
 normalizes. Text that is not in NFC, for example, has other ids there.
 
-Names without a regular expression that this library can run are refused: `kimi-k2` and `afmoe` have code
-of their own in llama.cpp, `superbpe` splits at empty matches, and `gemma4`, `granite-embed-multi-311m`,
-`sarvam-moe` and `whitespace` are not byte-level.
+`gemma4`, `granite-embed-multi-311m` and `sarvam-moe` are not byte-level: the core reads them without a
+pipeline. `whitespace`, whose normalizer is not known here, is refused.
 """
 
 from __future__ import annotations
@@ -80,6 +79,17 @@ _QWEN2 = NAMED_PATTERNS["qwen2"][0]
 _O200K = NAMED_PATTERNS["o200k"][0]
 _DEEPSEEK_V3 = NAMED_PATTERNS["deepseek-v3"]
 _BLOOM = NAMED_PATTERNS["bloom"][0]
+
+# From `tokenization_kimi.py` of Kimi K2: o200k, with runs of Han characters as words.
+_KIMI_K2 = r"[\p{Han}]+|" + _O200K.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]").replace("n/]", "n]")
+
+_DIGITS_FROM_THE_RIGHT = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+# Han, kana, Thai, Lao, Khmer, Burmese and Hangul.
+_ASIAN_SCRIPTS = (
+    "[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf"
+    "\u0e40-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af"
+    "\u1100-\u11ff]+"
+)
 
 # The letters of DeepSeek LLM, from its tokenizer.json.
 _CASED_LETTERS = (
@@ -191,6 +201,11 @@ _NAMES: Final[tuple[tuple[str, GgufPipeline], ...]] = (
         ),
     ),
     ("ufakzeka", _split(rf"{_WORD}|\p{{N}}|{_MARKS}|{_SPACES}")),
+    # tiktoken, which its owner uses, looks a word up before it merges.
+    ("kimi-k2", replace(_split(_KIMI_K2), ignore_merges=True)),
+    ("afmoe", _split(_DIGITS_FROM_THE_RIGHT, _ASIAN_SCRIPTS, _DEEPSEEK_V3[2])),
+    # The second pattern matches the empty text before each group of three digits, and splits there.
+    ("superbpe", _split(r"\p{N}+", r"(?=(\d{3})+(?!\d))")),
     ("laguna", _split(r"[^\n]+|[\n]+", _QWEN2)),
     (
         "minicpm5",

@@ -35,13 +35,16 @@ TEXTS = (
 
 
 def write(path: Path, keys: Mapping[str, Any], tensor_bytes: int = 64) -> Path:
-    """Write a file with the keys of a tokenizer, other keys before and after them, and a tensor."""
+    """Write a file with the keys of a tokenizer, other keys before and after them, and a tensor.
+
+    A name is after `tokenizer.ggml.`, or after `tokenizer.` if it begins with a slash.
+    """
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("test")
     writer.add_array("general.tags", ["a", "b"])
     for name, value in keys.items():
-        add(writer, f"tokenizer.ggml.{name}", value)
-    writer.add_chat_template("{{ messages }}")
+        key = f"tokenizer.{name[1:]}" if name.startswith("/") else f"tokenizer.ggml.{name}"
+        add(writer, key, value)
     writer.add_float32("llama.rope.freq_base", 1e4)
     writer.add_tensor("output", np.ones(tensor_bytes, dtype=np.int8))
     writer.write_header_to_file()

@@ -28,7 +28,7 @@ def error_of(call: Callable[[], object]) -> PieceworkError:
     ("changes", "place", "message"),
     [
         ({"model": "rwkv"}, "tokenizer.ggml.model", "found 'rwkv'|found \"rwkv\""),
-        ({"model": "plamo2"}, "tokenizer.ggml.model", "one of gpt2, llama, bert, t5"),
+        ({"model": "plamo2"}, "tokenizer.ggml.model", "one of gpt2, llama, bert, t5, gemma4"),
         ({"model": None}, "tokenizer.ggml.model", "is a GGUF file without a tokenizer"),
         ({"model": 3}, "tokenizer.ggml.model", "the type uint32, expected a string"),
         ({"tokens": None}, "tokenizer.ggml.tokens", "no such key"),
@@ -58,6 +58,9 @@ def error_of(call: Callable[[], object]) -> PieceworkError:
         ({"eos_token_id": "a"}, "tokenizer.ggml.eos_token_id", "expected an integer"),
         ({"add_bos_token": 1}, "tokenizer.ggml.add_bos_token", "expected a bool"),
         ({"tokens": [*SMALL["tokens"][:9], "ab"]}, "tokenizer.ggml.tokens[9]", "which [7] is too"),
+        ({"/chat_template": 1}, "tokenizer.chat_template", "the type uint32, expected a string"),
+        ({"/chat_template.": "a"}, "tokenizer.chat_template.", "found '', expected a name"),
+        ({"/chat_template.../a": "a"}, "tokenizer.chat_template.../a", "without separators"),
         ({"precompiled_charsmap": b"abc"}, "normalizer", "charsmap"),
         ({"precompiled_charsmap": "abc"}, "tokenizer.ggml.precompiled_charsmap", "the type string"),
     ],
@@ -78,7 +81,8 @@ def test_wrong_values_are_named(
     [
         ({"pre": "zebra"}, "tokenizer.ggml.pre", "found 'zebra', expected one of a.x-4.0"),
         ({"pre": None}, "tokenizer.ggml.pre", "no such key"),
-        ({"pre": "kimi-k2"}, "tokenizer.ggml.pre", "pass pattern= to load"),
+        ({"pre": "whitespace"}, "tokenizer.ggml.pre", "pass pattern= to load"),
+        ({"pre": "gemma4", "merges": None}, "tokenizer.ggml.merges", "no such key"),
         ({"merges": None}, "tokenizer.ggml.merges", "no such key"),
         ({"merges": ["i n", "ing"]}, "tokenizer.ggml.merges[1]", 'found "ing"'),
         ({"merges": ["i n", "i g"]}, "model.merges[1]", "ig"),

@@ -5,11 +5,15 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
+from tokenizers import Regex
+from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
 
 import piecework as pw
 from tests.data import need, read_vocab
@@ -20,6 +24,7 @@ from tests.io.gguf.files import (
     UNKNOWN,
     USER_DEFINED,
     bert_keys,
+    byte_level,
     byte_level_keys,
     document,
     write,
@@ -96,6 +101,77 @@ def test_a_tekken_file_has_the_ids_of_the_original(tmp_path: Path) -> None:
         assert loaded.encode(text).ids == [1, *ids], text
     text = "<s>[INST] Hi [/INST]</s>"
     assert loaded.encode(text, add_special_tokens=False).ids == parsing.encode(text).ids
+
+
+def drawn_texts(count: int) -> list[str]:
+    """Return texts of digits, letters of several scripts, marks and spaces."""
+    rng = random.Random(7)
+    characters = (
+        "0123456789" * 2 + "  \n\r\tabcABCÀé'stLl.,!²½٣①Ⅳ々汉字漢ゟアｱ⼀ไທကខ가ᄀǅΩʰ\u0301\u200d🙂"
+    )
+    return ["".join(rng.choices(characters, k=rng.randrange(40))) for _ in range(count)]
+
+
+# Patterns as their owners write them, and as llama.cpp describes the groups of `afmoe`.
+PATTERNS = {
+    "kimi-k2": [
+        r"[\p{Han}]+"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*"
+        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+"
+        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ],
+    "afmoe": [
+        r"\p{N}{1,2}(?=(?:\p{N}{3})+(?!\p{N}))|\p{N}{3}|\p{N}+",
+        "[一-鿿㐀-䶿\uf900-\ufaffぁ-ヿ･-ﾟ⼀-⿟เ-\u0eff\u1000-\u109fꧠ-\ua9ffꩠ-ꩿ가-\ud7afᄀ-ᇿ\u1780-\u17ff\u3040]+",
+        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+        r"|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+"
+        r"|\s+(?!\S)|\s+",
+    ],
+    "superbpe": [r"\p{N}+", r"(?=(\d{3})+(?!\d))"],
+}
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNS))
+def test_words_of_a_name_are_those_of_tokenizers(name: str, tmp_path: Path) -> None:
+    splits = [Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
+    theirs = Sequence([*splits, ByteLevel(add_prefix_space=False, use_regex=False)])
+    loaded = pw.Tokenizer.load(byte_level(tmp_path, pre=name))
+    for text in (*TEXTS, *drawn_texts(2000)):
+        words = [word for word, _ in theirs.pre_tokenize_str(text)]
+        assert [word for word, _ in loaded.pre_tokenize(text)] == words, text
+
+
+def test_gemma_files_have_the_ids_of_tokenizers(tmp_path: Path) -> None:
+    """The vocabulary of Mistral 7B with Gemma's stages: the published one is not in the test data."""
+    stages = document("mistral-7b-v0.1") | {"pre_tokenizer": None, "post_processor": None}
+    stages |= {
+        "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [
+                {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+                {"type": "ByteFallback"},
+                {"type": "Fuse"},
+            ],
+        },
+    }
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(stages))
+    keys = byte_level_keys(stages, "gemma4") | {"unknown_token_id": 0}
+    files = (
+        write(tmp_path / "gemma4.gguf", {**keys, "model": "gemma4", "pre": "default"}),
+        write(tmp_path / "granite.gguf", {**keys, "pre": "granite-embed-multi-311m"}),
+        write(tmp_path / "sarvam.gguf", {**keys, "pre": "sarvam-moe"}),
+    )
+    for path in files:
+        loaded = pw.Tokenizer.load(path)
+        for text in (*TEXTS, *drawn_texts(500), "<s>a </s> b", "x" * 3000 + "\n\n\n"):
+            encoding = theirs.encode(text, add_special_tokens=False)
+            assert loaded.encode(text).ids == encoding.ids, text
+            assert loaded.decode(encoding.ids) == theirs.decode(encoding.ids), text
+    keys |= {"model": "gemma4", "bos_token_id": 1, "add_bos_token": True}
+    assert pw.Tokenizer.load(write(files[0], keys)).encode("a").tokens == ["<s>", "a"]
 
 
 SENTENCEPIECE = {

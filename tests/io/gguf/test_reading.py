@@ -14,7 +14,7 @@ import piecework as pw
 from piecework.cli.app import run
 from piecework.io.format_detection import file_format
 from piecework.io.gguf_pipelines import GGUF_PIPELINES
-from tests.io.gguf.files import TEXTS, bert_keys, byte_level, small, write
+from tests.io.gguf.files import SMALL, TEXTS, bert_keys, byte_level, small, write
 
 # ---- names of pre-tokenizers
 
@@ -70,6 +70,36 @@ def test_roles_are_those_of_the_file(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(cached)).special_tokens_map == expected
     loaded = pw.Tokenizer.load(byte_level(tmp_path, eos_token_id=258))
     assert loaded.special_tokens_map == {"eos_token": "<|end|>"}
+
+
+TEMPLATE = "{% for m in messages %}<s>{{ m.role }}: {{ m.content }}{{ eos_token }}{% endfor %}"
+TOOLS = "{{ tools[0].name }} " + TEMPLATE
+
+
+def test_chat_templates_are_those_of_the_file(tmp_path: Path) -> None:
+    path = small(tmp_path)
+    keys = SMALL | {"/chat_template": TEMPLATE, "/chat_template.tool_use": TOOLS}
+    write(path, keys)
+    messages = [{"role": "a", "content": "ab</s>"}]
+    for loaded in (
+        pw.Tokenizer.load(path),
+        pw.Tokenizer.load(path, compiled_cache=True),
+        pw.Tokenizer.load(path, compiled_cache=True),
+        pw.Tokenizer.from_bytes(gzip.compress(path.read_bytes())),
+    ):
+        assert loaded.chat_templates == {"default": TEMPLATE, "tool_use": TOOLS}
+        chat = loaded.apply_chat_template(messages)
+        assert chat.text == "<s>a: ab</s></s>"
+        bos, eos = loaded.bos_token_id, loaded.eos_token_id
+        assert (chat.ids[0], chat.ids[-1]) == (bos, eos)
+        assert chat.ids.count(eos) == 1, "the content of messages is text"
+        tool = {"name": "b", "function": {"name": "b"}}
+        assert loaded.apply_chat_template(messages, tools=[tool]).text.startswith("b <s>")
+    (tmp_path / "folder").mkdir()
+    loaded.save(tmp_path / "folder")
+    assert pw.Tokenizer.load(tmp_path / "folder").chat_template == TEMPLATE
+    plain = pw.Tokenizer.load(byte_level(tmp_path, **{"/chat_template": None}))
+    assert plain.chat_template is None
 
 
 def test_types_are_inferred_where_a_file_has_none(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ pub(super) fn read(
     })
 }
 
-fn read_merges(keys: &Keys) -> Result<Vec<(String, String)>, Error> {
+/// Read the merges, two tokens a line.
+pub(super) fn read_merges(keys: &Keys) -> Result<Vec<(String, String)>, Error> {
     let lines = keys.texts(MERGES)?.ok_or_else(|| keys.missing(MERGES, "the merges"))?;
     let merge = |(at, line): (usize, &String)| {
         // A token may begin with a space, so the first character is part of the left one.

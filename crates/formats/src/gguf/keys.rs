@@ -29,8 +29,19 @@ pub(super) struct Keys(Section);
 impl Keys {
     /// Read the keys of a tokenizer that `is_needed` selects from the key-value section.
     pub(super) fn read(bytes: &[u8], is_needed: impl Fn(&str) -> bool) -> Result<Self, Error> {
-        let is_kept = |key: &str| key.starts_with(PREFIX) && is_needed(key);
+        Self::select(bytes, |key: &str| key.starts_with(PREFIX) && is_needed(key))
+    }
+
+    /// Read the keys that `is_kept` selects, with any beginning.
+    pub(super) fn select(bytes: &[u8], is_kept: impl Fn(&str) -> bool) -> Result<Self, Error> {
         Section::read(std::io::Cursor::new(bytes), bytes.len() as u64, is_kept).map(Self)
+    }
+
+    /// Return the names of the keys of the file, in order.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.0.entries.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names
     }
 
     /// Return a string.

@@ -7,9 +7,11 @@
 
 mod bert;
 mod byte_level;
+mod chat_templates;
 mod cursor;
 mod framing;
 mod keys;
+mod metaspace_bpe;
 mod roles;
 mod section;
 mod sentencepiece;
@@ -68,6 +70,11 @@ pub fn roles(bytes: &[u8]) -> Result<Vec<(&'static str, String)>, Error> {
     Ok(vocabulary.roles().into_iter().map(|(role, token)| (role, token.to_owned())).collect())
 }
 
+/// Read the chat templates with their names; the one of `tokenizer.chat_template` is "default".
+pub fn chat_templates(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
+    chat_templates::read(bytes)
+}
+
 /// Read the tokenizer.
 ///
 /// A byte-level model needs the `pipeline` of the pre-tokenizer in its [`names`]. `lowercase` decides the letter case of a BERT
@@ -87,5 +94,6 @@ pub fn read(
         }
         TokenizerModel::Llama | TokenizerModel::T5 => sentencepiece::read(&keys, vocabulary, model),
         TokenizerModel::Bert => bert::read(&keys, &vocabulary, lowercase),
+        TokenizerModel::Gemma4 => metaspace_bpe::read(&keys, &vocabulary),
     }
 }

@@ -20,9 +20,13 @@ struct File {
 }
 
 impl File {
-    fn key(mut self, key: &str, kind: u32, value: &[u8]) -> Self {
+    fn key(self, key: &str, kind: u32, value: &[u8]) -> Self {
+        self.full_key(&format!("tokenizer.ggml.{key}"), kind, value)
+    }
+
+    fn full_key(mut self, key: &str, kind: u32, value: &[u8]) -> Self {
         self.count += 1;
-        self.entries.extend(text(&format!("tokenizer.ggml.{key}")));
+        self.entries.extend(text(key));
         self.entries.extend(kind.to_le_bytes());
         self.entries.extend(value);
         self
@@ -108,6 +112,37 @@ fn a_special_token_is_an_entry_only_if_merges_make_it() {
     };
     assert_eq!(entries(&["a b"]), (3, 1));
     assert_eq!(entries(&["a b", "< e>"]), (4, 1));
+}
+
+#[test]
+fn a_model_is_gemma4_by_its_name_or_by_that_of_its_pre_tokenizer() {
+    let file = |model: &str, pre: &str| {
+        let file = File::default().key("model", STRING, &text(model)).key("pre", STRING, &text(pre));
+        file.texts("tokens", &["<unk>", "a", "▁", "▁a"]).numbers("token_type", &[2, 1, 1, 1])
+    };
+    for (model, pre) in [("gemma4", "zebra"), ("gpt2", "gemma4"), ("gpt2", "sarvam-moe")] {
+        let bytes = file(model, pre).texts("merges", &["▁ a"]).bytes();
+        assert_eq!(names(&bytes).unwrap().model, "gemma4");
+        let spec = read(&bytes, None, None).unwrap();
+        assert_eq!(spec.pre_tokenizer, None);
+        let ModelSpec::Bpe(model) = &spec.model else { panic!("gemma4 is BPE") };
+        assert_eq!((model.vocab.len(), model.unk_token.as_deref()), (4, Some("<unk>")));
+    }
+    assert!(error(&file("gemma4", "default")).starts_with("tokenizer.ggml.merges: found no such key"));
+}
+
+#[test]
+fn chat_templates_have_names() {
+    let file = llama()
+        .full_key("tokenizer.chat_template.tool_use", STRING, &text("b"))
+        .full_key("tokenizer.chat_templates", ARRAY, &array(STRING, 1, &text("tool_use")))
+        .full_key("tokenizer.chat_template", STRING, &text("a"));
+    let expected = [("default", "a"), ("tool_use", "b")].map(|(name, text)| (name.into(), text.into()));
+    assert_eq!(chat_templates(&file.bytes()).unwrap(), expected);
+    assert_eq!(chat_templates(&llama().bytes()).unwrap(), []);
+    let number = llama().full_key("tokenizer.chat_template", 4, &[0; 4]);
+    let error = chat_templates(&number.bytes()).unwrap_err().to_string();
+    assert!(error.starts_with("tokenizer.chat_template (byte"), "{error}");
 }
 
 #[test]

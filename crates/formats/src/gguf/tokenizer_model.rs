@@ -3,16 +3,20 @@
 use piecework_core::error::Error;
 use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec};
 
-use super::keys::{Keys, MODEL};
+use super::keys::{Keys, MODEL, PRE};
 use super::roles::Role;
 
 /// The models that can be read.
-pub(super) const MODELS: [(&str, TokenizerModel); 4] = [
+pub(super) const MODELS: [(&str, TokenizerModel); 5] = [
     ("gpt2", TokenizerModel::Gpt2),
     ("llama", TokenizerModel::Llama),
     ("bert", TokenizerModel::Bert),
     ("t5", TokenizerModel::T5),
+    ("gemma4", TokenizerModel::Gemma4),
 ];
+
+/// Names of pre-tokenizers with which a file of the model `gpt2` is one of `gemma4`.
+const METASPACE_NAMES: [&str; 3] = ["gemma4", "granite-embed-multi-311m", "sarvam-moe"];
 
 /// A value of `tokenizer.ggml.model`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,22 +29,28 @@ pub(super) enum TokenizerModel {
     Bert,
     /// SentencePiece's Unigram.
     T5,
+    /// BPE over characters, without a split.
+    Gemma4,
 }
 
 impl TokenizerModel {
-    /// Read the name of the model.
+    /// Read the name of the model, and of the pre-tokenizer where that changes the model.
     pub(super) fn read(keys: &Keys) -> Result<Self, Error> {
         let known = MODELS.map(|(name, _)| name).join(", ");
         let expected = format!("one of {known}");
         let name = keys.text(MODEL)?.ok_or_else(|| keys.missing(MODEL, &expected))?;
+        let is_metaspace = keys.text(PRE)?.is_some_and(|pre| METASPACE_NAMES.contains(&pre));
         let model = MODELS.iter().find(|(known, _)| *known == name).map(|(_, model)| *model);
-        model.ok_or_else(|| keys.error(MODEL, format!("{name:?}"), expected))
+        match model.ok_or_else(|| keys.error(MODEL, format!("{name:?}"), expected))? {
+            Self::Gpt2 if is_metaspace => Ok(Self::Gemma4),
+            model => Ok(model),
+        }
     }
 
     /// Return the id that a role has in files that do not state it.
     pub(super) fn default_id(self, role: Role) -> Option<u32> {
         let ids: &[(Role, u32)] = match self {
-            Self::Gpt2 => &[],
+            Self::Gpt2 | Self::Gemma4 => &[],
             Self::Llama => &[(Role::Unknown, 0), (Role::Bos, 1), (Role::Eos, 2)],
             Self::Bert => &[
                 (Role::Pad, 0),
