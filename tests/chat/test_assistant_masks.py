@@ -180,8 +180,8 @@ def test_masks_follow_truncation_and_padding() -> None:
     tok = byte_level(STOCK).with_roles(pad_token="</s>")
     whole = tok.apply_chat_template(CONVERSATIONS["answered"])
     size = len(whole.ids)
-    padded = tok.with_padding(length=size + 5).apply_chat_template(CONVERSATIONS["answered"])
-    assert padded.assistant_mask == [*whole.assistant_mask, *[0] * 5]
+    padded = tok.with_padding(length=size * 4).apply_chat_template(CONVERSATIONS["answered"])
+    assert padded.assistant_mask == [*whole.assistant_mask, *[0] * (size * 3)]
     cut = tok.with_truncation(size - 4).apply_chat_template(CONVERSATIONS["answered"])
     assert cut.assistant_mask == whole.assistant_mask[: size - 4]
 
