@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         optional_number,
         path_text,
     )
+    from piecework.corpus.conversations import without_nulls
     from piecework.corpus.iterables import rows_of_texts, text_total
     from piecework.corpus.paths import corpus_bytes
     from piecework.corpus.reader import CorpusReader
@@ -111,6 +112,7 @@ __getattr__ = lazy_names(
             "PathLike check_choice check_fraction check_number check_positive check_size "
             "check_text check_type file_path listed optional_number path_text"
         ).split(),
+        "piecework.corpus.conversations": "without_nulls".split(),
         "piecework.corpus.iterables": "rows_of_texts text_total".split(),
         "piecework.corpus.paths": "corpus_bytes".split(),
         "piecework.corpus.reader": "CorpusReader".split(),

@@ -17,7 +17,11 @@ from datasets.fingerprint import Hasher
 import piecework as pw
 from piecework._internal.threads import default_num_threads
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.integrations.datasets import EncodeFunction, encode_function
+from piecework.integrations.datasets import (
+    EncodeFunction,
+    encode_chats_function,
+    encode_function,
+)
 
 TEXTS = [f"hug hugs pug {number} bun" for number in range(300)]
 TOK = pw.Tokenizer.train_from_iterator(TEXTS, vocab_size=60)
@@ -191,3 +195,48 @@ def test_wrong_input_says_what_to_do(stored: Any) -> None:
         encode_function(TOK, keep_columns="label")
     with pytest.raises(InputTypeError, match="column"):
         encode_function(TOK, None)  # type: ignore[arg-type]
+
+
+# ---- conversations
+
+CHATS = [
+    {
+        "messages": [{"role": "user", "content": "ab"}, {"role": "assistant", "content": text}],
+        "n": n,
+    }
+    for n, text in enumerate(["b", "ab", "ba b"])
+]
+
+
+def chatty() -> pw.Tokenizer:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2, ">": 3, " ": 4}))
+    return tok.with_chat_template("{% for m in messages %}>{{ m.content }}{% endfor %}")
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_mapped_dataset_of_conversations_has_ids_and_masks(workers: int | None) -> None:
+    encode = encode_chats_function(chatty(), keep_columns=["n"])
+    dataset = datasets.Dataset.from_list(CHATS).with_format("arrow")
+    mapped = dataset.map(encode, batched=True, batch_size=2, num_proc=workers).with_format(None)
+    encoded = pw.export.encode_chats(chatty(), CHATS)
+    assert mapped.column_names == ["n", "input_ids", "assistant_masks"]
+    assert mapped["input_ids"][:] == encoded.batch.to_lists()
+    masks = [bit for row in mapped["assistant_masks"] for bit in row]
+    assert masks == encoded.assistant_masks.tolist()
+    assert mapped["n"][:] == [0, 1, 2]
+
+
+def test_conversations_of_a_named_column_without_masks() -> None:
+    chat = pw.chat.ChatFormat(mask=[])
+    encode = encode_chats_function(chatty(), chat, field="talk")
+    table = pa.table({"talk": [CHATS[0]["messages"]]})
+    assert encode(table).to_pydict() == {"input_ids": [[3, 1, 2, 3, 2]]}
+    with pytest.raises(pw.errors.CorpusError, match=r"records\[0\] field 'talk' is missing"):
+        encode(pa.table({"text": ["x"]}))
+    with pytest.raises(ArgumentError, match="keep_columns"):
+        encode_chats_function(chatty(), keep_columns=["nope"])(table)
+    with pytest.raises(InputTypeError, match="keep_columns"):
+        encode_chats_function(chatty(), keep_columns="n")
+    assert Hasher.hash(encode_chats_function(chatty(), chat)) == Hasher.hash(
+        encode_chats_function(chatty(), pw.chat.ChatFormat(mask=[]))
+    )

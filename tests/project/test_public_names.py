@@ -207,9 +207,11 @@ EXPORT_NAMES = {
     "FORMATS",
     "SHARD_FORMATS",
     "STRATEGIES",
+    "EncodedChats",
     "EncodedCorpus",
     "EncodedFiles",
     "concat_megatron",
+    "encode_chats",
     "encode_corpus",
     "encode_files",
     "encode_lines",
@@ -221,7 +223,7 @@ LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
 STAGES_NAMES = {"decode_streams", "encode_pre_token", "stages_of", "with_stages", "with_word_ids"}
 
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
-CHAT_NAMES |= {"MASK_PARTS", "chunk_text", "count_messages", "find_special_token"}
+CHAT_NAMES |= {"MASK_PARTS", "ChatFormat", "chunk_text", "count_messages", "find_special_token"}
 
 TOKENIZER_NAMES = {
     "load",

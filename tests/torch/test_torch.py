@@ -356,3 +356,51 @@ def test_masking_needs_a_mask_token_and_no_labels() -> None:
             Masking(**settings)
     with pytest.raises(InputTypeError, match="whole_words"):
         Masking(whole_words="yes")  # type: ignore[arg-type]
+
+
+# ---- masks and conversations
+
+CHATTY = TOK.with_chat_template("{% for m in messages %}[CLS]{{ m.content }}{% endfor %}")
+CHATS: list[dict[str, Any]] = [
+    {"prompt": "ab", "completion": "b", "id": "x"},
+    {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "ba"}]},
+]
+
+
+def test_masks_become_labels() -> None:
+    rows = [
+        {"input_ids": [4, 1, 4, 2], "assistant_masks": [0, 0, 0, 1]},
+        {"input_ids": [4, 2], "assistant_masks": [0, 1]},
+    ]
+    assert lists(Collator(TOK)(rows)) == {
+        "input_ids": [[4, 1, 4, 2], [4, 2, 3, 3]],
+        "attention_mask": [[1, 1, 1, 1], [1, 1, 0, 0]],
+        "labels": [[-100, -100, -100, 2], [-100, 2, -100, -100]],
+    }
+    left = Collator(TOK, side="left", label_pad=-1)(rows)
+    assert lists(left)["labels"] == [[-1, -1, -1, 2], [-1, -1, -1, 2]]
+
+
+def test_conversations_are_encoded_with_labels() -> None:
+    collate = Collator(CHATTY, chat=pw.chat.ChatFormat())
+    expected = {
+        "input_ids": [[4, 1, 2, 4, 2], [4, 1, 4, 2, 1]],
+        "attention_mask": [[1] * 5] * 2,
+        "labels": [[-100, -100, -100, -100, 2], [-100, -100, -100, 2, 1]],
+    }
+    assert lists(collate(CHATS)) == expected
+    assert lists(pickle.loads(pickle.dumps(collate))(CHATS)) == expected
+    bare = Collator(CHATTY, chat=pw.chat.ChatFormat(mask=[]))(CHATS)
+    assert sorted(bare) == ["attention_mask", "input_ids"]
+
+
+def test_masks_that_fit_no_ids_are_errors() -> None:
+    row = {"input_ids": [4, 1], "assistant_masks": [0]}
+    with pytest.raises(ArgumentError, match="must have one number for each id"):
+        Collator(TOK)([row])
+    with pytest.raises(ArgumentError, match="must not have both labels and assistant_masks"):
+        Collator(TOK)([{**row, "assistant_masks": [0, 1], "labels": [0, 1]}])
+    with pytest.raises(pw.errors.CorpusError, match=r"records\[0\] field 'messages' is missing"):
+        Collator(CHATTY, chat=pw.chat.ChatFormat())([{"id": 1}])
+    with pytest.raises(InputTypeError, match="chat"):
+        Collator(TOK, chat=True)  # type: ignore[arg-type]

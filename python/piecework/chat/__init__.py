@@ -11,6 +11,7 @@ from piecework._internal.lazy import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.chat.assistant_spans import MASK_PARTS
+    from piecework.chat.chat_format import ChatFormat
     from piecework.chat.chunks import chunk_text
     from piecework.chat.growing_text import GrowingText
     from piecework.chat.message_counts import count_messages
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MASK_PARTS",
     "ChatEncoding",
+    "ChatFormat",
     "GrowingText",
     "SegmentedEncoding",
     "TextChunk",
@@ -33,6 +35,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "assistant_spans": ("MASK_PARTS",),
+        "chat_format": ("ChatFormat",),
         "chunks": ("chunk_text",),
         "growing_text": ("GrowingText",),
         "message_counts": ("count_messages",),

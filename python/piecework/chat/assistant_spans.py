@@ -109,6 +109,8 @@ _NAME = re.compile(r"n+|N+")
 
 def _without_repeated_names(text: str, kinds: str, names: Sequence[Sequence[str]]) -> str:
     """Return the kinds without the names that a template repeats after the calls of a message."""
+    if not any(names):
+        return kinds
     repeated: list[Span] = []
     for message, expected in zip(_OF_ONE_PARITY.finditer(kinds), names, strict=False):
         left = Counter(expected)

@@ -23,6 +23,9 @@ from piecework.chat.tracked_text import (
 from piecework.chat.turn_frames import frame_of
 
 _RUN = re.compile(b"\x01+")
+_HAS_BIT = {
+    bit: bytes(bool(origin & bit) for origin in range(256)) for bit in (TEMPLATE, GENERATED)
+}
 
 
 def encode_chat(
@@ -73,6 +76,5 @@ _TRACKED = CONTENT | REASONING | TOOL_CALL
 
 def _spans(origins: bytes, bit: int) -> Iterator[tuple[int, int]]:
     """Yield the longest spans of characters that have a bit."""
-    has_bit = bytes(bool(origin & bit) for origin in range(256))
-    for run in _RUN.finditer(origins.translate(has_bit)):
+    for run in _RUN.finditer(origins.translate(_HAS_BIT[bit])):
         yield run.span()

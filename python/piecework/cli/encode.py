@@ -11,6 +11,7 @@ import click
 
 import piecework as pw
 from piecework._support import counted
+from piecework.cli.chat_options import chat_options, check_template
 from piecework.cli.folder_options import (
     FOLDER_NAMES,
     check_only_folder_options,
@@ -45,6 +46,7 @@ Example:
   piecework encode gpt2.json wiki.jsonl.zst --format megatron --append-eod "<|endoftext|>" -o wiki
   piecework encode bert/ train.txt --max-length 128 --padding max-length --format npy -o train.npy
   piecework encode gpt2.json corpus/ --out-dir ids --shards 64 --format megatron --resume
+  piecework encode qwen/ chats.jsonl --chat --out-dir ids --pack 4096 --format parquet
   echo "Hello world" | piecework encode tokenizer.json --format tokens
 """
 
@@ -95,6 +97,7 @@ Example:
     "[default: set by the tokenizer]",
 )
 @length_options
+@chat_options
 @output_option(
     "File to write; give one for all FILEs, or one for each FILE.  [default: stdout]",
     name="outputs",
@@ -115,6 +118,7 @@ def encode(
     padding: str | None,
     no_truncation: bool,
     as_json: bool,
+    chat: pw.chat.ChatFormat | None,
     **settings: Any,
 ) -> None:
     """Encode each line of the FILEs with TOKENIZER.
@@ -123,6 +127,8 @@ def encode(
     or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
     one FILE each. Empty lines are dropped, except with --keep-empty. Rows are whole and not padded, also if
     TOKENIZER stores lengths, except with --max-length and --padding.
+
+    With --chat, the records of JSON lines, Parquet and Arrow files are conversations.
 
     With --out-dir, the command writes a folder of shards with a manifest, and --resume continues after an
     interruption.
@@ -138,7 +144,8 @@ def encode(
         append_eod=settings["append_eod"],
         pack=settings["pack"],
     )
-    settings |= {**reading, "add_special_tokens": not no_special_tokens}
+    check_template(chat, loaded)
+    settings |= {**reading, "add_special_tokens": not no_special_tokens, "chat": chat}
     if out_dir is not None:
         _check_no_file_options(outputs, settings)
         encode_to_folder(loaded, inputs, out_dir, settings, timing, as_json=as_json)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 from piecework._core import TextColumn
 from piecework._internal.extras import import_extra
 from piecework.corpus.compression import compression_of
+from piecework.corpus.conversations import conversation_columns, conversation_of, without_nulls
 from piecework.corpus.rows import LIST_CHARS, ReadOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import open_stored, stored_bytes
 from piecework.corpus.urls import is_url, open_url_for_ranges
@@ -51,6 +52,7 @@ class ColumnFile:
     ) -> None:
         self.name = path
         self.bytes_read = 0
+        self._kept: list[str] = list(options.kept)
         self._stack = stack
         self._pa = import_extra("pyarrow", "parquet", path)
         with FileError.while_reading(path):
@@ -107,18 +109,18 @@ class ColumnFile:
         file = parquet.ParquetFile(self._file, buffer_size=buffer_bytes, pre_buffer=False)
         path = self._column_path(file.schema_arrow, options)
         rows = 0
-        columns = [".".join(path), *options.kept]
+        columns = [".".join(path), *self._kept]
         for batch in file.iter_batches(_PARQUET_ROWS, columns=columns, use_threads=False):
             rows += batch.num_rows
             self.bytes_read = self._size * rows // max(file.metadata.num_rows, 1)
-            yield self._array_of(batch, path), self._kept_of(batch, options)
+            yield self._array_of(batch, path), self._kept_of(batch)
 
     def _arrow_batches(self, options: ReadOptions) -> Iterator[_Batch]:
         ipc = self._pa.ipc
         opened = ipc.open_file if self._head.startswith(_ARROW_MAGIC) else ipc.open_stream
         with opened(self._source()) as reader:
             path = self._column_path(reader.schema, options)
-            names = {path[0], *options.kept}
+            names = {path[0], *self._kept}
             indexes = sorted(map(reader.schema.get_field_index, names))
         source = self._source()
         with opened(source, options=ipc.IpcReadOptions(included_fields=indexes)) as reader:
@@ -131,7 +133,7 @@ class ColumnFile:
                     self.bytes_read = self._size * count // reader.num_record_batches
                 else:
                     self.bytes_read = source.tell()
-                yield self._array_of(batch, path), self._kept_of(batch, options)
+                yield self._array_of(batch, path), self._kept_of(batch)
 
     def _source(self) -> Any:
         if not is_url(self.name):
@@ -145,6 +147,11 @@ class ColumnFile:
         """Return the names of the column and of the fields inside it; raises unless it has strings."""
         field = options.field
         place = f"{self.name} column {field.key!r}"
+        self._check_kept(schema, options)
+        if options.as_conversations:
+            columns = conversation_columns(schema.names, self.name, options)
+            self._kept = list(dict.fromkeys([*columns, *options.kept]))
+            return (columns[0],)
         path = (field.key,) if field.key in schema.names else field.path
         kind: Any = schema
         for depth, name in enumerate(path):
@@ -159,13 +166,15 @@ class ColumnFile:
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
             raise CorpusError(place, f"values of type {kind}", "strings")
+        return path
+
+    def _check_kept(self, schema: Any, options: ReadOptions) -> None:
         for name in options.kept:
             if schema.names.count(name) != 1:
                 listed = ", ".join(map(repr, schema.names[:8]))
                 found = f"{schema.names.count(name)} of this name among {listed}"
                 problem = f"must be one column; the file has {found}"
                 raise CorpusError(f"{self.name} column {name!r}", problem)
-        return path
 
     def _array_of(self, batch: Any, path: tuple[str, ...]) -> Any:
         array = batch.column(path[0])
@@ -175,8 +184,8 @@ class ColumnFile:
             array = compute.struct_field(array, list(path[1:]))
         return array
 
-    def _kept_of(self, batch: Any, options: ReadOptions) -> list[Any]:
-        arrays = [batch.column(name) for name in options.kept]
+    def _kept_of(self, batch: Any) -> list[Any]:
+        arrays = [batch.column(name) for name in self._kept]
         for array in arrays:
             array.validate(full=True)
         return arrays
@@ -196,7 +205,9 @@ class ColumnFile:
     def _rows_of(self, array: Any, kept: list[Any], first: int, options: ReadOptions) -> Rows:
         """Return the texts of an array; the offsets of an Arrow file are checked before they are used."""
         values = zip(*(other.to_pylist() for other in kept), strict=True)
-        records = [dict(zip(options.kept, row, strict=True)) for row in values]
+        records = [dict(zip(self._kept, row, strict=True)) for row in values]
+        if options.as_conversations:
+            return self._conversations(records, first, options)
         if self._is_valid(array) and not array.null_count:
             column = TextColumn.of_arrow(array, self.name)
             return Rows(column, range(first, first + len(array)), records=records)
@@ -216,6 +227,24 @@ class ColumnFile:
         if records:
             records = [records[number - first] for number in numbers]
         return Rows(strings, numbers, replacements, records)
+
+    def _conversations(
+        self, records: list[dict[str, Any]], first: int, options: ReadOptions
+    ) -> Rows:
+        conversations: list[str] = []
+        numbers: list[int] = []
+        kept: list[dict[str, Any]] = []
+        for number, record in enumerate(records, start=first):
+            place = f"{self.name} row {number}"
+            try:
+                conversation, _ = conversation_of(without_nulls(record), place, options)
+            except CorpusError as error:
+                options.fault(error)
+                continue
+            conversations.append(conversation)
+            numbers.append(number)
+            kept.append(record)
+        return Rows(conversations, numbers, 0, kept)
 
     def _is_valid(self, array: Any) -> bool:
         """Whether an array has strings of UTF-8, and no dictionary."""

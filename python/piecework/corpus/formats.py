@@ -20,6 +20,7 @@ from piecework.corpus.json_lines import read_json_lines
 from piecework.corpus.plain_text import read_plain_text
 from piecework.corpus.rows import ReadOptions, Rows, TextBlock
 from piecework.corpus.text_stream import TextStream
+from piecework.errors import CorpusError
 
 
 class Input(Protocol):
@@ -49,7 +50,8 @@ class Format:
     plain text. `has_fields` is set for formats of records: `ReadOptions.field` names the field with the text,
     and `read` puts the fields of `ReadOptions.kept` into `Rows.records`. `can_be_compressed` is set for
     formats that are read as a stream of text. `can_be_lines` is set for tables that are plain text with
-    `ReadOptions.tables_as_lines`. `extra` is the extra to install.
+    `ReadOptions.tables_as_lines`, and `has_conversations` for those whose records can have messages. `extra`
+    is the extra to install.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Format:
     has_fields: bool = False
     can_be_compressed: bool = True
     can_be_lines: bool = False
+    has_conversations: bool = False
     extra: str | None = None
 
 
@@ -70,6 +73,7 @@ JSON_LINES = Format(
     "the string under a field of each object",
     read_json_lines,
     has_fields=True,
+    has_conversations=True,
 )
 _delimited = partial(
     Format,
@@ -83,6 +87,7 @@ _columns = partial(
     read=ColumnFile.rows,
     has_fields=True,
     can_be_compressed=False,
+    has_conversations=True,
     extra="parquet",
 )
 FORMATS: tuple[Format, ...] = (
@@ -105,12 +110,17 @@ def format_of(path: str, options: ReadOptions | None = None) -> Format:
     ('JSON lines', 'plain text', 'plain text')
 
     A file with an unknown suffix is plain text. So are stdin and `.json` files, unless the options name a
-    field: then they have JSON lines.
+    field or read conversations: then they have JSON lines. Raises `CorpusError` for a format without
+    conversations.
     """
     suffix = _suffix(path)
     if path == "-" or suffix == ".json":
-        return JSON_LINES if options is not None and options.field_is_given else PLAIN_TEXT
+        has_json = options is not None and (options.field_is_given or options.as_conversations)
+        return JSON_LINES if has_json else PLAIN_TEXT
     format = next((format for format in FORMATS if suffix in format.suffixes), PLAIN_TEXT)
+    if options is not None and options.as_conversations and not format.has_conversations:
+        names = ", ".join(format.name for format in FORMATS if format.has_conversations)
+        raise CorpusError(path, f"is {format.name}, which has no conversations; use {names}")
     are_lines = options is not None and options.tables_as_lines and format.can_be_lines
     return PLAIN_TEXT if are_lines else format
 

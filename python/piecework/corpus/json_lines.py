@@ -8,6 +8,7 @@ from typing import Any
 
 from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
+from piecework.corpus.conversations import conversation_of
 from piecework.corpus.field_path import FieldPath, json_kind
 from piecework.corpus.line_blocks import line_blocks
 from piecework.corpus.rows import ReadOptions, Rows
@@ -30,11 +31,11 @@ def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) ->
     """Return the texts of a block of lines, and the objects if the options say so.
 
     The core reads most lines. Python reads those that the core does not accept; it makes the errors. Python
-    reads all lines with their objects.
+    reads all lines with their objects, and all conversations.
     """
     texts: list[str]
     unread: Iterable[tuple[int, bytes]]
-    if options.with_records:
+    if options.with_records or options.as_conversations:
         lines = block.removesuffix(b"\n").split(b"\n")
         texts = [""] * len(lines)
         unread = ((index, line) for index, line in enumerate(lines) if line.strip())
@@ -50,9 +51,12 @@ def json_rows(block: bytes, first_line: int, name: str, options: ReadOptions) ->
     replacements = 0
     faults = []
     for index, line in unread:
+        place = f"{name} line {numbers[index]}"
         try:
-            texts[index], replaced, records[index] = json_line_record(
-                line, f"{name} line {numbers[index]}", options.field, options.encoding_errors
+            texts[index], replaced, records[index] = (
+                _conversation_record(line, place, options)
+                if options.as_conversations
+                else json_line_record(line, place, options.field, options.encoding_errors)
             )
         except CorpusError as error:
             options.fault(error)
@@ -69,10 +73,20 @@ def json_line_record(
 ) -> tuple[str, int, dict[str, Any]]:
     """Return the text of one line, the number of replaced sequences, and the whole object."""
     decoded, bad_bytes = _decode(line, place, encoding_errors)
-    record = _record_of(decoded, place, field)
+    record = _record_of(decoded, place, f"an object with field {field.key!r}")
     text = field.text_of(record, place)
     valid, bad_chars = replace_surrogates(text, f"{place} field {field.key!r}", encoding_errors)
     return valid, bad_bytes + bad_chars, record
+
+
+def _conversation_record(
+    line: bytes, place: str, options: ReadOptions
+) -> tuple[str, int, dict[str, Any]]:
+    """Return the conversation of one line, the number of replaced sequences, and the whole object."""
+    decoded, bad_bytes = _decode(line, place, options.encoding_errors)
+    record = _record_of(decoded, place, "an object with messages")
+    conversation, bad_chars = conversation_of(record, place, options, decoded)
+    return conversation, bad_bytes + bad_chars, record
 
 
 def _decode(line: bytes, place: str, encoding_errors: str) -> tuple[str, int]:
@@ -86,7 +100,7 @@ def _decode(line: bytes, place: str, encoding_errors: str) -> tuple[str, int]:
     return decoded, decoded.count("\ufffd") - line.count("\ufffd".encode())
 
 
-def _record_of(line: str, place: str, field: FieldPath) -> dict[str, Any]:
+def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
     """Return the parsed object."""
     if line.lstrip().startswith("[") and place.endswith(" line 1"):
         problem = "starts a JSON array; write the items of an array one a line, as jq -c '.[]' does"
@@ -99,5 +113,5 @@ def _record_of(line: str, place: str, field: FieldPath) -> dict[str, Any]:
         raise CorpusError(place, found, "one JSON object") from error
     if not isinstance(value, dict):
         found = f"a JSON {json_kind(value)}"
-        raise CorpusError(place, found, f"an object with field {field.key!r}")
+        raise CorpusError(place, found, expected)
     return value

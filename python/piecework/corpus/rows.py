@@ -44,7 +44,8 @@ class ReadOptions:
     the objects of JSON lines. Stdin and `.json` files have JSON lines if
     `field_is_given`. With `tables_as_lines`, files with
     delimiters are plain text: SentencePiece's sentences with counts, and gold segmentations, are lines of
-    a text, a tab and a value, without a header. `start` is the position in plain text at which to continue.
+    a text, a tab and a value, without a header. With `as_conversations` a text is the conversation of a
+    whole record. `start` is the position in plain text at which to continue.
     """
 
     field: FieldPath
@@ -56,6 +57,7 @@ class ReadOptions:
     memory_share: int = MEMORY_SHARE
     field_is_given: bool = False
     tables_as_lines: bool = False
+    as_conversations: bool = False
     start: TextPosition | None = None
 
     @classmethod

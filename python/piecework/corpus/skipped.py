@@ -29,8 +29,14 @@ _REASONS = (
     ("truncated", "truncated data"),
     ("damaged", "damaged data"),
     ("binary data", "binary data"),
+    ("cannot be rendered", "a conversation that the template rejects"),
     ("values of type", "a column without strings"),
 )
+_REASON_OF_EXPECTED = {
+    "a string": "a field that is no string",
+    "a list of messages": "messages that are no list",
+    "a known role": "an unknown role",
+}
 
 
 class Skipped:
@@ -79,4 +85,5 @@ def _reason(error: CorpusError | FileError | MemoryLimitError) -> str:
     for beginning, reason in _REASONS:
         if error.found.startswith(beginning):
             return reason
-    return "a field that is no string" if error.expected == "a string" else error.found
+    beginnings = (text for text in _REASON_OF_EXPECTED if error.expected.startswith(text))
+    return _REASON_OF_EXPECTED.get(next(beginnings, ""), error.found)

@@ -14,6 +14,7 @@ are in `shard_formats`.
 from typing import TYPE_CHECKING
 
 from piecework._internal.renamed_arguments import moved_names
+from piecework.export.chats import EncodedChats, encode_chats
 from piecework.export.corpus_encoding import EncodedCorpus, encode_corpus
 from piecework.export.encoded_files import EncodedFiles, encode_files
 from piecework.export.file_arguments import FORMATS
@@ -32,9 +33,11 @@ __all__ = [
     "FORMATS",
     "SHARD_FORMATS",
     "STRATEGIES",
+    "EncodedChats",
     "EncodedCorpus",
     "EncodedFiles",
     "concat_megatron",
+    "encode_chats",
     "encode_corpus",
     "encode_files",
     "encode_lines",

@@ -9,8 +9,9 @@ from typing import Any, BinaryIO
 
 from piecework._internal.extras import import_extra
 from piecework.errors import CorpusError
+from piecework.export.chats import MASK_NAME, mask_of, without_mask
 from piecework.export.damaged_files import damage_as_corpus_error
-from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
+from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, Write
 from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
@@ -19,7 +20,6 @@ ARROW_STREAM_MAGIC = b"\xff\xff\xff\xff"
 PARQUET_MAGIC = b"PAR1"
 
 _IDS_PER_ROW_GROUP = 4 << 20
-_PLAIN = RowLayout()
 _IDS_NAMES = ("ids", "input_ids")
 
 
@@ -27,7 +27,7 @@ _IDS_NAMES = ("ids", "input_ids")
 
 
 @contextmanager
-def write_arrow(path: str, tokenizer: Tokenizer, layout: RowLayout = _PLAIN) -> Iterator[Write]:
+def write_arrow(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Iterator[Write]:
     """Write an Arrow IPC file, which can be memory-mapped; to stdout, an Arrow IPC stream."""
     with _written(path, layout, "new_stream" if path == "-" else "new_file") as write:
         yield write
@@ -35,7 +35,7 @@ def write_arrow(path: str, tokenizer: Tokenizer, layout: RowLayout = _PLAIN) -> 
 
 @contextmanager
 def write_arrow_stream(
-    path: str, tokenizer: Tokenizer, layout: RowLayout = _PLAIN
+    path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN
 ) -> Iterator[Write]:
     """Write an Arrow IPC stream, which can be read while it is written."""
     with _written(path, layout, "new_stream") as write:
@@ -50,18 +50,18 @@ def _written(path: str, layout: RowLayout, new_writer: str) -> Iterator[Write]:
         atomic_stream(path) as stream,
         getattr(pyarrow.ipc, new_writer)(stream, schema) as writer,
     ):
-        yield lambda lines: writer.write_batch(_record_batch(pyarrow, schema, lines))
+        yield lambda lines: writer.write_batch(_record_batch(pyarrow, schema, lines, layout))
 
 
 @contextmanager
-def write_parquet(path: str, tokenizer: Tokenizer, layout: RowLayout = _PLAIN) -> Iterator[Write]:
+def write_parquet(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Iterator[Write]:
     """Write Parquet in row groups of about four million ids."""
     pyarrow, parquet = _import_pyarrow("pyarrow"), _import_pyarrow("pyarrow.parquet")
     schema = _schema(pyarrow, layout)
     row_group: list[Any] = []
 
     def write(lines: EncodedLines) -> None:
-        row_group.append(_record_batch(pyarrow, schema, lines))
+        row_group.append(_record_batch(pyarrow, schema, lines, layout))
         if sum(len(batch.column(0).values) for batch in row_group) >= _IDS_PER_ROW_GROUP:
             flush()
 
@@ -83,22 +83,30 @@ def _schema(pyarrow: Any, layout: RowLayout) -> Any:
     lists = pyarrow.list_(pyarrow.uint32())
     names = [layout.ids_name, *(["lengths"] if layout.packed_length else [])]
     fields = [pyarrow.field(name, lists) for name in names]
+    if layout.has_mask:
+        fields.append(pyarrow.field(MASK_NAME, pyarrow.list_(pyarrow.uint8())))
     return pyarrow.schema(
         [*fields, *(pyarrow.field(name, pyarrow.string()) for name in layout.kept)]
     )
 
 
-def _record_batch(pyarrow: Any, schema: Any, lines: EncodedLines) -> Any:
-    columns = [_lists(pyarrow, lines.batch.ids, lines.batch.row_offsets)]
+def _record_batch(pyarrow: Any, schema: Any, lines: EncodedLines, layout: RowLayout) -> Any:
+    ids, row_offsets = lines.batch.ids, lines.batch.row_offsets
+    masks: Any = None
+    if layout.has_mask:
+        masks, ids = mask_of(lines.batch), without_mask(lines).batch.ids
+    columns = [_lists(pyarrow, ids, row_offsets, pyarrow.uint32())]
     if lines.documents is not None:
-        columns.append(_lists(pyarrow, *lines.documents))
+        columns.append(_lists(pyarrow, *lines.documents, pyarrow.uint32()))
+    if masks is not None:
+        columns.append(_lists(pyarrow, masks, row_offsets, pyarrow.uint8()))
     columns += [pyarrow.array(texts, pyarrow.string()) for texts in lines.kept.values()]
     return pyarrow.record_batch(columns, schema=schema)
 
 
-def _lists(pyarrow: Any, values: Any, row_offsets: Any) -> Any:
+def _lists(pyarrow: Any, values: Any, row_offsets: Any, of_type: Any) -> Any:
     offsets = pyarrow.array(row_offsets, pyarrow.int32())
-    return pyarrow.ListArray.from_arrays(offsets, pyarrow.array(values, pyarrow.uint32()))
+    return pyarrow.ListArray.from_arrays(offsets, pyarrow.array(values, of_type))
 
 
 # ---- reading

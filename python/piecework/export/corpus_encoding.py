@@ -27,12 +27,21 @@ from piecework._internal.validation import (
     whole_number,
 )
 from piecework.batch import Batch
+from piecework.chat.chat_format import ChatFormat
+from piecework.chat.conversations import Conversation
 from piecework.corpus.formats import FORMATS, format_of
 from piecework.corpus.paths import corpus_files
 from piecework.corpus.rows import ReadOptions, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.export.chats import (
+    MASK_NAME,
+    ChatEncoder,
+    check_without_chat,
+    checked_chat,
+    no_masks,
+)
 from piecework.export.encoded_files import (
     system_errors_as_file_errors,
     with_eod,
@@ -96,6 +105,7 @@ def encode_corpus(
     append_eod: str | None = None,
     add_special_tokens: bool = True,
     parse_special: bool | Collection[str] | None = None,
+    chat: ChatFormat | None = None,
     field: str | None = None,
     encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
@@ -130,6 +140,12 @@ def encode_corpus(
     `keep` names fields of JSON lines, or columns of tables, that become columns of strings in Arrow, Parquet
     and `datasets` files; other values are kept as JSON, missing ones as null.
 
+    `chat` reads conversations of JSON lines and of tables, applies a chat template, and writes masks of the
+    assistant's tokens beside the ids: `a.assistant_masks.npy`, or a column `assistant_masks`, of 0 and 1. The
+    records are those of `encode_chats`; `field` names a field with messages. Conversations that the template
+    rejects are errors for `on_error`. Rows have the special tokens of the template, so `add_special_tokens`
+    does not apply.
+
     *Resuming*: a shard is complete and recorded in `manifest.json`, or it is written again. With
     `resume=True`, a run continues after an interruption of any kind, with the files of an undisturbed run.
     Finished shards are skipped if their checksums match. Without a manifest, `resume` starts from the
@@ -144,6 +160,8 @@ def encode_corpus(
     other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
     another process uses the folder; and the errors of `encode_files`.
     """
+    if chat is not None:
+        check_without_chat(keep_empty=keep_empty)
     job = _checked_job(
         tokenizer,
         format=format,
@@ -154,9 +172,10 @@ def encode_corpus(
         append_eod=append_eod,
         add_special_tokens=add_special_tokens,
         parse_special=parse_special,
+        chat=chat,
         num_threads=num_threads,
     )
-    options = ReadOptions.of(field, encoding_errors, on_error)
+    options = ReadOptions.of(field, encoding_errors, on_error, as_conversations=chat is not None)
     count = optional_number("shards", shards, 1)
     if count is not None and count > _MAX_SHARDS:
         raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
@@ -190,7 +209,7 @@ def encode_corpus(
         shown = progress_bar("encoding", progress, in_bytes=True)
         with closing(reader), system_errors_as_file_errors([str(folder)]), shown as update:
             try:
-                write_shards(job, reader, manifest, names, wanted, update)
+                write_shards(job, reader, manifest, names, wanted, update, options.fault)
             finally:
                 manifest.save()
     options.warn_of_skipped()
@@ -211,16 +230,19 @@ def _checked_job(
     append_eod: str | None,
     add_special_tokens: bool,
     parse_special: bool | Collection[str] | None,
+    chat: ChatFormat | None,
     num_threads: int | None,
 ) -> ShardJob:
     check_choice("format", format, tuple(SHARD_FORMATS))
     check_choice("strategy", strategy, STRATEGIES)
     form = SHARD_FORMATS[format]
     check_extra(form)
-    layout = RowLayout(form.ids_name, _checked_columns(keep), _checked_length(pack))
+    has_mask = chat is not None and checked_chat(chat, parse_special).has_mask
+    layout = RowLayout(form.ids_name, _checked_columns(keep), _checked_length(pack), has_mask)
     _check_layout(form, format, layout)
     seed = optional_number("shuffle_seed", shuffle_seed, 0)
-    eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
+    adds_special_tokens = add_special_tokens and chat is None
+    eod = None if append_eod is None else eod_id(tokenizer, append_eod, adds_special_tokens)
     threads = thread_count(num_threads)
     unpadded = without_batch_padding(tokenizer)
 
@@ -237,12 +259,23 @@ def _checked_job(
     )
     encode_cut = encoder_of_long(unpadded, encode_texts, add_special_tokens=add_special_tokens)
 
-    def encode(documents: Documents) -> EncodedLines:
+    def encode_text(documents: Documents) -> EncodedLines:
         batch = encode_cut(documents.texts)
         return EncodedLines(
             with_eod(batch, eod),
             kept=_columns(documents.texts, layout.kept),
             special_in_text=in_text.count(batch),
+        )
+
+    encoder = None if chat is None else ChatEncoder(unpadded, chat)
+
+    def encode_chat(documents: Documents) -> EncodedLines:
+        assert encoder is not None
+        encoded = encoder.encode(cast("Sequence[Conversation]", documents.texts))
+        return EncodedLines(
+            with_eod(encoded.batch, eod),
+            kept=_columns(cast("Texts", encoded.conversations), layout.kept),
+            faults=encoded.faults,
         )
 
     is_set = isinstance(parse_special, Collection)
@@ -255,8 +288,10 @@ def _checked_job(
         "append_eod": append_eod,
         "add_special_tokens": add_special_tokens,
         "parse_special": sorted(parse_special) if is_set else parse_special,  # type: ignore[arg-type]
+        "chat": None if chat is None else chat.settings(tokenizer),
     }
     padding = next((id for id in (tokenizer.pad_token_id, eod) if id is not None), 0)
+    encode = encode_text if chat is None else encode_chat
     return ShardJob(tokenizer, form, layout, encode, threads, settings, padding)
 
 
@@ -282,6 +317,9 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
         problem = f"= does not support format={name!r}; use {' or '.join(packing)}"
         raise ArgumentError("pack", problem)
+    if layout.has_mask and not form.can_mask:
+        masking = [other for other, form in SHARD_FORMATS.items() if form.can_mask]
+        raise ArgumentError("format", no_masks(name, masking))
     if not layout.kept:
         return
     if not form.has_columns:
@@ -291,7 +329,7 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
     if layout.packed_length is not None:
         problem = "= cannot be combined with pack=: a packed row has several documents"
         raise ArgumentError("keep", problem)
-    if clash := {layout.ids_name, "lengths"}.intersection(layout.kept):
+    if clash := {layout.ids_name, "lengths", MASK_NAME}.intersection(layout.kept):
         problem = (
             f"= cannot contain the names of the format's own columns: {', '.join(sorted(clash))}"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Literal, TypeAlias, cast
 
@@ -15,14 +15,24 @@ from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
+from piecework.chat.chat_format import ChatFormat
+from piecework.chat.conversations import Conversation
 from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import ReadOptions, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts, longest, without_blank
 from piecework.errors import ArgumentError, CorpusError, FileError
-from piecework.export.encoded_lines import EncodedLines, with_rows
-from piecework.export.file_arguments import checked_format, checked_inputs, checked_outputs, eod_id
+from piecework.export.chats import ChatEncoder, check_without_chat, checked_chat, no_masks
+from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, with_rows
+from piecework.export.file_arguments import (
+    FORMATS,
+    OutputFormat,
+    checked_format,
+    checked_inputs,
+    checked_outputs,
+    eod_id,
+)
 from piecework.export.input_lines import LabelledLine, LineSource, parallel_lines
 from piecework.export.prefetch import overlapped
 from piecework.export.special_in_text import SpecialTokensInText
@@ -74,6 +84,7 @@ def encode_files(
     append_eod: str | None = None,
     add_special_tokens: bool = True,
     parse_special: bool | Collection[str] | None = None,
+    chat: ChatFormat | None = None,
     field: str | None = None,
     encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
@@ -116,6 +127,10 @@ def encode_files(
     - `arrow` (an IPC file), `arrow-stream`, `parquet`: a column `ids` of lists of uint32.
     - `megatron`: `a.bin` and `a.idx`.
 
+    `chat` reads conversations, as in `encode_corpus`. `npy`, `arrow`, `arrow-stream` and `parquet` then have
+    masks; `jsonl` has `text`, the rendered conversation, with offsets into it, and `assistant_masks`.
+    `tokens` and `ids` have no masks.
+
     `append_eod` appends this token to each row (not for `jsonl`). If the post-processor appends it
     already, pass `add_special_tokens=False` too. Truncation and padding to a fixed length are those of the
     tokenizer; padding to the longest row of a batch is not applied.
@@ -130,20 +145,25 @@ def encode_files(
     with `encoding_errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
     """
     form = checked_format(format, append_eod)
-    options = ReadOptions.of(field, encoding_errors, on_error)
+    options = ReadOptions.of(field, encoding_errors, on_error, as_conversations=chat is not None)
+    layout = PLAIN
+    if chat is not None:
+        check_without_chat(parallel=parallel, strip_lines=strip_lines, keep_empty=keep_empty)
+        layout = _layout_of(chat, parse_special, form, format)
     if parallel and on_error == "skip":
         problem = "='skip' does not support parallel inputs: a skipped line would shift the others"
         raise ArgumentError("on_error", problem)
-    targets = checked_outputs(outputs, form)
-    paths_of_outputs = checked_inputs(inputs, targets, form, parallel)
+    targets = checked_outputs(outputs, form, layout)
+    paths_of_outputs = checked_inputs(inputs, targets, form, layout, parallel)
     sources = [LineSource(paths, options, labels=form.has_offsets) for paths in paths_of_outputs]
-    eod = None if append_eod is None else eod_id(tokenizer, append_eod, add_special_tokens)
+    adds_special_tokens = add_special_tokens and chat is None
+    eod = None if append_eod is None else eod_id(tokenizer, append_eod, adds_special_tokens)
     unpadded = without_batch_padding(tokenizer)
     in_text = SpecialTokensInText(
         unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
     )
 
-    def encode(texts: Texts) -> EncodedLines:
+    def encode_text(texts: Texts) -> EncodedLines:
         texts = _stripped(texts) if strip_lines else texts
         batch = unpadded.encode_batch(
             cast("Sequence[str]", texts),
@@ -157,6 +177,16 @@ def encode_files(
         labels = [text.label for text in labelled]
         return EncodedLines(with_eod(batch, eod), labels, special_in_text=special_in_text)
 
+    encoder = None if chat is None else _chat_encoder(unpadded, chat, layout, form)
+
+    def encode_chat(texts: Texts) -> EncodedLines:
+        assert encoder is not None
+        encoded = encoder.encode(cast("Sequence[Conversation]", texts))
+        labels = [conversation.label for conversation in encoded.conversations]
+        return EncodedLines(with_eod(encoded.batch, eod), labels, faults=encoded.faults)
+
+    encode = encode_text if chat is None else encode_chat
+
     def encode_step(step: Step) -> tuple[int, list[EncodedLines]]:
         first_output, columns = step
         return first_output, list(map(encode, columns))
@@ -169,18 +199,44 @@ def encode_files(
 
     with system_errors_as_file_errors(targets), ExitStack() as stack:
         update = stack.enter_context(progress_bar("encoding", progress, in_bytes=True))
-        tally = _Tally(sources, parallel, keep_empty or form.has_offsets, update)
-        writers = [stack.enter_context(form.open(path, tokenizer)) for path in targets]
+        keeps_empty = (keep_empty or form.has_offsets) and chat is None
+        tally = _Tally(sources, parallel, keeps_empty, update)
+        writers = [stack.enter_context(form.open(path, tokenizer, layout)) for path in targets]
         encoded = overlapped(
             encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle, is_large=is_large
         )
         for first_output, columns in stack.enter_context(closing(encoded)):
             for output, lines in enumerate(columns, start=first_output):
+                for error in lines.faults:
+                    options.fault(error)
                 writers[output](lines)
                 tally.add_tokens(output, lines)
             del columns, lines  # while the next batch is encoded
     options.warn_of_skipped()
     return tally.result()
+
+
+def _layout_of(
+    chat: ChatFormat,
+    parse_special: bool | Collection[str] | None,
+    form: OutputFormat,
+    format: str,
+) -> RowLayout:
+    """Return the layout of rows of conversations; raise for a format that would lose their masks."""
+    has_mask = checked_chat(chat, parse_special).has_mask
+    if has_mask and not (form.can_mask or form.is_for_reading):
+        raise ArgumentError(
+            "format", no_masks(format, [n for n, f in FORMATS.items() if f.can_mask])
+        )
+    return RowLayout(has_mask=has_mask and form.can_mask)
+
+
+def _chat_encoder(
+    tokenizer: Tokenizer, chat: ChatFormat, layout: RowLayout, form: OutputFormat
+) -> ChatEncoder:
+    if not (layout.has_mask or form.has_offsets):
+        chat = replace(chat, mask=())
+    return ChatEncoder(tokenizer, chat, offsets=form.has_offsets)
 
 
 class _Tally:
@@ -217,6 +273,8 @@ class _Tally:
 
     def add_tokens(self, output: int, lines: EncodedLines) -> None:
         self._tokens[output] += len(lines.batch.ids)
+        self._lines_kept -= len(lines.faults)
+        self._lines_read -= len(lines.faults)
         self._special_in_text += lines.special_in_text
 
     def result(self) -> EncodedFiles:

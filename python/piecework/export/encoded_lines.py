@@ -11,6 +11,7 @@ import numpy as np
 
 from piecework._core import RawBatch
 from piecework.batch import Batch
+from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer
 
 
@@ -19,12 +20,18 @@ class RowLayout:
     """What the rows of a file have.
 
     `ids_name` is the column of ids. `kept` names columns of strings. With `packed_length`, each row has this
-    number of ids, from one or more documents, and the lengths of these.
+    number of ids, from one or more documents, and the lengths of these. With `has_mask`, the highest bit of
+    an id says whether the assistant wrote it (`chats`).
     """
 
     ids_name: str = "ids"
     kept: tuple[str, ...] = ()
     packed_length: int | None = None
+    has_mask: bool = False
+
+
+PLAIN = RowLayout()
+"""Rows of ids only."""
 
 
 class DocumentLengths(NamedTuple):
@@ -41,7 +48,8 @@ class EncodedLines(NamedTuple):
     """A batch of encoded lines.
 
     `labels` has one label for each row, or none for most formats; `kept` has the columns of the layout, and
-    `documents` the lengths in packed rows. `special_in_text` counts the special tokens that the lines have.
+    `documents` the lengths in packed rows. `special_in_text` counts the special tokens that the lines have,
+    and `faults` has an error for each line that was left out.
     """
 
     batch: Batch
@@ -49,6 +57,7 @@ class EncodedLines(NamedTuple):
     kept: Mapping[str, Sequence[str | None]] = MappingProxyType({})
     documents: DocumentLengths | None = None
     special_in_text: int = 0
+    faults: Sequence[CorpusError] = ()
 
 
 Write: TypeAlias = Callable[[EncodedLines], None]

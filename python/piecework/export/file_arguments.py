@@ -14,9 +14,9 @@ from piecework._internal.validation import PathLike, check_choice, file_path
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
 from piecework.export.arrow_files import write_arrow, write_arrow_stream, write_parquet
-from piecework.export.encoded_lines import Write
+from piecework.export.encoded_lines import RowLayout, Write
 from piecework.export.megatron_files import megatron_paths, write_megatron
-from piecework.export.npy_files import npy_paths, write_npy
+from piecework.export.npy_files import npy_files, write_npy
 from piecework.export.text_files import RowTexts, id_texts, json_texts, token_texts, write_text
 from piecework.io.atomic_files import check_writable
 from piecework.tokenizer import Tokenizer
@@ -60,12 +60,14 @@ def _special_tokens(tokenizer: Tokenizer) -> str:
     return f"its special tokens are {shown}{more}"
 
 
-def checked_outputs(outputs: PathLike | Sequence[PathLike], form: OutputFormat) -> list[str]:
+def checked_outputs(
+    outputs: PathLike | Sequence[PathLike], form: OutputFormat, layout: RowLayout
+) -> list[str]:
     """Return the output paths; raises unless each is writable and no file is named twice."""
     targets = path_list(outputs, "outputs")
     if "-" in targets and not form.is_stream:
         raise ArgumentError("outputs", "must be a path, not '-': this format has two files")
-    files = _files_of(targets, form)
+    files = _files_of(targets, form, layout)
     for index, name in enumerate(files):
         if any(name == other == "-" or _is_same_file(name, other) for other in files[:index]):
             raise ArgumentError("outputs", f"contain {name!r} twice")
@@ -78,6 +80,7 @@ def checked_inputs(
     inputs: PathLike | Sequence[PathLike],
     targets: Sequence[str],
     form: OutputFormat,
+    layout: RowLayout,
     parallel: bool,
 ) -> list[list[str]]:
     """Return the files to read for each output: all inputs for one output, otherwise one for each."""
@@ -91,7 +94,7 @@ def checked_inputs(
     sources = [corpus_files(given)] if len(targets) == 1 else [[path] for path in given]
     if len(targets) > 1 and given.count("-") > 1:
         raise ArgumentError("inputs", "contain '-' twice; stdin can be read once")
-    _check_not_overwritten(sources, _files_of(targets, form))
+    _check_not_overwritten(sources, _files_of(targets, form, layout))
     return sources
 
 
@@ -112,8 +115,8 @@ def path_list(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
     return given
 
 
-def _files_of(targets: Sequence[str], form: OutputFormat) -> list[str]:
-    return [name for path in targets for name in form.files(path)]
+def _files_of(targets: Sequence[str], form: OutputFormat, layout: RowLayout) -> list[str]:
+    return [name for path in targets for name in form.files(path, layout)]
 
 
 def _is_same_file(one: str, other: str) -> bool:
@@ -127,7 +130,7 @@ def _is_same_file(one: str, other: str) -> bool:
 # ---- the output formats of `encode_files`: for each its writer and the files that it creates
 
 
-def _one_path(path: str) -> tuple[str, ...]:
+def _one_path(path: str, layout: RowLayout) -> tuple[str, ...]:
     return (path,)
 
 
@@ -137,12 +140,15 @@ class OutputFormat:
 
     `open` returns a context manager that yields a function for batches; the files appear, complete, when
     the context closes. `files` returns the paths of the files for an output path. With `has_offsets`,
-    rows contain the offsets and the label of their line.
+    rows contain the offsets and the label of their line. `can_mask` says whether rows can have masks of
+    conversations; formats that are for reading by people are also written without them.
     """
 
-    open: Callable[[str, Tokenizer], AbstractContextManager[Write]]
-    files: Callable[[str], tuple[str, ...]] = _one_path
+    open: Callable[[str, Tokenizer, RowLayout], AbstractContextManager[Write]]
+    files: Callable[[str, RowLayout], tuple[str, ...]] = _one_path
     has_offsets: bool = False
+    can_mask: bool = False
+    is_for_reading: bool = False
 
     @property
     def is_stream(self) -> bool:
@@ -154,7 +160,9 @@ def _text_format(
     texts: Callable[[Tokenizer], RowTexts], *, has_offsets: bool = False
 ) -> OutputFormat:
     return OutputFormat(
-        lambda path, tokenizer: write_text(path, texts(tokenizer)), has_offsets=has_offsets
+        lambda path, tokenizer, layout: write_text(path, texts(tokenizer)),
+        has_offsets=has_offsets,
+        is_for_reading=True,
     )
 
 
@@ -163,10 +171,13 @@ FORMATS: Mapping[str, OutputFormat] = MappingProxyType(
         "tokens": _text_format(token_texts),
         "ids": _text_format(id_texts),
         "jsonl": _text_format(json_texts, has_offsets=True),
-        "npy": OutputFormat(write_npy, npy_paths),
-        "arrow": OutputFormat(write_arrow),
-        "arrow-stream": OutputFormat(write_arrow_stream),
-        "parquet": OutputFormat(write_parquet),
-        "megatron": OutputFormat(write_megatron, megatron_paths),
+        "npy": OutputFormat(write_npy, npy_files, can_mask=True),
+        "arrow": OutputFormat(write_arrow, can_mask=True),
+        "arrow-stream": OutputFormat(write_arrow_stream, can_mask=True),
+        "parquet": OutputFormat(write_parquet, can_mask=True),
+        "megatron": OutputFormat(
+            lambda path, tokenizer, layout: write_megatron(path, tokenizer),
+            lambda path, layout: megatron_paths(path),
+        ),
     }
 )

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from piecework._internal.surrogates import replace_surrogates
+from piecework.chat.conversations import Conversation
 from piecework.corpus.line_blocks import MEMORY_SHARE, MEMORY_SHARE_WITH_OFFSETS
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, Rows
@@ -103,7 +104,7 @@ class LineSource:
     def _labelled(self, rows: Rows) -> list[str]:
         records = rows.records or repeat(_NO_RECORD, len(rows))
         return [
-            LabelledLine.of(text, self._label(rows.name, number, record))
+            _labelled(text, self._label(rows.name, number, record))
             for text, number, record in zip(rows.texts, rows.numbers, records, strict=True)
         ]
 
@@ -115,6 +116,13 @@ class LineSource:
         if self._kept:
             label["kept"] = {key: _kept_text(record.get(key)) for key in self._kept}
         return label
+
+
+def _labelled(text: str, label: dict[str, Any]) -> str:
+    if isinstance(text, Conversation):
+        text.label = label
+        return text
+    return LabelledLine.of(text, label)
 
 
 def _kept_text(value: Any) -> str | None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from piecework.errors import CorpusError, FileError
+from piecework.export.chats import MASK_NAME, mask_of, without_mask
 from piecework.export.damaged_files import damage_as_corpus_error
-from piecework.export.encoded_lines import EncodedLines, Write, id_limit_of
+from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, Write, id_limit_of
 from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
@@ -31,24 +32,67 @@ def npy_paths(path: str) -> tuple[str, str]:
     return path, path.removesuffix(".npy") + _OFFSETS_SUFFIX
 
 
+def npy_files(path: str, layout: RowLayout = PLAIN) -> tuple[str, ...]:
+    """Return the paths of all files of a layout: ids, row offsets or lengths of documents, and masks.
+
+    >>> npy_files("a.npy", RowLayout(has_mask=True))
+    ('a.npy', 'a.row_offsets.npy', 'a.assistant_masks.npy')
+    """
+    names = npy_paths(path) if layout.packed_length is None else packed_npy_paths(path)
+    return (*names, _mask_path(path)) if layout.has_mask else names
+
+
+def _mask_path(path: str) -> str:
+    return f"{path.removesuffix('.npy')}.{MASK_NAME}.npy"
+
+
 @contextmanager
-def write_npy(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+def write_npy(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Iterator[Write]:
     """Write ids as uint16 if the whole vocabulary fits, otherwise as uint32; row offsets as int64."""
     ids_path, offsets_path = npy_paths(path)
     # Contexts close in reverse order: the offsets appear after the ids.
     with (
         atomic_stream(offsets_path) as offsets_stream,
-        atomic_stream(ids_path) as ids_stream,
+        _written_ids(ids_path, tokenizer, layout) as ids,
         _growing_array(offsets_stream, "<i8") as offsets,
-        _growing_array(ids_stream, _ids_type(tokenizer)) as ids,
     ):
         offsets.append(np.zeros(1, np.int64))
 
         def write(lines: EncodedLines) -> None:
             offsets.append(lines.batch.row_offsets[1:] + ids.length)
-            ids.append(lines.batch.ids)
+            ids.append(lines)
 
         yield write
+
+
+class _IdsFile:
+    """The array of ids, and that of masks if the layout has them."""
+
+    def __init__(self, ids: _GrowingArray, masks: _GrowingArray | None, shape: tuple[int, ...]):
+        self._ids, self._masks, self._shape = ids, masks, shape
+
+    @property
+    def length(self) -> int:
+        return self._ids.length
+
+    def append(self, lines: EncodedLines) -> None:
+        if self._masks is not None:
+            self._masks.append(mask_of(lines.batch).reshape(self._shape))
+            lines = without_mask(lines)
+        self._ids.append(lines.batch.ids.reshape(self._shape))
+
+
+@contextmanager
+def _written_ids(path: str, tokenizer: Tokenizer, layout: RowLayout) -> Iterator[_IdsFile]:
+    row_shape = () if layout.packed_length is None else (layout.packed_length,)
+    with ExitStack() as stack:
+        masks = None
+        if layout.has_mask:
+            mask_stream = stack.enter_context(atomic_stream(_mask_path(path)))
+            masks = stack.enter_context(_growing_array(mask_stream, "|u1", row_shape))
+        stream = stack.enter_context(atomic_stream(path))
+        ids = stack.enter_context(_growing_array(stream, _ids_type(tokenizer), row_shape))
+        yield _IdsFile(ids, masks, (-1, *row_shape))
 
 
 def packed_npy_paths(path: str) -> tuple[str, str, str]:
@@ -58,8 +102,8 @@ def packed_npy_paths(path: str) -> tuple[str, str, str]:
 
 
 @contextmanager
-def write_packed_npy(path: str, tokenizer: Tokenizer, row_length: int) -> Iterator[Write]:
-    """Write ids of shape (rows, `row_length`) and the lengths of the documents in each row.
+def write_packed_npy(path: str, tokenizer: Tokenizer, layout: RowLayout) -> Iterator[Write]:
+    """Write ids of shape (rows, `layout.packed_length`) and the lengths of the documents in each row.
 
     The documents of row i have the lengths `lengths[offsets[i]:offsets[i + 1]]`, int32; offsets are int64.
     """
@@ -67,10 +111,9 @@ def write_packed_npy(path: str, tokenizer: Tokenizer, row_length: int) -> Iterat
     with (
         atomic_stream(offsets_path) as offsets_stream,
         atomic_stream(lengths_path) as lengths_stream,
-        atomic_stream(ids_path) as ids_stream,
+        _written_ids(ids_path, tokenizer, layout) as ids,
         _growing_array(offsets_stream, "<i8") as offsets,
         _growing_array(lengths_stream, "<i4") as lengths,
-        _growing_array(ids_stream, _ids_type(tokenizer), (row_length,)) as ids,
     ):
         offsets.append(np.zeros(1, np.int64))
 
@@ -78,7 +121,7 @@ def write_packed_npy(path: str, tokenizer: Tokenizer, row_length: int) -> Iterat
             assert lines.documents is not None
             offsets.append(lines.documents.row_offsets[1:] + lengths.length)
             lengths.append(lines.documents.lengths)
-            ids.append(lines.batch.ids.reshape(-1, row_length))
+            ids.append(lines)
 
         yield write
 

@@ -15,7 +15,7 @@ from piecework._internal.extras import import_extra
 from piecework.export.arrow_files import write_arrow, write_arrow_stream, write_parquet
 from piecework.export.encoded_lines import RowLayout, Write
 from piecework.export.megatron_files import megatron_paths, write_megatron
-from piecework.export.npy_files import npy_paths, packed_npy_paths, write_npy, write_packed_npy
+from piecework.export.npy_files import npy_files, write_npy, write_packed_npy
 from piecework.io.atomic_files import atomic_file
 from piecework.tokenizer import Tokenizer
 
@@ -39,6 +39,7 @@ class ShardFormat:
     ids_name: str = "ids"
     has_columns: bool = False
     can_pack: bool = True
+    can_mask: bool = True
     finish: Callable[[Path, Sequence[str]], None] | None = None
 
 
@@ -50,14 +51,10 @@ def _columnar(open: Open, suffix: str, **settings: Any) -> ShardFormat:
     return ShardFormat(open, suffix, _one_file, has_columns=True, **settings)
 
 
-def _npy_files(name: str, layout: RowLayout) -> tuple[str, ...]:
-    return npy_paths(name) if layout.packed_length is None else packed_npy_paths(name)
-
-
 def _open_npy(path: str, tokenizer: Tokenizer, layout: RowLayout) -> AbstractContextManager[Write]:
     if layout.packed_length is None:
-        return write_npy(path, tokenizer)
-    return write_packed_npy(path, tokenizer, layout.packed_length)
+        return write_npy(path, tokenizer, layout)
+    return write_packed_npy(path, tokenizer, layout)
 
 
 def _write_dataset_files(folder: Path, files: Sequence[str]) -> None:
@@ -81,12 +78,13 @@ def _write_dataset_files(folder: Path, files: Sequence[str]) -> None:
 
 SHARD_FORMATS: Mapping[str, ShardFormat] = MappingProxyType(
     {
-        "npy": ShardFormat(_open_npy, ".npy", _npy_files),
+        "npy": ShardFormat(_open_npy, ".npy", npy_files),
         "megatron": ShardFormat(
             lambda path, tokenizer, layout: write_megatron(path, tokenizer),
             "",
             lambda name, layout: megatron_paths(name),
             can_pack=False,
+            can_mask=False,
         ),
         "arrow": _columnar(write_arrow, ".arrow"),
         "arrow-stream": _columnar(write_arrow_stream, ".arrow"),

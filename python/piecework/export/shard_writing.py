@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from piecework._internal.types import Update
 from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.texts import longest
+from piecework.errors import CorpusError
 from piecework.export.encoded_files import BATCHES_IN_FLIGHT
 from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
 from piecework.export.manifest import Manifest, Shard, StoredFile
@@ -65,8 +66,12 @@ def write_shards(
     names: Sequence[str],
     wanted: Sequence[int],
     update: Update,
+    fault: Callable[[CorpusError], None],
 ) -> None:
-    """Write the shards with the numbers `wanted`, in order, and record them in the manifest."""
+    """Write the shards with the numbers `wanted`, in order, and record them in the manifest.
+
+    `fault` takes the errors of documents that were left out.
+    """
     folder = manifest.path.parent
 
     def encode(documents: Documents) -> tuple[Documents, EncodedLines]:
@@ -87,6 +92,8 @@ def write_shards(
             with job.form.open(path, job.tokenizer, job.layout) as write:
                 rearrange = _Rearranged(job.stages(number), write)
                 while batch is not None and batch[0].shard == number:
+                    for error in batch[1].faults:
+                        fault(error)
                     rearrange.add(batch[1])
                     tally.add_documents(*batch)
                     update(reader.bytes_read, reader.total_bytes)
@@ -112,7 +119,7 @@ class _Tally:
         self.empty_lines_dropped = self.replacements = self.special_in_text = 0
 
     def add_documents(self, documents: Documents, lines: EncodedLines) -> None:
-        self.documents += len(documents.texts)
+        self.documents += len(lines.batch)
         self.tokens += len(lines.batch.ids)
         self.empty_lines_dropped += documents.empty_lines_dropped
         self.replacements += documents.replacements

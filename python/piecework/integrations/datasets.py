@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import check_type, import_extra
+from piecework._support import check_type, import_extra, without_nulls
+from piecework.chat import ChatFormat
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.export import encode_chats
 
 
 def encode_function(
@@ -92,6 +94,61 @@ class EncodeFunction:
         columns = dict(zip(kept.column_names, kept.columns, strict=True))
         new = pa.table(encoded)
         columns |= zip(new.column_names, new.columns, strict=True)
+        return pa.table(columns)
+
+
+def encode_chats_function(
+    tokenizer: Tokenizer,
+    chat: ChatFormat | None = None,
+    *,
+    field: str | None = None,
+    keep_columns: Collection[str] = (),
+) -> EncodeChatsFunction:
+    """Return a function for `dataset.with_format("arrow").map(..., batched=True)` over conversations.
+
+    >>> import piecework as pw, pyarrow
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2, ">": 3}))
+    >>> tok = tok.with_chat_template("{% for m in messages %}>{{ m.content }}{% endfor %}")
+    >>> encode = encode_chats_function(tok)
+    >>> encode(pyarrow.table({"prompt": ["ab"], "completion": ["b"]})).to_pydict()
+    {'input_ids': [[3, 1, 2, 3, 2]], 'assistant_masks': [[0, 0, 0, 0, 1]]}
+
+    The dataset has the columns of `export.encode_chats`; `field` names another column of messages. The result
+    has `keep_columns` of the dataset, `input_ids`, and `assistant_masks` unless `chat` has none.
+    """
+    check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
+    if isinstance(keep_columns, str):
+        raise InputTypeError("keep_columns", "str", "a collection of column names")
+    import_extra("pyarrow", "datasets", "encode_chats_function")
+    chat = ChatFormat() if chat is None else chat
+    return EncodeChatsFunction(tokenizer, chat, field, tuple(keep_columns))
+
+
+@dataclass(frozen=True)
+class EncodeChatsFunction:
+    """A function from Arrow tables with conversations to Arrow tables with ids and masks."""
+
+    tokenizer: Tokenizer
+    chat: ChatFormat
+    field: str | None
+    keep_columns: tuple[str, ...]
+
+    def __call__(self, table: Any) -> Any:
+        """Return the kept columns of a table, ids and masks."""
+        pa = import_extra("pyarrow", "datasets", "encode_chats_function")
+        if not isinstance(table, pa.Table):
+            expected = "a pyarrow.Table: dataset.with_format('arrow').map(..., batched=True)"
+            raise InputTypeError("batch", type(table).__name__, expected)
+        columns = {name: _column(table, "keep_columns", name) for name in self.keep_columns}
+        encoded = encode_chats(
+            self.tokenizer, without_nulls(table.to_pylist()), chat=self.chat, field=self.field
+        )
+        offsets = pa.array(encoded.batch.row_offsets, pa.int32())
+        of_rows = {"input_ids": encoded.batch.ids.astype("int32")}
+        if self.chat.has_mask:
+            of_rows["assistant_masks"] = encoded.assistant_masks.astype("int8")
+        for name, values in of_rows.items():
+            columns[name] = pa.ListArray.from_arrays(offsets, pa.array(values))
         return pa.table(columns)
 
 

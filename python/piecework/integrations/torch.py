@@ -19,6 +19,9 @@ from piecework.errors import ArgumentError, InputTypeError
 IGNORED_LABEL = -100
 """The label that the losses of torch ignore."""
 
+MASKS = "assistant_masks"
+"""The key of masks of the tokens to learn."""
+
 _FILLINGS = {"special_tokens_mask": 1, "word_ids": -1, "sequence_ids": -1}
 _OF_TOKENS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 _NAMES = {"label": "labels", "label_ids": "labels"}
@@ -68,6 +71,7 @@ class Collator:
     - sequences of ids: lists, arrays or tensors
     - rows of a `Batch`
     - dicts with `input_ids`, or with a text under the key `text`
+    - dicts with a conversation, if `chat` is set: those of `export.encode_chats`
 
     The result has `input_ids`, `attention_mask` and, for pairs, `token_type_ids`, as int64 of shape (rows,
     width). The width is `length`, else the longest row of the batch, rounded up to `pad_to_multiple_of`.
@@ -76,7 +80,9 @@ class Collator:
 
     The other keys of dicts are kept; `label` and `label_ids` become `labels`. A number for each row becomes a
     tensor of shape (rows,), of int64 or float32. A list for each row is padded: `labels` with `label_pad`,
-    other keys with 0. Lists of other lengths than the ids have a width of their own.
+    other keys with 0. Lists of other lengths than the ids have a width of their own. `assistant_masks` of
+    dicts become `labels`: the id where the mask is 1, and `label_pad` elsewhere. So do the masks of
+    conversations, of which the other keys are dropped.
 
     `masking` selects tokens for masked language modelling: `labels` has their ids, and `label_pad` elsewhere.
     Its random numbers follow `torch.manual_seed`.
@@ -93,6 +99,7 @@ class Collator:
     label_pad: int = IGNORED_LABEL
     text: str = "text"
     masking: Masking | None = None
+    chat: pw.chat.ChatFormat | None = None
 
     def __post_init__(self) -> None:
         support.import_extra("torch", "torch", "Collator")
@@ -103,6 +110,7 @@ class Collator:
         support.optional_number("pad_to_multiple_of", self.pad_to_multiple_of, 1)
         support.check_number("label_pad", self.label_pad, (int,), "int")
         support.check_text("text", self.text)
+        check_type("chat", self.chat, pw.chat.ChatFormat | None, "a ChatFormat or None")
         if self.masking is not None:
             check_type("masking", self.masking, Masking, "a Masking or None")
             if self.tokenizer.mask_token_id is None:
@@ -138,6 +146,8 @@ class Collator:
             return _columns_of_encodings(items, with_words=self._needs_words)
         if not isinstance(first, Mapping):
             return _id_rows(items, "items"), {}
+        if self.chat is not None and "input_ids" not in first:
+            return self._conversations(self.chat, items)
         rows = {key: _values(items, key) for key in first if key != self.text}
         if "input_ids" in rows:
             ids = _id_rows(rows.pop("input_ids"), "items: 'input_ids'")
@@ -152,7 +162,29 @@ class Collator:
             raise ArgumentError("items[0]", problem)
         for key, values in rows.items():
             columns[_NAMES.get(key, key)] = _column(values, f"items: {key!r}")
+        if MASKS in columns:
+            columns["labels"] = self._labels(ids, columns.pop(MASKS), "labels" in columns)
         return ids, columns
+
+    def _conversations(
+        self, chat: pw.chat.ChatFormat, items: list[Any]
+    ) -> tuple[Rows, dict[str, Column]]:
+        encoded = pw.export.encode_chats(self.tokenizer, items, chat=chat)
+        ids = Rows(encoded.batch.ids.astype(np.int64), encoded.batch.lengths)
+        if not chat.has_mask:
+            return ids, {}
+        masks = Rows(encoded.assistant_masks.astype(np.int64), ids.lengths)
+        return ids, {"labels": self._labels(ids, masks, False)}
+
+    def _labels(self, ids: Rows, masks: Column, has_labels: bool) -> Rows:
+        """Return the ids where a mask is 1."""
+        if has_labels:
+            raise ArgumentError(
+                "items", f"must not have both labels and {MASKS}, which become labels"
+            )
+        if not isinstance(masks, Rows) or not np.array_equal(masks.lengths, ids.lengths):
+            raise ArgumentError(f"items: {MASKS!r}", "must have one number for each id")
+        return Rows(np.where(masks.values != 0, ids.values, self.label_pad), ids.lengths)
 
     def _encoded(self, texts: list[Any]) -> tuple[Rows, dict[str, Column]]:
         batch = self.tokenizer.encode_batch(texts, offsets=self._needs_words)

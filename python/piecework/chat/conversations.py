@@ -1,0 +1,187 @@
+"""Conversations from records: the shapes in which data sets have them, as messages of a chat template."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from piecework._internal.lazy import typing
+from piecework.chat.messages import ASSISTANTS, ROLES, has_parts
+from piecework.errors import CorpusError
+
+if typing.TYPE_CHECKING:
+    Message: typing.TypeAlias = dict[str, typing.Any]
+    Record: typing.TypeAlias = Mapping[str, typing.Any]
+
+FIELDS = ("messages", "conversations", "prompt", "completion", "tools", "system")
+"""The fields of a record that make a conversation."""
+
+_LISTS = ("messages", "conversations")
+_ROLE_OF_SPEAKER = {
+    "system": "system",
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "assistant": "assistant",
+    "model": "assistant",
+    "function_call": "assistant",
+    "observation": "tool",
+    "function_response": "tool",
+    "tool": "tool",
+}
+_LIST_OF_MESSAGES = "a list of messages"
+
+
+class Conversation(str):
+    """A conversation; as a string, the text of its messages.
+
+    `messages` and `tools` are the arguments of `apply_chat_template`, `place` says where the record is.
+    `label` is what output formats write beside the ids.
+    """
+
+    messages: list[Message]
+    tools: list[typing.Any] | None
+    place: str
+    label: dict[str, typing.Any]
+
+    @classmethod
+    def of(cls, record: Record, place: str, field: str | None = None) -> Conversation:
+        """Read a conversation from a record.
+
+        >>> record = {"conversations": [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Ho"}]}
+        >>> Conversation.of(record, "a.jsonl line 1").messages[1]
+        {'role': 'assistant', 'content': 'Ho'}
+
+        The record has `messages` (with `role` and `content`), `conversations` (ShareGPT, with `from` and
+        `value`), or `prompt` and `completion`, texts or messages; `field` names another field of messages.
+        `tools` are a list or JSON. Raises `CorpusError` with the place for a missing field, a role that
+        templates do not know, a message without content, and a conversation without messages.
+        """
+        messages = _messages_of(record, place, field)
+        if not messages:
+            raise CorpusError(place, "an empty conversation", "at least one message")
+        self = cls("\n".join(filter(None, map(_text_of, messages))))
+        self.messages = messages
+        self.tools = _tools_of(record, place)
+        self.place = place
+        self.label = {}
+        return self
+
+
+def _messages_of(record: Record, place: str, field: str | None) -> list[Message]:
+    names = _LISTS if field is None else (field,)
+    name = next((name for name in names if record.get(name) is not None), None)
+    if name is not None:
+        return _with_system(record, _checked_list(record[name], place, name))
+    if field is None and record.get("prompt") is not None:
+        return [
+            *_turn(record, "prompt", "user", place),
+            *_turn(record, "completion", "assistant", place),
+        ]
+    wanted = " and ".join(map(repr, (*names, *(("prompt",) if field is None else ()))))
+    known = ", ".join(map(repr, list(record)[:8])) or "no fields"
+    problem = f"is missing: there is only {known}; expected one of {wanted}"
+    raise CorpusError(f"{place} field {names[0]!r}", problem)
+
+
+def _turn(record: Record, name: str, role: str, place: str) -> list[Message]:
+    """Return the messages of a prompt or a completion, which is a text or messages."""
+    value = record.get(name)
+    if value is None:
+        raise CorpusError(f"{place} field {name!r}", "is missing: a prompt needs a completion")
+    if isinstance(value, str):
+        return [{"role": role, "content": value}]
+    return _checked_list(value, place, name)
+
+
+def _with_system(record: Record, messages: list[Message]) -> list[Message]:
+    """Return the messages after the system message that some records have in a field of their own."""
+    system = record.get("system")
+    if not isinstance(system, str) or not system or not messages or messages[0]["role"] == "system":
+        return messages
+    return [{"role": "system", "content": system}, *messages]
+
+
+def _checked_list(value: object, place: str, name: str) -> list[Message]:
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
+        found = f"a value of type {type(value).__name__}"
+        raise CorpusError(f"{place} field {name!r}", found, _LIST_OF_MESSAGES)
+    return [_message(row, place, f"{name}[{position}]") for position, row in enumerate(value)]
+
+
+def _message(row: object, place: str, name: str) -> Message:
+    """Return a message with a role that templates know, and with content or tool calls."""
+    if not isinstance(row, Mapping):
+        found = f"a value of type {type(row).__name__}"
+        raise CorpusError(f"{place} field {name!r}", found, "a message")
+    is_of_speaker = "from" in row and "role" not in row
+    message = _of_speaker(row, place, name) if is_of_speaker else dict(row)
+    role = message.get("role")
+    if role is None:
+        raise _missing(row, place, f"{name}.role")
+    if role not in ROLES:
+        raise _unknown_role(role, sorted(ROLES), place, f"{name}.role")
+    is_written = message.get("content") is not None
+    if not is_written and not (role in ASSISTANTS and has_parts(message)):
+        raise _missing(row, place, f"{name}.content")
+    return message
+
+
+def _of_speaker(row: Mapping[str, typing.Any], place: str, name: str) -> Message:
+    """Return a message of ShareGPT's `from` and `value` as one with `role` and `content`."""
+    speaker, value = row["from"], row.get("value")
+    if speaker not in _ROLE_OF_SPEAKER:
+        raise _unknown_role(speaker, _ROLE_OF_SPEAKER, place, f"{name}.from")
+    if value is None:
+        raise _missing(row, place, f"{name}.value")
+    if speaker != "function_call":
+        return {"role": _ROLE_OF_SPEAKER[speaker], "content": value}
+    place = f"{place} field {f'{name}.value'!r}"
+    calls = _json(value, place, "a function call as JSON")
+    calls = calls if isinstance(calls, list) else [calls]
+    functions = [{"type": "function", "function": call} for call in calls]
+    return {"role": "assistant", "content": "", "tool_calls": functions}
+
+
+def _missing(row: Mapping[str, typing.Any], place: str, name: str) -> CorpusError:
+    names = ", ".join(map(repr, list(row)[:8])) or "no fields"
+    return CorpusError(f"{place} field {name!r}", f"is missing: there is only {names}")
+
+
+def _unknown_role(role: object, known: Iterable[str], place: str, name: str) -> CorpusError:
+    expected = f"a known role ({', '.join(known)})"
+    return CorpusError(f"{place} field {name!r}", repr(role), expected)
+
+
+def _tools_of(record: Record, place: str) -> list[typing.Any] | None:
+    tools = record.get("tools") or None
+    if isinstance(tools, str):
+        tools = _json(tools, f"{place} field 'tools'", "a list of tools as JSON") or None
+    if tools is not None and not (isinstance(tools, list) and all(map(_is_mapping, tools))):
+        raise CorpusError(
+            f"{place} field 'tools'", f"a value of type {type(tools).__name__}", "tools"
+        )
+    return tools
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _json(text: object, place: str, expected: str) -> typing.Any:
+    if not isinstance(text, str):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(place, "broken JSON", expected) from error
+
+
+def _text_of(message: Message) -> str:
+    """Return the text of a message, which is never empty if the message has something else."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return "".join(text for text in texts if isinstance(text, str)) or "."
