@@ -95,6 +95,5 @@ def matches_at(word: str, start: int, model: WordPiece) -> list[Piece]:
     ['##ugs', '##u']
     """
     prefix = model.continuing_subword_prefix if start > 0 else ""
-    ends = range(len(word), start, -1)
-    pieces = (Piece(prefix + word[start:end], start, end) for end in ends)
-    return [piece for piece in pieces if piece.token in model.vocab]
+    found = ((prefix + word[start:end], end) for end in range(len(word), start, -1))
+    return [Piece(token, start, end) for token, end in found if token in model.vocab]
