@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pickle
 import re
+from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.chat.turn_frames import frame_of
@@ -120,6 +123,14 @@ def test_adjacent_messages_of_the_assistant_are_turns_of_their_own() -> None:
     assert masked_parts(replies, None) == [f"{reply['content']}<|im_end|>" for reply in replies]
 
 
+def test_text_of_others_ends_a_turn_where_the_template_drops_a_message() -> None:
+    texts = ["One", "mine", " ", "mine too", "Three"]
+    roles = ["assistant", "user"]
+    messages = [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
+    chat = byte_level(TEMPLATES["gemma"]).apply_chat_template(messages)
+    assert masked(chat) == ["One<end_of_turn>", "Three<end_of_turn>"]
+
+
 def test_a_name_that_a_template_repeats_before_the_result_is_not_of_the_assistant() -> None:
     template = """{% for m in messages %}{% if m.role == 'tool' %}
 <result name={{ messages[loop.index0 - 1].tool_calls[0].function.name }}>{{ m.content }}
@@ -217,6 +228,62 @@ def test_frames_of_templates(template: str, header: str, end: str) -> None:
 def test_a_template_that_cannot_be_rendered_for_a_question_has_no_frame() -> None:
     template = "{% if messages | length < 9 %}{{ raise_exception('more') }}{% endif %}"
     assert frame_of(template, {}) == ("", "")
+
+
+# ---- any conversation
+
+# Digits of the assistant and of others, which no template writes, among markers as templates write them.
+MARKERS = [
+    "<|im_end|>",
+    "<|im_start|>assistant\n",
+    "</think>",
+    "<think>",
+    "[/INST]",
+    "</s>",
+    "\n",
+    " ",
+]
+
+
+def texts_with(digits: str) -> st.SearchStrategy[str]:
+    parts = st.lists(st.sampled_from([*digits, *MARKERS]), max_size=6)
+    return parts.map(lambda found: f"{digits[0]}{''.join(found)}{digits[1]}")
+
+
+TURNS = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "assistant", "system", "tool"]),
+        texts_with("12"),
+        texts_with("78") | st.just(" "),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@settings(max_examples=40)
+@given(turns=TURNS)
+def test_masks_have_all_text_of_the_assistant_and_none_of_others(
+    template: str, turns: list[tuple[str, str, str]]
+) -> None:
+    messages = [
+        {"role": role, "content": mine if role == "assistant" else other}
+        for role, other, mine in turns
+    ]
+    chat = cached(template).apply_chat_template(messages, mask=pw.chat.MASK_PARTS)
+    spans = chat.assistant_spans
+    if spans is None:
+        assert not any(letter in chat.text for letter in "78")
+        return
+    inside = "".join(chat.text[start:end] for start, end in spans)
+    assert not {"1", "2"}.intersection(inside)
+    assert [inside.count(digit) for digit in "78"] == [chat.text.count(digit) for digit in "78"]
+
+
+@cache
+def cached(template: str) -> pw.Tokenizer:
+    return byte_level(TEMPLATES[template])
 
 
 # ---- templates of published models, each with a variant for training that has the tag

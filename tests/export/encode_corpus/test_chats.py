@@ -119,6 +119,29 @@ def test_tables_have_the_same_rows_as_json_lines(chatty: pw.Tokenizer, tmp_path:
         assert found == expected_rows(chatty, rows)
 
 
+def test_fields_that_tables_fill_with_nulls_are_left_out(tok: pw.Tokenizer, tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    calls = [{"function": {"name": "f", "arguments": {name: 1}}} for name in ("a", "b")]
+    rows = [
+        {
+            "messages": [
+                {"role": "user", "content": "hug"},
+                {"role": "assistant", "tool_calls": [call]},
+            ]
+        }
+        for call in calls
+    ]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "chats.parquet")
+    template = (
+        "{% for c in messages[1].tool_calls %}{{ c.function.arguments | tojson }}{% endfor %}"
+    )
+    chatty = tok.with_chat_template(template)
+    encode_corpus(chatty, tmp_path / "chats.parquet", tmp_path / "out", chat=CHAT)
+    encoded = encode_chats(chatty, rows)
+    found = [ids for ids, _ in stored_rows(tmp_path / "out", "npy")]
+    assert found == encoded.batch.to_lists()
+
+
 @pytest.mark.parametrize("strategy", ["concat", "best-fit"])
 @pytest.mark.parametrize("shuffle_seed", [None, 3])
 def test_packing_keeps_masks_with_their_ids(
@@ -161,6 +184,21 @@ def test_columns_are_kept_beside_masks(chatty: pw.Tokenizer, tmp_path: Path) -> 
     assert read_table(tmp_path / "out", "parquet", "chats").column("id").to_pylist() == [
         str(number) for number in range(9)
     ]
+
+
+def test_columns_stay_beside_their_rows_where_conversations_are_skipped(
+    tok: pw.Tokenizer, tmp_path: Path
+) -> None:
+    refuse = "{% if 'bad' in messages[0].content %}{{ raise_exception('bad') }}{% endif %}"
+    rows = records(9, 5)
+    rows[4:4] = [{"prompt": "bad", "completion": "a", "id": 99}]
+    path = write_lines(tmp_path / "chats.jsonl", rows)
+    options: dict[str, Any] = {"format": "parquet", "keep": ["id"], "on_error": "skip"}
+    chatty = tok.with_chat_template(refuse + TEMPLATE)
+    with pytest.warns(CorpusWarning, match="a conversation that the template rejects: 1"):
+        encode_corpus(chatty, path, tmp_path / "out", chat=CHAT, **options)
+    ids = read_table(tmp_path / "out", "parquet", "chats").column("id").to_pylist()
+    assert ids == [str(number) for number in range(9)]
 
 
 def test_an_interrupted_run_continues_with_the_same_bytes(
