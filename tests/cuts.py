@@ -12,6 +12,7 @@ PRESETS = [
     "gpt2",
     "cl100k",
     "o200k",
+    "o200k-r2l",
     "llama3",
     "qwen2",
     "whitespace",

@@ -87,6 +87,8 @@ PUBLISHED_ROLES = {
     "gpt2": dict.fromkeys(("unk_token", "bos_token", "eos_token"), "<|endoftext|>"),
     "cl100k": {"eos_token": "<|endoftext|>"},
     "o200k": {"eos_token": "<|endoftext|>"},
+    "cl100k-r2l": {"eos_token": "<|endoftext|>"},
+    "o200k-r2l": {"eos_token": "<|endoftext|>"},
     "qwen2": {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"},
     "llama3": {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"},
     "bert-uncased": {

@@ -2,10 +2,12 @@ r"""The split patterns of well-known byte-level models, by name.
 
 Each name maps to the regular expressions that split a text in turn, in the syntax of `tokenizer.json`.
 They are the patterns that the owners of the models publish. If two equivalent forms are in use, it is the
-one that every regex engine reads alike: without `$` and without possessive repetition.
+one that every regex engine reads alike: without `$` and without possessive repetition. `cl100k-r2l` and
+`o200k-r2l` are not of a model: they group the digits of a number from the right.
 
 Sources: Radford et al. 2019 (GPT-2), reference code; the encodings of tiktoken (cl100k, o200k); the
-tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken).
+tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken). Right to left:
+Singh and Strouse 2024, "Tokenization counts" (arXiv 2402.14903).
 """
 
 from __future__ import annotations
@@ -47,6 +49,12 @@ def _cased(ending: str, digits: str) -> str:
     return "|".join((*words, digits, _MARKS_AND_SLASHES, _SPACES))
 
 
+def _digits_from_the_right(pattern: str) -> str:
+    """Return a pattern that groups the digits of a number from its end, as commas do: 1 234 567."""
+    return pattern.replace(r"\p{N}{1,3}|", r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|")
+
+
+_O200K = _cased(_CONTRACTION + "?", r"\p{N}{1,3}")
 _DEEPSEEK_V3 = (
     r"\p{N}{1,3}",
     "[一-龥぀-ゟ゠-ヿ]+",
@@ -62,7 +70,9 @@ NAMED_PATTERNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "p50k": (_GPT2,),
         "cl100k": (_CL100K,),
         "llama3": (_CL100K,),
-        "o200k": (_cased(_CONTRACTION + "?", r"\p{N}{1,3}"),),
+        "o200k": (_O200K,),
+        "cl100k-r2l": (_digits_from_the_right(_CL100K),),
+        "o200k-r2l": (_digits_from_the_right(_O200K),),
         "tekken": (_cased("", r"\p{N}"),),
         "qwen2": (_QWEN2,),
         "qwen2.5": (_QWEN2,),

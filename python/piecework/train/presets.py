@@ -105,6 +105,8 @@ PRESETS: dict[str, Preset] = {
         _byte_level_preset("gpt2", "unk_token", "bos_token", "eos_token"),
         _byte_level_preset("cl100k", "eos_token"),
         _byte_level_preset("o200k", "eos_token"),
+        _byte_level_preset("cl100k-r2l", "eos_token"),
+        _byte_level_preset("o200k-r2l", "eos_token"),
         _byte_level_preset("llama3"),
         _byte_level_preset("qwen2", "eos_token", "pad_token", normalizer=spec.NFC()),
     )

@@ -27,6 +27,11 @@ impl KindText<'_> {
         Some((self.kinds.get(c), at + c.len_utf8()))
     }
 
+    /// Return whether the character before byte `at` has one of `kinds`.
+    pub(super) fn follows(&self, at: usize, kinds: u8) -> bool {
+        self.text[..at].chars().next_back().is_some_and(|c| self.kinds.get(c) & kinds != 0)
+    }
+
     /// Return a byte, or 0 at the end of the text.
     #[inline]
     pub(super) fn byte(&self, at: usize) -> u8 {

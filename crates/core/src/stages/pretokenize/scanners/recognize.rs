@@ -43,14 +43,16 @@ const CASED: [(&str, (Classification, bool)); 3] = [
     ),
 ];
 
-/// The most digits of a word. For Oniguruma, a plus after braces repeats the group.
-const NUMBERS: [(&str, usize); 6] = [
-    (r"\p{N}|", 1),
-    (r"\p{N}{1}|", 1),
-    (r"\p{N}{1,2}|", 2),
-    (r"\p{N}{1,3}|", 3),
-    (r"\p{N}{1,3}+|", usize::MAX),
-    (r"\p{N}+|", usize::MAX),
+/// The most digits of a word, and whether they are grouped from the right. For Oniguruma, a plus after braces repeats the
+/// group.
+const NUMBERS: [(&str, (usize, bool)); 7] = [
+    (r"\p{N}|", (1, false)),
+    (r"\p{N}{1}|", (1, false)),
+    (r"\p{N}{1,2}|", (2, false)),
+    (r"\p{N}{1,3}|", (3, false)),
+    (r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|", (3, true)),
+    (r"\p{N}{1,3}+|", (usize::MAX, false)),
+    (r"\p{N}+|", (usize::MAX, false)),
 ];
 
 const MARKS: [(&str, TrailingChars); 6] = [
@@ -92,7 +94,11 @@ impl Scanner {
         }
         let rest = &mut escaped.as_str();
         let scanner = Self::read_o200k(rest).or_else(|| Self::read_cl100k(rest));
-        scanner.filter(|_| rest.is_empty())
+        // Some Han characters are numbers.
+        let is_known = |scanner: &Self| {
+            !scanner.digits_from_right || scanner.classification != Classification::CasedAndHan
+        };
+        scanner.filter(|scanner| rest.is_empty() && is_known(scanner))
     }
 
     /// Return the scanner for this pattern after a split at numbers, if there is one.
@@ -108,12 +114,18 @@ impl Scanner {
             matches!(self.family, PatternFamily::Gpt2 | PatternFamily::Cl100k | PatternFamily::O200k);
         // A pattern with fewer digits per word would split the numbers again.
         let fits = is_word_family && max_digits <= self.max_digits && !self.joins_last_spaces;
-        fits.then_some(Self { classification, max_digits, between_numbers: true, ..self })
+        fits.then_some(Self {
+            classification,
+            max_digits,
+            digits_from_right: false,
+            between_numbers: true,
+            ..self
+        })
     }
 
     fn read_o200k(rest: &mut &str) -> Option<Self> {
         let (classification, contractions) = take(rest, &CASED)?;
-        let max_digits = take(rest, &NUMBERS)?;
+        let (max_digits, digits_from_right) = take(rest, &NUMBERS)?;
         let trailing = take(rest, &MARKS)?;
         let joins_last_spaces = take(rest, &SPACES)?;
         let family = PatternFamily::O200k;
@@ -122,6 +134,7 @@ impl Scanner {
             classification,
             contractions,
             max_digits,
+            digits_from_right,
             trailing,
             joins_last_spaces,
             ..Self::GPT2
@@ -131,7 +144,7 @@ impl Scanner {
     fn read_cl100k(rest: &mut &str) -> Option<Self> {
         let contractions = take(rest, &CONTRACTIONS.map(|text| (text, true))).is_some();
         let classification = take(rest, &LETTERS)?;
-        let max_digits = take(rest, &NUMBERS)?;
+        let (max_digits, digits_from_right) = take(rest, &NUMBERS)?;
         let trailing = match classification {
             Classification::MarksAsLetters => take(rest, &MARKS_BESIDE_MARKED)?,
             _ => take(rest, &MARKS)?,
@@ -143,6 +156,7 @@ impl Scanner {
             classification,
             contractions,
             max_digits,
+            digits_from_right,
             trailing,
             joins_last_spaces,
             ..Self::GPT2

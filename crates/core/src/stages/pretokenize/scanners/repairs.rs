@@ -31,7 +31,7 @@ impl Scanner {
             PatternFamily::O200k => found.contractions_within(&ambiguous.contractions),
             family => found.contractions(&ambiguous.contractions, family == PatternFamily::Cl100k),
         }
-        found.numbers(&ambiguous.numbers, self.max_digits);
+        found.numbers(&ambiguous.numbers);
         found.non_ascii_leads(&ambiguous.non_ascii_leads);
         found.blank_lines(&ambiguous.blank_lines);
         self.rescan(&ambiguous.rescans, &mut found);
@@ -136,23 +136,35 @@ impl BoundaryMask<'_> {
     }
 
     /// Split long numbers; clears bits within digits that are not ASCII.
-    fn numbers(&mut self, ambiguous: &[u32], max_digits: usize) {
+    fn numbers(&mut self, ambiguous: &[u32]) {
         for &at in ambiguous {
             let at = at as usize;
-            if max_digits == 1 {
-                if !self.text.is_char_boundary(at) {
-                    self.clear(at);
-                }
-                continue;
+            if self.scanner.max_digits > 1 {
+                self.number(at);
+            } else if !self.text.is_char_boundary(at) {
+                self.clear(at);
             }
-            let text = self.text;
-            for (count, (offset, _)) in text[at..].char_indices().enumerate() {
-                if !self.is(IS_NUMBER, at + offset) || self.is(FIRST, at + offset) {
-                    break;
-                }
-                if count % max_digits == 0 {
-                    self.set(at + offset);
-                }
+        }
+    }
+
+    /// Split the long number at byte `at`.
+    fn number(&mut self, at: usize) {
+        let (text, max_digits) = (self.text, self.scanner.max_digits);
+        let is_digit = |found: &Self, at| found.is(IS_NUMBER, at) && !found.is(FIRST, at);
+        let offsets = || text[at..].char_indices().map(|(offset, _)| at + offset);
+        // The digits that the first word lacks.
+        let lacking = if self.scanner.digits_from_right {
+            let count = offsets().take_while(|&at| is_digit(self, at)).count();
+            count.next_multiple_of(max_digits) - count
+        } else {
+            0
+        };
+        for (count, at) in offsets().enumerate() {
+            if !is_digit(self, at) {
+                break;
+            }
+            if (count + lacking) % max_digits == 0 {
+                self.set(at);
             }
         }
     }

@@ -62,13 +62,24 @@ impl Scanner {
             return end;
         }
         if kind & NUMBER != 0 {
-            return text.run(next, NUMBER, self.max_digits - 1);
+            return text.run(next, NUMBER, self.digits_at(text, start) - 1);
         }
         let marks = if text.byte(start) == b' ' { next } else { start };
         match text.at(marks) {
             Some((kind, next)) if kind & CLASSES == 0 => self.marks_end(text, next),
             _ => self.spaces_end(text, start),
         }
+    }
+
+    /// Return the most digits of the word of a number that begins at byte `start`.
+    ///
+    /// From the right, words after the first one of a number have the most digits.
+    fn digits_at(self, text: &KindText, start: usize) -> usize {
+        if !self.digits_from_right || text.follows(start, NUMBER) {
+            return self.max_digits;
+        }
+        let end = text.run(start, NUMBER, usize::MAX);
+        (text.text[start..end].chars().count() - 1) % self.max_digits + 1
     }
 
     /// Return the end of a run of whitespace.

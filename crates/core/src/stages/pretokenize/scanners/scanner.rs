@@ -9,6 +9,8 @@ pub(in crate::stages::pretokenize) struct Scanner {
     pub(super) contractions: bool,
     /// The most digits of a word.
     pub(super) max_digits: usize,
+    /// The first word of a number has fewer digits, not the last.
+    pub(super) digits_from_right: bool,
     /// The line ends and slashes that a run of symbols includes.
     pub(super) trailing: TrailingChars,
     /// Numbers are split off first; the pattern sees only the text between them.
@@ -72,6 +74,7 @@ impl Scanner {
         classification: Classification::Unicode,
         contractions: true,
         max_digits: usize::MAX,
+        digits_from_right: false,
         trailing: TrailingChars::Nothing,
         between_numbers: false,
         joins_last_spaces: false,

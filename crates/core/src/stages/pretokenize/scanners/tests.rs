@@ -100,6 +100,7 @@ fn random_texts_are_split_as_by_the_pattern() {
         "a '\n",
         "aB \n!/",
         "1 23a٣",
+        "1234٣½",
         "漢A，a !",
         "漢〇12⺀々!\na 's",
         "☆★'sd! <|>a",
@@ -143,8 +144,8 @@ fn long_texts_are_scanned_in_windows() {
     let mut random = random_numbers();
     for (_, scanner, _) in published::all() {
         for filling in [
-            "a", " ", "\n", " \n", "\n!/", "12", "漢A", "'s", "\u{3000}", "a\u{301}", "ab c", "_a", "\0",
-            "・",
+            "a", " ", "\n", " \n", "\n!/", "12", "1٣5", "漢A", "'s", "\u{3000}", "a\u{301}", "ab c", "_a",
+            "\0", "・",
         ] {
             for _ in 0..4 {
                 let text = filling.repeat(random(400)) + " x" + &filling.repeat(random(400));
