@@ -107,8 +107,8 @@ def test_mask_names_the_parts() -> None:
 
 
 def test_reasoning_inside_the_content_counts_as_reasoning() -> None:
-    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant"}]
-    messages[1]["content"] = "<think>\nwell\n</think>\n\nHello"
+    content = "<think>\nwell\n</think>\n\nHello"
+    messages: Any = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": content}]
     assert masked_parts(messages, ["content"]) == ["Hello"]
     assert masked_parts(messages, ["reasoning"]) == ["<think>\nwell\n</think>\n\n"]
     blocks = [{"type": "thinking", "thinking": "well"}, {"type": "text", "text": "Hello"}]

@@ -240,3 +240,15 @@ def test_conversations_of_a_named_column_without_masks() -> None:
     assert Hasher.hash(encode_chats_function(chatty(), chat)) == Hasher.hash(
         encode_chats_function(chatty(), pw.chat.ChatFormat(mask=[]))
     )
+
+
+def test_a_saved_dataset_of_conversations_is_a_corpus(tmp_path: Path) -> None:
+    datasets.Dataset.from_list(CHATS).save_to_disk(str(tmp_path / "saved"))
+    done = pw.export.encode_corpus(
+        chatty(), tmp_path / "saved", tmp_path / "out", format="datasets", chat=pw.chat.ChatFormat()
+    )
+    encoded = pw.export.encode_chats(chatty(), CHATS)
+    loaded = datasets.load_from_disk(str(tmp_path / "out"))
+    assert (done.documents, loaded["input_ids"][:]) == (3, encoded.batch.to_lists())
+    masks = [bit for row in loaded["assistant_masks"] for bit in row]
+    assert masks == encoded.assistant_masks.tolist()

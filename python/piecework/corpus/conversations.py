@@ -8,6 +8,7 @@ from typing import Any
 
 from piecework._internal.surrogates import replace_surrogates
 from piecework.chat.conversations import FIELDS, Conversation
+from piecework.corpus.field_path import FieldPath
 from piecework.corpus.rows import ReadOptions
 from piecework.errors import CorpusError
 
@@ -24,13 +25,27 @@ def conversation_of(
     replaced = 0
     if _ESCAPED_SURROGATE.search(line):
         record, replaced = _without_surrogates(record, place, options.encoding_errors)
-    field = options.field.key if options.field_is_given else None
-    return Conversation.of(record, place, field), replaced
+    if not options.field_is_given:
+        return Conversation.of(record, place), replaced
+    return Conversation.of(_with_field(record, options.field), place, options.field.key), replaced
+
+
+def _with_field(record: Mapping[str, Any], field: FieldPath) -> Mapping[str, Any]:
+    """Return a record that has a nested field by its whole name, if it exists."""
+    value: Any = record
+    for name in () if field.key in record else field.path:
+        if not isinstance(value, Mapping) or name not in value:
+            return record
+        value = value[name]
+    return record if value is record else {**record, field.key: value}
 
 
 def conversation_columns(names: Sequence[str], place: str, options: ReadOptions) -> list[str]:
     """Return the columns of a table that make conversations; raises `CorpusError` without any."""
-    wanted = [options.field.key, "tools"] if options.field_is_given else list(FIELDS)
+    field = options.field
+    wanted = list(FIELDS)
+    if options.field_is_given:
+        wanted = [field.key if field.key in names else field.path[0], "tools"]
     found = [name for name in wanted if names.count(name) == 1]
     if found in ([], ["tools"], ["system"], ["tools", "system"]):
         listed = ", ".join(map(repr, names[:8])) or "no columns"

@@ -30,7 +30,7 @@ def chatty(tok: pw.Tokenizer) -> pw.Tokenizer:
 def records(count: int, seed: int) -> list[dict[str, Any]]:
     """Return conversations of all shapes."""
     texts = [text or "hug" for text in sentences(2 * count, seed)]
-    found = []
+    found: list[dict[str, Any]] = []
     for number, (question, answer) in enumerate(zip(texts[::2], texts[1::2], strict=True)):
         match number % 3:
             case 0:
@@ -140,6 +140,20 @@ def test_fields_that_tables_fill_with_nulls_are_left_out(tok: pw.Tokenizer, tmp_
     encoded = encode_chats(chatty, rows)
     found = [ids for ids, _ in stored_rows(tmp_path / "out", "npy")]
     assert found == encoded.batch.to_lists()
+
+
+def test_a_field_can_be_nested(chatty: pw.Tokenizer, tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = records(9, 5)[::3]
+    nested = [{"data": {"talk": row["messages"]}} for row in rows]
+    parquet.write_table(pyarrow.Table.from_pylist(nested), tmp_path / "a.parquet")
+    write_lines(tmp_path / "b.jsonl", nested)
+    for name in ("a.parquet", "b.jsonl"):
+        encode_corpus(chatty, tmp_path / name, tmp_path / name[0], field="data.talk", chat=CHAT)
+        assert stored_rows(tmp_path / name[0], "npy", name[0]) == expected_rows(chatty, rows)
+        with pytest.raises(CorpusError, match="'data.other' is missing"):
+            encode_corpus(chatty, tmp_path / name, tmp_path / "no", field="data.other", chat=CHAT)
+        (tmp_path / "no" / "manifest.json").unlink()
 
 
 @pytest.mark.parametrize("strategy", ["concat", "best-fit"])
