@@ -225,6 +225,12 @@ def test_frames_of_templates(template: str, header: str, end: str) -> None:
     assert frame == (header, end)
 
 
+def test_a_template_for_one_question_has_a_frame() -> None:
+    single = "{% if messages | length > 2 %}{{ raise_exception('one') }}{% endif %}"
+    frame = frame_of(single + TEMPLATES["gemma"], {"bos_token": "<s>"})
+    assert frame == ("<end_of_turn>\n<start_of_turn>model\n", "<end_of_turn>")
+
+
 def test_a_template_that_cannot_be_rendered_for_a_question_has_no_frame() -> None:
     template = "{% if messages | length < 9 %}{{ raise_exception('more') }}{% endif %}"
     assert frame_of(template, {}) == ("", "")

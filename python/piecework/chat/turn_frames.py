@@ -16,8 +16,6 @@ _MARKER_OF_REASONING = re.compile(r"<[^<>]*think[^<>]*>|\[think\]", re.IGNORECAS
 _OPEN_MARKER = re.compile(r"[<\[][^<>\[\]]*$")
 _CLOSED_MARKER = re.compile(r"^[^<>\[\]]*[>\]]")
 _END_OF_TURN = re.compile(r"\s*\S+")
-
-
 _MESSAGE = re.compile(
     b"[%b]+" % b"".join(b"\\x%02x" % o for o in range(256) if o & (CONTENT | OTHERS))
 )
@@ -88,7 +86,10 @@ def _probed(template: str, special_tokens: dict[str, str], content_of: typing.An
     header = before.rstrip(" ") if prompted == asked else _common_prefix(prompted, before)
     marker = _MARKER_OF_REASONING.search(header)
     header = header[: marker.start()] if marker else header
-    before_first, _, before_next, _ = texts(question, answer, question)
+    try:
+        before_first, _, before_next, _ = texts(question, answer, question)
+    except PieceworkError:  # a template for one question
+        before_first, before_next = "", after
     return TurnFrame(header, _end_of_turn(after, before_first, before_next))
 
 

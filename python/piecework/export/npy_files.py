@@ -68,7 +68,9 @@ def write_npy(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Ite
 class _IdsFile:
     """The array of ids, and that of masks if the layout has them."""
 
-    def __init__(self, ids: _GrowingArray, masks: _GrowingArray | None, shape: tuple[int, ...]):
+    def __init__(
+        self, ids: _GrowingArray, masks: _GrowingArray | None, shape: tuple[int, ...]
+    ) -> None:
         self._ids, self._masks, self._shape = ids, masks, shape
 
     @property
