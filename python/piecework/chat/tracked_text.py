@@ -75,6 +75,9 @@ class TrackedText(str):
             yield self.part(index, index + 1)
 
     def __add__(self, other: object) -> TrackedText:
+        if isinstance(other, TrackedText):
+            budget.check_length(len(self) + len(other))
+            return TrackedText(str.__add__(self, other), self.origins + other.origins)
         if not isinstance(other, str):
             return NotImplemented
         return joined((self, other))
@@ -321,11 +324,11 @@ def joined(parts: Iterable[object]) -> TrackedText:
     """
     texts, chars = [], 0
     for part in parts:
-        text = tracked(part)
+        text = part if isinstance(part, TrackedText) else tracked(part)
         texts.append(text)
         chars += len(text)
         budget.check_length(chars)
-    return TrackedText("".join(map(plain, texts)), b"".join(text.origins for text in texts))
+    return TrackedText("".join(texts), b"".join([text.origins for text in texts]))
 
 
 def derived(result: str, inputs: object) -> TrackedText:
