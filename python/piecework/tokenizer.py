@@ -805,7 +805,8 @@ class Tokenizer(metaclass=WithForeignNames):
         `assistant_mask` of the result is 1 for the tokens inside `{% generation %}`, if the template has it,
         otherwise for the tokens of the assistant's messages, which are known from the origins. `mask` names
         the parts of these messages that it has: "content", "reasoning", "tool-calls" and "end-of-turn", with
-        the markers around them (None: all). With `mask`, `{% generation %}` has no effect.
+        the markers around them (None: all). With `mask`, `{% generation %}` has no effect. A message with a
+        `weight` of 0, as in data for fine-tuning, is not in the mask.
 
         Raises `TemplateError` for a template that is invalid, raises, takes more than a million steps or
         30 seconds, or loses an origin; `InputTypeError` for messages and tools of other types;

@@ -118,6 +118,21 @@ def test_reasoning_inside_the_content_counts_as_reasoning() -> None:
     assert masked_parts(messages, ["content"], template) == ["Hello"]
 
 
+@pytest.mark.parametrize("template", [STOCK, CHATML])
+def test_a_message_with_weight_0_is_not_masked(template: str) -> None:
+    messages: Any = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "One", "weight": 0},
+        {"role": "assistant", "content": "Two", "weight": 1},
+        {"role": "user", "content": "So"},
+        {"role": "assistant", "content": "Three"},
+    ]
+    chat = byte_level(template).apply_chat_template(messages)
+    assert masked(chat) == ["Two<|im_end|>", "Three<|im_end|>"]
+    alone = byte_level(template).apply_chat_template(messages[:2])
+    assert not any(alone.assistant_mask)
+
+
 def test_adjacent_messages_of_the_assistant_are_turns_of_their_own() -> None:
     replies = [{"role": "assistant", "content": text} for text in ("One", "Two", "Three")]
     assert masked_parts(replies, None) == [f"{reply['content']}<|im_end|>" for reply in replies]

@@ -34,6 +34,14 @@ def test_shapes_have_the_same_messages(record: dict[str, Any]) -> None:
     assert conversation == "Hi\nHo"
 
 
+def test_replies_in_a_prompt_are_not_masked() -> None:
+    prompt = [*HI, {"role": "user", "content": "So?"}]
+    messages = messages_of({"prompt": prompt, "completion": "Yes."})
+    assert [message.get("weight") for message in messages] == [None, 0, None, None]
+    messages = messages_of({"prompt": HI[:1], "completion": HI[1:]})
+    assert messages == HI
+
+
 def test_a_field_names_the_messages() -> None:
     assert messages_of({"chat": HI, "messages": "no"}, "chat") == HI
 

@@ -8,12 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from piecework._internal.lazy import typing
 from piecework.chat.assistant_spans import assistant_spans, checked_parts
 from piecework.chat.environment import has_generation
-from piecework.chat.messages import ASSISTANTS, called_names, has_parts
+from piecework.chat.messages import called_names, is_reply
 from piecework.chat.results import ChatEncoding
 from piecework.chat.segments import GuardedTokens, encode_spans
 from piecework.chat.tracked_text import (
     CONTENT,
     GENERATED,
+    OTHERS,
     REASONING,
     TEMPLATE,
     TOOL_CALL,
@@ -24,7 +25,7 @@ from piecework.chat.turn_frames import frame_of
 
 _RUN = re.compile(b"\x01+")
 _HAS_BIT = {
-    bit: bytes(bool(origin & bit) for origin in range(256)) for bit in (TEMPLATE, GENERATED)
+    bit: bytes(bool(origin & bit) for origin in range(256)) for bit in (TEMPLATE, GENERATED, OTHERS)
 }
 
 
@@ -55,9 +56,10 @@ def assistant_finder(
     parts = checked_parts(mask)
 
     def spans_of(prompt: TrackedText) -> tuple[tuple[int, int], ...] | None:
+        replies = list(filter(is_reply, messages))
         if mask is None and has_generation(template):
-            return tuple(_spans(prompt.origins, GENERATED))
-        replies = [row for row in messages if row.get("role") in ASSISTANTS and has_parts(row)]
+            spans = _spans(prompt.origins, GENERATED)
+            return tuple(span for span in spans if _is_masked(prompt.origins, span, messages))
         if not any(origin & _TRACKED for origin in set(prompt.origins)):
             return None if replies else ()
         return assistant_spans(
@@ -72,6 +74,15 @@ def assistant_finder(
 
 
 _TRACKED = CONTENT | REASONING | TOOL_CALL
+
+
+def _is_masked(
+    origins: bytes, span: tuple[int, int], messages: Sequence[Mapping[str, typing.Any]]
+) -> bool:
+    """Return whether a span of `{% generation %}` is not of a message with `weight` 0."""
+    if all(row.get("weight") != 0 for row in messages):
+        return True
+    return _RUN.search(origins.translate(_HAS_BIT[OTHERS]), *span) is None
 
 
 def _spans(origins: bytes, bit: int) -> Iterator[tuple[int, int]]:

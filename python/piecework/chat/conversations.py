@@ -91,7 +91,13 @@ def _turn(record: Record, name: str, role: str, place: str) -> list[Message]:
         raise CorpusError(f"{place} field {name!r}", "is missing: a prompt needs a completion")
     if isinstance(value, str):
         return [{"role": role, "content": value}]
-    return _checked_list(value, place, name)
+    messages = _checked_list(value, place, name)
+    return messages if role == "assistant" else list(map(_unmasked, messages))
+
+
+def _unmasked(message: Message) -> Message:
+    """Return a message of a prompt, which is not in the mask."""
+    return {**message, "weight": 0} if message["role"] in ASSISTANTS else message
 
 
 def _with_system(record: Record, messages: list[Message]) -> list[Message]:

@@ -71,7 +71,7 @@ def tracked_messages(
     [{'role': 'user', 'content': 'hi'}]
 
     Reasoning is available under the names `reasoning_content` and `thinking`, as in transformers. Content,
-    reasoning and tool calls of the assistant have the bits of these parts, and other messages `OTHERS`. With
+    reasoning and tool calls of replies have the bits of these parts, and other messages `OTHERS`. With
     `continued`, the content of the last message is marked.
     """
     rows = []
@@ -81,11 +81,12 @@ def tracked_messages(
         named = message.get("role")
         check_type(f"{place}.role", named, str | None, "str")
         common = TEMPLATE if named in trusted_roles else 0
-        if named in ASSISTANTS:
+        is_masked = is_reply(message)
+        if is_masked:
             common |= ODD_TURN if turns % 2 else 0
-            turns += has_parts(message)
+            turns += 1
         row = {
-            _field_name(key, place): _tracked_field(key, value, f"{place}.{key}", named, common)
+            _field_name(key, place): _tracked_field(key, value, f"{place}.{key}", is_masked, common)
             for key, value in message.items()
             if value is not None
         }
@@ -100,6 +101,16 @@ def tracked_messages(
     if continued:
         _mark_final(rows[-1])
     return rows
+
+
+def is_reply(message: Mapping[str, typing.Any]) -> bool:
+    """Return whether a message belongs to the mask: one of the assistant with text, and without `weight` 0.
+
+    >>> is_reply({"role": "assistant", "content": "hi"}), is_reply({"role": "user", "content": "hi"})
+    (True, False)
+    """
+    role = message.get("role")
+    return role in ASSISTANTS and has_parts(message) and message.get("weight") != 0
 
 
 def has_parts(message: Mapping[str, typing.Any]) -> bool:
@@ -130,10 +141,10 @@ def called_names(message: Mapping[str, typing.Any]) -> list[str]:
 
 
 def _tracked_field(
-    name: str, value: object, place: str, role: str | None, common: int
+    name: str, value: object, place: str, is_masked: bool, common: int
 ) -> typing.Any:
     """Return a field of a message; `common` has the bits of all its characters."""
-    if role not in ASSISTANTS:
+    if not is_masked:
         return tracked_value(value, place, common | OTHERS)
     part = _PART_OF_FIELD.get(name, 0)
     tracked = tracked_value(value, place, common | part)
