@@ -192,7 +192,6 @@ def framed(
         ),
         ({"model": PIECES | {"vocab": [["<unk>", 0.0], ["", -1.0]]}}, "model.vocab[1]"),
         ({"padding": PADDING | {"pad_to_multiple_of": 0}}, "padding.pad_to_multiple_of"),
-        ({"padding": PADDING | {"strategy": {"Fixed": 0}}}, "padding.strategy.Fixed"),
         ({"padding": PADDING | {"pad_id": 77}}, "padding.pad_id"),
         ({"padding": PADDING | {"pad_type_id": 256}}, "padding.pad_type_id"),
         (

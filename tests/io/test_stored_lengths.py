@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tokenizers
 
 import piecework as pw
 from piecework.errors import ArgumentError, FormatWarning
@@ -427,3 +428,15 @@ def test_converting_keeps_stored_lengths(
         assert (code, "warning" in err) == (0, False)
         saved = json_of(tmp_path / "converted" / "tokenizer.json")
         assert (saved["truncation"], saved["padding"]) == (TRUNCATION, PADDING)
+
+
+def test_padding_to_the_length_0_is_none(tmp_path: Path) -> None:
+    """Files that model2vec saved have it; `tokenizers` pads nothing."""
+    stored = stored_json(padding=PADDING | {"strategy": {"Fixed": 0}})
+    path = tmp_path / "tokenizer.json"
+    path.write_text(stored)
+    loaded = loaded_silently(path)
+    assert loaded.spec.padding is None
+    assert loaded.encode(TEXT).ids == tokenizers.Tokenizer.from_str(stored).encode(TEXT).ids
+    with pytest.raises(ArgumentError, match="not 0"):
+        loaded.with_padding(length=0)

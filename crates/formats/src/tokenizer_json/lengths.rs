@@ -49,6 +49,11 @@ pub(super) fn read_padding(field: &Field) -> Result<Padding, Error> {
     })
 }
 
+/// Return whether any row is padded: with the length 0, which model2vec stores, `tokenizers` pads none.
+pub(super) fn pads(padding: &Padding) -> bool {
+    padding.length != Some(0)
+}
+
 fn read_length(strategy: &Field) -> Result<Option<usize>, Error> {
     if !strategy.is_object() {
         return strategy.choice(&[("BatchLongest", None)]);

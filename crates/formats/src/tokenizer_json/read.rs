@@ -30,7 +30,7 @@ pub fn read_with(bytes: &[u8], functions: &[Arc<dyn TextFunction>]) -> Result<To
     root.fields(&FIELDS)?;
     Ok(TokenizerSpec {
         truncation: optional(&root, "truncation", lengths::read_truncation)?,
-        padding: optional(&root, "padding", lengths::read_padding)?,
+        padding: optional(&root, "padding", lengths::read_padding)?.filter(lengths::pads),
         added_tokens: added_tokens::read(&root)?,
         normalizer: optional(&root, "normalizer", |field| normalizers::read(field, functions))?,
         pre_tokenizer: optional(&root, "pre_tokenizer", |field| pre_tokenizers::read(field, functions))?,

@@ -49,7 +49,7 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
     let added_tokens = added_tokens::read(root)?;
     Ok(TokenizerSpec {
         truncation: optional(root, "truncation", lengths::read_truncation)?,
-        padding: optional(root, "padding", lengths::read_padding)?,
+        padding: optional(root, "padding", lengths::read_padding)?.filter(lengths::pads),
         normalizer,
         pre_tokenizer: pre_tokenizer(root, split, metaspace, is_byte_level)?,
         post_processor: optional(root, "post_processor", |field| {
