@@ -219,3 +219,17 @@ def test_a_stream_decodes_as_that_of_tokenizers(both: Any, skip: bool, prefill: 
 
 def test_a_stream_takes_several_ids_at_once(both: Any) -> None:
     assert DecodeStream().step(both[1], [3, 4, 5]) == "hugs my"
+
+
+def test_padding_to_the_length_0_pads_nothing_and_encodes_here(
+    both: tuple[tokenizers.Tokenizer, BackendTokenizer],
+) -> None:
+    """model2vec sets this length."""
+    for tokenizer in both:
+        tokenizer.enable_padding(length=0)
+        tokenizer.enable_truncation(4)
+    assert both[1].tokenizer is not None
+    assert both[1].padding == both[0].padding
+    assert_same(both, lambda tokenizer: tokenizer.encode_batch(["my dog hugs", "pair"]))
+    again = BackendTokenizer.from_str(both[0].to_str())
+    assert plain(again.encode("my pair")) == plain(both[0].encode("my pair"))

@@ -6,6 +6,8 @@ import copy
 import os
 import pickle
 import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -466,6 +468,25 @@ def test_a_warning_about_length_is_given_once(caplog: pytest.LogCaptureFixture) 
             ]
     finally:
         transformers.logging.set_verbosity_error()
+
+
+def test_threads_with_other_lengths_do_not_disturb_each_other() -> None:
+    tokenizer = copy.copy(ours_of("gpt2"))
+    tokenizer.pad_token = "<|endoftext|>"
+
+    def lengths(max_length: int) -> set[int]:
+        settings = {"padding": "max_length" if max_length % 2 else False, "truncation": True}
+        calls = (tokenizer(["a " * 50], max_length=max_length, **settings) for _ in range(200))
+        return {len(call["input_ids"][0]) for call in calls}
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(lengths, range(2, 34))) == [{length} for length in range(2, 34)]
+    finally:
+        sys.setswitchinterval(interval)
+    assert tokenizer.backend_tokenizer.truncation["max_length"] in range(2, 34)
 
 
 def test_other_tokenizers_are_refused() -> None:

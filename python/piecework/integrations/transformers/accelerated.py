@@ -177,13 +177,17 @@ class _Call:
 
     @classmethod
     def of(cls, owner: Any, text: Any, text_pair: Any, settings: dict[str, Any]) -> _Call | None:
-        """Return the call, after setting up the backend; None for one that transformers has to serve."""
+        """Return the call, with the settings of its backend; None for one that transformers has to serve."""
         words = settings.get("is_split_into_words", False)
         rows, is_batched = _rows_of(text, text_pair, words)
         if rows is None or settings.get("sanitize_control_tokens"):
             return None
-        backend = owner._tokenizer
-        owner.set_truncation_and_padding(
+        # Other threads call the same owner with other lengths: this call has a backend of its own.
+        backend = owner._tokenizer.snapshot()
+        caller = type(owner).__new__(type(owner))
+        caller.__dict__.update(owner.__dict__)
+        caller._tokenizer = backend
+        caller.set_truncation_and_padding(
             padding_strategy=settings.get("padding_strategy", PaddingStrategy.DO_NOT_PAD),
             truncation_strategy=settings.get(
                 "truncation_strategy",
@@ -196,6 +200,7 @@ class _Call:
         )
         split = settings.get("split_special_tokens")
         backend.encode_special_tokens = owner.split_special_tokens if split is None else split
+        owner._tokenizer.take_settings(backend)
         return cls(
             owner=owner,
             backend=backend,

@@ -26,6 +26,8 @@ _PADDING = {
     "pad_type_id": 0,
     "direction": "right",
 }
+# The most tokenizers with truncation and padding that are kept, for programs that alternate between lengths.
+_MAX_VARIANTS = 16
 
 
 class BackendTokenizer:
@@ -121,8 +123,8 @@ class BackendTokenizer:
         self._truncation = truncation
         self._padding = padding
         self.encode_special_tokens = encode_special_tokens
-        # The tokenizer with truncation and padding, and the tokenizer that it was made from.
-        self._variant: tuple[Tokenizer, Tokenizer] | None = None
+        # By truncation and padding: the compiled tokenizer, and the one with these. Snapshots share them.
+        self._variants: dict[object, tuple[Tokenizer, Tokenizer]] = {}
 
     # ---- what runs where
 
@@ -130,18 +132,27 @@ class BackendTokenizer:
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer that encodes, with truncation and padding; None if `tokenizers` encodes."""
         compiled = self._pipeline.compiled()
-        if compiled is None:
-            return None
-        if self._truncation is None and self._padding is None:
+        lengths = self._truncation, self._padding
+        if compiled is None or lengths == (None, None):
             return compiled
-        if self._variant is None or self._variant[0] is not compiled:
-            variant = compiled
-            if self._truncation is not None:
-                variant = variant.with_truncation(**_with_side(self._truncation))
-            if self._padding is not None:
-                variant = _padded(variant, self._padding)
-            self._variant = compiled, variant
-        return self._variant[1]
+        key = tuple(settings and tuple(sorted(settings.items())) for settings in lengths)
+        made = self._variants.get(key)
+        if made is None or made[0] is not compiled:
+            if len(self._variants) >= _MAX_VARIANTS:
+                self._variants.clear()
+            made = self._variants[key] = compiled, _with_lengths(compiled, *lengths)
+        return made[1]
+
+    def take_settings(self, other: BackendTokenizer) -> None:
+        """Take truncation, padding and the treatment of special tokens from a snapshot of this one."""
+        self._truncation, self._padding = other._truncation, other._padding
+        self.encode_special_tokens = other.encode_special_tokens
+
+    def snapshot(self) -> BackendTokenizer:
+        """Return a backend of the same pipeline with settings of its own, for one call of one thread."""
+        taken = type(self).__new__(type(self))
+        taken.__dict__.update(self.__dict__)
+        return taken
 
     @property
     def refusal(self) -> str | None:
@@ -317,11 +328,10 @@ class BackendTokenizer:
     def enable_truncation(self, max_length: int, **settings: Any) -> None:
         """Truncate encodings to `max_length` tokens."""
         self._truncation = {"max_length": max_length, **_TRUNCATION, **settings}
-        self._variant = None
 
     def no_truncation(self) -> None:
         """Truncate nothing."""
-        self._truncation = self._variant = None
+        self._truncation = None
 
     @property
     def padding(self) -> dict[str, Any] | None:
@@ -331,11 +341,10 @@ class BackendTokenizer:
     def enable_padding(self, **settings: Any) -> None:
         """Pad encodings to a length, or to the longest of a batch."""
         self._padding = {**_PADDING, **settings}
-        self._variant = None
 
     def no_padding(self) -> None:
         """Pad nothing."""
-        self._padding = self._variant = None
+        self._padding = None
 
     # ---- vocabulary
 
@@ -497,6 +506,17 @@ def _as_pair(row: Any, is_pretokenized: bool) -> tuple[Any, Any]:
     if is_pair and is_pretokenized:
         is_pair = not isinstance(row[0], str)
     return (row[0], row[1]) if is_pair else (row, None)
+
+
+def _with_lengths(
+    tokenizer: Tokenizer, truncation: dict[str, Any] | None, padding: dict[str, Any] | None
+) -> Tokenizer:
+    if truncation is not None:
+        tokenizer = tokenizer.with_truncation(**_with_side(truncation))
+    # model2vec sets the length 0, with which `tokenizers` pads nothing.
+    if padding is None or padding["length"] == 0:
+        return tokenizer
+    return _padded(tokenizer, padding)
 
 
 def _padded(tokenizer: Tokenizer, padding: dict[str, Any]) -> Tokenizer:
