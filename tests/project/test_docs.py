@@ -42,7 +42,9 @@ NEED_TORCH = (
 # Run by `make test-ray` and `make test-spark`.
 NEED_RAY = ("docs/how-to/count-with-ray.md",)
 NEED_SPARK = ("docs/how-to/count-with-spark.md",)
-NEED_OTHER_PACKAGES = (*NEED_TORCH, *NEED_RAY, *NEED_SPARK)
+# Run by `make test-embeddings`.
+NEED_EMBEDDINGS = ("docs/how-to/embed-texts.md",)
+NEED_OTHER_PACKAGES = (*NEED_TORCH, *NEED_RAY, *NEED_SPARK, *NEED_EMBEDDINGS)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 RUNS = "python|console"
 GENERATORS = {
