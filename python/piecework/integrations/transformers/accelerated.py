@@ -184,10 +184,7 @@ class _Call:
             return None
         # Other threads call the same owner with other lengths: this call has a backend of its own.
         backend = owner._tokenizer.snapshot()
-        caller = type(owner).__new__(type(owner))
-        caller.__dict__.update(owner.__dict__)
-        caller._tokenizer = backend
-        caller.set_truncation_and_padding(
+        _with_backend(owner, backend).set_truncation_and_padding(
             padding_strategy=settings.get("padding_strategy", PaddingStrategy.DO_NOT_PAD),
             truncation_strategy=settings.get(
                 "truncation_strategy",
@@ -295,6 +292,15 @@ class _Call:
             self.owner._eventual_warn_about_too_long_sequence(
                 range(longer), self.max_length, self.verbose
             )
+
+
+def _with_backend(owner: Any, backend: BackendTokenizer) -> Any:
+    """Return a tokenizer of the class and settings of `owner` with another backend, for one call."""
+    cls: Any = type(owner)
+    caller = cls.__new__(cls)
+    caller.__dict__.update(owner.__dict__)
+    caller._tokenizer = backend
+    return caller
 
 
 def _rows_of(text: Any, text_pair: Any, is_pretokenized: bool) -> tuple[Rows | None, bool]:
