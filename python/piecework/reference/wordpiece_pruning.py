@@ -189,6 +189,7 @@ class Pruner:
     seeds: dict[str, int]
     present: set[str] = field(init=False)
     cost: dict[str, int] = field(init=False)
+    words_of: dict[str, list[tuple[str, int]]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.present = {*self.base, *self.seeds}
@@ -196,6 +197,11 @@ class Pruner:
         self.balance = round(self.settings.balance * ONE)
         cost = self.settings.max_use_cost
         self.max_use_cost = None if cost is None else max(round(cost * ONE), 1)
+        prefix = self.settings.continuing_subword_prefix
+        self.words_of = {
+            entry: [row for row in self.words if entry.removeprefix(prefix) in row[0]]
+            for entry in self.seeds
+        }
 
     def removable(self) -> list[str]:
         """Return the entries that can be removed."""
@@ -217,7 +223,7 @@ class Pruner:
             self.estimate_costs()
             least = self.cheapest()[1]
             removed = [entry for entry in self.seeds if entry not in self.present]
-            gains = {entry: self.gain(entry) for entry in removed}
+            gains = {entry: self.loss(entry, self.present | {entry}) for entry in removed}
             removed = [entry for entry in removed if gains[entry] > least]
             removed.sort(key=self.rank, reverse=True)
             removed.sort(key=lambda entry: -gains[entry])
@@ -226,7 +232,7 @@ class Pruner:
 
     def swap_in(self, entry: str) -> bool:
         """Put an entry back if it saves more than the cheapest one; return whether that changed anything."""
-        if self.gain(entry) <= self.cheapest()[1]:
+        if self.loss(entry, self.present | {entry}) <= self.cheapest()[1]:
             return False
         self.present.add(entry)
         removed = self.cheapest()[0]
@@ -235,8 +241,7 @@ class Pruner:
 
     def cheapest(self) -> tuple[str, int]:
         """Return the entry with the least loss, and its loss."""
-        tokens = self.tokens(self.present)
-        losses = {entry: self.loss(entry, self.present, tokens) for entry in self.removable()}
+        losses = {entry: self.loss(entry, self.present) for entry in self.removable()}
         entry = min(losses, key=lambda entry: (losses[entry], self.rank(entry)))
         return entry, losses[entry]
 
@@ -245,27 +250,20 @@ class Pruner:
         prefix = self.settings.continuing_subword_prefix
         return self.seeds[entry], -length_of(entry, prefix), *spelling(entry, prefix)
 
-    def gain(self, entry: str) -> int:
-        """Return what the words cost less with a removed entry."""
-        vocab = self.present | {entry}
-        return self.loss(entry, vocab, self.tokens(vocab))
-
-    def loss(self, entry: str, vocab: set[str], tokens: Sequence[list[str]]) -> int:
-        """Return what the words cost more without an entry of `vocab`; `tokens` are those of the words."""
+    def loss(self, entry: str, vocab: set[str]) -> int:
+        """Return what the words cost more without an entry of `vocab`; only words that contain it can."""
         total = 0
-        for (word, count), with_entry in zip(self.words, tokens, strict=True):
-            uses = with_entry.count(entry)
+        for word, count in self.words_of[entry]:
+            tokens = self.segment(word, vocab)
+            uses = tokens.count(entry)
             if uses:
-                without = self.segment(word, vocab - {entry})
-                added = self.total_cost(without) - self.total_cost(with_entry)
+                added = self.total_cost(self.segment(word, vocab - {entry})) - self.total_cost(
+                    tokens
+                )
                 total += count * (
                     added if self.max_use_cost is None else min(added, uses * self.max_use_cost)
                 )
         return total
-
-    def tokens(self, vocab: Iterable[str]) -> list[list[str]]:
-        """Return the tokens of each word."""
-        return [self.segment(word, vocab) for word, _ in self.words]
 
     def segment(self, word: str, vocab: Iterable[str]) -> list[str]:
         """Return the tokens of a word."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass, field
 
 from piecework.analysis.step_selection import Selection
@@ -71,21 +70,9 @@ class RecordingPruner(wordpiece_pruning.Pruner):
         self.wanted, self.top = wanted, top
         self.returned: tuple[EntryLoss, dict[str, list[str]]] | None = None
         self.losses: dict[str, int] = {}
-        prefix = self.settings.continuing_subword_prefix
-        bare = {entry: entry.removeprefix(prefix) for entry in self.seeds}
-        self.words_of = {
-            entry: [(word, count) for word, count in self.words if text in word]
-            for entry, text in bare.items()
-        }
         self.present = _RecordedEntries(self.present, self)
 
     # ---- the learner
-
-    def loss(self, entry: str, vocab: set[str]) -> int:
-        """Return what the words cost more without an entry; only words that contain it can."""
-        part = copy(self)
-        part.words = self.words_of[entry]
-        return wordpiece_pruning.Pruner.loss(part, entry, vocab)
 
     def segment(self, word: str, vocab: Iterable[str]) -> list[str]:
         """Return the tokens of a word."""
