@@ -80,9 +80,6 @@ _O200K = NAMED_PATTERNS["o200k"][0]
 _DEEPSEEK_V3 = NAMED_PATTERNS["deepseek-v3"]
 _BLOOM = NAMED_PATTERNS["bloom"][0]
 
-# From `tokenization_kimi.py` of Kimi K2: o200k, with runs of Han characters as words.
-_KIMI_K2 = r"[\p{Han}]+|" + _O200K.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]").replace("n/]", "n]")
-
 _DIGITS_FROM_THE_RIGHT = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
 # Han, kana, Thai, Lao, Khmer, Burmese and Hangul.
 _ASIAN_SCRIPTS = (
@@ -202,7 +199,7 @@ _NAMES: Final[tuple[tuple[str, GgufPipeline], ...]] = (
     ),
     ("ufakzeka", _split(rf"{_WORD}|\p{{N}}|{_MARKS}|{_SPACES}")),
     # tiktoken, which its owner uses, looks a word up before it merges.
-    ("kimi-k2", replace(_split(_KIMI_K2), ignore_merges=True)),
+    ("kimi-k2", replace(_named("kimi-k2"), ignore_merges=True)),
     ("afmoe", _split(_DIGITS_FROM_THE_RIGHT, _ASIAN_SCRIPTS, _DEEPSEEK_V3[2])),
     # The second pattern matches the empty text before each group of three digits, and splits there.
     ("superbpe", _split(r"\p{N}+", r"(?=(\d{3})+(?!\d))")),

@@ -6,8 +6,8 @@ one that every regex engine reads alike: without `$` and without possessive repe
 `o200k-r2l` are not of a model: they group the digits of a number from the right.
 
 Sources: Radford et al. 2019 (GPT-2), reference code; the encodings of tiktoken (cl100k, o200k); the
-tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken). Right to left:
-Singh and Strouse 2024, "Tokenization counts" (arXiv 2402.14903).
+tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken); the code of Kimi K2.
+Right to left: Singh and Strouse 2024, "Tokenization counts" (arXiv 2402.14903).
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ def _digits_from_the_right(pattern: str) -> str:
 
 
 _O200K = _cased(_CONTRACTION + "?", r"\p{N}{1,3}")
+# With runs of Han characters as words, and without slashes after symbols.
+_KIMI_K2 = r"[\p{Han}]+|" + _O200K.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]").replace("n/]", "n]")
 _DEEPSEEK_V3 = (
     r"\p{N}{1,3}",
     "[一-龥぀-ゟ゠-ヿ]+",
@@ -79,6 +81,7 @@ NAMED_PATTERNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "qwen3": (_QWEN2,),
         "qwen3.5": (_QWEN35,),
         "deepseek-v3": _DEEPSEEK_V3,
+        "kimi-k2": (_KIMI_K2,),
         "bloom": (r" ?[^(\s|[.,!?…。，、।۔،])]+",),
     }
 )
