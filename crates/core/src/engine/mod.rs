@@ -13,6 +13,8 @@
 //! word_cache             words that were segmented before, and their ids
 //! misses                 the queue of words that were not
 //! sentencepiece_unigram  words whose ids depend on the text before them
+//! cuts                   where a text can be cut without changing ids
+//! excerpts               the part of a text that truncation keeps
 //! rows                   ids and tokens of a row: truncated, with special tokens, padded
 //! offsets                tokens from ids that are known: their spans and words
 //! token_lengths          the bytes of a word that each id covers
@@ -26,10 +28,12 @@
 
 pub mod batch;
 mod checks;
+mod cuts;
 mod decode_tables;
 mod decoding;
 mod definition;
 mod encode;
+mod excerpts;
 mod input;
 mod misses;
 mod offsets;

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::cuts::{Cuts, RestStart};
 use super::offsets::{align_ascii_spans, align_byte_spans, Aligner};
 use super::stages::Stages;
 use super::words::MetaspaceRules;
@@ -84,6 +85,23 @@ impl Route {
             Self::SentencePieceUnigram(_) => "sentencepiece-unigram",
             Self::Generic => "generic",
         }
+    }
+
+    /// Return where texts can be cut; `None` if they cannot.
+    pub(super) fn cuts(&self, stages: &Stages) -> Option<Cuts> {
+        let rest = match self {
+            Self::Metaspace(rules) => Some(match rules.raw.as_ref()?.adds_metaspace() {
+                true => RestStart::AfterSpace,
+                false => RestStart::AtSpace,
+            }),
+            // Rounding depends on the text before a word.
+            Self::SentencePieceUnigram(rules) => rules.raw.as_ref().map(|_| None)?,
+            Self::ByteLevel { .. } | Self::Bert(_) | Self::Generic => {
+                let divides = stages.splitter.divides_at_spaces() && stages.model.pieces().is_none();
+                Some(divides.then_some(RestStart::AtSpace)?)
+            }
+        };
+        Cuts::of(rest, &stages.added_tokens)
     }
 
     /// Return whether [`Self::align`] can align ids with their text.

@@ -5,7 +5,7 @@ use super::definition;
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{self, Encoding, Token};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{Direction, Padding, Truncation};
+use crate::spec::{Direction, Padding, Truncation, TruncationStrategy};
 use crate::stages::postprocess::{EdgeSpaces, Frame};
 
 /// The most tokens that padding may make of one text and its overflowing windows.
@@ -36,21 +36,10 @@ impl Tokenizer {
         result.and_then(|()| scratch.model.check())
     }
 
-    /// Return the ids of one input as `encode` returns them, without padding.
-    pub fn row<'s>(
-        &self,
-        input: Input<'_>,
-        options: Options<'_>,
-        scratch: &'s mut Scratch,
-    ) -> Result<&'s [u32], Error> {
-        let mut row = std::mem::take(&mut scratch.row);
-        row.clear();
-        let result = self.row_into(input, None, options, scratch, &mut row, None);
-        scratch.row = row;
-        result.map(|()| scratch.row.as_slice())
-    }
-
-    /// Append the ids of one input or pair as `encode` returns them, and their type ids if wanted, without padding.
+    /// Append the ids of one input or pair as `encode` returns them, and their type ids if wanted, without padding. Return
+    /// the number of ids of an input without a pair before truncation.
+    ///
+    /// Of a pair, only as much is encoded as is kept.
     pub fn row_into(
         &self,
         input: Input<'_>,
@@ -59,15 +48,16 @@ impl Tokenizer {
         scratch: &mut Scratch,
         ids: &mut Vec<u32>,
         mut type_ids: Option<&mut Vec<u8>>,
-    ) -> Result<(), Error> {
-        let mut first = std::mem::take(&mut scratch.first);
-        let mut second = std::mem::take(&mut scratch.second);
-        first.clear();
-        second.clear();
-        self.ids_into(input, 0, options, scratch, &mut first)?;
-        if let Some(pair) = pair {
-            self.ids_into(pair, 1, options, scratch, &mut second)?;
-        }
+    ) -> Result<usize, Error> {
+        let mut sequences = [std::mem::take(&mut scratch.first), std::mem::take(&mut scratch.second)];
+        self.encode_pair(input, pair, false, options, |part, index| {
+            let ids = &mut sequences[index];
+            ids.clear();
+            self.ids_into(part, index as u32, options, scratch, ids)?;
+            Ok(ids.len())
+        })?;
+        let [mut first, mut second] = sequences;
+        let count = first.len();
         let add_special_tokens = options.add_special_tokens;
         self.truncate(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
         let second_ids = pair.is_some().then_some(second.as_slice());
@@ -78,14 +68,16 @@ impl Tokenizer {
             }
         });
         (scratch.first, scratch.second) = (first, second);
-        Ok(())
+        Ok(count)
     }
 
-    /// Return the ids around each row if cache misses of several rows can be segmented in one batch: nothing is truncated
-    /// and every word has ids.
+    /// Return the ids around each row if cache misses of several rows can be segmented in one batch: every word has ids, and
+    /// every row can be truncated.
     #[must_use]
     pub fn frame_of_rows(&self, options: Options<'_>) -> Option<Frame> {
-        let may_wait = self.truncation.is_none() && self.stages().model.never_fails();
+        let is_second = |truncation: &Truncation| truncation.strategy == TruncationStrategy::OnlySecond;
+        let may_wait =
+            !self.truncation.as_ref().is_some_and(is_second) && self.stages().model.never_fails();
         self.route_for(options).filter(|_| may_wait)?;
         self.stages().post_processor.frame_of_one(options.add_special_tokens)
     }
@@ -93,12 +85,12 @@ impl Tokenizer {
     /// Return the same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
     #[must_use]
     pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<Frame> {
-        self.aligning_route(options)?;
+        self.aligning_route(options).filter(|_| self.truncation.is_none())?;
         self.frame_of_rows(options).filter(|frame| !frame.trims)
     }
 
-    /// Append the ids of a row, except those of cache misses, which wait for [`Self::flush_rows`]. Only with the frame of
-    /// [`Self::frame_of_rows`].
+    /// Append the ids of a row before truncation, except those of cache misses, which wait for [`Self::flush_rows`]. Only
+    /// with the frame of [`Self::frame_of_rows`].
     pub fn append_row(
         &self,
         input: Input<'_>,
@@ -118,6 +110,19 @@ impl Tokenizer {
         result
     }
 
+    /// Segment the cache misses of the rows so far, before a row whose ids are appended without the queue of misses;
+    /// [`Self::end_row`] follows it.
+    pub fn flush_before_row(&self, scratch: &mut Scratch, out: &mut Vec<u32>) {
+        if let Some(route) = self.route() {
+            route.flush(self.stages(), scratch, out);
+        }
+    }
+
+    /// Record the end of such a row.
+    pub fn end_row(&self, scratch: &mut Scratch) {
+        scratch.misses.end_row();
+    }
+
     /// Segment the cache misses of all rows since the last call and splice their ids into the output. Return how far the
     /// end of each row has moved.
     pub fn flush_rows<'s>(
@@ -125,9 +130,7 @@ impl Tokenizer {
         scratch: &'s mut Scratch,
         out: &mut Vec<u32>,
     ) -> impl Iterator<Item = usize> + 's {
-        if let Some(route) = self.route() {
-            route.flush(self.stages(), scratch, out);
-        }
+        self.flush_before_row(scratch, out);
         scratch.misses.shifts()
     }
 
@@ -141,6 +144,21 @@ impl Tokenizer {
     ) -> Result<Encoding, Error> {
         let sequences = self.sequences(input, pair, options, scratch)?;
         self.finished(sequences, options, scratch)
+    }
+
+    /// Encode one input with every field, without padding and without the windows that truncation cuts off.
+    pub fn encode_kept(
+        &self,
+        input: Input<'_>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Encoding, Error> {
+        let mut tokens = Vec::new();
+        self.encode_single(input, true, options, |part| {
+            tokens.clear();
+            self.row_tokens(part, None, options, scratch, |run| tokens.extend_from_slice(run))
+        })?;
+        Ok(Encoding::new(tokens))
     }
 
     /// Encode one input or pair with the windows that truncation cuts off, without padding.
@@ -157,7 +175,7 @@ impl Tokenizer {
         Ok(framed)
     }
 
-    /// Emit the tokens of one input or pair, run by run, as [`Self::row_into`] appends their ids.
+    /// Emit the tokens of one input or pair, run by run, as [`Self::row_into`] appends their ids. Return the same number.
     pub fn row_tokens(
         &self,
         input: Input<'_>,
@@ -165,19 +183,21 @@ impl Tokenizer {
         options: Options<'_>,
         scratch: &mut Scratch,
         emit: impl FnMut(&[Token]),
-    ) -> Result<(), Error> {
-        let mut sequences: Vec<Vec<Token>> = self
-            .sequences(input, pair, options, scratch)?
-            .into_iter()
-            .map(|sequence| sequence.tokens)
-            .collect();
-        if let Some((first, rest)) = sequences.split_first_mut() {
+    ) -> Result<usize, Error> {
+        let mut sequences = vec![Vec::new(); 1 + usize::from(pair.is_some())];
+        scratch.added_spaces.clear();
+        self.encode_pair(input, pair, true, options, |part, index| {
+            sequences[index] = self.sequence(part, index as u32, options, scratch)?.tokens;
+            Ok(sequences[index].len())
+        })?;
+        let count = sequences[0].len();
+        if let [first, rest @ ..] = sequences.as_mut_slice() {
             self.truncate(first, rest.first_mut(), options.add_special_tokens)?;
         }
         let spaces_of = |token: &Token| self.spaces_of(token, scratch);
         let post_processor = &self.stages().post_processor;
         post_processor.frame_tokens(&mut sequences, options.add_special_tokens, spaces_of, emit);
-        Ok(())
+        Ok(count)
     }
 
     /// Return the input and its pair as tokens, before truncation and post-processing.
@@ -271,7 +291,7 @@ impl Tokenizer {
     }
 
     /// Return how many tokens of the text fit beside those that the post-processor inserts.
-    fn max_kept(
+    pub(super) fn max_kept(
         &self,
         truncation: &Truncation,
         is_pair: bool,

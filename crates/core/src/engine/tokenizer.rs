@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
+use super::cuts::Cuts;
 use super::decode_tables::DecodeTables;
 use super::input::Options;
 use super::route::Route;
@@ -34,6 +35,7 @@ pub struct Tokenizer {
 struct Compiled {
     stages: Stages,
     route: Route,
+    cuts: Option<Cuts>,
     decode_tables: DecodeTables,
 }
 
@@ -89,8 +91,9 @@ impl Tokenizer {
         let stages = Stages::compile(&spec, model)?;
         check_lengths(truncation.as_ref(), padding.as_ref(), &stages.post_processor)?;
         let route = Route::compile(&stages);
+        let cuts = route.cuts(&stages);
         let tokenizer = Self {
-            compiled: Arc::new(Compiled { stages, route, decode_tables: DecodeTables::default() }),
+            compiled: Arc::new(Compiled { stages, route, cuts, decode_tables: DecodeTables::default() }),
             truncation,
             padding,
             cache_budget: DEFAULT_CACHE_BUDGET,
@@ -144,6 +147,11 @@ impl Tokenizer {
 
     pub(super) fn decode_tables(&self) -> &DecodeTables {
         &self.compiled.decode_tables
+    }
+
+    /// Return where texts can be cut, if they can.
+    pub(super) fn cuts(&self) -> Option<&Cuts> {
+        self.compiled.cuts.as_ref()
     }
 
     /// Return the compiled route, unless the definition is forced.
@@ -307,9 +315,13 @@ impl Tokenizer {
     /// Return whether rows are neither truncated nor padded, and no merge is dropped at random.
     #[must_use]
     pub fn keeps_rows(&self) -> bool {
-        self.truncation.is_none()
-            && self.padding.is_none()
-            && !self.dropout().is_some_and(|share| share > 0.0)
+        self.truncation.is_none() && self.has_late_fields()
+    }
+
+    /// Return whether rows are not padded, and no merge is dropped at random.
+    #[must_use]
+    pub fn has_late_fields(&self) -> bool {
+        self.padding.is_none() && !self.dropout().is_some_and(|share| share > 0.0)
     }
 
     /// Return the id of a token, added tokens first.

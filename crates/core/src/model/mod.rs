@@ -165,7 +165,7 @@ impl Model {
     /// Return whether every word has a segmentation, if only an unknown token.
     #[must_use]
     pub fn never_fails(&self) -> bool {
-        !matches!(self, Self::Unigram(_))
+        !matches!(self, Self::Unigram(model) if model.unk_id().is_none())
     }
 
     /// Return the id of a word of one character, if the model has a table of these.

@@ -36,6 +36,20 @@ impl CodeUnits<'_> {
         self.len() == 0
     }
 
+    /// Return whether every code point is a character, no surrogate.
+    #[must_use]
+    pub fn are_chars(self) -> bool {
+        // Without an early exit, so that the loops are compiled to vector instructions.
+        match self {
+            Self::One(_) => true,
+            Self::Two(units) => !units.iter().fold(false, |found, unit| found | (unit & 0xF800 == 0xD800)),
+            Self::Four(units) => {
+                let is_wrong = |unit: u32| (unit & 0xFFFF_F800 == 0xD800) | (unit > char::MAX.into());
+                !units.iter().fold(false, |found, &unit| found | is_wrong(unit))
+            }
+        }
+    }
+
     /// Replace `text` by the text. Return `false`, with an unspecified text, if a code point is a surrogate.
     #[must_use]
     pub fn write_utf8(self, text: &mut String) -> bool {
@@ -93,6 +107,7 @@ mod tests {
         });
         let first = found.next().unwrap();
         assert!(found.all(|text| text == first), "{units:?}");
+        assert_eq!(units.are_chars(), first.is_some());
         first
     }
 

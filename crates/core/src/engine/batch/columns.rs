@@ -2,7 +2,7 @@
 
 use crate::encoding::{padded_length, Token};
 use crate::engine::Row;
-use crate::spec::{Direction, Padding};
+use crate::spec::{Direction, Padding, Truncation};
 use crate::stages::postprocess::Frame;
 
 /// Flat ids of many rows; row `i` is `ids[row_offsets[i]..row_offsets[i + 1]]`.
@@ -116,6 +116,42 @@ impl BatchIds {
 
     fn push_special(&mut self, ids: &[u32]) {
         ids.iter().for_each(|&id| self.push_tokens(&[Token::inserted(id, 0, true)]));
+    }
+
+    /// Drop the tokens from `len` on, which no row has yet.
+    pub(super) fn drop_tokens(&mut self, len: usize) {
+        self.ids.truncate(len);
+        if let Some(type_ids) = &mut self.type_ids {
+            type_ids.truncate(len);
+        }
+        if let Some(Spans { offsets, word_ids, sequence_ids }) = &mut self.spans {
+            offsets.truncate(len);
+            word_ids.truncate(len);
+            if let Some(sequence_ids) = sequence_ids {
+                sequence_ids.truncate(len);
+            }
+        }
+    }
+
+    /// Truncate the ids of the rows from `first` on, between those of the frame; the batch has no other columns.
+    pub(super) fn truncate_rows(&mut self, first: usize, frame: &Frame, truncation: &Truncation) {
+        let Some(&start) = self.row_offsets.get(first) else { return };
+        let (mut start, mut to) = (start as usize, start as usize);
+        for end_offset in &mut self.row_offsets[first + 1..] {
+            let end = *end_offset as usize;
+            let excess = (end - start).saturating_sub(truncation.max_length);
+            let dropped = match truncation.direction {
+                Direction::Right => end - frame.after.len() - excess,
+                Direction::Left => start + frame.before.len(),
+            };
+            if to < start || excess > 0 {
+                self.ids.copy_within(start..dropped, to);
+                self.ids.copy_within(dropped + excess..end, to + dropped - start);
+            }
+            (start, to) = (end, to + end - start - excess);
+            *end_offset = to as i64;
+        }
+        self.ids.truncate(to);
     }
 
     /// End the current row.

@@ -8,6 +8,8 @@ mod route_law;
 mod sources;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod truncation_law;
 
 pub use columns::{BatchIds, ExtraColumns, Spans};
 pub use sources::{Source, MAX_TEXT_BYTES};
@@ -19,6 +21,7 @@ use piecework_kernels::code_units::CodeUnits;
 use piecework_kernels::prefetch::prefetch_read;
 
 use crate::encoding::Token;
+use crate::engine::excerpts::Excerpts;
 use crate::engine::{estimated_tokens, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::locks::try_lock;
@@ -122,7 +125,7 @@ impl Encoder {
     }
 
     fn encode_rows(&self, rows: &RowEncoder<'_>, num_threads: usize) -> Result<BatchIds, Error> {
-        let chunks = chunks_of_rows(&sizes(rows.sources), num_threads);
+        let chunks = chunks_of_rows(&rows.sizes(0..rows.sources.len()), num_threads);
         let all = chunks.len();
         let batch = rows.new_batch(chunks.first().cloned().unwrap_or_default());
         if num_threads <= 1 || all <= 1 {
@@ -148,11 +151,18 @@ impl Encoder {
         look: impl FnOnce(&[u32]) -> R,
     ) -> Result<R, Error> {
         self.with_scratch_for(source.bytes(), |scratch| {
-            source.with_input(
-                || "text".into(),
-                scratch,
-                |input, scratch| self.tokenizer.row(input, options, scratch).map(look),
-            )
+            let mut row = std::mem::take(&mut scratch.row);
+            let result = self.tokenizer.encode_single(source, false, options, |part| {
+                row.clear();
+                part.with_input(
+                    || "text".into(),
+                    scratch,
+                    |input, scratch| self.tokenizer.row_into(input, None, options, scratch, &mut row, None),
+                )
+            });
+            let result = result.map(|()| look(&row));
+            scratch.row = row;
+            result
         })
     }
 
@@ -164,13 +174,13 @@ impl Encoder {
         num_threads: usize,
     ) -> Result<Vec<i64>, Error> {
         let rows = RowEncoder::new(&self.tokenizer, sources, None, options, ExtraColumns::default());
-        let counts =
-            run_chunks(chunks_of_rows(&sizes(sources), num_threads), num_threads, |chunk, stop| {
-                let mut batch = rows.new_batch(chunk.clone());
-                let longest = rows.longest(chunk.clone());
-                self.with_scratch_for(longest, |scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
-                Ok(batch.lengths().collect::<Vec<i64>>())
-            });
+        let chunks = chunks_of_rows(&rows.sizes(0..sources.len()), num_threads);
+        let counts = run_chunks(chunks, num_threads, |chunk, stop| {
+            let mut batch = rows.new_batch(chunk.clone());
+            let longest = rows.longest(chunk.clone());
+            self.with_scratch_for(longest, |scratch| rows.encode(chunk, stop, scratch, &mut batch))?;
+            Ok(batch.lengths().collect::<Vec<i64>>())
+        });
         Ok(counts?.concat())
     }
 }
@@ -184,6 +194,8 @@ struct RowEncoder<'r> {
     extra: ExtraColumns,
     /// The special tokens around each row, if cache misses of several rows can be segmented in one batch.
     frame: Option<Frame>,
+    /// How the texts without pairs are cut.
+    excerpts: Option<Excerpts<'r>>,
 }
 
 impl<'r> RowEncoder<'r> {
@@ -200,15 +212,26 @@ impl<'r> RowEncoder<'r> {
             if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_rows };
         let is_single = pairs.is_none() && !extra.overflow && !has_type_column(tokenizer, false);
         let frame = is_single.then(|| frame_of(tokenizer, options)).flatten();
-        Self { tokenizer, sources, pairs, options, extra, frame }
+        let is_cut = pairs.is_none() && !extra.overflow;
+        let excerpts = is_cut.then(|| tokenizer.excerpts(false, extra.spans, options)).flatten();
+        Self { tokenizer, sources, pairs, options, extra, frame, excerpts }
     }
 
     /// Return an empty batch with capacity for some rows.
     fn new_batch(&self, rows: Range<usize>) -> BatchIds {
-        let bytes: usize = sizes(&self.sources[rows.clone()]).iter().sum();
+        let bytes: usize = self.sizes(rows.clone()).iter().sum();
         let is_pair = self.pairs.is_some();
         let with_types = has_type_column(self.tokenizer, is_pair);
         BatchIds::with_capacity(rows.len(), estimated_tokens(bytes), with_types, self.extra, is_pair)
+    }
+
+    /// Return how many bytes of the text of each row are encoded, estimated.
+    fn sizes(&self, rows: Range<usize>) -> Vec<usize> {
+        let size = |&source: &Source<'_>| match &self.excerpts {
+            Some(excerpts) if excerpts.shorten(source) => excerpts.first_units(source),
+            _ => source.bytes(),
+        };
+        self.sources[rows].iter().map(size).collect()
     }
 
     /// Return the size of the longest text of some rows in bytes.
@@ -256,6 +279,9 @@ impl<'r> RowEncoder<'r> {
             .iter_mut()
             .zip(shifts)
             .for_each(|(offset, shift)| *offset += shift as i64);
+        if let (Some(frame), Some(truncation)) = (&self.frame, self.tokenizer.truncation()) {
+            batch.truncate_rows(from - 1, frame, truncation);
+        }
         result
     }
 
@@ -270,16 +296,16 @@ impl<'r> RowEncoder<'r> {
         }
     }
 
-    /// Call `work` with the input of a row. An error contains the index of its text.
+    /// Call `work` with the text of a row, or a part of it, as input. An error contains the index of the text.
     #[inline]
-    fn with_input(
+    fn with_input<R>(
         &self,
-        row: usize,
+        (row, text): (usize, Source<'_>),
         scratch: &mut Scratch,
-        work: impl FnOnce(Input<'_>, &mut Scratch) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        work: impl FnOnce(Input<'_>, &mut Scratch) -> Result<R, Error>,
+    ) -> Result<R, Error> {
         let place = || format!("texts[{row}]");
-        self.sources[row].with_input(place, scratch, |input, scratch| {
+        text.with_input(place, scratch, |input, scratch| {
             work(input, scratch).map_err(|error| error.within(&place()))
         })
     }
@@ -287,7 +313,7 @@ impl<'r> RowEncoder<'r> {
     /// Append every window of a text as a row.
     fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
         let pair = self.pairs.map(|pairs| pairs[row]);
-        self.with_input(row, scratch, |input, scratch| {
+        self.with_input((row, self.sources[row]), scratch, |input, scratch| {
             let encoding = self.tokenizer.windows(input, pair, self.options.at_row(row), scratch)?;
             batch.push_window(&encoding.tokens, row);
             encoding.overflowing.iter().for_each(|window| batch.push_window(&window.tokens, row));
@@ -296,11 +322,38 @@ impl<'r> RowEncoder<'r> {
     }
 
     fn encode_row(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
-        let (pair, options) = (self.pairs.map(|pairs| pairs[row]), self.options.at_row(row));
-        self.with_input(row, scratch, |input, scratch| {
-            if let Some(frame) = &self.frame {
-                return self.tokenizer.append_row(input, frame, options, scratch, &mut batch.ids);
+        let text = self.sources[row];
+        match &self.excerpts {
+            Some(excerpts) if excerpts.shorten(text) => {
+                self.tokenizer.flush_before_row(scratch, &mut batch.ids);
+                let start = batch.ids.len();
+                excerpts.encode(text, |part| {
+                    batch.drop_tokens(start);
+                    self.encode_text((row, part), scratch, batch)
+                })?;
+                self.tokenizer.end_row(scratch);
+                Ok(())
             }
+            _ => match &self.frame {
+                Some(frame) => self.with_input((row, text), scratch, |input, scratch| {
+                    let options = self.options.at_row(row);
+                    self.tokenizer.append_row(input, frame, options, scratch, &mut batch.ids)
+                }),
+                None => self.encode_text((row, text), scratch, batch).map(|_| ()),
+            },
+        }
+    }
+
+    /// Append the text of a row, or a part of it, with its pair, truncated. Return the number of ids of a text without a
+    /// pair before truncation.
+    fn encode_text(
+        &self,
+        (row, text): (usize, Source<'_>),
+        scratch: &mut Scratch,
+        batch: &mut BatchIds,
+    ) -> Result<usize, Error> {
+        let (pair, options) = (self.pairs.map(|pairs| pairs[row]), self.options.at_row(row));
+        self.with_input((row, text), scratch, |input, scratch| {
             if self.extra.spans {
                 let push = |run: &[Token]| batch.push_tokens(run);
                 return self.tokenizer.row_tokens(input, pair, options, scratch, push);
@@ -320,8 +373,4 @@ fn prefetch<T>(units: &[T]) {
 /// Return whether any type id can differ from 0.
 fn has_type_column(tokenizer: &Tokenizer, is_pair: bool) -> bool {
     tokenizer.padding().is_some_and(|padding| padding.pad_type_id != 0) || tokenizer.has_type_ids(is_pair)
-}
-
-fn sizes(sources: &[Source<'_>]) -> Vec<usize> {
-    sources.iter().map(|source| source.bytes()).collect()
 }

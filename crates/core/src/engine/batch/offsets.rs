@@ -37,7 +37,7 @@ impl RowEncoder<'_> {
         for row in stop.rows(rows) {
             self.prefetch(row + 1);
             let ids = &mut unaligned.ids;
-            let result = self.with_input(row, scratch, |input, scratch| {
+            let result = self.with_input((row, self.sources[row]), scratch, |input, scratch| {
                 self.tokenizer.append_row(input, &Frame::default(), self.options, scratch, ids)
             });
             if result.is_ok() {
@@ -69,7 +69,7 @@ impl RowEncoder<'_> {
                 chunk.push_row(ids, row, frame);
                 chunk.end_row();
             };
-            self.with_input(*first, scratch, |input, scratch| {
+            self.with_input((*first, self.sources[*first]), scratch, |input, scratch| {
                 self.tokenizer.aligned_row(input, ids, self.options, scratch, push)
             })?;
             (*first, start) = (*first + 1, end);

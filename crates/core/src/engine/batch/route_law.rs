@@ -279,7 +279,7 @@ fn words() -> TokenizerSpec {
 }
 
 /// One tokenizer or more for each route, compiled once.
-static FIXTURES: LazyLock<Vec<Tokenizer>> =
+pub(super) static FIXTURES: LazyLock<Vec<Tokenizer>> =
     LazyLock::new(|| specs().iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect());
 
 fn specs() -> Vec<TokenizerSpec> {
@@ -326,7 +326,7 @@ fn specs() -> Vec<TokenizerSpec> {
 }
 
 /// Texts whose words occur again soon or much later.
-fn any_texts() -> impl Strategy<Value = Vec<String>> {
+pub(super) fn any_texts() -> impl Strategy<Value = Vec<String>> {
     let word = prop_oneof![
         6 => "[abce]{1,6}",
         2 => "[abce\u{e9}漢1.]{1,9}",

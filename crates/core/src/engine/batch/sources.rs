@@ -2,11 +2,17 @@
 
 use piecework_kernels::code_units::CodeUnits;
 
+use crate::engine::cuts::Cuts;
+use crate::engine::excerpts::Text;
 use crate::engine::{Input, Scratch};
 use crate::error::{Error, ErrorKind};
+use crate::spec::Direction;
 
 /// The largest text in bytes, as offsets have 32 bits.
 pub const MAX_TEXT_BYTES: usize = u32::MAX as usize;
+
+/// The largest character in bytes of UTF-8.
+const MAX_CHAR_BYTES: usize = 4;
 
 /// One input, or its text as code units.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +27,44 @@ impl<'t> From<Input<'t>> for Source<'t> {
     fn from(input: Input<'t>) -> Self {
         Self::Input(input)
     }
+}
+
+impl Text for Source<'_> {
+    fn units(self) -> usize {
+        match self {
+            Self::Input(input) => input.units(),
+            Self::Units(units) => units.len(),
+        }
+    }
+
+    fn is_valid(self) -> bool {
+        match self {
+            Self::Input(_) => true,
+            Self::Units(units) => units.len() <= MAX_TEXT_BYTES / MAX_CHAR_BYTES && units.are_chars(),
+        }
+    }
+
+    fn part(self, cuts: Option<&Cuts>, units: usize, side: Direction) -> Option<Self> {
+        let text = match self {
+            Self::Input(input) => return input.part(cuts, units, side).map(Self::Input),
+            Self::Units(text) => text,
+        };
+        Some(Self::Units(match text {
+            CodeUnits::One(text) => CodeUnits::One(part_of(text, cuts, units, side)?),
+            CodeUnits::Two(text) => CodeUnits::Two(part_of(text, cuts, units, side)?),
+            CodeUnits::Four(text) => CodeUnits::Four(part_of(text, cuts, units, side)?),
+        }))
+    }
+}
+
+fn part_of<'t, U: Copy + Into<u32>>(
+    text: &'t [U],
+    cuts: Option<&Cuts>,
+    units: usize,
+    side: Direction,
+) -> Option<&'t [U]> {
+    let (start, end) = cuts?.span(text, units, side)?;
+    Some(&text[start..end])
 }
 
 impl Source<'_> {

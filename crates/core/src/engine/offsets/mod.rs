@@ -79,7 +79,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// Encode a text with every field, given its ids from [`Tokenizer::row`] with the same options.
+    /// Encode a text with every field, given its ids from [`Tokenizer::row_into`] with the same options.
     ///
     /// If the ids do not say how they cover the text, it is encoded again. Other ids that are not those of the text are not
     /// detected.

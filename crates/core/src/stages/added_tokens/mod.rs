@@ -167,6 +167,24 @@ impl AddedTokens {
         self.normalized.is_some()
     }
 
+    /// Return whether text can be divided before a space that follows a letter or digit: the tokens of the part before it
+    /// are those of the text, and so are those of the other part unless [`Self::strip_right`].
+    #[must_use]
+    pub fn divide_at_spaces(&self) -> bool {
+        let crosses = |form: &str| form.trim_start_matches(' ').contains(' ');
+        self.tokens.iter().all(|token| {
+            let form = self.normalized_form(token.id).unwrap_or(&token.content);
+            let looks_back = token.single_word && form.starts_with(' ');
+            !crosses(&token.content) && !crosses(form) && !looks_back
+        })
+    }
+
+    /// Return whether a token includes the whitespace after it.
+    #[must_use]
+    pub fn strip_right(&self) -> bool {
+        self.tokens.iter().any(|token| token.rstrip)
+    }
+
     /// Return whether `selector` includes a special token that is matched in normalized text.
     #[must_use]
     pub fn recognizes_normalized_special(&self, selector: &Selector) -> bool {

@@ -72,6 +72,17 @@ impl Normalizer {
         }
     }
 
+    /// Return whether text can be divided before a space that follows a letter or digit: both parts normalize on their
+    /// own, and the space stays.
+    #[must_use]
+    pub fn divides_at_spaces(&self) -> bool {
+        match self {
+            Self::Identity | Self::Form(_) | Self::Lowercase | Self::StripAccents | Self::Bert(_) => true,
+            Self::Sequence(sequence) => sequence.stages().iter().all(Self::divides_at_spaces),
+            _ => false,
+        }
+    }
+
     fn boundaries(&self) -> Boundaries {
         match self {
             // Marks never compose with ASCII whitespace and are never ordered across it.

@@ -81,6 +81,23 @@ impl PreTokenizer {
         }
     }
 
+    /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
+    /// do not depend on the other one.
+    #[must_use]
+    pub fn divides_at_spaces(&self) -> bool {
+        match self {
+            Self::Whole => false,
+            Self::Classes { removed, .. } => removed.is_some_and(|class| class.has(Class::WHITESPACE)),
+            Self::Stages(compiled) => {
+                let mut stages = compiled.stages.iter();
+                let divider = stages.find(|stage| !stage.looks_at_neighbors());
+                // Further stages see one word at a time.
+                divider.is_some_and(PreTokenizerStage::divides_at_spaces)
+                    && stages.all(PreTokenizerStage::splits_each_word)
+            }
+        }
+    }
+
     /// Return the specification that it was compiled from.
     #[must_use]
     pub fn spec(&self) -> Option<PreTokenizerSpec> {

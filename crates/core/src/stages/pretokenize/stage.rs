@@ -82,6 +82,34 @@ impl PreTokenizerStage {
         !matches!(self, Self::ByteLevel(ByteLevelSpec { use_regex: false, .. }) | Self::Metaspace(_))
     }
 
+    /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
+    /// do not depend on the other one.
+    pub(super) fn divides_at_spaces(&self) -> bool {
+        match self {
+            Self::Classes { removed, .. } => removed.is_some_and(|class| class.has(Class::WHITESPACE)),
+            Self::Delimiter(delimiter) => *delimiter == ' ',
+            Self::Scanner(scanner) => scanner.divides_at_spaces(),
+            Self::ByteLevel(spec) => spec.use_regex,
+            Self::Whitespace => true,
+            _ => false,
+        }
+    }
+
+    /// Return whether both characters at a boundary of words decide that it is one, and words stay as they are.
+    pub(super) fn looks_at_neighbors(&self) -> bool {
+        match self {
+            Self::Classes { removed, .. } => removed.is_none(),
+            Self::Delimiter(delimiter) => *delimiter != ' ',
+            Self::Punctuation(_) | Self::Digits(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Return whether the words that a word is split into do not depend on other words.
+    pub(super) fn splits_each_word(&self) -> bool {
+        !matches!(self, Self::Metaspace(_) | Self::Custom(_))
+    }
+
     pub(super) fn rewrites(&self) -> bool {
         matches!(self, Self::ByteLevel(_) | Self::Metaspace(_))
     }

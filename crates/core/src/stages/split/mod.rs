@@ -68,6 +68,13 @@ impl Splitter {
         self.is_byte_level
     }
 
+    /// Return whether text can be divided before a space that follows a letter or digit: the words of both parts are those
+    /// of the text.
+    #[must_use]
+    pub fn divides_at_spaces(&self) -> bool {
+        self.normalizer.divides_at_spaces() && self.pre_tokenizer.divides_at_spaces()
+    }
+
     /// Return whether words are spans of the raw text: [`Self::run_raw`] emits their bytes, [`Self::run`] their printable
     /// characters.
     #[must_use]

@@ -92,6 +92,11 @@ pub(super) trait Layout: Debug + Send + Sync {
         false
     }
 
+    /// Return whether a `▁` is added before every text, as for a space.
+    fn adds_metaspace(&self) -> bool {
+        false
+    }
+
     /// Return whether raw text that has a `▁` splits like other text.
     fn splits_metaspace(&self) -> bool {
         false
@@ -102,6 +107,11 @@ impl WordRules {
     /// Return whether raw text can be split. A `▁` in it is a space to the model, but not to the normalizer.
     pub(in super::super::super) fn supports(&self, text: &str) -> bool {
         self.layout.splits_metaspace() || self.metaspace.find(text.as_bytes()).is_none()
+    }
+
+    /// Return whether a `▁` is added before every text, as for a space.
+    pub(in super::super::super) fn adds_metaspace(&self) -> bool {
+        self.layout.adds_metaspace()
     }
 
     /// Return whether words are escaped already.

@@ -168,6 +168,10 @@ impl Layout for SingleSpace {
     fn key_of_part(&self, rules: &WordRules, part: &str) -> Option<WordKey> {
         key_with_spaces(part, |text| rules.is_unchanged(text))
     }
+
+    fn adds_metaspace(&self) -> bool {
+        true
+    }
 }
 
 impl Layout for SpacesBefore {
@@ -213,6 +217,10 @@ impl Layout for SpacesBefore {
 
     fn key_of_part(&self, _: &WordRules, part: &str) -> Option<WordKey> {
         key_with_spaces(part, |_| true)
+    }
+
+    fn adds_metaspace(&self) -> bool {
+        self.dummy_prefix == DummyPrefix::Always
     }
 }
 

@@ -23,7 +23,9 @@ fn plain(pipeline: &Tokenizer, text: &str) -> Vec<u32> {
     let selector = Selector::All;
     let options = Options { add_special_tokens: false, parse_special: &selector, sampling: None };
     let plain = pipeline.plain();
-    plain.row(Input::Text(text), options, &mut plain.scratch()).unwrap().to_vec()
+    let mut ids = Vec::new();
+    plain.ids_into(Input::Text(text), 0, options, &mut plain.scratch(), &mut ids).unwrap();
+    ids
 }
 
 /// Encode texts twice with the same scratch and compares the ids with the definition.

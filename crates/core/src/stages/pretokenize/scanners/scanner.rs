@@ -105,4 +105,10 @@ impl Scanner {
     /// The scanner of `CLIP` followed by the byte-level pattern.
     pub(in crate::stages::pretokenize) const CLIP: Self =
         Self { family: PatternFamily::Clip, max_digits: 1, ..Self::GPT2 };
+
+    /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
+    /// do not depend on the other one.
+    pub(in crate::stages::pretokenize) fn divides_at_spaces(self) -> bool {
+        self.family != PatternFamily::Bloom
+    }
 }

@@ -1,0 +1,117 @@
+//! The law of truncation: every fixture encodes only what is kept, and the result is that of the definition, which encodes
+//! the whole text and then truncates it.
+//!
+//! Both sides, all strategies, with and without special tokens; ids, offsets, pairs, lists of words, code units, a single
+//! text, and the fields of a text that are read late.
+
+use piecework_kernels::code_units::CodeUnits;
+use proptest::prelude::*;
+
+use super::route_law::{any_texts, FIXTURES};
+use super::*;
+use crate::encoding::Encoding;
+use crate::spec::{Direction, Truncation, TruncationStrategy};
+use crate::stages::added_tokens::Selector;
+
+fn any_truncation() -> impl Strategy<Value = Truncation> {
+    use TruncationStrategy::{LongestFirst, OnlyFirst, OnlySecond};
+    let strategy = prop::sample::select(vec![LongestFirst, LongestFirst, OnlyFirst, OnlySecond]);
+    let direction = prop::sample::select(vec![Direction::Right, Direction::Left]);
+    let max_length = prop_oneof![4 => 2..24usize, 1 => 24..120usize];
+    (max_length, strategy, direction).prop_map(|(max_length, strategy, direction)| Truncation {
+        max_length,
+        strategy,
+        direction,
+        stride: 0,
+    })
+}
+
+/// Texts that are mostly longer than they are kept, some of them without any cut.
+fn any_long_texts() -> impl Strategy<Value = Vec<String>> {
+    (any_texts(), prop::sample::select(vec![" ", " ", "", "\u{3000}"]), 1..12usize).prop_map(
+        |(texts, space, times)| {
+            let text = |text: String| vec![text; times].join(space);
+            texts.into_iter().take(4).map(text).collect()
+        },
+    )
+}
+
+/// What a caller sees: the result, or the error as text.
+type Seen<T> = Result<T, String>;
+
+/// All columns of a batch.
+fn seen_batch(
+    encoder: &Encoder,
+    texts: &[Source<'_>],
+    pairs: Option<&[Input<'_>]>,
+    options: Options<'_>,
+    (spans, threads): (bool, usize),
+) -> Seen<BatchIds> {
+    let extra = ExtraColumns { spans, overflow: false };
+    encoder.encode(texts, pairs, options, extra, threads).map_err(|error| error.to_string())
+}
+
+/// The fields of one text without its further windows.
+fn seen_fields(encoder: &Encoder, text: Input<'_>, options: Options<'_>) -> Seen<Encoding> {
+    let fields = encoder.with_scratch(|scratch| encoder.tokenizer().encode_kept(text, options, scratch));
+    fields.map_err(|error| error.to_string())
+}
+
+fn check(tokenizer: &Tokenizer, texts: &[String], truncation: &Truncation, add_special_tokens: bool) {
+    let options = Options { add_special_tokens, parse_special: &Selector::All, sampling: None };
+    let Ok(tokenizer) = tokenizer.with_lengths(Some(truncation.clone()), None) else { return };
+    let spec = tokenizer.stages_spec();
+    let (plain, routed) = (Encoder::new(tokenizer.plain()), Encoder::new(tokenizer));
+    let inputs: Vec<Input<'_>> = texts.iter().map(|text| Input::Text(text)).collect();
+    let words: Vec<Vec<&str>> = texts.iter().map(|text| text.split(' ').collect()).collect();
+    let words: Vec<Input<'_>> = words.iter().map(|words| Input::Words(words)).collect();
+    let points: Vec<Vec<u32>> = texts.iter().map(|text| text.chars().map(u32::from).collect()).collect();
+    let units: Vec<Source<'_>> =
+        points.iter().map(|points| Source::Units(CodeUnits::Four(points))).collect();
+    for (spans, is_pair) in [(false, false), (true, false), (false, true), (true, true)] {
+        for (given, units) in [(&inputs, Some(&units)), (&words, None)] {
+            let reversed: Vec<Input<'_>> = given.iter().rev().copied().collect();
+            let pairs = is_pair.then_some(reversed.as_slice());
+            let sources: Vec<Source<'_>> = given.iter().copied().map(Source::from).collect();
+            let expected = seen_batch(&plain, &sources, pairs, options, (spans, 1));
+            for (sources, threads) in [(Some(&sources), 1), (Some(&sources), 3), (units, 1)] {
+                let Some(sources) = sources else { continue };
+                let found = seen_batch(&routed, sources, pairs, options, (spans, threads));
+                assert_eq!(found, expected, "{truncation:?} spans {spans} pair {is_pair} {spec:?}");
+            }
+        }
+    }
+    for (&input, &units) in inputs.iter().zip(&units) {
+        let expected = seen_fields(&plain, input, options);
+        assert_eq!(seen_fields(&routed, input, options), expected, "{truncation:?} {spec:?}");
+        let ids = |encoder: &Encoder, text: Source<'_>| {
+            encoder.ids(text, options, <[u32]>::to_vec).map_err(|error| error.to_string())
+        };
+        let whole = plain.with_scratch(|scratch| plain.tokenizer().encode(input, None, options, scratch));
+        let whole = whole.map(|fields| fields.tokens).map_err(|error| error.to_string());
+        assert_eq!(whole, expected.map(|fields| fields.tokens), "{truncation:?} {spec:?}");
+        let whole = whole.map(|tokens| tokens.iter().map(|token| token.id).collect());
+        assert_eq!([ids(&routed, input.into()), ids(&routed, units)], [whole.clone(), whole], "{spec:?}");
+    }
+    assert!(routed.with_scratch(|scratch| scratch.is_flushed()), "{spec:?}");
+}
+
+/// The number of cases, each of up to four texts for every fixture.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn what_is_kept_equals_the_truncation_of_the_whole(
+        texts in any_long_texts(),
+        truncation in any_truncation(),
+        add_special_tokens in any::<bool>(),
+    ) {
+        for tokenizer in FIXTURES.iter() {
+            check(tokenizer, &texts, &truncation, add_special_tokens);
+        }
+    }
+}
