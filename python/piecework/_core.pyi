@@ -81,8 +81,9 @@ class Core:
     def encode_text(self, text: str, add_special_tokens: bool, parse_special: bool) -> Encoding:
         """Encode one text into ids; the other fields of the encoding are made when they are first read.
 
-        Only for a core that `is_plain`, as nothing is truncated, padded or drawn. `parse_special`: all
-        special tokens are recognised in the text, or none.
+        Only for a core that `has_late_fields`, as nothing is padded or drawn. Of a text that is truncated,
+        only what is kept is encoded, until `overflowing` is read. `parse_special`: all special tokens are
+        recognised in the text, or none.
         """
 
     def encode_batch(
@@ -156,6 +157,10 @@ class Core:
     @property
     def is_plain(self) -> bool:
         """Whether the tokenizer neither truncates nor pads nor drops merges at random."""
+
+    @property
+    def has_late_fields(self) -> bool:
+        """Whether `encode_text` applies: the tokenizer neither pads nor drops merges at random."""
 
     @property
     def scores_segmentations(self) -> bool:

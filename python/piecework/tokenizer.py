@@ -91,7 +91,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _filling: Filling | None
     _guarded: typing.Any
     _prompts: tuple[Core, tuple[pw.spec.AddedToken, ...]] | None
-    _is_plain: bool
+    _has_late_fields: bool
 
     # ---- make one
 
@@ -534,7 +534,7 @@ class Tokenizer(metaclass=WithForeignNames):
         (or, with `is_pretokenized`, a sequence of strings).
         """
         if (
-            self._is_plain
+            self._has_late_fields
             and pair is None
             and parse_special is None
             and sampling is None
@@ -1737,13 +1737,15 @@ class Tokenizer(metaclass=WithForeignNames):
         self._all_roles, self._spec, self._fingerprint, self._filling = None, None, None, None
         self._guarded, self._prompts = None, None
         # One plain text goes straight to the core; see docs/decisions/0015.
-        self._is_plain = core.is_plain and not functions and special_in_text != "refuse"
+        self._has_late_fields = (
+            core.has_late_fields and not functions and special_in_text != "refuse"
+        )
         self._parses = special_in_text == "parse"
         self._encode_text = core.encode_text
 
     def _use_settings(self, settings: FolderSettings) -> None:
         self._settings = settings
-        self._is_plain = self._is_plain and settings.word_ids is None
+        self._has_late_fields = self._has_late_fields and settings.word_ids is None
 
     def _drawn(self, sampling: pw.Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""

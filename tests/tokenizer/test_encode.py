@@ -537,10 +537,14 @@ def test_added_tokens_far_above_the_vocabulary_are_refused(tok: pw.Tokenizer) ->
 
 def test_windows_that_would_fill_the_memory_are_refused(tok: pw.Tokenizer) -> None:
     cut = tok.with_truncation(1002, stride=999)
+    first = cut.encode("hug " * 200_000)
+    assert len(first) == 1002
     with pytest.raises(
         ArgumentError, match=r"truncation\.stride must be .*, not 999, by which 200000 tokens"
     ):
-        cut.encode("hug " * 200_000)
+        _ = first.overflowing
+    with pytest.raises(ArgumentError, match=r"truncation\.stride must be .*, not 999"):
+        cut.encode_batch(["hug " * 200_000], overflow=True)
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ impl Core {
 
     /// Encode one text into ids; the other fields of the encoding are computed at their first use.
     ///
-    /// The core must be one that `is_plain`: nothing is truncated, padded or sampled.
+    /// The core must be one that `has_late_fields`: nothing is padded or sampled.
     fn encode_text(
         slf: &Bound<'_, Self>,
         text: Bound<'_, PyAny>,
@@ -304,6 +304,12 @@ impl Core {
     #[getter]
     fn scores_segmentations(&self) -> bool {
         self.encoder.tokenizer().model().scores_segmentations()
+    }
+
+    /// Whether the fields of an encoding can be computed after its ids: the tokenizer neither pads, nor applies dropout.
+    #[getter]
+    fn has_late_fields(&self) -> bool {
+        self.encoder.tokenizer().has_late_fields()
     }
 
     /// Return a core whose word caches take at most `bytes` bytes in each thread.

@@ -68,7 +68,7 @@ impl Encoding {
         Self { ids: ids.unbind(), columns }
     }
 
-    /// Encode one text into ids alone, without truncation and padding.
+    /// Encode one text into ids alone, without padding.
     #[inline]
     pub(crate) fn of_text(
         tokenizer: &Arc<SharedTokenizer>,
@@ -117,15 +117,15 @@ impl Encoding {
 
     /// Wrap the further windows of the text.
     fn windows<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let Some((tokenizer, fields)) = self.columns.fields(py)? else {
+        let Some((tokenizer, windows)) = self.columns.windows(py)? else {
             return self.columns.make_of_tokens(py, Column::Overflowing);
         };
-        let window = |fields: &Fields| {
+        let window = |fields: Fields| {
             let [text, pair] = &self.columns.texts;
             let copied = |text: &Option<Py<PyAny>>| text.as_ref().map(|text| text.clone_ref(py));
-            Bound::new(py, Self::of_fields(py, tokenizer, fields.clone(), copied(text), copied(pair))?)
+            Bound::new(py, Self::of_fields(py, tokenizer, fields, copied(text), copied(pair))?)
         };
-        let windows = fields.overflowing.iter().map(window).collect::<PyResult<Vec<_>>>()?;
+        let windows = windows.into_iter().map(window).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, windows).map(Some)
     }
 

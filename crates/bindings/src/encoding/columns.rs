@@ -92,6 +92,15 @@ impl Columns {
         })
     }
 
+    /// Return the fields of the further windows with their tokenizer; `None` for a row of a batch and for lists.
+    pub(super) fn windows(&self, py: Python<'_>) -> PyResult<Option<(&Arc<SharedTokenizer>, Vec<Fields>)>> {
+        Ok(match &self.source {
+            Source::Text(source) => Some((&source.tokenizer, source.windows(py, self.texts[0].as_ref())?)),
+            Source::Fields { tokenizer, fields } => Some((tokenizer, fields.overflowing.clone())),
+            Source::Row(_) | Source::Lists { .. } => None,
+        })
+    }
+
     /// Return the offsets in units, given the number of units of a character.
     pub(super) fn offsets_in<'py>(
         &self,

@@ -3,7 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use piecework_core::encoding::Encoding as Fields;
-use piecework_core::engine::{Input, Options};
+use piecework_core::engine::{Input, Options, Scratch, Tokenizer};
+use piecework_core::error::Error;
 use piecework_core::stages::added_tokens::Selector;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -28,7 +29,7 @@ pub(super) struct TextSource {
 }
 
 impl TextSource {
-    /// Encode a text into its list of ids, without truncation and padding.
+    /// Encode a text into its list of ids, without padding.
     #[inline]
     pub(super) fn encode<'py>(
         tokenizer: &Arc<SharedTokenizer>,
@@ -51,20 +52,42 @@ impl TextSource {
         if let Some(fields) = self.fields.get() {
             return Ok(fields);
         }
+        let ids: Vec<u32> = ids.extract(py).unwrap_or_default();
+        let is_unchanged = checksum(&ids) == self.checksum;
+        let fields = self.compute(py, text, |tokenizer, text, options, scratch| {
+            if is_unchanged && !tokenizer.truncates() {
+                tokenizer.encode_from_ids(text, &ids, options, scratch)
+            } else {
+                tokenizer.encode_kept(Input::Text(text), options, scratch)
+            }
+        })?;
+        Ok(self.fields.get_or_init(|| Box::new(fields)))
+    }
+
+    /// Return the fields of the windows that truncation cuts off: the whole text is encoded.
+    pub(super) fn windows(&self, py: Python<'_>, text: Option<&Py<PyAny>>) -> PyResult<Vec<Fields>> {
+        if !self.tokenizer.encoder.tokenizer().truncates() {
+            return Ok(Vec::new());
+        }
+        let whole = self.compute(py, text, |tokenizer, text, options, scratch| {
+            tokenizer.encode(Input::Text(text), None, options, scratch)
+        })?;
+        Ok(whole.overflowing)
+    }
+
+    /// Call `work` with the text and the settings.
+    fn compute(
+        &self,
+        py: Python<'_>,
+        text: Option<&Py<PyAny>>,
+        work: impl Fn(&Tokenizer, &str, Options<'_>, &mut Scratch) -> Result<Fields, Error> + Sync,
+    ) -> PyResult<Fields> {
         let text = text.map_or_else(|| py.None(), |text| text.clone_ref(py));
         let parse_special = &selector(self.parse_special);
         let options =
             Options { add_special_tokens: self.add_special_tokens, parse_special, sampling: None };
-        let ids: Vec<u32> = ids.extract(py).unwrap_or_default();
-        let is_unchanged = checksum(&ids) == self.checksum;
-        let fields = self.tokenizer.compute(py, text.bind(py), |tokenizer, text, scratch| {
-            if is_unchanged {
-                tokenizer.encode_from_ids(text, &ids, options, scratch)
-            } else {
-                tokenizer.encode(Input::Text(text), None, options, scratch)
-            }
-        })?;
-        Ok(self.fields.get_or_init(|| Box::new(fields)))
+        self.tokenizer
+            .compute(py, text.bind(py), |tokenizer, text, scratch| work(tokenizer, text, options, scratch))
     }
 }
 
