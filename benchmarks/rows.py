@@ -15,7 +15,7 @@ Row = list[str]
 
 
 def encoding_rows(found: Sequence[Case]) -> list[Row]:
-    """Encode, lists and calls, on one thread: megabytes a second."""
+    """Encode, lists, calls and truncation, on one thread: megabytes a second."""
     return [
         [
             _class(case),
@@ -29,7 +29,7 @@ def encoding_rows(found: Sequence[Case]) -> list[Row]:
             *(_ratio(case, ours, phase) for phase in ("steady", "cold", "seen")),
             _goals(case, "steady", "cold"),
         ]
-        for case in _of_tasks(found, "encode", "lists", "call")
+        for case in _of_tasks(found, "encode", "lists", "call", "truncate")
         if case.about["definition"] != "threads"
         for ours in case.ours
     ]

@@ -116,6 +116,16 @@ def call(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     return tokenizer(texts, add_special_tokens=False)["input_ids"]
 
 
+def load_truncating(path: Path, max_length: int) -> Any:
+    """Load a tokenizer that truncates."""
+    return load(path).with_truncation(max_length)
+
+
+def encode_truncated(tokenizer: Any, texts: list[str], threads: int) -> Any:
+    """Encode with special tokens, truncated, into flat arrays."""
+    return tokenizer.encode_batch(texts, num_threads=threads)
+
+
 def encode_one(tokenizer: Any, text: str) -> Any:
     """Encode one text, to its ids."""
     return tokenizer.encode(text, add_special_tokens=False).ids

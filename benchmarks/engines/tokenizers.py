@@ -43,6 +43,18 @@ def lists(tokenizer: Any, texts: list[str], threads: int) -> list[list[int]]:
     return rows(encode(tokenizer, texts, threads))
 
 
+def load_truncating(path: Path, max_length: int) -> Any:
+    """Load a `tokenizer.json` and truncate."""
+    tokenizer = load(path)
+    tokenizer.enable_truncation(max_length)
+    return tokenizer
+
+
+def encode_truncated(tokenizer: Any, texts: list[str], threads: int) -> Any:
+    """Encode with special tokens, truncated; threads are set by the environment."""
+    return tokenizer.encode_batch_fast(texts)
+
+
 def encode_one(tokenizer: Any, text: str) -> Any:
     """Encode one text, to its ids."""
     return tokenizer.encode(text, add_special_tokens=False).ids

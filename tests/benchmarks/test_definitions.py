@@ -28,6 +28,7 @@ FUNCTIONS = {
     "encode": {"load", "encode", "flat_ids"},
     "lists": {"load", "lists"},
     "call": {"load_for_calls", "call"},
+    "truncate": {"load_truncating", "encode_truncated", "flat_ids"},
     "spans": {"load", "encode", "flat_ids", "spans", "read_spans"},
     "short": {"load", "encode_one", "encode", "flat_ids"},
     "start": {"start"},

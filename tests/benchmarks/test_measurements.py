@@ -53,6 +53,7 @@ SIZES = {"document_bytes": 500, "warm_up_bytes": 10_000, "steady_bytes": 30_000,
     [
         ("encode", SIZES, ["cold", "steady", "seen", "decode"]),
         ("lists", SIZES, ["cold", "steady"]),
+        ("truncate", {**SIZES, "max_length": 16}, ["cold", "steady"]),
         ("spans", SIZES, ["ids", "spans"]),
         ("short", {"rounds": 1, "threads": 1}, ["first", "warm"]),
         ("start", {"threads": 1}, ["inside", "process"]),
