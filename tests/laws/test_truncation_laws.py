@@ -124,3 +124,17 @@ def test_what_is_kept_of_a_pair_equals_the_first_window_of_the_whole(name: str, 
         return [[getattr(row, column) for column in columns] for row in rows]
 
     assert seen(offsets=True) == seen(offsets=True, overflow=True)
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_invalid_text_beyond_what_is_kept_is_an_error(name: str) -> None:
+    tok = load(name).without_padding().with_truncation(8)
+    for before in ("some words ", "слово 漢 "):
+        text = before * 200 + "\ud800"
+        for encode in (tok.encode, lambda text: tok.encode_batch([text])):
+            with pytest.raises(pw.errors.ArgumentError, match="lone surrogate"):
+                encode(text)
+        content = before.encode() * 200 + b"\xff"
+        column = pa.array([content], pa.large_binary()).view(pa.large_string())
+        with pytest.raises(pw.errors.InvalidUtf8Error):
+            tok.encode_batch(column)
