@@ -536,7 +536,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if (
             self._has_late_fields
             and pair is None
-            and parse_special is None
+            and (parse_special is None or parse_special is True or parse_special is False)
             and sampling is None
             and padding is None  # type: ignore[redundant-expr]
             and truncation is None  # type: ignore[redundant-expr]
@@ -544,7 +544,8 @@ class Tokenizer(metaclass=WithForeignNames):
             and return_tensors is None  # type: ignore[redundant-expr]
             and not is_pretokenized
         ):
-            return self._encode_text(text, add_special_tokens, self._parses)  # type: ignore[arg-type]
+            parses = self._parses if parse_special is None else parse_special
+            return self._encode_text(text, add_special_tokens, parses)  # type: ignore[arg-type]
         foreign: tuple[object, ...] = (padding, truncation, max_length, return_tensors)
         if foreign != (None, None, None, None):
             names = ("padding", "truncation", "max_length", "return_tensors")
