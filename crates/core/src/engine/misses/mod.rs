@@ -141,7 +141,7 @@ impl MissQueue {
     pub(super) fn segment(&mut self, segmenter: &mut Segmenter<'_>, cache: &mut WordCache) -> bool {
         let Self { misses, words, ids, .. } = self;
         words.copy_cached(cache, ids);
-        let are_final = segmenter.segment(&words.text, &mut words.words, cache, ids);
+        let are_final = segmenter.segment(words, cache, ids);
         let segmented = misses.iter_mut().filter(|miss| miss.source == IdsOrigin::Segmenter);
         segmented.zip(0..).for_each(|(miss, number)| miss.ids = words.ids_of(number, ids));
         are_final

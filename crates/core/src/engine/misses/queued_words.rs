@@ -13,8 +13,9 @@ const KEPT: usize = 1 << 18;
 /// Words in the order of the misses.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct QueuedWords {
-    /// The bytes of the words.
+    /// The bytes of the words, or the escaped text of metaspace words.
     pub(super) text: Vec<u8>,
+    pub(in super::super) escaped: String,
     pub(super) words: Vec<BatchWord>,
     /// For each miss, the end of its words and of its characters.
     ends: Vec<(usize, usize)>,
@@ -33,6 +34,12 @@ impl QueuedWords {
         let from = self.text.len();
         self.text.extend_from_slice(word);
         self.words.push(BatchWord { bytes: (from, self.text.len()), ids: (0, 0) });
+    }
+
+    /// Append the word that was written to the escaped text from byte `start` on.
+    #[inline]
+    pub(in super::super) fn push_escaped(&mut self, start: usize) {
+        self.words.push(BatchWord { bytes: (start, self.escaped.len()), ids: (0, 0) });
     }
 
     /// Append a word that may be cached by a key of its own, and prefetch it.
@@ -119,9 +126,11 @@ impl QueuedWords {
 
     /// Remove all words.
     pub(super) fn clear(&mut self) {
-        let Self { text, words, ends, char_ids, char_ids_before, lookups } = self;
+        let Self { text, escaped, words, ends, char_ids, char_ids_before, lookups } = self;
         text.clear();
         text.shrink_to(KEPT);
+        escaped.clear();
+        escaped.shrink_to(KEPT);
         words.clear();
         words.shrink_to(KEPT);
         ends.clear();

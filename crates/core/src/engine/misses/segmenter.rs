@@ -2,8 +2,9 @@
 
 use super::super::stages::Stages;
 use super::super::words::WordParts;
+use super::QueuedWords;
 use crate::engine::word_cache::WordCache;
-use crate::model::{BatchWord, ModelScratch};
+use crate::model::ModelScratch;
 
 /// Segments queued words.
 pub(in super::super) struct Segmenter<'s> {
@@ -27,8 +28,7 @@ impl Segmenter<'_> {
     /// ids.
     pub(super) fn segment(
         &mut self,
-        text: &[u8],
-        words: &mut [BatchWord],
+        QueuedWords { text, escaped, words, .. }: &mut QueuedWords,
         cache: &mut WordCache,
         ids: &mut Vec<u32>,
     ) -> bool {
@@ -36,7 +36,7 @@ impl Segmenter<'_> {
         match method {
             Method::Text => stages.model.run_batch(text, words, &stages.vocab, model, ids),
             Method::Bytes => stages.model.run_byte_level_batch(text, words, &stages.vocab, model, ids),
-            Method::Parts(parts) => parts.run_batch(text, words, (stages, model), cache, ids),
+            Method::Parts(parts) => parts.run_batch(escaped, words, (stages, model), cache, ids),
         }
         !model.has_failed()
     }

@@ -69,7 +69,7 @@ fn append_hits(
 ) -> usize {
     let rest = &words.window()[number..];
     let mut at = out.len();
-    out.resize(at + rest.iter().map(max_ids).sum::<usize>(), 0);
+    out.resize(at + max_ids(rest), 0);
     let mut hits = 0;
     for (&word, &lookup) in rest.iter().zip(lookups) {
         let written = if word.is_single_chars() {
@@ -85,15 +85,12 @@ fn append_hits(
     hits
 }
 
-/// Return the most ids of a word that is a hit.
+/// Return the most ids of adjacent words that are hits: of a run of single characters one for each, which has at least two
+/// bytes, and one for the `▁`.
 #[inline]
-fn max_ids(word: &WordSpan) -> usize {
-    if word.is_single_chars() {
-        // One per character, which has at least two bytes, and one for the `▁`.
-        (word.end - word.start) / 2 + 2
-    } else {
-        MAX_IDS
-    }
+fn max_ids(words: &[WordSpan]) -> usize {
+    let bytes = words.first().zip(words.last()).map_or(0, |(first, last)| last.end - first.start);
+    words.len() * MAX_IDS + bytes / 2
 }
 
 /// Append the ids of a word that is not in the table of short words, or is not valid here.

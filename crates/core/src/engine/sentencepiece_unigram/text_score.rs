@@ -79,6 +79,7 @@ impl<'s> TextScore<'s> {
             if start == 0 && text.push_char_ids(word, char_ids) {
                 self.model.add_scores(char_ids, self.scratch);
             } else {
+                escaped.clear();
                 text.write_escaped(word, normalized, escaped)?;
                 self.model.add_scores_of_parts(&escaped[start..], self.scratch);
             }

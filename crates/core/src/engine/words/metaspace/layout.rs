@@ -2,6 +2,7 @@
 //! compiled.
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
@@ -11,7 +12,7 @@ use super::word_span::WordSpan;
 use crate::error::Error;
 use crate::model::{CharAdjacency, SplitRule};
 use crate::stages::normalize::{Boundaries, Normalizer};
-use crate::text::{METASPACE, METASPACE_STR};
+use crate::text::METASPACE_STR;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 
 /// A byte that never occurs in UTF-8.
@@ -76,10 +77,10 @@ pub(super) trait Layout: Debug + Send + Sync {
         SplitRule::BeforeSpace.next(escaped, start)
     }
 
-    /// Return the key of the word with this escaped text, if it is short; a key that no word has if there is no such
-    /// word.
-    fn key_of_part(&self, _rules: &WordRules, part: &str) -> Option<WordKey> {
-        key_after((NO_TEXT, 1), part)
+    /// Return the key of the word whose escaped text is this part of one, if it is short; a key that no word has if there
+    /// is no such word.
+    fn key_of_part(&self, _rules: &WordRules, escaped: &str, part: Range<usize>) -> Option<WordKey> {
+        key_after((NO_TEXT, 1), escaped, part)
     }
 
     /// Return whether a preceding space changes the normalized text of a word.
@@ -125,25 +126,32 @@ impl WordRules {
     }
 }
 
-/// Return the key of a word by its escaped text: its first `▁` are spaces. `is_word` decides whether there is a word with
-/// the text after them.
+/// Return the key of a word by its escaped text, a part of a longer one: its first `▁` are spaces. `is_word` decides
+/// whether there is a word with the text after them.
 #[inline]
-pub(super) fn key_with_spaces(part: &str, is_word: impl Fn(&str) -> bool) -> Option<WordKey> {
-    let text = part.trim_start_matches(METASPACE);
-    if !is_word(text) {
-        return key_after((NO_TEXT, 1), part);
+pub(super) fn key_with_spaces(
+    escaped: &str,
+    part: Range<usize>,
+    is_word: impl Fn(&str) -> bool,
+) -> Option<WordKey> {
+    let mut start = part.start;
+    while escaped[start..part.end].starts_with(METASPACE_STR) {
+        start += METASPACE_STR.len();
     }
-    key_after((b' ', (part.len() - text.len()) / METASPACE_STR.len()), text)
+    if !is_word(&escaped[start..part.end]) {
+        return key_after((NO_TEXT, 1), escaped, part);
+    }
+    key_after((b' ', (start - part.start) / METASPACE_STR.len()), escaped, start..part.end)
 }
 
-/// Return the key of `count` times the byte `first` and then a text; `None` if it is too long.
+/// Return the key of `count` times the byte `first` and then a part of a text; `None` if it is too long.
 #[inline]
-fn key_after((first, count): (u8, usize), text: &str) -> Option<WordKey> {
-    let len = count + text.len();
+fn key_after((first, count): (u8, usize), text: &str, part: Range<usize>) -> Option<WordKey> {
+    let len = count + part.len();
     if len > MAX_KEY_BYTES {
         return None;
     }
     let before = u128::from_le_bytes([first; 16]) & !(u128::MAX << (8 * count));
-    let block = block_at(text.as_bytes(), 0) << (8 * count) | before;
+    let block = block_at(text.as_bytes(), part.start) << (8 * count) | before;
     Some(WordKey::from_block(block, len))
 }

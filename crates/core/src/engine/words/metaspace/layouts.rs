@@ -1,5 +1,7 @@
 //! The layouts of words.
 
+use std::ops::Range;
+
 use piecework_unicode::{class_of, Class};
 
 use super::layout::{key_with_spaces, FindState, Layout, MetaspaceText, WordRules};
@@ -165,8 +167,8 @@ impl Layout for SingleSpace {
         Ok(())
     }
 
-    fn key_of_part(&self, rules: &WordRules, part: &str) -> Option<WordKey> {
-        key_with_spaces(part, |text| rules.is_unchanged(text))
+    fn key_of_part(&self, rules: &WordRules, escaped: &str, part: Range<usize>) -> Option<WordKey> {
+        key_with_spaces(escaped, part, |text| rules.is_unchanged(text))
     }
 
     fn adds_metaspace(&self) -> bool {
@@ -210,13 +212,14 @@ impl Layout for SpacesBefore {
         out: &mut String,
     ) -> Result<(), Error> {
         out.extend((word.prefix == WordPrefix::Added).then_some(METASPACE));
-        let raw = text.text[word.start..word.end].chars();
-        out.extend(raw.map(|c| if c == ' ' { METASPACE } else { c }));
+        let mut between_spaces = text.text[word.start..word.end].split(' ');
+        out.extend(between_spaces.next());
+        between_spaces.for_each(|part| out.extend([METASPACE_STR, part]));
         Ok(())
     }
 
-    fn key_of_part(&self, _: &WordRules, part: &str) -> Option<WordKey> {
-        key_with_spaces(part, |_| true)
+    fn key_of_part(&self, _: &WordRules, escaped: &str, part: Range<usize>) -> Option<WordKey> {
+        key_with_spaces(escaped, part, |_| true)
     }
 
     fn adds_metaspace(&self) -> bool {

@@ -110,7 +110,7 @@ impl<'t> MetaspaceWords<'t> {
         }
         self.count = words.len().min(size);
         let words = self.window();
-        let keys = words.iter().map(|&word| text.short_key(word).unwrap_or(WordKey::NONE));
+        let keys = words.iter().map(|&word| text.short_key(word));
         lookups.hash(keys, |number| text.cache_key(words[number]), cache);
         self.count
     }
@@ -123,6 +123,7 @@ impl<'t> MetaspaceWords<'t> {
     /// Write the escaped text of a word to the scratch.
     pub(in super::super) fn escape(&mut self, word: WordSpan) -> Result<(), Error> {
         let MetaspaceScratch { escaped, normalized, .. } = &mut *self.scratch;
+        escaped.clear();
         self.text.write_escaped(word, normalized, escaped)?;
         self.limit.take(escaped.len())
     }
@@ -139,8 +140,14 @@ impl Words for MetaspaceWords<'_> {
 
     fn write_miss(&mut self, number: usize, _: &WordCache, queue: &mut QueuedWords) -> Result<bool, Error> {
         let word = self.window()[number];
-        self.escape(word)?;
-        queue.push(self.scratch.escaped.as_bytes());
+        if self.text.rules.is_escaped() {
+            queue.push(&self.text.text.as_bytes()[word.start..word.end]);
+        } else {
+            let start = queue.escaped.len();
+            self.text.write_escaped(word, &mut self.scratch.normalized, &mut queue.escaped)?;
+            self.limit.take(queue.escaped.len() - start)?;
+            queue.push_escaped(start);
+        }
         Ok(!self.text.depends_on_space(word))
     }
 }
@@ -184,22 +191,23 @@ impl<'t> MetaspaceText<'t> {
     /// Return how the cache identifies a word.
     #[inline(always)]
     fn cache_key(&self, word: WordSpan) -> CacheKey<'t> {
-        if let Some(key) = self.short_key(word) {
-            return CacheKey::Short(key);
-        }
-        match self.long_key(word) {
-            [] => CacheKey::Uncached,
-            _ if word.is_single_chars() => CacheKey::Uncached,
-            long => CacheKey::Long(long, 0),
+        match (self.short_key(word), self.long_key(word)) {
+            (WordKey::ABSENT, _) | (WordKey::NONE, []) => CacheKey::Uncached,
+            (WordKey::NONE, long) => CacheKey::Long(long, 0),
+            (key, _) => CacheKey::Short(key),
         }
     }
 
-    /// Return the short key of a word, if it has one: its bytes, with a space for a leading `▁`.
+    /// Return the short key of a word: its bytes, with a space for a leading `▁`. A longer word has [`WordKey::NONE`], a run
+    /// of single characters [`WordKey::ABSENT`].
     #[inline(always)]
-    fn short_key(&self, word: WordSpan) -> Option<WordKey> {
+    fn short_key(&self, word: WordSpan) -> WordKey {
+        if word.is_single_chars() {
+            return WordKey::ABSENT;
+        }
         let len = word.end - word.start + usize::from(word.prefix == WordPrefix::Added);
-        if len > MAX_KEY_BYTES || word.is_single_chars() {
-            return None;
+        if len > MAX_KEY_BYTES {
+            return WordKey::NONE;
         }
         let mut block = block_at(self.text.as_bytes(), word.start);
         match word.prefix {
@@ -207,7 +215,7 @@ impl<'t> MetaspaceText<'t> {
             WordPrefix::Space => block = block & !0xFF | u128::from(b' '),
             WordPrefix::Added => block = block << 8 | u128::from(b' '),
         }
-        Some(WordKey::from_block(block, len))
+        WordKey::from_block(block, len)
     }
 
     /// Return the bytes that identify a longer word; none if it is not cached.
@@ -224,14 +232,13 @@ impl<'t> MetaspaceText<'t> {
         self.rules.layout.depends_on_space(*self, word)
     }
 
-    /// Write the normalized and escaped text of a word.
+    /// Append the normalized and escaped text of a word.
     pub(in super::super) fn write_escaped(
         &self,
         word: WordSpan,
         normalized: &mut String,
         out: &mut String,
     ) -> Result<(), Error> {
-        out.clear();
         self.rules.layout.write_escaped(*self, word, normalized, out)
     }
 }

@@ -49,20 +49,18 @@ impl WordParts<'_> {
     /// Append the ids of escaped words and set where they are.
     pub(in super::super::super) fn run_batch(
         &mut self,
-        text: &[u8],
+        text: &str,
         words: &mut [BatchWord],
         (stages, model): Segment<'_>,
         cache: &mut WordCache,
         ids: &mut Vec<u32>,
     ) {
         if interleaves(stages) {
-            self.run_interleaved(text, words, (stages, model), ids);
+            self.run_interleaved(text.as_bytes(), words, (stages, model), ids);
         }
         for word in words.iter_mut().filter(|word| word.bytes.0 < word.bytes.1) {
             let start = ids.len();
-            if let Ok(escaped) = std::str::from_utf8(&text[word.bytes.0..word.bytes.1]) {
-                self.append(escaped, (stages, model), cache, ids);
-            }
+            self.append(&text[word.bytes.0..word.bytes.1], (stages, model), cache, ids);
             word.ids = (start, ids.len());
         }
     }
@@ -137,7 +135,7 @@ impl WordParts<'_> {
             }
             let whole = &escaped[..pre_token.end];
             let end = rules.pairs.as_ref().map_or(whole.len(), |pairs| pairs.part_end(whole, *start));
-            let key = rules.layout.key_of_part(rules, &escaped[*start..end]);
+            let key = rules.layout.key_of_part(rules, escaped, *start..end);
             if let Some(key) = key {
                 cache.prefetch(key.lookup());
             }
