@@ -260,11 +260,15 @@ impl CachedWords<'_> {
             misses.push_same(miss, out.len());
             return Ok(());
         }
+        let short = if let CacheKey::Short(key) = key { Some(key) } else { None };
         let written = words.write_miss(number, cache, &mut misses.words);
         if written.is_err() {
             misses.words.drop_unfinished();
         }
-        let key = if written? { words.key(number) } else { CacheKey::Uncached };
+        let key = match written? {
+            true => short.map_or_else(|| words.key(number), CacheKey::Short),
+            false => CacheKey::Uncached,
+        };
         let miss = misses.push(key, hash, out.len());
         if let CacheKey::Short(key) = key {
             cache.set_pending(key, hash, state.is_some(), miss as u32);
