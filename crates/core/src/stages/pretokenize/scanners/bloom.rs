@@ -5,8 +5,7 @@
 //! letters or punctuation with one whitespace character before, and words end where a range of scripts
 //! begins or ends.
 
-use super::ambiguous::AmbiguousBytes;
-use super::blocks::{BlockClasses, BlockContext};
+use super::boundary_rules::{AmbiguousBytes, BlockClasses, BlockContext};
 use super::kind_text::KindText;
 use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
 use super::scanner::Scanner;

@@ -4,8 +4,7 @@
 //! The byte-level pattern after it changes none of these words except the two special tokens in raw text,
 //! which it splits like other text. So only a word boundary remains after them.
 
-use super::ambiguous::AmbiguousBytes;
-use super::blocks::BlockContext;
+use super::boundary_rules::{AmbiguousBytes, BlockContext};
 use super::kind_text::{contraction_end, KindText};
 use super::kinds::{CLASSES, NUMBER};
 use super::repairs::BoundaryMask;

@@ -5,8 +5,7 @@
 //! with one character before, which is neither punctuation nor a symbol, or ASCII letters after ASCII
 //! punctuation. Text without a match is one word.
 
-use super::ambiguous::AmbiguousBytes;
-use super::blocks::{BlockClasses, BlockContext};
+use super::boundary_rules::{AmbiguousBytes, BlockClasses, BlockContext};
 use super::kind_text::KindText;
 use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
 use super::scanner::Scanner;

@@ -8,9 +8,9 @@
 //! ```text
 //! recognize                               pattern text to scanner
 //! scan                                    the whole scan, one window of a long text after the other
-//! classes, blocks                         class masks, and the masks of a block with its neighbours
-//! boundary_rules, deepseek, clip, bloom   the rules of each family
-//! ambiguous, repairs                      bytes that the rules do not decide
+//! classes                                 class masks
+//! boundary_rules, deepseek, clip, bloom   the rules of each family, on the masks of a block with its neighbours
+//! repairs                                 bytes that the rules do not decide
 //! scalar, kind_text, kinds                the patterns character by character: the definition, which also scans
 //!                                         short texts
 //! ```
@@ -19,8 +19,6 @@
 //!
 //! GPT-2, cl100k and o200k patterns may follow a split at every number, as in StarCoder.
 
-mod ambiguous;
-mod blocks;
 mod bloom;
 mod boundary_rules;
 mod classes;

@@ -2,7 +2,7 @@
 
 use piecework_kernels::classes::BLOCK;
 
-use super::ambiguous::AmbiguousBytes;
+use super::boundary_rules::AmbiguousBytes;
 use super::classes::{ClassMasks, FIRST, IS_LETTER, IS_NUMBER, IS_SPACE, SECOND};
 use super::kind_text::contraction_end;
 use super::scan::is_certain_boundary;

@@ -3,7 +3,7 @@
 use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
 
-use super::ambiguous::AmbiguousBytes;
+use super::boundary_rules::AmbiguousBytes;
 use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
 use super::kinds::LETTER;
 use super::scanner::{PatternFamily, Scanner};
