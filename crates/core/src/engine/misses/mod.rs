@@ -3,16 +3,16 @@
 //!
 //! ```text
 //! queued_words  the words of the misses, as the model segments them
-//! segmenter     segments the queued words of a route
 //! ```
 
 mod queued_words;
-mod segmenter;
 
 pub(super) use queued_words::QueuedWords;
-pub(super) use segmenter::{Method, Segmenter};
 
+use super::stages::Stages;
 use super::word_cache::{CacheKey, WordCache};
+use super::words::WordParts;
+use crate::model::ModelScratch;
 use crate::word_key::WordKey;
 
 /// The number of misses that are worth a batch.
@@ -66,6 +66,42 @@ pub(super) struct MissQueue {
     rows: Vec<usize>,
     /// How far the end of each row has moved by splicing.
     shifts: Vec<usize>,
+}
+
+/// Segments queued words.
+pub(super) struct Segmenter<'s> {
+    pub(super) stages: &'s Stages,
+    pub(super) model: &'s mut ModelScratch,
+    pub(super) method: Method<'s>,
+}
+
+/// What the queued words of a route are.
+pub(super) enum Method<'s> {
+    /// The text that the model segments.
+    Text,
+    /// Bytes of a byte-level vocabulary.
+    Bytes,
+    /// Text with spaces as `▁`, which is segmented part by part.
+    Parts(WordParts<'s>),
+}
+
+impl Segmenter<'_> {
+    /// Append the ids of words and set where they are. Return whether they may be stored. A word without bytes keeps its
+    /// ids.
+    fn segment(
+        &mut self,
+        QueuedWords { text, escaped, words, .. }: &mut QueuedWords,
+        cache: &mut WordCache,
+        ids: &mut Vec<u32>,
+    ) -> bool {
+        let Self { stages, model, method } = self;
+        match method {
+            Method::Text => stages.model.run_batch(text, words, &stages.vocab, model, ids),
+            Method::Bytes => stages.model.run_byte_level_batch(text, words, &stages.vocab, model, ids),
+            Method::Parts(parts) => parts.run_batch(escaped, words, (stages, model), cache, ids),
+        }
+        !model.has_failed()
+    }
 }
 
 impl MissQueue {
