@@ -8,7 +8,7 @@ use std::sync::Arc;
 use memchr::memmem::Finder;
 
 use super::scanner::{Masks, MetaspaceScanner, ScanState};
-use super::word_span::WordSpan;
+use super::spans::WordSpan;
 use crate::error::Error;
 use crate::model::{CharAdjacency, SplitRule};
 use crate::stages::normalize::{Boundaries, Normalizer};

@@ -5,10 +5,9 @@ use std::ops::Range;
 use piecework_unicode::{class_of, Class};
 
 use super::layout::{key_with_spaces, FindState, Layout, MetaspaceText, WordRules};
-use super::scanned_spans::{Preceding, ScannedSpan};
 use super::scanner::Masks;
 use super::space_runs::SpaceRuns;
-use super::word_span::{WordPrefix, WordSpan};
+use super::spans::{Preceding, ScannedSpan, WordPrefix, WordSpan};
 use crate::error::Error;
 use crate::model::SplitRule;
 use crate::stages::normalize::Normalizer;
@@ -212,9 +211,11 @@ impl Layout for SpacesBefore {
         out: &mut String,
     ) -> Result<(), Error> {
         out.extend((word.prefix == WordPrefix::Added).then_some(METASPACE));
-        let mut between_spaces = text.text[word.start..word.end].split(' ');
-        out.extend(between_spaces.next());
-        between_spaces.for_each(|part| out.extend([METASPACE_STR, part]));
+        let raw = &text.text[word.start..word.end];
+        // Every space is a separator, so there are none after the first other character.
+        let spaces = raw.bytes().position(|byte| byte != b' ').unwrap_or(raw.len());
+        out.extend(std::iter::repeat_n(METASPACE, spaces));
+        out.push_str(&raw[spaces..]);
         Ok(())
     }
 

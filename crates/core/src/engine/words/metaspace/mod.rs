@@ -4,12 +4,11 @@
 //! that has a `▁` itself is ambiguous. For SentencePiece, such text is normalized and escaped first and then split.
 //!
 //! ```text
-//! word_span      where a word is in its text
+//! spans          where a word is in its text, and the spans that the scanner finds
 //! layout         how a text splits into words, and what a word consists of
 //! layouts        whitespace between words, one space, several spaces, escaped text
 //! rules          the rules of a pipeline
 //! scanner        splits raw text into spans, 64 bytes at a time
-//! scanned_spans  the spans that it finds
 //! single_chars   characters that every segmentation leaves alone; they bypass the cache
 //! space_runs     splits a run of spaces from the word after it, for BPE
 //! parts          segments a cache miss part by part
@@ -21,16 +20,15 @@ mod layout;
 mod layouts;
 mod parts;
 mod rules;
-mod scanned_spans;
 mod scanner;
 mod single_chars;
 mod space_runs;
-mod word_span;
+mod spans;
 
 pub(in super::super) use layout::{MetaspaceText, WordRules};
 pub(in super::super) use parts::{PartScratch, WordParts};
 pub(in super::super) use single_chars::WrittenIds;
-pub(in super::super) use word_span::WordSpan;
+pub(in super::super) use spans::WordSpan;
 
 use super::Words;
 use crate::engine::misses::QueuedWords;
@@ -42,7 +40,7 @@ use crate::text::ExpansionLimit;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 use layout::FindState;
 use scanner::Masks;
-use word_span::{SpanKind, WordPrefix};
+use spans::{SpanKind, WordPrefix};
 
 /// How the text of a pipeline splits, raw or normalized.
 #[derive(Clone, Debug)]

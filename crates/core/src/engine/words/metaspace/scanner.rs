@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-use super::scanned_spans::{OpenSpan, Preceding, ScannedSpan, SpanWriter};
 use super::single_chars::SingleChars;
-use super::word_span::WordSpan;
+use super::spans::{OpenSpan, Preceding, ScannedSpan, SpanWriter, WordSpan};
 
 /// Bytes that are classified at once. Their masks fit the L1 cache.
 const CHUNK: usize = 1 << 13;

@@ -8,8 +8,7 @@
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::scanned_spans::{Preceding, ScannedSpan, SpanWriter};
-use super::word_span::{SpanKind, WordSpan};
+use super::spans::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
 use crate::model::UnigramF32;
 use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
 use crate::stages::normalize::{self, CharAction};
