@@ -27,6 +27,59 @@ fn bpe_merges_by_score_and_splits_unused_pieces() {
     assert_eq!(texts(&spec, "abcc"), ["ab", "c", "c"]);
 }
 
+/// The definition with unused pieces: the leftmost of the best pairs merges, and an unused piece splits where the pair of
+/// it that was found last did.
+struct NaiveMerges<'a> {
+    spec: &'a SentencePieceSpec,
+    text: &'a str,
+    left_lengths: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> NaiveMerges<'a> {
+    fn ids(spec: &'a SentencePieceSpec, text: &'a str) -> Vec<u32> {
+        let mut merges = Self { spec, text, left_lengths: BTreeMap::new() };
+        let mut ends: Vec<usize> = text.char_indices().map(|(at, c)| at + c.len_utf8()).collect();
+        ends.insert(0, 0);
+        (1..ends.len() - 1).for_each(|at| merges.record(&ends, at));
+        loop {
+            let scored = (1..ends.len() - 1).filter_map(|at| Some((merges.score_of(&ends, at)?, at)));
+            let Some((_, at)) = scored.reduce(|best, next| if next.0 > best.0 { next } else { best })
+            else {
+                break;
+            };
+            ends.remove(at);
+            [at - 1, at].into_iter().for_each(|at| merges.record(&ends, at));
+        }
+        let mut ids = Vec::new();
+        ends.windows(2).for_each(|ends| merges.split(&text[ends[0]..ends[1]], &mut ids));
+        ids
+    }
+
+    /// Record where the pair of symbols splits that an end is between, if a piece has their text.
+    fn record(&mut self, ends: &[usize], at: usize) {
+        if self.score_of(ends, at).is_some() {
+            self.left_lengths.insert(&self.text[ends[at - 1]..ends[at + 1]], ends[at] - ends[at - 1]);
+        }
+    }
+
+    fn score_of(&self, ends: &[usize], at: usize) -> Option<f32> {
+        let start = *ends.get(at.checked_sub(1)?)?;
+        let merged = &self.text[start..*ends.get(at + 1)?];
+        self.spec.pieces.iter().find(|piece| piece.text == merged).map(|piece| piece.score)
+    }
+
+    /// Append the ids of a symbol.
+    fn split(&self, symbol: &str, ids: &mut Vec<u32>) {
+        let (id, piece) = (0..).zip(&self.spec.pieces).find(|(_, piece)| piece.text == symbol).unwrap();
+        if piece.kind != PieceType::Unused {
+            return ids.push(id);
+        }
+        let (left, right) = symbol.split_at(self.left_lengths[symbol]);
+        self.split(left, ids);
+        self.split(right, ids);
+    }
+}
+
 /// Return the tokens of a text by the heap alone.
 fn merged_by_heap(spec: &SentencePieceSpec, text: &str) -> Vec<TokenSpan> {
     let (model, vocab) = scored_bpe(spec);
@@ -86,6 +139,22 @@ proptest! {
         }
         chars.chars().for_each(|c| add(c.into(), -5000.0, NORMAL));
         prop_assert_eq!(segmented(&spec, &text), merged_by_heap(&spec, &text));
+    }
+
+    #[test]
+    fn unused_pieces_split_where_their_last_pair_did(
+        pieces in prop::collection::btree_map("[ab\u{e9}]{2,4}", any::<bool>(), 1..16),
+        seed in 0..7usize,
+        text in "[ab\u{e9}]{0,16}",
+    ) {
+        let mut spec = spec(SentencePieceKind::Bpe, &["a", "b", "\u{e9}"].map(|c| (c, -100.0, NORMAL)));
+        for (at, (text, is_unused)) in pieces.into_iter().enumerate() {
+            let kind = if is_unused { PieceType::Unused } else { NORMAL };
+            let score = -(text.chars().count() as f32) - (at * (seed + 1) % 17) as f32 / 4.0;
+            spec.pieces.push(ScoredPiece { text, score, kind });
+        }
+        let ids: Vec<u32> = segmented(&spec, &text).iter().map(|token| token.id).collect();
+        prop_assert_eq!(ids, NaiveMerges::ids(&spec, &text));
     }
 
     #[test]
