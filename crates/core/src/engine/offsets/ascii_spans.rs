@@ -9,7 +9,7 @@ use super::Aligner;
 use crate::error::Error;
 use crate::model::{ModelScratch, TokenSpan};
 use crate::stages::split::bert::{
-    AsciiSpan, BertScratch, BertSplitter, SpanChunk, SpanPart, SpanWord, WordBuffer,
+    AsciiSpan, BertScratch, BertSplitter, FoundSpans, SpanChunk, SpanWord, WordBuffer,
 };
 
 /// Align ids with a text that begins at a byte of the original. Return `false` if the ids do not say how they cover it,
@@ -27,8 +27,8 @@ pub(in super::super) fn align_ascii_spans(
     let mut from = 0;
     while from < text.len() {
         let (fits, end) = match splitter.find(text, from, chunk) {
-            SpanPart::Chunk(end) => (spans.chunk(chunk, (text, start))?, end),
-            SpanPart::LongSpan(end) => (spans.split_span(&text[from..end], start + from)?, end),
+            FoundSpans::Chunk(end) => (spans.chunk(chunk, (text, start))?, end),
+            FoundSpans::LongSpan(end) => (spans.split_span(&text[from..end], start + from)?, end),
         };
         if !fits {
             return Ok(false);

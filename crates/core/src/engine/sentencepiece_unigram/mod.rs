@@ -1,5 +1,6 @@
 //! Words of SentencePiece's Unigram, whose rounding depends on the score so far: a cached word is accepted only if
 //! [`TextScore`] finds it valid at its position. A miss is segmented at once, because the score after it is needed.
+//! `model/unigram/float32/margin.rs` has the whole argument.
 //!
 //! ```text
 //! text_score      a bound of the score so far; it decides whether a cached word is valid there

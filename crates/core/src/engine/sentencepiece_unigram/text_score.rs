@@ -2,7 +2,7 @@
 //!
 //! SentencePiece adds scores as 32-bit floats from the start of the text, so the score so far rounds the sums of a word
 //! and may change which path wins. A cached word stores the margin by which its path wins. Its ids are valid as long as
-//! the score so far is below the limit of that margin.
+//! the score so far is below the limit of that margin (`model/unigram/float32/margin.rs`).
 
 use std::ops::Range;
 

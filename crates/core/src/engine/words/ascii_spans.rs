@@ -12,7 +12,7 @@ use crate::engine::stages::Stages;
 use crate::engine::word_cache::{CacheKey, Lookups, WordCache, WINDOW};
 use crate::error::Error;
 use crate::stages::split::bert::{
-    AsciiSpan, BertScratch, BertSplitter, SpanChunk, SpanPart, SpanWord, WordRole,
+    AsciiSpan, BertScratch, BertSplitter, FoundSpans, SpanChunk, SpanWord, WordRole,
 };
 use crate::word_key::WordKey;
 
@@ -29,7 +29,7 @@ pub(in super::super) struct AsciiSpans<'t> {
     text: &'t str,
     /// Where the text that was found last begins, and what it is.
     from: usize,
-    part: SpanPart,
+    found: FoundSpans,
     scratch: &'t mut BertScratch,
     normalized: &'t mut String,
     /// The numbers of the spans of the window, among those of the chunk.
@@ -45,26 +45,26 @@ impl<'t> AsciiSpans<'t> {
         scratch: &'t mut BertScratch,
         normalized: &'t mut String,
     ) -> Self {
-        let (part, window) = (SpanPart::LongSpan(0), 0..1);
-        Self { stages, splitter, text, from: 0, part, scratch, normalized, window }
+        let (found, window) = (FoundSpans::LongSpan(0), 0..1);
+        Self { stages, splitter, text, from: 0, found, scratch, normalized, window }
     }
 
     /// Find the next spans. Return `false` at the end of the text.
     fn find(&mut self) -> bool {
-        let (SpanPart::Chunk(end) | SpanPart::LongSpan(end)) = self.part;
+        let (FoundSpans::Chunk(end) | FoundSpans::LongSpan(end)) = self.found;
         if end == self.text.len() {
             return false;
         }
         (self.from, self.window) = (end, 0..0);
-        self.part = self.splitter.find(self.text, end, &mut self.scratch.chunk);
+        self.found = self.splitter.find(self.text, end, &mut self.scratch.chunk);
         true
     }
 
     /// Return the number of spans that were found last.
-    fn found(&self) -> usize {
-        match self.part {
-            SpanPart::Chunk(_) => self.scratch.chunk.spans().len(),
-            SpanPart::LongSpan(_) => 1,
+    fn count(&self) -> usize {
+        match self.found {
+            FoundSpans::Chunk(_) => self.scratch.chunk.spans().len(),
+            FoundSpans::LongSpan(_) => 1,
         }
     }
 
@@ -124,17 +124,17 @@ fn key_of(chunk: &SpanChunk, span: AsciiSpan) -> CacheKey<'_> {
 
 impl Words for AsciiSpans<'_> {
     fn fill(&mut self, lookups: &mut Lookups, cache: &WordCache) -> Result<usize, Error> {
-        while self.window.end == self.found() {
+        while self.window.end == self.count() {
             if !self.find() {
                 return Ok(0);
             }
         }
         let start = self.window.end;
-        self.window = start..self.found().min(start + WINDOW);
+        self.window = start..self.count().min(start + WINDOW);
         let chunk = &self.scratch.chunk;
-        match self.part {
-            SpanPart::LongSpan(_) => lookups.hash(once(WordKey::NONE), |_| CacheKey::Uncached, cache),
-            SpanPart::Chunk(_) => {
+        match self.found {
+            FoundSpans::LongSpan(_) => lookups.hash(once(WordKey::NONE), |_| CacheKey::Uncached, cache),
+            FoundSpans::Chunk(_) => {
                 let spans = chunk.spans().range(self.window.clone());
                 let keys = spans.spans().map(|span| chunk.short_key(span));
                 lookups.hash(keys, |number| key_of(chunk, spans.span(number)), cache);
@@ -144,9 +144,9 @@ impl Words for AsciiSpans<'_> {
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {
-        match self.part {
-            SpanPart::Chunk(_) => key_of(&self.scratch.chunk, self.span(number)),
-            SpanPart::LongSpan(_) => CacheKey::Uncached,
+        match self.found {
+            FoundSpans::Chunk(_) => key_of(&self.scratch.chunk, self.span(number)),
+            FoundSpans::LongSpan(_) => CacheKey::Uncached,
         }
     }
 
@@ -156,7 +156,7 @@ impl Words for AsciiSpans<'_> {
         cache: &WordCache,
         queue: &mut QueuedWords,
     ) -> Result<bool, Error> {
-        if let SpanPart::LongSpan(end) = self.part {
+        if let FoundSpans::LongSpan(end) = self.found {
             self.write_words(&self.text[self.from..end], false, cache, queue)?;
             return Ok(false);
         }

@@ -1,4 +1,4 @@
-//! The effect of each kind of processor on a list of encodings.
+//! What each kind of processor does with a list of encodings.
 
 use super::sub_encoding::{check_ids, check_items, FrameItem, SubEncoding};
 use super::template;

@@ -3,6 +3,9 @@
 //! The cache key of a word is its raw text. Only a miss is normalized and escaped, that is, spaces become `▁`. Raw text
 //! that has a `▁` itself is ambiguous. For SentencePiece, such text is normalized and escaped first and then split.
 //!
+//! Words of SentencePiece's Unigram have a loop of their own, `engine/sentencepiece_unigram`: a cached word holds within a
+//! margin, as `model/unigram/float32/margin.rs` explains.
+//!
 //! ```text
 //! spans          where a word is in its text, and the spans that the scanner finds
 //! layout         how a text splits into words, and what a word consists of

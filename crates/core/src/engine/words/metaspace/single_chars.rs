@@ -4,6 +4,8 @@
 //! A character is single if it normalizes to one character, and no piece of several characters contains the result. It
 //! must also normalize independently of its neighbours: no rule of several characters spans the boundary before or after
 //! it. Unknown characters are single too. In most vocabularies, most characters of many scripts are single.
+//!
+//! `model/unigram/float32/margin.rs` has the argument why a run needs no margin.
 
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -207,7 +209,7 @@ impl SingleChars {
     }
 }
 
-/// Return the flags of a character with this effect of the rules.
+/// Return the flags of a character with this action of the rules.
 fn flags_of(action: CharAction<'_>) -> u32 {
     let is_space = action.replacement == Some(" ")
         && !(action.begins_rule || action.continues_rule || action.is_in_symbol);

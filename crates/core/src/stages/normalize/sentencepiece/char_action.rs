@@ -1,4 +1,4 @@
-//! The effect of SentencePiece's rules on single characters, where no rule depends on neighbours.
+//! What SentencePiece's rules do with single characters, where no rule depends on neighbours.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,7 +6,7 @@ use super::normalizer::SentencePieceNormalizer;
 use crate::stages::normalize::charsmap::Charsmap;
 use crate::text::METASPACE;
 
-/// The effect of the rules on a character.
+/// What the rules do with a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CharAction<'r> {
     /// Its replacement where it stands alone, if a rule changes it.
@@ -34,7 +34,7 @@ pub type CharActions<'r> = FxHashMap<char, CharAction<'r>>;
 const MAX_STEPS: usize = 1 << 18;
 
 impl SentencePieceNormalizer {
-    /// Return the effect of the rules on each character that they contain. `None` if a rule continues with
+    /// Return the action of the rules on each character that they contain. `None` if a rule continues with
     /// an ASCII character, if a rule writes nothing or a space where its first character alone does not, or
     /// if there are too many rules.
     #[must_use]

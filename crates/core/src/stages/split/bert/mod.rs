@@ -49,7 +49,7 @@ pub(crate) struct BertScratch {
 
 /// The next bytes of a text, up to an end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum SpanPart {
+pub(crate) enum FoundSpans {
     /// The spans of a chunk.
     Chunk(usize),
     /// One span, or the first words of one, that is longer than a chunk.
@@ -88,16 +88,16 @@ impl BertSplitter {
 
     /// Find the next spans of a text, from byte `from` on, which is not the end.
     #[inline]
-    pub(crate) fn find(&self, text: &str, from: usize, chunk: &mut SpanChunk) -> SpanPart {
+    pub(crate) fn find(&self, text: &str, from: usize, chunk: &mut SpanChunk) -> FoundSpans {
         let bytes = &text.as_bytes()[from..text.len().min(from + CHUNK)];
         let is_last = from + bytes.len() == text.len();
         let done = chunk.finder.find(bytes, is_last, &self.classes);
         if done == 0 {
-            return SpanPart::LongSpan(from + self.long_span_len(&text[from..]));
+            return FoundSpans::LongSpan(from + self.long_span_len(&text[from..]));
         }
         chunk.from = from;
         self.lower(bytes, &mut chunk.lowered);
-        SpanPart::Chunk(from + done)
+        FoundSpans::Chunk(from + done)
     }
 
     /// Return how long the span at the beginning is, which is longer than a chunk, or its first words.
@@ -146,11 +146,11 @@ impl BertSplitter {
         let mut from = 0;
         while from < text.len() {
             match self.find(text, from, chunk) {
-                SpanPart::LongSpan(end) => {
+                FoundSpans::LongSpan(end) => {
                     split(&text[from..end], from, sink)?;
                     from = end;
                 }
-                SpanPart::Chunk(end) => {
+                FoundSpans::Chunk(end) => {
                     for span in chunk.spans().spans() {
                         if span.needs_actions {
                             split(chunk.raw(text, span), from + span.start, sink)?;
